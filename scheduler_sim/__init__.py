@@ -1,0 +1,54 @@
+"""scheduler-sim: replay or generate job traces on modular supercomputers.
+
+Times are integer seconds on the trace's own clock, sizes whole nodes, powers W,
+energies J. The names below load on first use, so that ``import scheduler_sim``
+and ``scheduler-sim --help`` stay instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.result.result import Result
+    from scheduler_sim.simulation import Simulation, simulate
+    from scheduler_sim.system.system import System
+    from scheduler_sim.workload.table import Workload
+    from scheduler_sim.workload.trace_io import read_trace, write_trace
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Policy": "scheduler_sim.policy.policy",
+    "Result": "scheduler_sim.result.result",
+    "Simulation": "scheduler_sim.simulation",
+    "System": "scheduler_sim.system.system",
+    "Workload": "scheduler_sim.workload.table",
+    "read_trace": "scheduler_sim.workload.trace_io",
+    "simulate": "scheduler_sim.simulation",
+    "write_trace": "scheduler_sim.workload.trace_io",
+}
+
+__all__ = [
+    "Policy",
+    "Result",
+    "Simulation",
+    "System",
+    "Workload",
+    "__version__",
+    "read_trace",
+    "simulate",
+    "write_trace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
