@@ -1,0 +1,80 @@
+"""All the numbers of ``metrics.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.metrics.statistics import summary
+from scheduler_sim.metrics.utilization import energy, utilization, window
+from scheduler_sim.metrics.workflows import workflow_metrics
+from scheduler_sim.result.columns import rows_named
+
+BOUND_S = 10
+"""Run times below this count as this much in the bounded slowdown."""
+
+
+def compute(
+    components: pd.DataFrame,
+    timeline: pd.DataFrame,
+    *,
+    modules: Mapping[str, int],
+    edges: pd.DataFrame | None = None,
+    counts: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Compute the metrics of a schedule; what has nothing to average is None.
+
+    Parameters
+    ----------
+    components, timeline : the tables of a result.
+    modules : nodes of each module.
+    edges : int64 columns row and after_row, row numbers in ``components``; None for none.
+    counts : what only the reader of the trace knows: skipped, not_honoured.
+
+    Returns
+    -------
+    The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
+    """
+    span = window(components)
+    return {
+        "jobs": len(components),
+        "modular_jobs": int(pd.unique(components["modular_job_id"].to_numpy()).size),
+        **job_metrics(components),
+        "makespan": None if span is None else span[1] - span[0],
+        "utilization": utilization(components, timeline, modules),
+        "workflow": workflow_metrics(components, edges),
+        "energy": energy(components, timeline),
+        "counts": state_counts(components, counts or {}),
+    }
+
+
+def job_metrics(components: pd.DataFrame) -> dict[str, Any]:
+    """Sum up wait, response, slowdown and bounded slowdown over the components that ran."""
+    ran = components["start_time"].to_numpy() >= 0
+    submit, start, end = (components[f"{name}_time"].to_numpy()[ran] for name in ("submit", "start", "end"))
+    response, run = end - submit, end - start
+    return {
+        "wait_time": summary(start - submit),
+        "response_time": summary(response),
+        "slowdown": summary(response / np.maximum(run, 1)),
+        "bounded_slowdown": summary(np.maximum(1.0, response / np.maximum(run, BOUND_S))),
+    }
+
+
+def state_counts(components: pd.DataFrame, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Count what did not run as asked; ``counts`` adds what happened before the simulation."""
+    by_state = {
+        name: int(np.count_nonzero(rows_named(components["state"], state)))
+        for name, state in (
+            ("completed", "COMPLETED"),
+            ("rejected", "REJECTED"),
+            ("timed_out", "TIMEOUT"),
+            ("failed", "FAILED"),
+            ("cancelled", "CANCELLED"),
+            ("pending", "PENDING"),
+        )
+    }
+    return {"skipped": 0, **by_state, "not_honoured": {}} | dict(counts) | by_state

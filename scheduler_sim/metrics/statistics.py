@@ -1,0 +1,47 @@
+"""Mean, median, high percentiles and maximum of a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+DECIMALS = 6
+PERCENTILES = {"median": 50, "p90": 90, "p99": 99}
+
+Summary = dict[str, float | None]
+
+
+def summary(values: np.ndarray) -> Summary:
+    """Sum up a sample; every value is None if there is nothing to sum up.
+
+    Percentiles are interpolated linearly: percentile p of n sorted values stands at
+    position (n − 1)·p/100, between its two neighbours.
+
+    Parameters
+    ----------
+    values : int64[n] or float64[n]
+    """
+    count = len(values)
+    if count == 0:
+        return dict.fromkeys(("mean", *PERCENTILES, "max"))
+    # Only the values at the positions asked for need to be in their sorted place.
+    below = {name: (count - 1) * percent // 100 for name, percent in PERCENTILES.items()}
+    places = {place for low in below.values() for place in (low, min(low + 1, count - 1))}
+    ordered = np.partition(values, sorted(places | {count - 1}))
+    result: Summary = {"mean": rounded(float(values.sum()) / count)}
+    for name, percent in PERCENTILES.items():
+        low = below[name]
+        share = (count - 1) * percent % 100 / 100
+        lower, upper = float(ordered[low]), float(ordered[min(low + 1, count - 1)])
+        result[name] = rounded(lower + (upper - lower) * share)
+    result["max"] = rounded(float(ordered[-1]))
+    return result
+
+
+def ratio(part: float, whole: float) -> float | None:
+    """Divide; None if there is nothing to divide by."""
+    return rounded(part / whole) if whole > 0 else None
+
+
+def rounded(value: float) -> float | None:
+    """Round to 1e-6, as every float of a result; None for NaN."""
+    return None if np.isnan(value) else round(value, DECIMALS) + 0.0

@@ -1,0 +1,1 @@
+"""What a run leaves: two tables, the metrics, the manifest; saved, loaded and checked."""

@@ -1,0 +1,155 @@
+"""The columns of a result, as data: name, type, unit, meaning.
+
+The writers, the loader, the checks and ``docs/reference/result.md`` all read this
+table; a column is added or changed here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+NEVER = -1
+"""Stands in int64 columns for what never happened or is not known."""
+
+TOTAL = "total"
+"""The name under which the timeline gives the whole system."""
+
+STATES = ("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PENDING")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One documented column of a table; ``text`` is stored as a pandas categorical."""
+
+    name: str
+    dtype: Literal["int64", "float64", "text"]
+    unit: str
+    meaning: str
+
+
+COMPONENTS = (
+    Column("modular_job_id", "int64", "", "the job this component belongs to"),
+    Column("component_id", "int64", "", "names the component; the job number in a trace in SWF"),
+    Column("name", "text", "", "name of the job or component in the trace; empty if it has none"),
+    Column("user", "text", "", "who submitted it, as in the trace; empty if not known"),
+    Column("app", "text", "", "the application it runs, as in the trace; empty if not known"),
+    Column("module", "text", "", "where it ran; of one that never started, its first placement's"),
+    Column("nodes", "int64", "nodes", "nodes held; of one that never started, its first placement's"),
+    Column("frequency_khz", "int64", "kHz", "clock of its processors; −1 without an energy model"),
+    Column("submit_time", "int64", "s", "when it was submitted"),
+    Column(
+        "eligible_time", "int64", "s", "when nothing but nodes, resources and its turn held it back any more"
+    ),
+    Column("start_time", "int64", "s", "when it started; −1 if it never did"),
+    Column(
+        "end_time",
+        "int64",
+        "s",
+        "when it ended; of one CANCELLED while it waited, when that was; otherwise −1 if it never started",
+    ),
+    Column("time_limit", "int64", "s", "requested time, what the scheduler plans with"),
+    Column("run_time", "int64", "s", "as simulated: end − start; −1 if it never started"),
+    Column("state", "text", "", "one of " + ", ".join(STATES)),
+    Column("wait_dependency", "int64", "s", "eligible − submit; −1 if it never started"),
+    Column(
+        "wait_priority",
+        "int64",
+        "s",
+        "waited after eligibility though a placement would have fitted; −1 if it never started",
+    ),
+    Column(
+        "wait_resources",
+        "int64",
+        "s",
+        "waited after eligibility while no placement fitted the free nodes and resources of its module;"
+        " −1 if it never started",
+    ),
+    Column("power_w", "float64", "W", "mean power over its run, all its nodes; NaN without an energy model"),
+    Column("energy_j", "float64", "J", "energy of its run, all its nodes; NaN without an energy model"),
+)
+"""``components``: one row a component, in trace order."""
+
+TIMELINE = (
+    Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
+    Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
+    Column("nodes_busy", "int64", "nodes", "nodes that run a component"),
+    Column("nodes_reserved_idle", "int64", "nodes", "idle nodes held for a named component"),
+    Column("nodes_down", "int64", "nodes", "nodes out of service (failed or drained)"),
+    Column("queue_components", "int64", "components", "components that are eligible and wait"),
+    Column("queue_nodes", "int64", "nodes", "nodes of their placements, summed"),
+    Column("power_w", "float64", "W", "power drawn; NaN without an energy model"),
+)
+"""``timeline``: one row per module (and ``total``) and instant at which a value changes."""
+
+
+def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:
+    """Build a result table from its columns without copying what already has the right type.
+
+    Parameters
+    ----------
+    columns : mapping of name to array of equal length. Text may be a pandas Categorical
+        or any sequence of str. Float columns may be left out: NaN. Nothing else may.
+    table : ``COMPONENTS`` or ``TIMELINE``.
+    """
+    unknown = set(columns) - {column.name for column in table}
+    if unknown:
+        raise ValueError(f"not columns of this table: {', '.join(sorted(unknown))}")
+    rows = len(columns[table[0].name])
+    built: dict[str, Any] = {}
+    for column in table:
+        if column.dtype == "float64" and column.name not in columns:
+            built[column.name] = np.full(rows, np.nan)
+        elif column.dtype == "text":
+            values = columns[column.name]
+            built[column.name] = values if _is_categorical(values) else pd.Categorical(values)
+        else:
+            built[column.name] = np.asarray(columns[column.name], dtype=column.dtype)
+    return pd.DataFrame(built, copy=False)
+
+
+def column_problems(data: pd.DataFrame, table: Sequence[Column]) -> list[str]:
+    """Say in what the columns of a table differ from the documented ones; empty if in nothing."""
+    found, wanted = list(data.columns), [column.name for column in table]
+    problems = [f"column {name} is missing" for name in wanted if name not in found]
+    problems += [f"column {name} is unknown" for name in found if name not in wanted]
+    if problems:
+        return problems
+    if found != wanted:
+        return [f"columns are in the order {', '.join(found)} instead of {', '.join(wanted)}"]
+    for column in table:
+        dtype = data[column.name].dtype
+        fits = is_text(data[column.name]) if column.dtype == "text" else dtype == np.dtype(column.dtype)
+        if not fits:
+            problems.append(f"column {column.name} is {dtype} instead of {column.dtype}")
+    return problems
+
+
+def is_text(values: pd.Series) -> bool:
+    """Tell whether a column holds text, categorical or plain."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.cat.categories.to_series()
+    return len(values) == 0 or pd.api.types.is_string_dtype(values.dtype)
+
+
+def rows_named(values: pd.Series, name: str) -> np.ndarray:
+    """Tell for each row of a text column whether it is ``name``.
+
+    Returns
+    -------
+    bool[rows]
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        categories = values.cat.categories
+        if name not in categories:
+            return np.zeros(len(values), dtype=bool)
+        return values.cat.codes.to_numpy() == categories.get_loc(name)
+    return (values == name).to_numpy(dtype=bool)
+
+
+def _is_categorical(values: Any) -> bool:
+    return isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)

@@ -1,0 +1,211 @@
+"""A result on disk: written whole or not at all, the same bytes for the same tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.result.columns import Column, column_problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FILES = ("components.parquet", "timeline.parquet", "metrics.json", "manifest.json")
+LOG = "run.log"
+DECIMALS = 6
+ROWS_PER_GROUP = 1 << 20
+
+
+def write_directory(directory: Path, writers: Mapping[str, Callable[[Path], None]]) -> None:
+    """Write each file with its writer into a new directory that then takes the place of ``directory``.
+
+    A failure on the way leaves ``directory`` as it was. An older result there is replaced;
+    files beside it that are no part of a result move along. Any other directory that
+    holds something is refused.
+    """
+    target = Path(os.path.realpath(directory))
+    refuse_foreign(target)
+    kept = "the older result there is kept" if target.exists() else "nothing was kept"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _sibling(target, "partial") as partial:
+            partial.mkdir()
+            for name, write in writers.items():
+                write(partial / name)
+            _take_place(partial, target)
+    except OSError as error:
+        raise SchedulerSimError(
+            f"cannot write the result to {directory}: {error.strerror or error}; {kept}"
+        ) from error
+
+
+def refuse_foreign(directory: Path) -> None:
+    """Raise unless a result may be written here: nothing, an empty directory, an older result."""
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise InputError(f"{directory} is a file; a result needs a directory of its own")
+    try:
+        found = sorted(entry.name for entry in directory.iterdir())
+    except OSError as error:
+        raise SchedulerSimError(f"cannot look into {directory}: {error.strerror or error}") from error
+    if found and not set(FILES) <= set(found):
+        raise InputError(
+            f"{directory} holds something that is not a result ({', '.join(found[:3])}"
+            f"{', ...' if len(found) > 3 else ''}) and is left alone; choose another directory"
+        )
+
+
+@contextmanager
+def _sibling(target: Path, purpose: str) -> Iterator[Path]:
+    """A hidden name beside ``target`` that nobody else uses; whatever is left there is removed."""
+    path = target.with_name(f".{target.name}.{purpose}-{uuid.uuid4().hex[:12]}")
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _take_place(new: Path, target: Path) -> None:
+    if not target.exists() or not any(target.iterdir()):
+        new.rename(target)
+        return
+    with _sibling(target, "old") as old:
+        target.rename(old)
+        try:
+            new.rename(target)
+        except BaseException:
+            old.rename(target)
+            raise
+        for entry in old.iterdir():
+            if entry.name not in (*FILES, LOG):
+                entry.rename(target / entry.name)
+
+
+# Tables
+
+
+def write_table(data: pd.DataFrame, columns: Sequence[Column], path: Path) -> None:
+    """Write a result table as parquet: text as dictionaries, floats rounded to 1e-6, no pandas metadata."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(
+        _to_arrow(data, columns),
+        path,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=[column.name for column in columns if column.dtype == "text"],
+        row_group_size=ROWS_PER_GROUP,
+    )
+
+
+def read_table(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
+    """Read a result table; raises InputError if it is missing, truncated or something else."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    _require(path)
+    try:
+        table = pq.ParquetFile(path).read()
+        data = table.to_pandas(split_blocks=True, self_destruct=True, ignore_metadata=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: not a whole parquet file (truncated, or something else): {error}"
+        ) from error
+    problems = column_problems(data, columns)
+    if problems:
+        raise InputError(f"{path}: not a table of a result: {'; '.join(problems)}")
+    return data
+
+
+def _to_arrow(data: pd.DataFrame, columns: Sequence[Column]) -> pa.Table:
+    import pyarrow as pa
+
+    problems = column_problems(data, columns)
+    if problems:
+        raise ValueError("; ".join(problems))
+    arrays = []
+    for column in columns:
+        values = data[column.name]
+        if column.dtype == "text":
+            arrays.append(_dictionary(values))
+        elif column.dtype == "float64":
+            arrays.append(pa.array(_rounded(values.to_numpy())))
+        else:
+            arrays.append(pa.array(values.to_numpy()))
+    return pa.table(arrays, names=[column.name for column in columns])
+
+
+def _dictionary(values: pd.Series) -> pa.DictionaryArray:
+    """Text as codes into the words in order of first appearance: the same for the same text."""
+    import pyarrow as pa
+
+    category = values.array if isinstance(values.dtype, pd.CategoricalDtype) else pd.Categorical(values)
+    codes = np.asarray(category.codes)
+    used = pd.unique(codes)
+    words = np.append(np.asarray(category.categories, dtype=object), "")  # code -1, missing, is ""
+    renumber = np.zeros(len(words), dtype=np.int32)
+    renumber[used] = np.arange(len(used), dtype=np.int32)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(renumber[codes]), pa.array([str(word) for word in words[used]], type=pa.string())
+    )
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    return values if np.isnan(values).all() else np.round(values, DECIMALS) + 0.0  # no negative zero
+
+
+# Documents
+
+
+def write_document(document: Mapping[str, Any], path: Path) -> None:
+    """Write JSON in the order given: floats rounded to 1e-6, NaN and infinities as null."""
+    text = json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Read a JSON object; raises InputError if it is missing, truncated or something else."""
+    _require(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a whole JSON file (truncated, or something else): {error}") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: not a document of a result: an object is wanted at the top")
+    return document
+
+
+def plain(value: Any) -> Any:
+    """Turn numpy scalars, tuples and sets into what JSON knows; round floats to 1e-6."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(plain(item) for item in value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return round(float(value), DECIMALS) + 0.0 if math.isfinite(value) else None
+    return value if value is None else str(value)
+
+
+def _require(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InputError(f"no result at {path.parent}: there is no such directory")
+    if not path.is_file():
+        raise InputError(f"{path.parent} is not a whole result: {path.name} is missing")
