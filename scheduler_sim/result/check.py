@@ -1,0 +1,57 @@
+"""The invariants of a schedule, tested from the result alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from scheduler_sim.errors import InvariantError
+from scheduler_sim.result import component_laws, timeline_laws
+from scheduler_sim.result.schedule import Schedule
+
+Law = Callable[[Schedule], str | None]
+
+INVARIANTS: dict[str, Law] = {
+    law.__name__.replace("_", "-"): law
+    for law in (
+        component_laws.component_columns,
+        timeline_laws.timeline_columns,
+        component_laws.known_states,
+        component_laws.started_or_not,
+        component_laws.never_started,
+        component_laws.time_order,
+        component_laws.run_time,
+        component_laws.time_limit,
+        component_laws.wait_dependency,
+        component_laws.waits_sum,
+        component_laws.known_modules,
+        timeline_laws.timeline_modules,
+        timeline_laws.timeline_order,
+        component_laws.nodes_in_use,
+        timeline_laws.timeline_capacity,
+        timeline_laws.timeline_changes,
+        timeline_laws.timeline_total,
+        timeline_laws.node_seconds,
+        timeline_laws.nodes_busy,
+        timeline_laws.queue,
+        component_laws.queue_order,
+        timeline_laws.metrics_agree,
+    )
+}
+"""The laws by name, in the order in which they are tested; each may lean on those before it."""
+
+
+def check(
+    components: pd.DataFrame,
+    timeline: pd.DataFrame,
+    metrics: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+) -> None:
+    """Test every invariant; raises InvariantError with the first one broken, where, and the two values."""
+    schedule = Schedule(components, timeline, metrics, manifest)
+    for name, law in INVARIANTS.items():
+        breach = law(schedule)
+        if breach:
+            raise InvariantError(f"{name}: {breach}")

@@ -1,0 +1,102 @@
+"""A result as the checks see it: plain arrays, and step functions per module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.result.columns import NEVER, TOTAL, rows_named
+from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
+
+
+class Schedule:
+    """Read access to the tables of a result and to what its manifest says of the run.
+
+    Attributes
+    ----------
+    modules : nodes of each module.
+    overrun_s : how long after its time limit a component is killed, s.
+    several_placements : True if some component could have run in more than one way, so
+        that its module while it waited is not in the tables.
+    lost_runs : True if some component was requeued after a run that the tables do not show.
+    """
+
+    def __init__(
+        self,
+        components: pd.DataFrame,
+        timeline: pd.DataFrame,
+        metrics: Mapping[str, Any],
+        manifest: Mapping[str, Any],
+    ) -> None:
+        self.components, self.timeline, self.metrics = components, timeline, metrics
+        self.modules: dict[str, int] = dict(manifest.get("modules", {}))
+        self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
+        counts = manifest.get("counts", {})
+        self.overrun_s = int(self.policy.get("overrun_s") or 0)
+        self.several_placements = bool(counts.get("several_placements", 0))
+        self.lost_runs = bool(counts.get("requeued", 0))
+
+    def of(self, column: str) -> np.ndarray:
+        """Return a numeric column of the components."""
+        return self.components[column].to_numpy()
+
+    def in_state(self, *states: str) -> np.ndarray:
+        """Return bool[components]: whether each is in one of the states."""
+        masks = [rows_named(self.components["state"], state) for state in states]
+        return np.logical_or.reduce(masks)
+
+    @cached_property
+    def ran(self) -> np.ndarray:
+        """bool[components]: whether each started."""
+        return self.of("start_time") != NEVER
+
+    @cached_property
+    def left_queue(self) -> np.ndarray:
+        """int64[components], s: start, or cancellation while waiting; the largest int64 if never."""
+        start, end = self.of("start_time"), self.of("end_time")
+        left = np.where(self.ran, start, np.where(end != NEVER, end, np.iinfo(np.int64).max))
+        return left
+
+    @cached_property
+    def queued(self) -> np.ndarray:
+        """bool[components]: whether each was in the queue for longer than an instant."""
+        eligible = self.of("eligible_time")
+        return (eligible != NEVER) & ~self.in_state("REJECTED") & (eligible < self.left_queue)
+
+    def name(self, row: int) -> str:
+        """Name a component in a message."""
+        return f"component {self.of('component_id')[row]}"
+
+    def in_module(self, module: str) -> np.ndarray:
+        """Return bool[components]: whether each belongs to the module; to any, for ``total``."""
+        if module == TOTAL:
+            return np.ones(len(self.components), dtype=bool)
+        return rows_named(self.components["module"], module)
+
+    def rows(self, module: str) -> np.ndarray:
+        """Return the row numbers of a module in the timeline."""
+        return np.flatnonzero(rows_named(self.timeline["module"], module))
+
+    def recorded(self, module: str, column: str) -> Steps:
+        """Return a column of the timeline of one module as a step function."""
+        rows = self.rows(module)
+        return from_samples(self.timeline["time"].to_numpy()[rows], self.timeline[column].to_numpy()[rows])
+
+    def nodes_in_use(self, module: str) -> Steps:
+        """Add up the nodes of the components that run, from their starts and ends alone."""
+        mask = self.ran & self.in_module(module)
+        return sum_of_intervals(
+            self.of("start_time")[mask], self.of("end_time")[mask], self.of("nodes")[mask]
+        )
+
+    def waiting(self, module: str, amount: np.ndarray) -> Steps:
+        """Add up an amount over the components that wait, each from eligible to start."""
+        mask = self.queued & self.in_module(module)
+        time = np.concatenate((self.of("eligible_time")[mask], self.left_queue[mask]))
+        change = np.concatenate((amount[mask], -amount[mask]))
+        known = time != np.iinfo(np.int64).max
+        return from_changes(time[known], change[known])

@@ -1,0 +1,169 @@
+"""What holds for every timeline, alone and against the components and the metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.result.columns import NEVER, TIMELINE, TOTAL, column_problems
+from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.steps import Steps, first_difference, from_changes, integral
+
+Breach = str | None
+COUNTED = ("nodes_busy", "nodes_reserved_idle", "nodes_down", "queue_components", "queue_nodes")
+TOLERANCE = 2e-6
+"""Metrics are rounded to 1e-6."""
+
+
+def timeline_columns(schedule: Schedule) -> Breach:
+    """The timeline has exactly the documented columns and types."""
+    return "; ".join(column_problems(schedule.timeline, TIMELINE)) or None
+
+
+def timeline_modules(schedule: Schedule) -> Breach:
+    """The timeline speaks of the modules of the system and of their total."""
+    found = set(schedule.timeline["module"].unique())
+    strangers = sorted(map(str, found - {TOTAL, *schedule.modules}))
+    if strangers:
+        return f"the timeline speaks of {strangers[0]!r}, which is no module"
+    return None
+
+
+def timeline_order(schedule: Schedule) -> Breach:
+    """The rows of a module are at strictly increasing times."""
+    time = schedule.timeline["time"].to_numpy()
+    for module in (*schedule.modules, TOTAL):
+        mine = time[schedule.rows(module)]
+        at = _first(np.diff(mine) <= 0)
+        if at is not None:
+            return f"{module} has a row at {mine[at + 1]} after its row at {mine[at]}"
+    return None
+
+
+def timeline_changes(schedule: Schedule) -> Breach:
+    """Every row of a module differs from the row before."""
+    for module in (*schedule.modules, TOTAL):
+        rows = schedule.rows(module)
+        same = np.ones(max(len(rows) - 1, 0), dtype=bool)
+        for column in (*COUNTED, "power_w"):
+            values = schedule.timeline[column].to_numpy()[rows]
+            same &= (values[1:] == values[:-1]) | ((values[1:] != values[1:]) & (values[:-1] != values[:-1]))
+        at = _first(same)
+        if at is not None:
+            times = schedule.timeline["time"].to_numpy()[rows]
+            return f"{module} has the same values at {times[at]} and at {times[at + 1]}"
+    return None
+
+
+def timeline_capacity(schedule: Schedule) -> Breach:
+    """No count is negative; busy, reserved idle and down nodes together are no more than the module has."""
+    for module, nodes in {**schedule.modules, TOTAL: sum(schedule.modules.values())}.items():
+        rows = schedule.rows(module)
+        time = schedule.timeline["time"].to_numpy()
+        taken = np.zeros(len(rows), dtype=np.int64)
+        for column in COUNTED:
+            values = schedule.timeline[column].to_numpy()[rows]
+            at = _first(values < 0)
+            if at is not None:
+                return f"{column} of {module} is {values[at]} at {time[rows[at]]}, below 0"
+            if column in ("nodes_busy", "nodes_reserved_idle", "nodes_down"):
+                taken += values
+        at = _first(taken > nodes)
+        if at is not None:
+            return f"{taken[at]} nodes of {module} are busy, reserved or down at {time[rows[at]]}, it has {nodes}"
+    return None
+
+
+def timeline_total(schedule: Schedule) -> Breach:
+    """At every instant the total is the sum of the modules."""
+    for column in COUNTED:
+        parts = [schedule.recorded(module, column) for module in schedule.modules]
+        breach = first_difference(_summed(parts), schedule.recorded(TOTAL, column))
+        if breach:
+            instant, summed, total = breach
+            return f"{column} of the modules sum to {summed} at {instant}, their total says {total}"
+    return None
+
+
+def node_seconds(schedule: Schedule) -> Breach:
+    """The node-seconds of the components are those of the timeline."""
+    if schedule.lost_runs:
+        return None
+    for module in schedule.modules:
+        mask = schedule.ran & schedule.in_module(module)
+        run = schedule.of("end_time")[mask] - schedule.of("start_time")[mask]
+        ran = int((run * schedule.of("nodes")[mask]).sum())
+        busy = integral(schedule.recorded(module, "nodes_busy"))
+        if ran != busy:
+            return f"components ran for {ran} node-seconds on {module}, the timeline has {busy}"
+    return None
+
+
+def nodes_busy(schedule: Schedule) -> Breach:
+    """At every instant the timeline has as many nodes busy as the components use."""
+    if schedule.lost_runs:
+        return None
+    for module in schedule.modules:
+        breach = first_difference(schedule.nodes_in_use(module), schedule.recorded(module, "nodes_busy"))
+        if breach:
+            instant, used, recorded = breach
+            return f"components use {used} nodes of {module} at {instant}, the timeline has {recorded} busy"
+    return None
+
+
+def queue(schedule: Schedule) -> Breach:
+    """At every instant the timeline has those in the queue that are eligible and have not started."""
+    if schedule.lost_runs or _left_unseen(schedule):
+        return None
+    modules = (TOTAL,) if schedule.several_placements else (*schedule.modules, TOTAL)
+    each = np.ones(len(schedule.components), dtype=np.int64)
+    for column, amount in (("queue_components", each), ("queue_nodes", schedule.of("nodes"))):
+        for module in modules:
+            breach = first_difference(schedule.waiting(module, amount), schedule.recorded(module, column))
+            if breach:
+                instant, waiting, recorded = breach
+                return (
+                    f"{column} of {module} is {waiting} by the components at {instant},"
+                    f" the timeline has {recorded}"
+                )
+    return None
+
+
+def metrics_agree(schedule: Schedule) -> Breach:
+    """The metrics have the jobs, the makespan and the mean wait of the components."""
+    ran = schedule.ran
+    submit, start, end = (schedule.of(f"{name}_time")[ran] for name in ("submit", "start", "end"))
+    some = bool(ran.any())
+    expected = {
+        "jobs": len(schedule.components),
+        "makespan": int(end.max() - submit.min()) if some else None,
+        "mean wait_time": int((start - submit).sum()) / len(start) if some else None,
+    }
+    metrics = schedule.metrics
+    found = {
+        "jobs": metrics.get("jobs"),
+        "makespan": metrics.get("makespan"),
+        "mean wait_time": (metrics.get("wait_time") or {}).get("mean"),
+    }
+    for name, value in expected.items():
+        given = found[name]
+        if (given is None) != (value is None) or (value is not None and abs(given - value) > TOLERANCE):
+            return f"{name} is {value} by the components, the metrics say {given}"
+    return None
+
+
+def _left_unseen(schedule: Schedule) -> bool:
+    """Tell whether one was cancelled in the queue at an instant that the tables do not give."""
+    unseen = schedule.in_state("CANCELLED") & ~schedule.ran & (schedule.of("end_time") == NEVER)
+    return bool((unseen & (schedule.of("eligible_time") != NEVER)).any())
+
+
+def _summed(parts: list[Steps]) -> Steps:
+    times = [time for time, _ in parts]
+    changes = [np.diff(value, prepend=0) for _, value in parts]
+    if len(parts) == 1:
+        return parts[0]
+    return from_changes(np.concatenate(times), np.concatenate(changes))
+
+
+def _first(wrong: np.ndarray) -> int | None:
+    return int(np.argmax(wrong)) if wrong.any() else None
