@@ -1,0 +1,237 @@
+"""Why a component waited, told from a result alone.
+
+The result holds who ran when, and the policy; the queue order, the fronts, their
+shadow times and reservations are recomputed from that by the rules of the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Times, Wait
+from scheduler_sim.report.fronts import MOST_LOOKS
+from scheduler_sim.report.module_view import ModuleView, ints, module_sizes
+from scheduler_sim.report.queue_order import MOVING
+from scheduler_sim.report.replay import TOP, Replay, Rules
+from scheduler_sim.report.wording import listing, plain
+
+if TYPE_CHECKING:
+    from scheduler_sim.result.result import Result
+
+NEAR_IDS = 5
+
+
+def explain(result: Result, component_id: int | str) -> Explanation:
+    """Explain the wait of one component.
+
+    Parameters
+    ----------
+    result : of a run just made, or loaded from its directory
+    component_id : as in the result's ``component_id`` column
+
+    Raises
+    ------
+    InputError
+        If the result has no such component; near ids are named.
+    """
+    table = result.components
+    row = _row_of(table, component_id)
+    policy = result.manifest.get("policy") or {}
+    facts = {str(name): value for name, value in table.iloc[row].items()}
+    submit = int(facts["submit_time"])
+    start, eligible = int(facts["start_time"]), int(facts["eligible_time"])
+    until = _waited_until(result, facts)
+    said = Explanation(
+        request=_request(facts, module_sizes(result.manifest)),
+        times=Times(
+            submit=submit,
+            eligible=eligible,
+            start=start,
+            end=int(facts["end_time"]),
+            waited_until=until,
+            origin=int(ints(table, "submit_time").min()),
+            unix_start=_unix_start(result.manifest),
+        ),
+        state=str(facts["state"]),
+        policy=plain(policy.get("name") or policy.get("order") or "unnamed"),
+        waits=_recorded_waits(facts),
+    )
+    if said.state == "REJECTED":
+        return replace(said, reason=_why_rejected(result.manifest, facts))
+    if eligible < 0:
+        return replace(
+            said,
+            waits=(Wait("dependency", until - submit, 1.0),),
+            reason="what it depends on never came true, or its begin time lies after the last event",
+        )
+    if eligible > submit:
+        said = replace(said, dependency=_dependency(table, row, facts))
+    if until > eligible:
+        said = _with_replay(said, result, row, Rules.of(policy))
+    return said
+
+
+def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> Explanation:
+    """Add what happened on the module between eligibility and start."""
+    times = said.times
+    view = ModuleView.of(result, said.request.module, times.eligible, times.waited_until)
+    replay = Replay.of(view, row, rules, result.components, times.origin)
+    phases = replay.phases()
+    longest = sorted(phases, key=lambda phase: (-phase.seconds, phase.start))[:TOP]
+    shown = [replay.judged(phase) for phase in sorted(longest, key=lambda phase: phase.start)]
+    resources = sum(phase.resources for phase in phases)
+    priority = sum(phase.priority for phase in phases)
+    waits = said.waits or _shares(times.eligible - times.submit, priority, resources)
+    return replace(
+        said,
+        waits=waits,
+        arrival=replay.arrival(),
+        phases=tuple(shown),
+        phase_count=len(phases),
+        phase_seconds=sum(phase.seconds for phase in phases),
+        overtaking=replay.overtaking(),
+        notes=tuple(_notes(rules, waits, resources, shown, len(view.instants()), said.request)),
+    )
+
+
+def _notes(
+    rules: Rules, waits: tuple[Wait, ...], resources: int, shown: list[Phase], instants: int, request: Request
+) -> list[str]:
+    """Say where this account is less than certain."""
+    notes = []
+    if any(phase.front < 0 for phase in shown):
+        notes.append(
+            f"The queue order was {plain(rules.order)}, a function of the user's own: it cannot be recomputed"
+            " from a result, so nothing is said about who stood before it or overtook it."
+        )
+    if rules.order in MOVING and instants > MOST_LOOKS:
+        notes.append(
+            f"The order {rules.order} changes with time; it was evaluated at {MOST_LOOKS:,} of"
+            f" {instants:,} instants."
+        )
+    recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
+    if recorded != resources:
+        notes.append(
+            f"By the nodes of {request.module} alone the wait for resources would be {resources:,} s, not"
+            f" {recorded:,} s: other placements of it, or shared resources such as licences, played a part."
+        )
+    return notes
+
+
+def _row_of(table: pd.DataFrame, component_id: int | str) -> int:
+    """Find the row of a component, or say which ids are near."""
+    ids = ints(table, "component_id")
+    try:
+        wanted = int(component_id)
+    except ValueError:
+        raise InputError(f"component {plain(component_id)!r} is not a number; {_some_ids(ids)}") from None
+    rows = np.flatnonzero(ids == wanted)
+    if len(rows):
+        return int(rows[0])
+    members = ids[ints(table, "modular_job_id") == wanted]
+    if len(members):
+        raise InputError(
+            f"{wanted} is a job, not a component; its components are {listing(members[:NEAR_IDS].tolist())}"
+            + (f" and {len(members) - NEAR_IDS} more" if len(members) > NEAR_IDS else "")
+        )
+    distance = np.abs(ids.astype(np.float64) - wanted)
+    near = np.unique(ids[np.argsort(distance, kind="stable")[:NEAR_IDS]]).tolist()
+    raise InputError(
+        f"no component {wanted} in this result"
+        + (f"; the nearest ids are {listing(near)} ({_some_ids(ids)})" if near else ", which is empty")
+    )
+
+
+def _some_ids(ids: np.ndarray) -> str:
+    return f"ids run from {ids.min()} to {ids.max()}" if len(ids) else "the result is empty"
+
+
+def _request(facts: Mapping[str, Any], sizes: Mapping[str, int]) -> Request:
+    module = str(facts["module"])
+    return Request(
+        component_id=int(facts["component_id"]),
+        modular_job_id=int(facts["modular_job_id"]),
+        name=str(facts["name"]),
+        user=str(facts["user"]),
+        app=str(facts["app"]),
+        module=module,
+        capacity=sizes.get(module, -1),
+        nodes=int(facts["nodes"]),
+        time_limit=int(facts["time_limit"]),
+    )
+
+
+def _unix_start(manifest: Mapping[str, Any]) -> int | None:
+    stated = (manifest.get("trace") or {}).get("unix_start_time")
+    return int(stated) if isinstance(stated, int) and stated > 0 else None
+
+
+def _waited_until(result: Result, facts: Mapping[str, Any]) -> int:
+    """Return when the wait ended: at the start, the cancellation, or with the record."""
+    if facts["start_time"] >= 0:
+        return int(facts["start_time"])
+    if facts["state"] in ("CANCELLED", "REJECTED"):
+        return max(int(facts["end_time"]), int(facts["submit_time"]))
+    table = result.components
+    moments = [ints(table, column).max() for column in ("submit_time", "eligible_time", "end_time")]
+    return int(max(moments))
+
+
+def _recorded_waits(facts: Mapping[str, Any]) -> tuple[Wait, ...]:
+    """Return the waits as the run recorded them; nothing for one that never started."""
+    if facts["start_time"] < 0:
+        return ()
+    return _shares(int(facts["wait_dependency"]), int(facts["wait_priority"]), int(facts["wait_resources"]))
+
+
+def _shares(dependency: int, priority: int, resources: int) -> tuple[Wait, ...]:
+    whole = max(dependency + priority + resources, 1)
+    return (
+        Wait("dependency", dependency, dependency / whole),
+        Wait("priority", priority, priority / whole),
+        Wait("resources", resources, resources / whole),
+    )
+
+
+def _dependency(table: pd.DataFrame, row: int, facts: Mapping[str, Any]) -> Dependency:
+    """Guess what it waited for: what ended at the very instant it became eligible."""
+    ended = np.flatnonzero(ints(table, "end_time") == int(facts["eligible_time"]))
+    ended = ended[ended != row]
+    job = ints(table, "modular_job_id")[ended] == int(facts["modular_job_id"])
+    user = (table["user"].iloc[ended] == facts["user"]).to_numpy()
+    close = ended[job | user]
+    likely = close if len(close) else ended
+    return Dependency(tuple(ints(table, "component_id")[likely[:TOP]].tolist()))
+
+
+def _why_rejected(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """Say which limit it broke, as far as the manifest tells."""
+    module, nodes, limit = str(facts["module"]), int(facts["nodes"]), int(facts["time_limit"])
+    sizes = module_sizes(manifest)
+    if nodes > sizes.get(module, nodes):
+        largest = max(sizes.values())
+        elsewhere = " (no module has as many)" if nodes > largest else ""
+        return f"it asked for {nodes:,} nodes, and {plain(module)} has {sizes[module]:,}{elsewhere}"
+    partitions = (manifest.get("system") or {}).get("partitions") or []
+    reasons = []
+    for partition in partitions:
+        if partition.get("module") != module:
+            continue
+        most_nodes, most_time = partition.get("max_nodes"), partition.get("max_time_s")
+        name = plain(partition.get("name"))
+        if most_nodes is not None and nodes > most_nodes:
+            reasons.append(f"it asked for {nodes:,} nodes, above MaxNodes {most_nodes:,} of partition {name}")
+        if most_time is not None and limit > most_time:
+            reasons.append(
+                f"its time limit of {limit:,} s is above MaxTime {most_time:,} s of partition {name}"
+            )
+    return "; ".join(reasons) or (
+        "no placement can ever hold it; nodes, MaxNodes and MaxTime do not explain it, so memory, features,"
+        " shared resources or another component of its job do"
+    )

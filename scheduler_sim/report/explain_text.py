@@ -1,0 +1,260 @@
+"""An explanation in words."""
+
+from __future__ import annotations
+
+from scheduler_sim.report.explanation import Explanation, Phase, Reserved, Times, Verdict
+from scheduler_sim.report.module_view import NEVER
+from scheduler_sim.report.wording import clock, count, date, duration, listing, paragraph, plain
+
+MEANING = {
+    "dependency": "waiting for other components, or for its begin time",
+    "priority": "enough nodes were idle, but the policy kept them for others",
+    "resources": "not enough nodes were idle",
+}
+
+
+def text_of(said: Explanation) -> str:
+    """Return the whole story, its parts apart by empty lines."""
+    parts = [_headline(said), _moments(said), _waits(said), _dependency(said)]
+    if said.arrival is not None:
+        parts += [_arrival(said), _phases(said), _overtaking(said)]
+    parts += [paragraph("Note: " + note) for note in said.notes]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _headline(said: Explanation) -> list[str]:
+    asked = said.request
+    who = [f"user {plain(asked.user)}"] if _known(asked.user) else []
+    who += [f"app {plain(asked.app)}"] if _known(asked.app) else []
+    who += [f"job {asked.modular_job_id}"] if asked.modular_job_id != asked.component_id else []
+    title = f"Component {asked.component_id}"
+    title += f" {plain(asked.name)!r}" if _known(asked.name) else ""
+    title += f" ({', '.join(who)})" if who else ""
+    limit = f" for up to {duration(asked.time_limit)}" if asked.time_limit >= 0 else ""
+    of = f" of {asked.capacity:,}" if asked.capacity >= 0 else ""
+    asks = f"asked for {asked.nodes:,}{of} nodes of {plain(asked.module)}{limit}"
+    ran = said.times.end - said.times.start
+    state = f"{said.state} after {duration(ran)}" if said.times.start >= 0 else said.state
+    return paragraph(f"{title} {asks}: {state}. Policy {said.policy}.")
+
+
+def _moments(said: Explanation) -> list[str]:
+    times = said.times
+    rows = [("submitted", times.submit), ("eligible", times.eligible)]
+    rows += [("started", times.start), ("ended", times.end)]
+    lines = []
+    for word, moment in rows:
+        if moment < 0:
+            lines.append(f"  {word:<12}never")
+            continue
+        when = f"{at(times, moment):>14}"
+        if times.unix_start is not None:
+            when += f"   {date(times.unix_start + moment)}"
+        lines.append(f"  {word:<12}{when}")
+    return ["Times are days and h:mm:ss after the first submission of the trace.", *lines]
+
+
+def _waits(said: Explanation) -> list[str]:
+    if said.state == "REJECTED":
+        return paragraph(f"It was rejected when it was submitted: {said.reason}.")
+    if not said.wait:
+        return ["It did not wait: it started at the instant it was submitted."]
+    if said.times.start >= 0:
+        head = f"It waited {duration(said.wait)}:"
+    elif said.state == "CANCELLED":
+        head = f"It was cancelled after {duration(said.wait)} of waiting:"
+    else:
+        head = f"It never started; at the end of the record it had waited {duration(said.wait)}:"
+    lines = [head]
+    for wait in said.waits:
+        if wait.seconds:
+            share = f"{100 * wait.share:.0f} %"
+            lines.append(f"  {wait.kind:<12}{duration(wait.seconds):>14}{share:>7}   {MEANING[wait.kind]}")
+    if said.reason:
+        lines += paragraph(f"The reason: {said.reason}.")
+    return lines
+
+
+def _dependency(said: Explanation) -> list[str]:
+    if said.dependency is None:
+        return []
+    times = said.times
+    text = f"It could not be scheduled before {at(times, times.eligible)}"
+    ids = said.dependency.component_ids
+    if ids:
+        verb = "is what" if len(ids) == 1 else "are what"
+        text += (
+            f". {_components(ids)} ended at that very instant and probably {verb} it waited for (a result"
+            " does not record dependencies)."
+        )
+    else:
+        text += ": it depended on other components, or had a begin time (a result does not record which)."
+    return paragraph(text)
+
+
+def _arrival(said: Explanation) -> list[str]:
+    arrival, asked, times = said.arrival, said.request, said.times
+    assert arrival is not None
+    down = f" and {arrival.down:,} out of service" if arrival.down else ""
+    text = (
+        f"When it became eligible, {arrival.idle:,} of the {asked.capacity:,} nodes of {plain(asked.module)}"
+        f" were idle{down}; it needed {asked.nodes:,}. "
+    )
+    if arrival.ahead > 0:
+        text += f"{count(arrival.ahead, 'component')} stood before it in the queue, asking for"
+        text += f" {count(arrival.ahead_nodes, 'node')} in all. "
+    elif arrival.ahead == 0:
+        text += "Nothing stood before it in the queue. "
+    if not arrival.holders:
+        return paragraph(text)
+    most = (
+        "by nodes and time left these held the most"
+        if arrival.running > len(arrival.holders)
+        else "they were"
+    )
+    text += f"{count(arrival.running, 'component')} ran there; {most}:"
+    lines = paragraph(text)
+    for holder in arrival.holders:
+        until = f"until {at(times, holder.end)}"
+        if holder.planned_end != holder.end:
+            until += f", planned until {at(times, holder.planned_end)}"
+        who = f"user {plain(holder.user)}" if _known(holder.user) else ""
+        lines.append(f"  {holder.component_id:>9}  {who:<16} {count(holder.nodes, 'node'):>12}  {until}")
+    return lines
+
+
+def _phases(said: Explanation) -> list[str]:
+    times, phases = said.times, said.phases
+    if not phases:
+        return []
+    shown = sum(phase.seconds for phase in phases)
+    if said.phase_count > len(phases):
+        head = (
+            f"Who stood first in the queue changed; of {said.phase_count:,} phases the {len(phases)} longest"
+            f" make up {100 * shown / said.phase_seconds:.0f} % of the time:"
+        )
+    else:
+        head = "While it was in the queue:"
+    lines = paragraph(head)
+    for phase in phases:
+        share = 100 * phase.seconds / said.phase_seconds
+        lines.append(
+            f"  {at(times, phase.start)} to {at(times, phase.end)} ({duration(phase.seconds)}, {share:.0f} %)"
+        )
+        lines += paragraph(_phase(said, phase), indent=4)
+    return lines
+
+
+def _phase(said: Explanation, phase: Phase) -> str:
+    idle = f"{phase.idle_least:,}"
+    if phase.idle_most > phase.idle_least:
+        idle += f" to {phase.idle_most:,}"
+    own = phase.front == said.request.component_id
+    if own:
+        text = "It was first in the queue itself."
+    elif phase.front >= 0:
+        user = f"user {plain(phase.front_user)}, " if _known(phase.front_user) else ""
+        text = f"Component {phase.front} ({user}{count(phase.front_nodes, 'node')}) was first in the queue."
+    else:
+        text = ""
+    if phase.resources and phase.priority:
+        text += (
+            f" For {duration(phase.resources)} too few nodes were idle, for {duration(phase.priority)} enough"
+            f" ({idle} idle, {said.request.nodes:,} needed)."
+        )
+    elif phase.resources:
+        text += f" Too few nodes were idle all the time ({idle} idle, {said.request.nodes:,} needed)."
+    else:
+        text += f" Enough nodes were idle all the time ({idle} idle, {said.request.nodes:,} needed)."
+    if phase.verdict is not None:
+        text += " " + _verdict(said, phase, phase.verdict)
+    return text.strip()
+
+
+def _verdict(said: Explanation, phase: Phase, verdict: Verdict) -> str:
+    times, nodes = said.times, said.request.nodes
+    moment, end = at(times, verdict.moment), at(times, verdict.would_end)
+    front = f"component {phase.front}"
+    many = f" (one of {phase.passes:,} such instants)" if phase.passes > 1 else ""
+    if verdict.rule == "blocked":
+        return f"Without backfill nothing may pass a blocked front: it sat behind {front}."
+    if verdict.rule == "shadow":
+        shadow = f"the shadow time {at(times, verdict.bound)}" if verdict.bound < NEVER else "any shadow time"
+        extra = (
+            "none was extra" if verdict.left <= 0 else f"only {verdict.left:,} {_were(verdict.left)} extra"
+        )
+        asked = f"it asked for {count(nodes, 'node')} where {extra}"
+        if 0 <= nodes <= verdict.left:
+            asked = "this policy lets nothing use the extra nodes"
+        return (
+            f"It sat behind the reservation of {front}: at {moment}{many}, with {verdict.idle:,} idle, it"
+            f" would have ended at {end}, after {shadow}, and {asked}."
+        )
+    if verdict.rule == "reserved" and verdict.bound >= 0:
+        met = f", reserved for {_reserved(times, verdict.reserved)}" if verdict.reserved else ""
+        return (
+            f"At {moment}{many} it would have run until {end}, but from {at(times, verdict.bound)} on only"
+            f" {verdict.left:,} of the {nodes:,} nodes it needed {_were(verdict.left)} free{met}."
+        )
+    if verdict.rule == "reserved":
+        return (
+            f"It sat behind the reservations of the components before it, first {front}; promises that are"
+            " kept from pass to pass cannot be recomputed from a result."
+        )
+    return (
+        f"Nodes alone do not say why it was kept at {moment}{many}: another module it may use, a shared"
+        " resource, or a rule of the policy that a result does not record."
+    )
+
+
+def _reserved(times: Times, reserved: tuple[Reserved, ...]) -> str:
+    return listing(
+        f"{one.component_id} ({count(one.nodes, 'node')} {at(times, one.start)} to {at(times, one.end)})"
+        for one in reserved
+    )
+
+
+def _overtaking(said: Explanation) -> list[str]:
+    passed, times = said.overtaking, said.times
+    if passed is None:
+        return []
+    if not passed.count:
+        return ["Nothing that stood later in the queue of its module started before it."]
+    text = (
+        f"{count(passed.count, 'component')} that stood later in the queue of its module started before it,"
+        f" with {passed.node_seconds:,} node-seconds in all."
+        f" {_of_them(passed.smaller, passed.count)} asked for fewer nodes than it;"
+        f" {_of_them(passed.gone, passed.count).lower()} had ended by the time it started."
+    )
+    text += " The largest:" if passed.count > len(passed.top) else " These were:"
+    lines = paragraph(text)
+    for one in passed.top:
+        who = f"user {plain(one.user)}" if _known(one.user) else ""
+        lines.append(
+            f"  {one.component_id:>9}  {who:<16} {count(one.nodes, 'node'):>12}  {at(times, one.start)} to"
+            f" {at(times, one.end)}"
+        )
+    return lines
+
+
+def at(times: Times, moment: int) -> str:
+    """Write a moment as the time since the first submission."""
+    return "never" if moment >= NEVER else clock(moment - times.origin)
+
+
+def _components(ids: tuple[int, ...]) -> str:
+    return ("Component " if len(ids) == 1 else "Components ") + listing(ids)
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _known(name: str) -> bool:
+    return name not in ("", "-1", "NA")
+
+
+def _of_them(number: int, whole: int) -> str:
+    if number == whole:
+        return "All of them"
+    return f"{number:,} of them" if number else "None of them"

@@ -1,0 +1,144 @@
+"""One module during one span of time: who ran, who waited, what was idle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.report.queue_order import QueueOrder
+from scheduler_sim.result.columns import rows_named
+from scheduler_sim.result.steps import Steps, value_at
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from scheduler_sim.result.result import Result
+
+Ints = NDArray[np.int64]
+
+NEVER = np.iinfo(np.int64).max // 4
+"""The time of what never happened, later than everything and safe to add to."""
+
+
+def module_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """Return the nodes of each module as the manifest states them."""
+    modules = manifest.get("modules") or (manifest.get("system") or {}).get("modules") or {}
+    if isinstance(modules, Mapping):
+        return {
+            str(name): int(entry["nodes"] if isinstance(entry, Mapping) else entry)
+            for name, entry in modules.items()
+        }
+    return {str(entry["name"]): int(entry["nodes"]) for entry in modules}
+
+
+def ints(table: pd.DataFrame, column: str) -> Ints:
+    """Return a column as int64."""
+    return table[column].to_numpy(dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class ModuleView:
+    """The components of one module that touch a span of time, by position.
+
+    Attributes
+    ----------
+    name, capacity : the module and its nodes
+    first, last : seconds, the span
+    row : int64[n], row in the result's components
+    nodes : int64[n]; submit, eligible, start, end, limit, leave : int64[n], seconds;
+        ``leave`` is when it left the queue, ``NEVER`` stands for what did not happen
+    busy, down : nodes over time, as recorded in the timeline
+    """
+
+    name: str
+    capacity: int
+    first: int
+    last: int
+    row: Ints
+    nodes: Ints
+    submit: Ints
+    eligible: Ints
+    start: Ints
+    end: Ints
+    limit: Ints
+    leave: Ints
+    busy: Steps
+    down: Steps
+
+    @classmethod
+    def of(cls, result: Result, module: str, first: int, last: int) -> ModuleView:
+        """Cut out what was running or waiting in ``module`` from ``first`` to ``last``."""
+        table = result.components
+        start, end = ints(table, "start_time"), ints(table, "end_time")
+        eligible = ints(table, "eligible_time")
+        start = np.where(start < 0, NEVER, start)
+        left = np.where(start == NEVER, np.where(end < 0, NEVER, end), start)
+        over = np.where(end < 0, NEVER, end)
+        waits = (eligible >= 0) & (eligible <= last) & (left >= first)
+        runs = (start <= last) & (over >= first)
+        here = rows_named(table["module"], module) & ~rows_named(table["state"], "REJECTED")
+        rows = np.flatnonzero(here & (waits | runs))
+        steps = result.timeline
+        own = rows_named(steps["module"], module)
+        time = ints(steps, "time")[own]
+        return cls(
+            name=module,
+            capacity=module_sizes(result.manifest)[module],
+            first=first,
+            last=last,
+            row=rows,
+            nodes=ints(table, "nodes")[rows],
+            submit=ints(table, "submit_time")[rows],
+            eligible=np.where(eligible < 0, NEVER, eligible)[rows],
+            start=start[rows],
+            end=over[rows],
+            limit=ints(table, "time_limit")[rows],
+            leave=left[rows],
+            busy=(time, ints(steps, "nodes_busy")[own]),
+            down=(time, ints(steps, "nodes_down")[own]),
+        )
+
+    def queue_order(self, name: str, first_submit: int) -> QueueOrder:
+        """Return a built-in order over the components of this view."""
+        return QueueOrder(name, self.limit, self.nodes, self.submit, self.row, first_submit)
+
+    def position(self, row: int) -> int:
+        """Return where a row of the result stands in this view."""
+        return int(np.flatnonzero(self.row == row)[0])
+
+    def instants(self) -> Ints:
+        """Return every instant of the span, before its last, at which anything changed here."""
+        edge = np.array([self.first], dtype=np.int64)
+        times = np.unique(np.concatenate((edge, self.eligible, self.start, self.end, self.busy[0])))
+        return times[(times >= self.first) & (times < max(self.last, self.first + 1))]
+
+    def idle(self, moments: Any) -> Any:
+        """Return the idle nodes in service after the pass of each moment."""
+        return self.capacity - value_at(self.busy, moments) - value_at(self.down, moments)
+
+    def running(self, moment: int) -> Ints:
+        """Return the positions of what runs after the pass of ``moment``."""
+        return np.flatnonzero((self.start <= moment) & (moment < self.end))
+
+    def waiting(self, moment: int) -> Ints:
+        """Return the positions of what waits after the pass of ``moment``."""
+        return np.flatnonzero((self.eligible <= moment) & (moment < self.leave))
+
+    def planned_end(self, of: Ints, moment: int) -> Ints:
+        """Return when the scheduler at ``moment`` expects running components to end."""
+        return np.maximum(self.start[of] + self.limit[of], moment + 1)
+
+    def cut(self, first: int, last: int) -> ModuleView:
+        """Return the view of a shorter span, so that looking at many moments of it is cheap."""
+        keep = (self.start <= last) & (self.end >= first)
+        keep |= (self.eligible <= last) & (self.leave >= first)
+        columns = ("row", "nodes", "submit", "eligible", "start", "end", "limit", "leave")
+        parts = {column: getattr(self, column)[keep] for column in columns}
+        return ModuleView(
+            name=self.name, capacity=self.capacity, first=first, last=last, busy=self.busy,
+            down=self.down, **parts,
+        )  # fmt: skip
