@@ -1,0 +1,1 @@
+"""Reading what people write: YAML files with line numbers, and checked values."""

@@ -1,0 +1,102 @@
+"""A mapping checked against a model of its keys, with every problem found at once."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+
+from scheduler_sim.config.problem import Location, Problem, found, one_of
+from scheduler_sim.config.value import Check
+
+
+class Keys(BaseModel):
+    """The keys of one mapping. Unknown keys are errors; a key without a value is as if absent."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_empty(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        return {key: value for key, value in data.items() if value is not None or key not in cls.model_fields}
+
+
+Model = TypeVar("Model", bound=Keys)
+
+
+def check_keys(model: type[Model], data: Any) -> tuple[Model | None, list[Problem]]:
+    """Validate data against a model: the model filled in, or None and all problems."""
+    try:
+        return model.model_validate(data), []
+    except ValidationError as error:
+        return None, list(_problems(model, error))
+
+
+def _problems(model: type[Keys], error: ValidationError) -> Iterator[Problem]:
+    for entry in error.errors(include_url=False):
+        kind, written = entry["type"], entry["input"]
+        where = tuple(step if isinstance(step, int) else str(step) for step in entry["loc"])
+        if kind in ("extra_forbidden", "invalid_key"):
+            parent = _annotation(model, where[:-1])
+            words = list(parent.model_fields) if _is_model(parent) else []
+            yield Problem(where, f"unknown key; {one_of(words, where[-1])}")
+        elif kind == "missing":
+            yield Problem(where, f"missing; allowed: {_allowed(model, where)}")
+        elif kind == "allowed":
+            yield Problem(where, f"{found(written)}; allowed: {entry['msg']}")
+        else:
+            allowed = _allowed(model, where) or entry["msg"]
+            yield Problem(where, f"{found(written)}; allowed: {allowed}")
+
+
+def _allowed(model: type[Keys], where: Location) -> str:
+    """Say in words what may stand at a location."""
+    annotation = _annotation(model, where)
+    if _is_model(annotation):
+        return f"a mapping with the keys {', '.join(annotation.model_fields)}"
+    if get_origin(annotation) in (list, tuple):
+        return "a list"
+    if get_origin(annotation) is dict:
+        return "a mapping of names to values"
+    checks = [part.func for part in _metadata(model, where) if isinstance(part, BeforeValidator)]
+    return next((check.allowed for check in checks if isinstance(check, Check)), "")
+
+
+def _annotation(model: type[Keys], where: Location) -> Any:
+    """Follow keys and positions through the types of a model; None where they lead nowhere."""
+    here: Any = model
+    for step in where:
+        if _is_model(here):
+            info = here.model_fields.get(str(step))
+            here = info.annotation if info else None
+        else:
+            inner = get_args(here)
+            here = (inner[1] if get_origin(here) is dict else inner[0]) if inner else None
+        here = _bare(here)
+    return here
+
+
+def _bare(annotation: Any) -> Any:
+    """Strip Annotated, and the None of an optional type."""
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        return _bare(kinds[0])
+    return annotation
+
+
+def _metadata(model: type[Keys], where: Location) -> list[Any]:
+    parent = _annotation(model, where[:-1])
+    if not where or not _is_model(parent):
+        return []
+    info = parent.model_fields.get(str(where[-1]))
+    return list(info.metadata) if info else []
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Keys)

@@ -1,0 +1,189 @@
+"""The kinds of value that a configuration key may have.
+
+Each is a pydantic type whose error says what is allowed, in words. Text that spells a
+number counts as that number, so values may come from a file or from ``--set``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from scheduler_sim.errors import did_you_mean
+
+MOST_SECONDS = 10**12
+MOST_UNITS = 10**15
+NO_LIMIT = ("UNLIMITED", "INFINITE")
+
+
+@dataclass(frozen=True)
+class Check:
+    """Turns what was written into a value, or says what is allowed.
+
+    Attributes
+    ----------
+    allowed : the values that pass, in words.
+    convert : raises ``ValueError`` or ``TypeError`` on anything else.
+    words : the allowed words, for a hint; empty where any text will do.
+    """
+
+    allowed: str
+    convert: Callable[[Any], Any]
+    words: Sequence[str] = ()
+
+    def __call__(self, written: Any) -> Any:
+        """Return the value. Raises the error that pydantic collects."""
+        try:
+            return self.convert(written)
+        except _TooLarge as error:
+            raise PydanticCustomError("allowed", "{text}", {"text": str(error)}) from None
+        except (ValueError, TypeError, KeyError, OverflowError):
+            hint = did_you_mean(written[:80], self.words) if isinstance(written, str) else ""
+            raise PydanticCustomError("allowed", "{text}", {"text": self.allowed + hint}) from None
+
+
+class _TooLarge(ValueError):
+    """Beyond what the simulator counts with; says the limit."""
+
+
+def whole(minimum: int, maximum: int = 10**9) -> BeforeValidator:
+    """Accept an integer from ``minimum`` to ``maximum``."""
+
+    def convert(written: Any) -> int:
+        value = _number(written)
+        if value != int(value) or value < minimum:
+            raise ValueError
+        if value > maximum:
+            raise _TooLarge(f"an integer from {minimum} to {maximum}")
+        return int(value)
+
+    return BeforeValidator(Check(f"an integer >= {minimum}", convert))
+
+
+def real(minimum: float) -> BeforeValidator:
+    """Accept a finite number of at least ``minimum``."""
+
+    def convert(written: Any) -> float:
+        value = float(_number(written))
+        if not (math.isfinite(value) and value >= minimum):
+            raise ValueError
+        if value > MOST_UNITS:
+            raise _TooLarge(f"a number from {minimum:g} to {MOST_UNITS:g}")
+        return value
+
+    return BeforeValidator(Check(f"a number >= {minimum:g}", convert))
+
+
+def choice(*words: str) -> BeforeValidator:
+    """Accept one of a few words, in any case."""
+    by_lower = {word.lower(): word for word in words}
+
+    def convert(written: Any) -> str:
+        if not isinstance(written, str) or written.lower() not in by_lower:
+            raise ValueError
+        return by_lower[written.lower()]
+
+    return BeforeValidator(Check(", ".join(words), convert, words))
+
+
+def word(kind: str) -> BeforeValidator:
+    """Accept a name that can stand in a trace: no blanks, commas, semicolons or operators."""
+
+    def convert(written: Any) -> str:
+        if isinstance(written, int) and not isinstance(written, bool):
+            written = str(written)
+        if not (isinstance(written, str) and written.isprintable() and 1 <= len(written) <= 64):
+            raise ValueError
+        if re.search(r"[\s,;|&*()\[\]:]", written) or written.upper() in ("NA", "-1"):
+            raise ValueError
+        return written
+
+    return BeforeValidator(
+        Check(f"{kind}: 1 to 64 characters without blanks and , ; : | & * ( ) [ ]", convert)
+    )
+
+
+def _number(written: Any) -> int | float:
+    if isinstance(written, str):
+        text = written.strip()
+        if re.fullmatch(r"[-+]?[0-9]{1,40}", text):
+            return int(text)
+        return float(text)
+    if isinstance(written, bool) or not isinstance(written, int | float):
+        raise TypeError
+    return written
+
+
+def _flag(written: Any) -> bool:
+    if isinstance(written, str):
+        return {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}[
+            written.lower()
+        ]
+    if not isinstance(written, bool):
+        raise TypeError
+    return written
+
+
+def _text(written: Any) -> str:
+    if not isinstance(written, str):
+        raise TypeError
+    return written
+
+
+def duration(written: Any) -> int | None:
+    """Read a duration in seconds; None is without limit.
+
+    An integer counts seconds. Text is ``90s``, ``30m``, ``24h`` or ``7d``, or Slurm's
+    ``[days-]hours:minutes:seconds``, ``minutes:seconds``, ``days-hours[:minutes]``,
+    or ``UNLIMITED``.
+    """
+    if isinstance(written, str) and not re.fullmatch(r"\s*[-+]?[0-9.]+\s*", written):
+        text = written.strip()
+        if text.upper() in NO_LIMIT:
+            return None
+        seconds = _spelt_duration(text)
+    else:
+        value = _number(written)
+        if value != int(value):
+            raise ValueError
+        seconds = int(value)
+    if seconds < 1:
+        raise ValueError
+    if seconds > MOST_SECONDS:
+        raise _TooLarge(f"at most {MOST_SECONDS} seconds, or UNLIMITED")
+    return seconds
+
+
+def _spelt_duration(text: str) -> int:
+    if unit := re.fullmatch(r"([0-9]{1,15})\s*([smhdSMHD])", text):
+        return int(unit[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit[2].lower()]
+    if clock := re.fullmatch(r"([0-9]{1,10})-([0-9]{1,2})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?", text):
+        days, hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    if clock := re.fullmatch(r"(?:([0-9]{1,10}):)?([0-9]{1,10}):([0-9]{1,2})", text):
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        return (hours * 60 + minutes) * 60 + seconds
+    raise ValueError
+
+
+Count = Annotated[int, whole(0)]
+PositiveCount = Annotated[int, whole(1)]
+OptionalCount = Annotated[int | None, whole(1)]
+Units = Annotated[int, whole(0, MOST_UNITS)]
+Seconds = Annotated[int, whole(0, MOST_SECONDS)]
+Amount = Annotated[float, real(0)]
+Flag = Annotated[bool, BeforeValidator(Check("true, false", _flag, ("true", "false")))]
+Text = Annotated[str, BeforeValidator(Check("text", _text))]
+Name = Annotated[str, word("a name")]
+Duration = Annotated[
+    int | None,
+    BeforeValidator(
+        Check("seconds (an integer >= 1), or 30m, 24h, 12:00:00, 2-00:00:00, UNLIMITED", duration)
+    ),
+]

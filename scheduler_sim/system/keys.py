@@ -1,0 +1,187 @@
+"""The keys of a system file, and what must hold between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+
+from scheduler_sim.config.keys import Keys
+from scheduler_sim.config.problem import Location, Problem, found, one_of
+from scheduler_sim.config.value import (
+    Amount,
+    Count,
+    Duration,
+    Flag,
+    Name,
+    OptionalCount,
+    PositiveCount,
+    Text,
+    Units,
+)
+
+TOTAL = "total"  # the timeline's row over all modules; no module may bear this name
+
+
+class ModuleKeys(Keys):
+    """A pool of identical nodes."""
+
+    name: Name = Field(description="how results call the module")
+    nodes: PositiveCount = Field(description="number of nodes")
+    cores_per_node: Count = Field(default=0, description="cores of a node; 0: not stated, nothing is checked")
+    memory_gb: Amount = Field(default=0.0, description="memory of a node, GB of 1,048,576 KB; 0: not stated")
+    gpus_per_node: Count = Field(default=0, description="GPUs of a node")
+    features: list[Name] = Field(default=[], description="keywords that a component's constraint may ask for")
+    cost_per_node: Amount = Field(
+        default=1.0, description="cost of a node, in any unit; ranks placements by least_cost"
+    )
+    description: Text = Field(default="", description="a sentence for people")
+
+
+class PartitionKeys(Keys):
+    """A named way into a module."""
+
+    name: Name = Field(description="as traces call it, in upper or lower case")
+    module: Name = Field(description="the module its components run on")
+    max_time: Duration = Field(
+        default=None, description="longest time limit, in seconds or as 2-00:00:00; UNLIMITED"
+    )
+    max_nodes: OptionalCount = Field(default=None, description="most nodes of one component")
+    priority: Count = Field(default=0, description="larger goes first, under policies that look at it")
+    default: Flag = Field(
+        default=False, description="takes components that name no partition; else the first one does"
+    )
+
+
+class ResourceKeys(Keys):
+    """What all modules share."""
+
+    licences: dict[str, Units] = Field(default={}, description="number of licences by name")
+    nam_gb: Amount = Field(default=0.0, description="network attached memory, GB of 1,048,576 KB")
+
+
+class SwfKeys(Keys):
+    """How an SWF trace's numbers translate."""
+
+    partitions: dict[Name, Name] = Field(
+        default={}, description="partition for each partition or queue number of the trace"
+    )
+
+
+class SystemKeys(Keys):
+    """The whole file."""
+
+    name: Text = Field(default="", description="what reports call the system; by default the file's name")
+    description: Text = Field(default="", description="a sentence for people")
+    modules: list[ModuleKeys] = Field(description="at least one module")
+    partitions: list[PartitionKeys] = Field(
+        default=[], description="by default one per module, with the module's name"
+    )
+    resources: ResourceKeys = Field(
+        default=ResourceKeys(), description="licences and network attached memory"
+    )
+    swf: SwfKeys = Field(default=SwfKeys(), description="translation of SWF partition numbers")
+
+
+def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
+    """Check what no single key can tell: names that clash, and names that lead nowhere.
+
+    Works on unchecked data, so that these problems show together with all others.
+    """
+    modules = _names(data.get("modules"))
+    partitions = _names(data.get("partitions"))
+    if isinstance(data.get("modules"), list) and not data["modules"]:
+        yield Problem(("modules",), "found an empty list; allowed: at least one module")
+    yield from _repeated("modules", modules)
+    yield from _repeated("partitions", partitions)
+    for i, name in modules.items():
+        if name.lower() == TOTAL:
+            yield Problem(
+                ("modules", i, "name"), f"{found(name)}; allowed: any other name, '{TOTAL}' is the sum"
+            )
+    yield from _partitions_without_module(data.get("partitions"), list(modules.values()))
+    yield from _partitions_in_the_way(data.get("partitions"), modules)
+    yield from _second_defaults(data.get("partitions"))
+    yield from _odd_licences(data.get("resources"))
+    reached = {name.lower() for name in _targets(data.get("partitions"))}
+    own = [name for name in modules.values() if name.lower() not in reached]
+    yield from _swf_without_partition(data.get("swf"), [*partitions.values(), *own])
+
+
+def _mappings(listing: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    if isinstance(listing, list | tuple):
+        yield from ((i, entry) for i, entry in enumerate(listing) if isinstance(entry, dict))
+
+
+def _names(listing: Any) -> dict[int, str]:
+    named = ((i, entry.get("name")) for i, entry in _mappings(listing))
+    return {i: str(name) for i, name in named if isinstance(name, str | int)}
+
+
+def _targets(listing: Any) -> list[str]:
+    return [str(entry["module"]) for _, entry in _mappings(listing) if "module" in entry]
+
+
+def _repeated(key: str, names: dict[int, str]) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for i, name in names.items():
+        if name.lower() in seen:
+            where: Location = (key, i, "name")
+            yield Problem(where, f"{found(name)} again; allowed: names that differ in more than case")
+        seen.setdefault(name.lower(), name)
+
+
+def _partitions_without_module(listing: Any, modules: list[str]) -> Iterator[Problem]:
+    known = {name.lower() for name in modules}
+    for i, entry in _mappings(listing):
+        target = entry.get("module")
+        if isinstance(target, str) and target.lower() not in known:
+            yield Problem(
+                ("partitions", i, "module"), f"{found(target)}, no such module; {one_of(modules, target)}"
+            )
+
+
+def _partitions_in_the_way(listing: Any, modules: dict[int, str]) -> Iterator[Problem]:
+    """A module that no partition leads to needs its own name for its own partition."""
+    reached = {name.lower() for name in _targets(listing)}
+    unreached = {name.lower(): name for name in modules.values() if name.lower() not in reached}
+    for i, name in _names(listing).items():
+        if name.lower() in unreached:
+            module = unreached[name.lower()]
+            text = f"{found(name)}, the name that module {module} needs for its own partition"
+            yield Problem(
+                ("partitions", i, "name"), f"{text}; allowed: another name, or a partition for {module}"
+            )
+
+
+def _second_defaults(listing: Any) -> Iterator[Problem]:
+    marked = [i for i, entry in _mappings(listing) if entry.get("default") in (True, "true", "yes", "on")]
+    for i in marked[1:]:
+        yield Problem(("partitions", i, "default"), "found a second default partition; allowed: at most one")
+
+
+def _odd_licences(resources: Any) -> Iterator[Problem]:
+    licences = resources.get("licences") if isinstance(resources, dict) else None
+    if not isinstance(licences, dict):
+        return
+    seen: set[str] = set()
+    for name in licences:
+        where: Location = ("resources", "licences", str(name))
+        if not str(name) or any(sign in str(name) for sign in " ,;|&:*()") or not str(name).isprintable():
+            yield Problem(where, "found a name with blanks or signs; allowed: a name without , ; : | & * ( )")
+        elif str(name).lower() in ("nam", *seen):
+            text = "a name for network attached memory" if str(name).lower() == "nam" else "a name again"
+            yield Problem(where, f"found {text}; allowed: names that differ in more than case")
+        seen.add(str(name).lower())
+
+
+def _swf_without_partition(swf: Any, partitions: list[str]) -> Iterator[Problem]:
+    mapping = swf.get("partitions") if isinstance(swf, dict) else None
+    if not isinstance(mapping, dict):
+        return
+    known = {name.lower() for name in partitions}
+    for number, target in mapping.items():
+        if isinstance(target, str) and target.lower() not in known:
+            where: Location = ("swf", "partitions", str(number))
+            yield Problem(where, f"{found(target)}, no such partition; {one_of(partitions, target)}")

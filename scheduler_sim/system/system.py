@@ -1,0 +1,266 @@
+"""The machine a workload runs on: modules, partitions and shared resources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from scheduler_sim.config.keys import check_keys
+from scheduler_sim.config.problem import listed, one_of
+from scheduler_sim.config.yaml_file import read_yaml
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.constraint import parse_constraint
+from scheduler_sim.system.keys import SystemKeys, contradictions
+
+KB_PER_GB = 1024 * 1024
+NAM = "nam"
+NO_PARTITION = ("", "NA", "-1")
+
+
+@dataclass(frozen=True)
+class Module:
+    """A pool of identical nodes.
+
+    Attributes
+    ----------
+    name : as results call it.
+    nodes : number of nodes, at least 1.
+    cores_per_node : 0 where it is not stated, so that nothing is checked against it.
+    memory_gb : memory of a node, GB of 1,048,576 KB; 0 where it is not stated.
+    gpus_per_node : GPUs of a node.
+    features : keywords that a constraint may ask for.
+    cost_per_node : in any unit; ranks placements by least cost.
+    description : a sentence for people.
+    """
+
+    name: str
+    nodes: int
+    cores_per_node: int = 0
+    memory_gb: float = 0.0
+    gpus_per_node: int = 0
+    features: tuple[str, ...] = ()
+    cost_per_node: float = 1.0
+    description: str = ""
+
+    @property
+    def memory_kb(self) -> int:
+        """Memory of a node in KB, the unit of traces; 0 where it is not stated."""
+        return round(self.memory_gb * KB_PER_GB)
+
+    def satisfies(self, constraint: str) -> bool:
+        """Tell whether the nodes have the features that a component asks for.
+
+        The constraint is written as for Slurm: keywords joined by ``&`` and ``|``.
+        Raises InputError on one that cannot be understood.
+        """
+        return parse_constraint(constraint).holds_for(self.features)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A named way into a module.
+
+    Attributes
+    ----------
+    name : as traces call it, ignoring case.
+    module : name of the module its components run on.
+    max_time_s : longest time limit, s; None without limit.
+    max_nodes : most nodes of one component; None without limit.
+    priority : larger goes first, under policies that look at it.
+    default : takes the components that name no partition.
+    """
+
+    name: str
+    module: str
+    max_time_s: int | None = None
+    max_nodes: int | None = None
+    priority: int = 0
+    default: bool = False
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Something all modules share, counted like nodes.
+
+    Attributes
+    ----------
+    name : of the licence, or ``nam``.
+    amount : how many there are, in ``unit``.
+    kind : ``licence`` or ``nam`` (network attached memory).
+    unit : ``licences`` or ``KB``.
+    """
+
+    name: str
+    amount: int
+    kind: Literal["licence", "nam"] = "licence"
+    unit: str = "licences"
+
+
+@dataclass(frozen=True)
+class System:
+    """Modules, the partitions into them, and what they share.
+
+    Attributes
+    ----------
+    name : what reports call it.
+    modules : at least one.
+    partitions : at least one per module; one with the module's name where none was given.
+    resources : licences and network attached memory.
+    swf_partitions : partition name for a partition or queue number of an SWF trace.
+    description : a sentence for people.
+    """
+
+    name: str
+    modules: tuple[Module, ...]
+    partitions: tuple[Partition, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    swf_partitions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        reached = {partition.module.lower() for partition in self.partitions}
+        own = (Partition(m.name, m.name) for m in self.modules if m.name.lower() not in reached)
+        object.__setattr__(self, "partitions", (*self.partitions, *own))
+        _checked_keys(self.to_dict(), "system")
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> System:
+        """Read a system file. Raises ConfigError with every problem, each with its line."""
+        file = read_yaml(path)
+        keys, problems = check_keys(SystemKeys, file.data)
+        problems.extend(contradictions(file.data))
+        if problems or keys is None:
+            raise file.error(problems)
+        return _system_of(keys, file.path.stem)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> System:
+        """Build a system from the keys of a system file. Raises ConfigError with every problem."""
+        return _system_of(_checked_keys(dict(data), "system"), "system")
+
+    @classmethod
+    def homogeneous(cls, nodes: int, name: str = "nodes") -> System:
+        """Build a plain cluster: one module of ``nodes`` nodes."""
+        return cls.from_dict({"name": name, "modules": [{"name": name, "nodes": nodes}]})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the system as the keys of a system file, defaults filled in."""
+        licences = {r.name: r.amount for r in self.resources if r.kind == "licence"}
+        nam_kb = sum(r.amount for r in self.resources if r.kind == NAM)
+        return {
+            "name": self.name,
+            "description": self.description,
+            "modules": [_module_keys(module) for module in self.modules],
+            "partitions": [_partition_keys(partition) for partition in self.partitions],
+            "resources": {"licences": licences, "nam_gb": nam_kb / KB_PER_GB},
+            "swf": {"partitions": dict(self.swf_partitions)},
+        }
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes over all modules."""
+        return sum(module.nodes for module in self.modules)
+
+    @property
+    def default_partition(self) -> Partition:
+        """The partition that is marked as default, else the first."""
+        return next((p for p in self.partitions if p.default), self.partitions[0])
+
+    def module(self, name: str) -> Module:
+        """Return the module of that name, ignoring case. Raises InputError if there is none."""
+        return self.modules[self.module_index(name)]
+
+    def module_index(self, name: str) -> int:
+        """Return the position of a module, ignoring case. Raises InputError if there is none."""
+        if name.lower() not in self._module_places:
+            raise InputError(_unknown("module", name, [m.name for m in self.modules], self.name))
+        return self._module_places[name.lower()]
+
+    def partition(self, name: str) -> Partition:
+        """Return the partition of that name, ignoring case. Raises InputError if there is none."""
+        if name.lower() not in self._partition_by_name:
+            raise InputError(_unknown("partition", name, [p.name for p in self.partitions], self.name))
+        return self._partition_by_name[name.lower()]
+
+    def partitions_for(self, request: str, *, swf: bool = False) -> tuple[Partition, ...]:
+        """Return the partitions that a trace's partition field asks for, in its order.
+
+        A comma list names several; nothing, ``NA`` or ``-1`` is the default partition. In an
+        SWF trace the number is looked up in ``swf.partitions``; on a system with one module,
+        a number that is not there stands for the default partition. Raises InputError.
+        """
+        if swf:
+            return (self._swf_partition(request.strip()),)
+        names = [name.strip() for name in request.split(",")]
+        if names in [[word] for word in NO_PARTITION]:
+            return (self.default_partition,)
+        return tuple(dict.fromkeys(self.partition(name) for name in names))
+
+    def _swf_partition(self, number: str) -> Partition:
+        if number in self.swf_partitions:
+            return self.partition(self.swf_partitions[number])
+        if len(self.modules) == 1:
+            return self.default_partition
+        known = ", ".join(self.swf_partitions) or "none"
+        raise InputError(
+            f"SWF partition or queue {number or '-1'!r} has no partition in system {self.name}, which has "
+            f"several modules; mapped: {known}; write swf: {{partitions: {{{number or '-1'}: "
+            f"{self.default_partition.name}}}}} in the system file"
+        )
+
+    @cached_property
+    def _module_places(self) -> dict[str, int]:
+        return {module.name.lower(): i for i, module in enumerate(self.modules)}
+
+    @cached_property
+    def _partition_by_name(self) -> dict[str, Partition]:
+        return {partition.name.lower(): partition for partition in self.partitions}
+
+
+def _checked_keys(data: dict[str, Any], source: str) -> SystemKeys:
+    keys, problems = check_keys(SystemKeys, data)
+    problems.extend(contradictions(data))
+    if problems or keys is None:
+        raise ConfigError(listed(f"{source}: {problem}" for problem in problems))
+    return keys
+
+
+def _system_of(keys: SystemKeys, name: str) -> System:
+    modules = {
+        m.name.lower(): Module(**{**m.model_dump(), "features": tuple(m.features)}) for m in keys.modules
+    }
+    partitions = (
+        Partition(p.name, modules[p.module.lower()].name, p.max_time, p.max_nodes, p.priority, p.default)
+        for p in keys.partitions
+    )
+    resources = [Resource(licence, amount) for licence, amount in keys.resources.licences.items()]
+    if keys.resources.nam_gb > 0:
+        resources.append(Resource(NAM, round(keys.resources.nam_gb * KB_PER_GB), "nam", "KB"))
+    return System(
+        keys.name or name,
+        tuple(modules.values()),
+        tuple(partitions),
+        tuple(resources),
+        dict(keys.swf.partitions),
+        keys.description,
+    )
+
+
+def _module_keys(module: Module) -> dict[str, Any]:
+    keys = {name: getattr(module, name) for name in Module.__dataclass_fields__}
+    return {**keys, "features": list(module.features)}
+
+
+def _partition_keys(partition: Partition) -> dict[str, Any]:
+    limits = {"max_time": partition.max_time_s, "max_nodes": partition.max_nodes}
+    given = {key: value for key, value in limits.items() if value is not None}
+    rest = {"priority": partition.priority, "default": partition.default}
+    return {"name": partition.name, "module": partition.module, **given, **rest}
+
+
+def _unknown(kind: str, name: str, known: list[str], system: str) -> str:
+    shown = repr(name if len(name) <= 80 else name[:77] + "...")
+    return f"unknown {kind} {shown} in system {system}; {one_of(known, name)}"
