@@ -1,0 +1,42 @@
+"""Keeping the lines of a trace that are no records, with their places, so that they come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler_sim.errors import TraceError
+
+MAX_COMMENT_BYTES = 1 << 26
+
+
+@dataclass
+class Comments:
+    """Comment and blank lines met while reading, each with the number of records before it."""
+
+    name: str
+    found: list[tuple[int, bytes]] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, row: int, line: bytes) -> None:
+        """Keep a line that stands before record ``row`` (0-based)."""
+        self.found.append((row, line))
+        self.size += len(line) + 64
+        if self.size > MAX_COMMENT_BYTES:
+            raise TraceError(
+                "comments and blank lines fill more than 64 MB: this is hardly a trace",
+                file=self.name,
+                line=row + len(self.found),
+            )
+
+    def encoding(self) -> str:
+        """Return utf-8 if all lines are valid in it, else latin-1, which any bytes are."""
+        try:
+            b"\n".join(line for _, line in self.found).decode("utf-8")
+        except UnicodeDecodeError:
+            return "latin-1"
+        return "utf-8"
+
+    def texts(self, encoding: str) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
+        """Return the header lines, and the (row, line) pairs of the comments after it."""
+        lines = [(row, line.decode(encoding)) for row, line in self.found]
+        return tuple(line for row, line in lines if row == 0), tuple(pair for pair in lines if pair[0] > 0)

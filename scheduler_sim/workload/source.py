@@ -1,0 +1,53 @@
+"""Where a workload came from, and what a writer needs to give it back as it was."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TraceSource:
+    """Origin of a workload: file, header, comments, and the shape of its records.
+
+    Parameters
+    ----------
+    format : ``swf``, ``mwf``, ``parquet``, ``csv``, or ``table`` if built in Python
+    name : path as given by the reader's caller, empty if there is none
+    header : lines before the first record, as they came, without line ends
+    comments : (row, line) pairs: lines that stand before that row of the table (or, with
+        row = number of records, after the last), as they came
+    field_count : fields of every record, or int8[records] where they differ
+    encoding : of the text in the file, ``utf-8`` or ``latin-1``
+    notes : what a person should know about how the file was read
+    dependencies_name : the column that dependency ids name, ``component_id`` or ``modular_job_id``
+    """
+
+    format: str = "table"
+    name: str = ""
+    header: tuple[str, ...] = ()
+    comments: tuple[tuple[int, str], ...] = ()
+    field_count: int | np.ndarray = 0
+    encoding: str = "utf-8"
+    notes: tuple[str, ...] = ()
+    dependencies_name: str = "component_id"
+
+    @cached_property
+    def _comment_rows(self) -> list[int]:
+        return [row for row, _ in self.comments]
+
+    def line_of(self, row: int) -> int | None:
+        """Return the 1-based line number of a row of the table, None if it came from no text."""
+        if self.format not in ("swf", "mwf"):
+            return None
+        return len(self.header) + bisect_right(self._comment_rows, row) + row + 1
+
+    def header_number(self, key: str) -> int | None:
+        """Return the whole number that an SWF header line ``; key: number`` gives, or None."""
+        pattern = re.compile(rf"\s*;\s*{re.escape(key)}\s*:\s*(\d{{1,15}})\b", re.IGNORECASE)
+        found = (pattern.match(line) for line in self.header)
+        return next((int(match.group(1)) for match in found if match), None)

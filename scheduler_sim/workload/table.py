@@ -1,0 +1,148 @@
+"""The Workload: a validated table of components, one row each, in the order of the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.columns import as_column
+from scheduler_sim.workload.dependencies import parse_dependencies
+from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
+from scheduler_sim.workload.source import TraceSource
+from scheduler_sim.workload.validation import check_columns
+
+__all__ = ["SKIP_REASONS", "TraceSource", "Workload"]
+
+
+class Workload:
+    """A job trace as a table: one row a component, in file order, validated once.
+
+    ``table`` has every column of the field table (see the reference page on workload
+    fields): int64 seconds and nodes, text as categoricals, missing text empty. Columns the
+    trace says nothing about hold one shared value and cost no memory. Treat it as read-only:
+    build a changed workload with :meth:`replace` or :meth:`select`, which validate again.
+
+    ``source`` tells where the table came from (:class:`TraceSource`).
+    """
+
+    def __init__(self, columns: Mapping[str, Any], source: TraceSource | None = None) -> None:
+        self.source = source or TraceSource()
+        self.table = _frame(columns)
+        check_columns(self.table, self.source)
+
+    @classmethod
+    def from_columns(cls, **columns: Any) -> Workload:
+        """Build a workload in Python from sequences of equal length, or single values.
+
+        ``nodes``, ``submit_time`` and ``run_time`` are needed; components are numbered from 1
+        and are jobs of their own unless ids are given; every other column has its default.
+
+        Examples
+        --------
+        >>> jobs = Workload.from_columns(nodes=[4, 2], submit_time=[0, 10], run_time=[60, 30])
+        >>> jobs["time_limit"].tolist()
+        [-1, -1]
+        """
+        missing = [name for name in ("nodes", "submit_time", "run_time") if name not in columns]
+        if missing:
+            raise TraceError(f"a workload needs the column{'s' * (len(missing) > 1)} {', '.join(missing)}")
+        return cls(columns)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        """Return a column as an array of its own (text as an array of str)."""
+        return np.array(self.table[column])
+
+    def __repr__(self) -> str:
+        origin = self.source.name or self.source.format
+        return f"<Workload of {len(self)} components from {origin}>"
+
+    def select(self, rows: Any) -> Workload:
+        """Return the workload of some rows (boolean mask or row numbers), in that order.
+
+        Header lines stay; comments between records and the field counts of single records
+        that no longer fit are dropped.
+        """
+        counts = self.source.field_count
+        source = TraceSource(
+            format=self.source.format if self.source.format == "table" else f"part of {self.source.format}",
+            name=self.source.name,
+            header=self.source.header,
+            field_count=counts if isinstance(counts, int) else counts[rows],
+            encoding=self.source.encoding,
+            notes=self.source.notes,
+            dependencies_name=self.source.dependencies_name,
+        )
+        part = self.table[rows] if np.asarray(rows).dtype == bool else self.table.iloc[rows]
+        return Workload({name: part[name].array for name in part}, source)
+
+    def replace(self, **columns: Any) -> Workload:
+        """Return a workload with some columns replaced, all else as it is."""
+        return Workload({**{name: self.table[name].array for name in self.table}, **columns}, self.source)
+
+    @cached_property
+    def _dependencies(self) -> tuple[pd.DataFrame, dict[str, int]]:
+        return parse_dependencies(self.table, self.source)
+
+    def dependencies(self) -> pd.DataFrame:
+        """Return the dependencies the clock honours, between rows that are simulated.
+
+        Returns
+        -------
+        DataFrame with ``row`` and ``after_row`` (int64, row numbers of ``table``: *row* waits
+        for *after_row*) and ``kind`` (AFTER, AFTERANY, AFTEROK or AFTERNOTOK).
+
+        Raises
+        ------
+        TraceError
+            for an unknown id or kind, lists that do not pair up, and cycles.
+        """
+        return self._dependencies[0]
+
+    def not_honoured(self) -> dict[str, int]:
+        """Return how many simulated rows ask for something the simulation does not do yet.
+
+        Keys, present where the count is above 0: ``heterogeneous`` (components scheduled
+        separately), ``delay``, ``api_call``, ``dynamic``, ``singleton``, ``preceding_job`` and
+        ``skipped_predecessor`` (a dependency on a record that is not simulated).
+        """
+        table, live = self.table, self.table["skipped"].to_numpy() == 0
+        counts = {
+            "heterogeneous": np.count_nonzero(live & (table["components_total"].to_numpy() > 1)),
+            "delay": np.count_nonzero(live & (table["delay"].to_numpy() > 0)),
+            "api_call": np.count_nonzero(live & _calls_api(table["api_calls"].array)),
+            **self._dependencies[1],
+            "preceding_job": np.count_nonzero(live & (table["preceding_job"].to_numpy() > 0)),
+        }
+        return {name: int(count) for name, count in counts.items() if count > 0}
+
+
+def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    unknown = [name for name in columns if name not in FIELDS]
+    if unknown:
+        raise TraceError(f"no such column in a workload: {', '.join(unknown)}", allowed=", ".join(FIELDS))
+    lengths = {np.size(values) for values in columns.values() if np.ndim(values) > 0}
+    if len(lengths) > 1:
+        raise TraceError(f"the columns of a workload differ in length: {sorted(lengths)}")
+    rows = lengths.pop() if lengths else 1
+    given = dict(columns)
+    given.setdefault("component_id", np.arange(1, rows + 1))
+    given.setdefault("modular_job_id", given["component_id"])
+    complete = {
+        name: as_column(field, given.get(name, field.default), rows) for name, field in FIELDS.items()
+    }
+    return pd.DataFrame(complete, copy=False)
+
+
+def _calls_api(calls: Any) -> np.ndarray:
+    from scheduler_sim.workload.mwf_text import is_missing
+
+    asks = np.array([not is_missing(text) for text in calls.categories], dtype=bool)
+    return asks[calls.codes]

@@ -1,0 +1,107 @@
+"""What must hold in every workload, checked once, over whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
+from scheduler_sim.workload.mwf_text import check_frequency, parse_api_calls
+from scheduler_sim.workload.source import TraceSource
+
+#: Largest time (s) and largest number of nodes or KB that a column may hold.
+MAX_TIME = 10**15
+MAX_AMOUNT = 2**53
+
+
+def check_columns(table: pd.DataFrame, source: TraceSource) -> None:
+    """Raise a TraceError for the first row that breaks a rule; rows not simulated are exempt.
+
+    A start of -1 means *never* in results, so submissions may not be negative. The bounds
+    keep every sum the simulation forms within int64.
+    """
+    column = {name: table[name].to_numpy() for name in _RULES}
+    live = column["skipped"] == 0
+    for name, (holds, allowed) in _RULES.items():
+        values = column[name]
+        wrong = ~holds(values)
+        if name != "skipped":
+            wrong &= live
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise problem(table, source, row, name, "value out of range", int(values[row]), allowed)
+    _check_total(table, source, live)
+    _check_texts(table, source, "frequency", check_frequency)
+    _check_texts(table, source, "api_calls", parse_api_calls)
+
+
+def problem(
+    table: pd.DataFrame,
+    source: TraceSource,
+    row: int,
+    name: str,
+    message: str,
+    found: object,
+    allowed: str | None,
+) -> TraceError:
+    """Return the error for one cell, with its file, line and position where it has them."""
+    line = source.line_of(row)
+    where = message if line is not None else f"{message} in row {row} of the workload"
+    field = _listed(name, source.format).place(source.format)
+    return TraceError(where, file=source.name or None, line=line, field=field, found=found, allowed=allowed)
+
+
+def _listed(name: str, file_format: str):  # type: ignore[no-untyped-def]
+    field, listed = FIELDS[name], FIELDS.get(f"listed_{name}")
+    if field.position(file_format) is None and listed is not None and listed.position(file_format):
+        return listed
+    return field
+
+
+def _check_total(table: pd.DataFrame, source: TraceSource, live: np.ndarray) -> None:
+    longest = np.maximum(table["run_time"].to_numpy(), table["time_limit"].to_numpy())[live].astype(float)
+    node_seconds = float((longest * table["nodes"].to_numpy()[live]).sum())
+    latest = float(table["submit_time"].to_numpy()[live].max(initial=0)) + float(longest.sum())
+    if max(node_seconds, latest) >= 2.0**62:
+        raise TraceError(
+            "the times of all components together are beyond what int64 seconds can hold",
+            file=source.name or None,
+            found=f"{max(node_seconds, latest):.3g}",
+            allowed="at most 4.6e18 node-seconds",
+        )
+
+
+def _check_texts(table: pd.DataFrame, source: TraceSource, name: str, check: Callable[[str], object]) -> None:
+    column = table[name].array
+    for code, text in enumerate(column.categories):
+        try:
+            check(text)
+        except TraceError as error:
+            row = int(np.argmax(column.codes == code))
+            message = str(error).partition(";")[0]
+            raise problem(table, source, row, name, message, text, error.allowed) from None
+
+
+def _at_least(smallest: int, largest: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda values: (values >= smallest) & (values <= largest)
+
+
+_RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+    "skipped": (
+        lambda values: np.isin(values, [0, *SKIP_REASONS]),
+        f"0 or {', '.join(map(str, SKIP_REASONS))}",
+    ),
+    "nodes": (_at_least(1, 2**31 - 1), "1 to 2147483647"),
+    "submit_time": (_at_least(0, MAX_TIME), "0 to 1e15 s"),
+    "run_time": (_at_least(0, MAX_TIME), "0 to 1e15 s"),
+    "time_limit": (lambda v: (v == -1) | ((v >= 1) & (v <= MAX_TIME)), "-1 (none), or 1 to 1e15 s"),
+    "components_total": (_at_least(-1, MAX_AMOUNT), "1 or more; -1 = unknown"),
+    "processes_per_node": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = unknown"),
+    "threads_per_process": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = unknown"),
+    "memory_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
+    "nam_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
+    "delay": (_at_least(-1, MAX_TIME), "0 or more; -1 = none"),
+}
