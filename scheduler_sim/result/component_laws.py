@@ -80,7 +80,8 @@ def time_order(schedule: Schedule) -> Breach:
     ):
         row = _first(mask & (later < earlier))
         if row is not None:
-            return f"{schedule.name(row)} is {words[1]} at {later[row]}, before it is {words[0]} at {earlier[row]}"
+            before, after = words
+            return f"{schedule.name(row)} is {after} at {later[row]}, before it is {before} at {earlier[row]}"
     return None
 
 
@@ -126,7 +127,7 @@ def waits_sum(schedule: Schedule) -> Breach:
         row = _first(schedule.ran & (wait < 0))
         if row is not None:
             return f"{schedule.name(row)} has wait_{name} {wait[row]}, below 0"
-    together = sum(waits.values())
+    together = waits["dependency"] + waits["priority"] + waits["resources"]
     waited = schedule.of("start_time") - schedule.of("submit_time")
     row = _first(schedule.ran & (together != waited))
     if row is None:
@@ -189,12 +190,13 @@ def _overtaken(schedule: Schedule, waited: np.ndarray, module: str) -> Breach:
     found = _first(last > position[waited])
     if found is None:
         return None
-    ahead = waited[found]
-    behind = by_start[low[found] : high[found]]
-    other = behind[_first(position[behind] > position[ahead])]
+    ahead = int(waited[found])
+    meanwhile = by_start[low[found] : high[found]]
+    behind = int(meanwhile[np.argmax(position[meanwhile] > position[ahead])])
     return (
-        f"{schedule.name(other)} starts on {module} at {start[other]} though {schedule.name(ahead)}, ahead of it"
-        f" in the queue, waits there from {eligible[ahead]} to {_instant(schedule.left_queue[ahead])}"
+        f"{schedule.name(behind)} starts on {module} at {start[behind]} though {schedule.name(ahead)},"
+        f" ahead of it in the queue, waits there from {eligible[ahead]}"
+        f" to {_instant(schedule.left_queue[ahead])}"
     )
 
 

@@ -69,7 +69,8 @@ def timeline_capacity(schedule: Schedule) -> Breach:
                 taken += values
         at = _first(taken > nodes)
         if at is not None:
-            return f"{taken[at]} nodes of {module} are busy, reserved or down at {time[rows[at]]}, it has {nodes}"
+            instant = time[rows[at]]
+            return f"{taken[at]} nodes of {module} are busy, reserved or down at {instant}, it has {nodes}"
     return None
 
 
@@ -133,7 +134,7 @@ def metrics_agree(schedule: Schedule) -> Breach:
     ran = schedule.ran
     submit, start, end = (schedule.of(f"{name}_time")[ran] for name in ("submit", "start", "end"))
     some = bool(ran.any())
-    expected = {
+    expected: dict[str, float | None] = {
         "jobs": len(schedule.components),
         "makespan": int(end.max() - submit.min()) if some else None,
         "mean wait_time": int((start - submit).sum()) / len(start) if some else None,
@@ -146,7 +147,8 @@ def metrics_agree(schedule: Schedule) -> Breach:
     }
     for name, value in expected.items():
         given = found[name]
-        if (given is None) != (value is None) or (value is not None and abs(given - value) > TOLERANCE):
+        agree = given == value if given is None or value is None else abs(given - value) <= TOLERANCE
+        if not agree:
             return f"{name} is {value} by the components, the metrics say {given}"
     return None
 
