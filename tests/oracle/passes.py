@@ -41,15 +41,10 @@ def make_pass(clock: Clock) -> None:
         first_fit(clock, queue)
     elif rules.backfill == "conservative" and rules.replan == "keep":
         keep_promises(clock, queue)
-    elif rules.backfill == "easy" and rules.reservations == 1 and all_simple(clock) and not FORCE_PLAN:
+    elif rules.backfill == "easy" and rules.reservations == 1 and clock.all_simple and not FORCE_PLAN:
         shadow_and_extra(clock, queue)
     else:
         reserve(clock, queue)
-
-
-def all_simple(clock: Clock) -> bool:
-    places = [component.placements for component in clock.components.values()]
-    return all(len(each) == 1 and not each[0].resources for each in places if each)
 
 
 # -------------------------------------------------------------------- rule 4

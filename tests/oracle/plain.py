@@ -46,6 +46,10 @@ class Clock:
         self.capacity, self.rules, self.now = capacity, rules, -1
         self.outcomes = {row: Outcome() for row in self.components}
         self.first_submit = min((component.submit for component in components), default=0)
+        places = [place for component in components for place in component.placements[1:]]
+        self.all_simple = not places and not any(
+            c.placements[0].resources for c in components if c.placements
+        )
         self.to_submit = sorted(components, key=lambda component: (component.submit, component.row))
         self.waiting_for_others: list[Component] = []
         self.queue: list[Component] = []
