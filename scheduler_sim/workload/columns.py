@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import Field
+from scheduler_sim.workload.numbers import number_text
 
 
 def as_column(field: Field, values: Any, rows: int) -> Any:
@@ -27,10 +29,38 @@ def shared(array: np.ndarray) -> np.ndarray:
 
 def categories_of(codes: np.ndarray, texts: Any) -> pd.Categorical:
     """Return a categorical with the used categories only, in order of first appearance."""
-    order, used = pd.factorize(codes)
+    order, used = pd.factorize(np.asarray(codes))
     return pd.Categorical.from_codes(
         order, categories=pd.Index([str(texts[code]) for code in used], dtype=object)
     )
+
+
+def map_text(column: pd.Categorical, rule: Callable[[str], str]) -> pd.Categorical:
+    """Return a text column with every text replaced by what ``rule`` makes of it."""
+    return categories_of(*_mapped(column, rule))
+
+
+def texts_of(column: Any, start: int, stop: int) -> list[str]:
+    """Return rows start to stop of a column as texts, whole numbers without a point."""
+    if isinstance(column, pd.Categorical):
+        return np.asarray(column.categories, dtype=object)[column.codes[start:stop]].tolist()
+    part = column[start:stop]
+    if part.strides == (0,):
+        return [_number_text(part[0].item())] * len(part)
+    if part.dtype.kind == "f":
+        values, place = np.unique(part, return_inverse=True)
+        return np.array([number_text(value) for value in values.tolist()], dtype=object)[place].tolist()
+    return list(map(str, part.tolist()))
+
+
+def _number_text(value: int | float) -> str:
+    return number_text(value) if isinstance(value, float) else str(value)
+
+
+def _mapped(column: pd.Categorical, rule: Callable[[str], str]) -> tuple[np.ndarray, list[str]]:
+    texts = [rule(text) for text in column.categories]
+    number = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    return np.array([number[text] for text in texts], dtype=np.int64)[column.codes], list(number)
 
 
 def _number_column(field: Field, values: Any, rows: int) -> np.ndarray:
@@ -54,9 +84,8 @@ def _text_column(field: Field, values: Any, rows: int) -> pd.Categorical:
             np.zeros(rows, dtype=np.int8), categories=pd.Index([values], dtype=object)
         )
     if not isinstance(values, pd.Categorical):
-        codes, texts = pd.factorize(np.asarray(values, dtype=object))
-    else:
-        codes, texts = values.codes, values.categories
+        values = pd.Categorical(np.asarray(values, dtype=object))
+    codes, texts = values.codes, values.categories
     if len(codes) and codes.min() < 0:
         raise TraceError(
             f"column {field.name} has missing values", allowed="text; empty text where there is none"

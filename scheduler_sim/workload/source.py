@@ -25,6 +25,7 @@ class TraceSource:
     encoding : of the text in the file, ``utf-8`` or ``latin-1``
     notes : what a person should know about how the file was read
     dependencies_name : the column that dependency ids name, ``component_id`` or ``modular_job_id``
+    partial : whether rows of the file are left out, so that rows no longer tell lines
     """
 
     format: str = "table"
@@ -35,6 +36,7 @@ class TraceSource:
     encoding: str = "utf-8"
     notes: tuple[str, ...] = ()
     dependencies_name: str = "component_id"
+    partial: bool = False
 
     @cached_property
     def _comment_rows(self) -> list[int]:
@@ -42,9 +44,14 @@ class TraceSource:
 
     def line_of(self, row: int) -> int | None:
         """Return the 1-based line number of a row of the table, None if it came from no text."""
-        if self.format not in ("swf", "mwf"):
+        if self.partial or self.format not in ("swf", "mwf"):
             return None
         return len(self.header) + bisect_right(self._comment_rows, row) + row + 1
+
+    def lines(self, rows: int) -> np.ndarray:
+        """Return the 1-based line numbers of the first ``rows`` rows of a text trace."""
+        row = np.arange(rows)
+        return len(self.header) + np.searchsorted(self._comment_rows, row, side="right") + row + 1
 
     def header_number(self, key: str) -> int | None:
         """Return the whole number that an SWF header line ``; key: number`` gives, or None."""

@@ -8,7 +8,6 @@ their places. Header text is UTF-8, or else Latin-1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,11 +144,11 @@ def _columns(records: _Records, source: TraceSource) -> dict[str, object]:
     for field in SWF_FIELDS:
         values = raw[field.name]
         columns[field.name] = _numbers_as_text(values) if field.is_text else shared(values)
-    nodes = np.where(raw["listed_nodes"] > 0, raw["listed_nodes"], raw["allocated_nodes"])
+    nodes = swf_nodes(raw["listed_nodes"], raw["allocated_nodes"])
     run_time, listed = raw["run_time"], raw["listed_time_limit"]
     columns["component_id"] = columns["modular_job_id"]
     columns["nodes"] = nodes
-    columns["time_limit"] = np.maximum(np.where(listed > 0, listed, run_time), 1)
+    columns["time_limit"] = swf_time_limit(listed, run_time)
     columns["app"] = columns["listed_app"]
     columns["partition"] = _numbers_as_text(swf_partition(raw["listed_partition"], raw["queue"]))
     columns["status"] = swap_status(raw["status"])
@@ -161,6 +160,16 @@ def _skipped(status: np.ndarray, run_time: np.ndarray, nodes: np.ndarray) -> np.
     cancelled = (status == _CANCELLED_STATUS) & (run_time <= 0)
     codes = np.select([cancelled, run_time < 0, nodes <= 0], [CANCELLED, NO_RUN_TIME, NO_NODES], 0)
     return codes.astype(np.int8)
+
+
+def swf_nodes(requested: np.ndarray, allocated: np.ndarray) -> np.ndarray:
+    """Return the nodes: requested processors (8) if above 0, else allocated (5)."""
+    return np.where(requested > 0, requested, allocated)
+
+
+def swf_time_limit(requested: np.ndarray, run_time: np.ndarray) -> np.ndarray:
+    """Return the time limit: requested time (9) if above 0, else the run time (4), at least 1 s."""
+    return np.maximum(np.where(requested > 0, requested, run_time), 1)
 
 
 def swf_partition(partition: np.ndarray, queue: np.ndarray) -> np.ndarray:
@@ -231,8 +240,3 @@ def _line_error(words: list[bytes], line: int, name: str) -> TraceError | None:
             allowed="exactly 18, separated by blanks",
         )
     return None
-
-
-def swf_lines(columns: list[list[str]]) -> Iterator[str]:
-    """Yield records of 18 fields separated by one blank."""
-    return map(" ".join, zip(*columns, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.columns import as_column
 from scheduler_sim.workload.dependencies import parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
+from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.validation import check_columns
 
@@ -67,25 +69,17 @@ class Workload:
     def select(self, rows: Any) -> Workload:
         """Return the workload of some rows (boolean mask or row numbers), in that order.
 
-        Header lines stay; comments between records and the field counts of single records
-        that no longer fit are dropped.
+        Header lines stay; comments between records are dropped.
         """
         counts = self.source.field_count
-        source = TraceSource(
-            format=self.source.format if self.source.format == "table" else f"part of {self.source.format}",
-            name=self.source.name,
-            header=self.source.header,
-            field_count=counts if isinstance(counts, int) else counts[rows],
-            encoding=self.source.encoding,
-            notes=self.source.notes,
-            dependencies_name=self.source.dependencies_name,
-        )
+        counts = counts if isinstance(counts, int) else counts[rows]
+        source = replace(self.source, comments=(), field_count=counts, partial=True)
         part = self.table[rows] if np.asarray(rows).dtype == bool else self.table.iloc[rows]
-        return Workload({name: part[name].array for name in part}, source)
+        return Workload(_columns_of(part), source)
 
     def replace(self, **columns: Any) -> Workload:
         """Return a workload with some columns replaced, all else as it is."""
-        return Workload({**{name: self.table[name].array for name in self.table}, **columns}, self.source)
+        return Workload({**_columns_of(self.table), **columns}, self.source)
 
     @cached_property
     def _dependencies(self) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -114,7 +108,7 @@ class Workload:
         ``skipped_predecessor`` (a dependency on a record that is not simulated).
         """
         table, live = self.table, self.table["skipped"].to_numpy() == 0
-        counts = {
+        counts: dict[str, Any] = {
             "heterogeneous": np.count_nonzero(live & (table["components_total"].to_numpy() > 1)),
             "delay": np.count_nonzero(live & (table["delay"].to_numpy() > 0)),
             "api_call": np.count_nonzero(live & _calls_api(table["api_calls"].array)),
@@ -141,8 +135,10 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(complete, copy=False)
 
 
-def _calls_api(calls: Any) -> np.ndarray:
-    from scheduler_sim.workload.mwf_text import is_missing
+def _columns_of(table: pd.DataFrame) -> dict[str, Any]:
+    return {str(name): table[name].array for name in table}
 
+
+def _calls_api(calls: Any) -> np.ndarray:
     asks = np.array([not is_missing(text) for text in calls.categories], dtype=bool)
     return asks[calls.codes]

@@ -17,6 +17,10 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
         from scheduler_sim.workload.swf import read_swf
 
         return read_swf(path)
+    if kind == "mwf":
+        from scheduler_sim.workload.mwf import read_mwf
+
+        return read_mwf(path)
     raise TraceError(f"{kind} is not read yet", file=path)
 
 
