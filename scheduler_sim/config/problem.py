@@ -54,14 +54,16 @@ def found(value: object) -> str:
     if isinstance(value, list | tuple):
         return "found a list"
     try:
-        shown = repr(value)
+        shown = repr(value[:100] if isinstance(value, str) else value)
     except ValueError:  # an integer of thousands of digits
         return "found a number of thousands of digits"
     return f"found {shown if len(shown) <= 80 else shown[:77] + '...'}"
 
 
 def one_of(words: Sequence[str], wrong: object) -> str:
-    """List what is allowed, with a hint at the nearest word."""
+    """List what is allowed, with a hint at the nearest word; cut where the list is long."""
+    if len(words) > MOST_LISTED:
+        return f"allowed: {', '.join(words[:5])} ... and {len(words) - 5} more"
     hint = did_you_mean(wrong[:80], words) if isinstance(wrong, str) else ""
     return f"allowed: {', '.join(words)}{hint}"
 

@@ -112,9 +112,9 @@ def word(kind: str) -> BeforeValidator:
 def _number(written: Any) -> int | float:
     if isinstance(written, str):
         text = written.strip()
-        if re.fullmatch(r"[-+]?[0-9]{1,40}", text):
-            return int(text)
-        return float(text)
+        if len(text) > 40:
+            raise ValueError
+        return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float(text)
     if isinstance(written, bool) or not isinstance(written, int | float):
         raise TypeError
     return written
@@ -133,6 +133,12 @@ def _flag(written: Any) -> bool:
 def _text(written: Any) -> str:
     if not isinstance(written, str):
         raise TypeError
+    return written
+
+
+def _title(written: Any) -> str:
+    if not (isinstance(written, str) and written.isprintable() and len(written) <= 200):
+        raise ValueError
     return written
 
 
@@ -180,6 +186,7 @@ Seconds = Annotated[int, whole(0, MOST_SECONDS)]
 Amount = Annotated[float, real(0)]
 Flag = Annotated[bool, BeforeValidator(Check("true, false", _flag, ("true", "false")))]
 Text = Annotated[str, BeforeValidator(Check("text", _text))]
+Title = Annotated[str, BeforeValidator(Check("text on one line, at most 200 characters", _title))]
 Name = Annotated[str, word("a name")]
 Duration = Annotated[
     int | None,

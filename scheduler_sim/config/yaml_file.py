@@ -208,7 +208,8 @@ class _PlainData:
             key = key_node.value
             here = (*where, key)
             if key in first_line:
-                again = f"given twice, on lines {first_line[key]} and {line}; allowed: once"
+                again = f"given twice, first on line {first_line[key]}; allowed: once"
+                self.lines[here] = line
                 self.problems.append(Problem(here, again))
                 continue
             first_line[key] = self.lines[here] = line

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Problem, found
-from scheduler_sim.config.value import Check, Flag, OptionalCount, Seconds, Text, choice
+from scheduler_sim.config.value import Check, Flag, OptionalCount, Seconds, Title, choice
 from scheduler_sim.errors import did_you_mean
 
 ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicef", "f1", "f2", "f3", "f4")
@@ -53,7 +53,7 @@ Shadow = Annotated[str, choice("dynamic", "static")]
 class PolicyKeys(Keys):
     """How the queue is ordered, who may overtake whom, and in which dialect."""
 
-    name: Text = Field(default="", description="What reports call the policy.")
+    name: Title = Field(default="", description="What reports call the policy.")
     order: Order = Field(
         default="fifo",
         description="Order of the queue, smallest priority value first: one of the classic orders, or "

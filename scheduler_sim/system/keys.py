@@ -18,6 +18,7 @@ from scheduler_sim.config.value import (
     OptionalCount,
     PositiveCount,
     Text,
+    Title,
     Units,
 )
 
@@ -72,7 +73,7 @@ class SwfKeys(Keys):
 class SystemKeys(Keys):
     """The whole file."""
 
-    name: Text = Field(default="", description="what reports call the system; by default the file's name")
+    name: Title = Field(default="", description="what reports call the system; by default the file's name")
     description: Text = Field(default="", description="a sentence for people")
     modules: list[ModuleKeys] = Field(description="at least one module")
     partitions: list[PartitionKeys] = Field(
