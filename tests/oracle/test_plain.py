@@ -213,7 +213,7 @@ def test_limits_kill_and_overrun_spares():
 
 
 def test_what_overran_is_planned_to_end_in_the_next_instant():
-    """A (limit 10) runs to 14, F waits for it. At 11 A is planned to 12: 1 s fits; at 12, to 13: 2 s do not."""
+    """A (limit 10) runs to 14. At 11 it is planned to end at 12: 1 s fits; at 12, at 13: 2 s do not."""
     jobs = [job(0, 3, 14, 10), job(1, 4, 5), job(11, 1, 1), job(12, 1, 2)]
     assert starts(jobs, backfill="easy", overrun_s=5) == [0, 14, 11, 19]
 
