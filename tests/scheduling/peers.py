@@ -1,0 +1,150 @@
+"""Agreement with other simulators, start by start, each in its own dialect.
+
+``python -m tests.scheduling.peers`` prints the table as Markdown. A schedule file has one row a job:
+``job_id,submit,start,end,procs,run,req``, all simulators fed with the same normalised workload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scheduler_sim import Policy, System, Workload, read_trace, simulate
+from tests.conftest import SHARED
+
+NODES = 100
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One published schedule, the dialect that is nearest to it, and what is asked of the two.
+
+    ``at_least`` is in percent of identical starts; None where the peer does something no dialect names,
+    which ``why`` then tells.
+    """
+
+    simulator: str
+    workload: str
+    scheduler: str
+    dialect: dict[str, Any] = field(hash=False)
+    at_least: float | None = 100.0
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.simulator}.{self.workload}.{self.scheduler}"
+
+    @property
+    def file(self) -> Path:
+        return SHARED / "data" / "peer_schedules" / f"{self.name}.csv.gz"
+
+
+EASY = {"backfill": "easy"}
+EVENT = {"passes": "event"}
+SJBF = {"backfill_order": "sjf"}
+BATSIM = {**EASY, "extra_rule": False, "shadow": "static"}
+CQSIM = {**EASY, **EVENT, "candidate_time": "run"}
+KEEP = {"backfill": "conservative", "replan": "keep"}
+
+
+def _peers() -> Iterator[Peer]:
+    for workload in ("kth5k", "kth20k", "kth28k"):
+        yield Peer("ref", workload, "fcfs", {})
+        yield Peer("ref", workload, "sjf", {"order": "sjf"})
+        yield Peer("ref", workload, "easy", EASY)
+        yield Peer("ref", workload, "easy-perevent", {**EASY, **EVENT})
+    yield Peer("ref", "kth28k", "easysjbf", {**EASY, **SJBF})
+    for workload in ("kth5k", "kth28k"):
+        yield Peer("pyss", workload, "fcfs", {})
+        yield Peer("pyss", workload, "easy_backfill", {**EASY, **EVENT}, 99.96)
+    yield Peer("pyss", "kth28k", "easy_sjbf", {**EASY, **EVENT, **SJBF}, 99.4)
+    yield Peer("pyss", "kth28k", "conservative", {**KEEP, **EVENT}, 99.9)
+    yield Peer("cqsim", "kth5k", "fcfs", {})
+    for workload in ("kth5k", "kth20k"):
+        yield Peer("cqsim", workload, "sjf", {"order": "sjf", **EVENT})
+        yield Peer("cqsim", workload, "easy", CQSIM)
+        yield Peer("accasim", workload, "fcfs", {})
+        yield Peer("accasim", workload, "sjf", {"order": "sjf"})
+        yield Peer("batsim", workload, "fcfs", {})
+        yield Peer("batsim", workload, "easy", BATSIM, 99.8 if workload == "kth5k" else 99.9)
+    unprotected = "does not protect the reservation, and looks at it again only at its time"
+    for workload in ("kth5k", "kth20k"):
+        yield Peer("accasim", workload, "easy", {"backfill": "first_fit"}, None, unprotected)
+    sweeps = "sweeps the whole queue only when something ended"
+    yield Peer("batsim", "kth5k", "easyfull", EASY, None, sweeps)
+    yield Peer("batsim", "kth5k", "cons", KEEP, None, "not decoded")
+    longer = "runs jobs 1 s longer and adds its own latency"
+    yield Peer("aleang", "kth5k", "fcfs", {}, None, longer)
+    yield Peer("aleang", "kth5k", "easy", {**EASY, "extra_rule": False}, None, longer)
+    sorts = "runs jobs 1 s longer; its shadow time sorts running jobs by limit, not by planned end"
+    yield Peer("raps", "kth5k", "easy", {**EASY, "extra_rule": False}, None, sorts)
+
+
+PEERS = tuple(_peers())
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two schedules of one workload agree; waits in seconds."""
+
+    jobs: int
+    identical: int
+    wait_theirs: float
+    wait_ours: float
+
+    @property
+    def percent(self) -> float:
+        return 100.0 * self.identical / self.jobs
+
+
+def agreement(peer: Peer) -> Agreement:
+    theirs = pd.read_csv(peer.file).set_index("job_id")
+    ours = _starts(peer.workload, tuple(sorted(peer.dialect.items()))).reindex(theirs.index)
+    wait = ours - theirs["submit"]
+    same = int((ours == theirs["start"]).sum())
+    return Agreement(
+        len(theirs), same, float((theirs["start"] - theirs["submit"]).mean()), float(wait.mean())
+    )
+
+
+@lru_cache(maxsize=64)
+def _starts(workload: str, dialect: tuple[tuple[str, Any], ...]) -> pd.Series:
+    result = simulate(System.homogeneous(NODES), _trace(workload), Policy(**dict(dialect)))
+    return result.components.set_index("component_id")["start_time"]
+
+
+@lru_cache(maxsize=4)
+def _trace(workload: str) -> Workload:
+    return read_trace(SHARED / "data" / "traces" / "norm" / f"{workload}.swf.gz")
+
+
+def spelt(dialect: dict[str, Any]) -> str:
+    """Write a dialect as the settings of a policy."""
+    settings = [f"{key}: {str(value).lower()}" for key, value in dialect.items()]
+    return ", ".join(settings) or "fcfs"
+
+
+def table() -> Iterator[str]:
+    yield "| workload | jobs | simulator | its scheduler | dialect here | identical starts, % | mean wait, s: theirs | ours |"
+    yield "|---|--:|---|---|---|--:|--:|--:|"
+    for peer in PEERS:
+        found = agreement(peer)
+        note = f" ({peer.why})" if peer.why else ""
+        yield (
+            f"| {peer.workload} | {found.jobs} | {peer.simulator} | {peer.scheduler}{note} "
+            f"| `{spelt(peer.dialect)}` | {_shown(found)} | {found.wait_theirs:.1f} | {found.wait_ours:.1f} |"
+        )
+
+
+def _shown(found: Agreement) -> str:
+    return "100" if found.identical == found.jobs else f"{found.percent:.3f}"
+
+
+if __name__ == "__main__":
+    for line in table():
+        print(line)

@@ -1,0 +1,30 @@
+"""Schedules of other simulators, repeated in their own dialects."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import needs_shared
+from tests.scheduling.peers import PEERS, Peer, agreement, spelt, table
+
+DECODED = [peer for peer in PEERS if peer.at_least is not None]
+
+
+@needs_shared
+@pytest.mark.parametrize("peer", DECODED, ids=lambda peer: peer.name)
+def test_a_peer_in_its_own_dialect(peer: Peer) -> None:
+    found = agreement(peer)
+    assert found.percent >= peer.at_least, f"{spelt(peer.dialect)}: {found}"
+
+
+@needs_shared
+def test_the_table_has_every_schedule_there_is() -> None:
+    files = {file.name for file in PEERS[0].file.parent.glob("*.csv.gz")}
+    assert files == {peer.file.name for peer in PEERS}
+
+
+@needs_shared
+def test_the_table_is_markdown() -> None:
+    head, rule, *rows = table()
+    assert len(rows) == len(PEERS)
+    assert {line.count("|") for line in (head, rule, *rows)} == {9}
