@@ -11,7 +11,7 @@ import pandas as pd
 from scheduler_sim.metrics.statistics import summary
 from scheduler_sim.metrics.utilization import energy, utilization, window
 from scheduler_sim.metrics.workflows import workflow_metrics
-from scheduler_sim.result.columns import rows_named
+from scheduler_sim.result.columns import NEVER, rows_named
 
 BOUND_S = 10
 """Run times below this count as this much in the bounded slowdown."""
@@ -53,7 +53,7 @@ def compute(
 
 def job_metrics(components: pd.DataFrame) -> dict[str, Any]:
     """Sum up wait, response, slowdown and bounded slowdown over the components that ran."""
-    ran = components["start_time"].to_numpy() >= 0
+    ran = components["start_time"].to_numpy() != NEVER
     submit, start, end = (components[f"{name}_time"].to_numpy()[ran] for name in ("submit", "start", "end"))
     response, run = end - submit, end - start
     return {

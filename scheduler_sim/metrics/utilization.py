@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.metrics.statistics import ratio, rounded
-from scheduler_sim.result.columns import TOTAL, rows_named
+from scheduler_sim.result.columns import NEVER, TOTAL, rows_named
 
 Window = tuple[int, int]
 
 
 def window(components: pd.DataFrame) -> Window | None:
     """First submission of a component that ran, and last end; None if none ran."""
-    ran = components["start_time"].to_numpy() >= 0
+    ran = components["start_time"].to_numpy() != NEVER
     if not ran.any():
         return None
     return int(components["submit_time"].to_numpy()[ran].min()), int(
@@ -30,7 +30,7 @@ def utilization(
     span = window(components)
     if span is None:
         return dict.fromkeys((*modules, TOTAL))
-    ran = components["start_time"].to_numpy() >= 0
+    ran = components["start_time"].to_numpy() != NEVER
     run = components["end_time"].to_numpy() - components["start_time"].to_numpy()
     node_seconds = np.where(ran, run * components["nodes"].to_numpy(), 0)
     any_down = bool(timeline["nodes_down"].to_numpy().any())
@@ -50,7 +50,7 @@ def energy(components: pd.DataFrame, timeline: pd.DataFrame) -> dict[str, float 
     span = window(components)
     if span is None:
         return empty
-    ran = components["start_time"].to_numpy() >= 0
+    ran = components["start_time"].to_numpy() != NEVER
     result = dict(empty, components_j=rounded(float(components["energy_j"].to_numpy()[ran].sum())))
     rows = rows_named(timeline["module"], TOTAL)
     time, power = timeline["time"].to_numpy()[rows], timeline["power_w"].to_numpy()[rows]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.metrics.statistics import summary
+from scheduler_sim.result.columns import NEVER
 
 EQUATIONS = (
     ("start_time", "s", "3.1", "smallest start time of its components"),
@@ -100,11 +101,11 @@ def _evaluate(components: pd.DataFrame, edges: pd.DataFrame | None, labels: np.n
     run = end - start
     if count == len(labels):  # untied components only: each is its own workflow already
         size = np.ones(count, dtype=np.int64)
-        ran = start >= 0
+        ran = start != NEVER
     else:
         order = np.argsort(labels, kind="stable")
         first = np.searchsorted(labels[order], np.arange(count))
-        ran = np.minimum.reduceat(start[order], first) >= 0
+        ran = np.logical_and.reduceat(start[order] != NEVER, first)
         size = np.diff(np.append(first, len(labels)))
         submit = np.minimum.reduceat(submit[order], first)
         start = np.minimum.reduceat(start[order], first)

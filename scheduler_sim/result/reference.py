@@ -1,0 +1,90 @@
+"""The reference page of a result directory, rendered from the tables that define it.
+
+``python -m scheduler_sim.result.reference > docs/reference/result.md`` renews it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from scheduler_sim.result.check import INVARIANTS
+from scheduler_sim.result.columns import COMPONENTS, TIMELINE, Column
+
+INTRODUCTION = """\
+# Result directory
+
+<!-- Rendered by `python -m scheduler_sim.result.reference`; a test keeps it current. -->
+
+`scheduler-sim run --out DIR` and `Result.save(DIR)` write a directory; `Result.load(DIR)` reads it back.
+
+| file | what |
+|---|---|
+| `components.parquet` | what became of each component |
+| `timeline.parquet` | nodes and queue of each module over time |
+| `metrics.json` | the numbers that sum up the run, see [metrics](metrics.md) |
+| `manifest.json` | what was run: version, seed, system, policy, modules with their nodes, sha256 of every \
+input, counts |
+| `run.log` | the only file that may hold times, hosts, paths and worker counts; from the command line only |
+
+- The directory is written whole or not at all: under another name beside its place, then renamed. A
+  directory that holds something else is refused. An older result is replaced; other files beside it stay.
+- The same inputs and seed give the same bytes in every file but `run.log`. Floats are rounded to 1e-6.
+  In JSON, what does not exist is `null`.
+- Times are whole seconds on the trace's own clock. −1 stands for what never happened, NaN for a float
+  that no model gave.
+- Parquet files hold text as dictionaries; pandas reads it as categoricals. The version of pyarrow stands
+  in each file, so bytes are compared under one version.
+"""
+
+WAITS = """\
+The three waits sum to start − submit. After a component has become eligible, the time from one scheduling
+pass to the next counts as `wait_resources` if at the end of the first pass none of its placements fits the
+free nodes and resources of its module, and as `wait_priority` otherwise: then it waits for its turn, or
+behind a reservation.
+"""
+
+ROWS = """\
+A row stands at every instant at which a value of its module differs from the row before, with the values
+after everything at that instant has been handled. Before the first row of a module all counts are 0. A
+component waits from `eligible_time` to `start_time` and counts in the module of its reservation, or else
+of its first placement.
+"""
+
+CHECKS = """\
+`Result.check()` tests these laws from the directory alone, in this order, and raises `InvariantError` with
+the name of the first one broken, the component or instant, and the two values that disagree.
+
+- The module in which a component waited is known only if it had one placement: with
+  `counts.several_placements` in the manifest above 0, `queue` looks at the total alone and `queue-order`
+  at nothing.
+- A run that ended in a requeue is not in the components: with `counts.requeued` above 0, `node-seconds`,
+  `nodes-busy`, `queue` and `queue-order` are left out.
+"""
+
+
+def page() -> str:
+    """Render the page."""
+    laws = [f"| `{name}` | {(law.__doc__ or '').strip()} |" for name, law in INVARIANTS.items()]
+    parts = [
+        INTRODUCTION,
+        "## components.parquet\n\nOne row a component, in trace order.\n",
+        _table(COMPONENTS),
+        WAITS,
+        "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
+        _table(TIMELINE),
+        ROWS,
+        "## Checks\n",
+        CHECKS,
+        "\n".join(["| law | what it says |", "|---|---|", *laws]) + "\n",
+    ]
+    return "\n".join(parts)
+
+
+def _table(columns: Sequence[Column]) -> str:
+    rows = [f"| `{column.name}` | {column.dtype} | {column.unit} | {column.meaning} |" for column in columns]
+    return "\n".join(["| column | type | unit | meaning |", "|---|---|---|---|", *rows]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
