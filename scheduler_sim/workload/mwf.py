@@ -36,6 +36,11 @@ LAYOUTS: dict[int, tuple[int, ...]] = {
 _NUMBERS = [position for position, field in enumerate(MWF_FIELDS) if not field.is_text]
 _TEXTS = [position for position, field in enumerate(MWF_FIELDS) if field.is_text]
 _ALLOWED_COUNTS = "42, 41 (no position 42) or 40 (no positions 20 and 34), separated by ;"
+_LEAST = {
+    "listed_nodes": (-1, "1 or more; 0 or -1 = unknown"),
+    "listed_time_limit": (-1, "0 or more; -1 = none"),
+    "run_time": (-1, "0 or more; -1 = unknown"),
+}
 _FEWEST_SEMICOLONS = min(LAYOUTS) - 1
 _BYTES_A_RECORD = 1500  # of memory, from the raw columns to the finished table
 
@@ -114,7 +119,8 @@ def _unique(ids: np.ndarray) -> bool:
     return len(pd.unique(ids)) == len(ids)
 
 
-def _is_comment(line: bytes) -> bool:
+def is_comment(line: bytes) -> bool:
+    """Whether a line is blank or a comment: starts with #, or with ; and is too short for a record."""
     text = line.strip(b" \t\r")
     return (
         not text or text.startswith(b"#") or (text.startswith(b";") and text.count(b";") < _FEWEST_SEMICOLONS)
@@ -128,7 +134,7 @@ def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
         return block
     kept: list[bytes] = []
     for line in block.split(b"\n")[:-1]:
-        if _is_comment(line):
+        if is_comment(line):
             comments.add(rows + len(kept), line.removesuffix(b"\r"))
         else:
             kept.append(line)
@@ -220,22 +226,19 @@ def _normalised(columns: dict, source: TraceSource) -> Workload:
 
 
 def _refuse_numbers(columns: dict, source: TraceSource) -> None:
-    rules = {"listed_nodes": (-1, "1 or more; 0 or -1 = unknown"), "listed_time_limit": (-1, "0 or more; -1 = none"),
-             "run_time": (-1, "0 or more; -1 = unknown")}  # fmt: skip
     for field in MWF_FIELDS:
-        if field.name in rules:
-            least, allowed = rules[field.name]
-            wrong = columns[field.name] < least
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                raise TraceError(
-                    "value out of range",
-                    file=source.name,
-                    line=source.line_of(row),
-                    field=field.place("mwf"),
-                    found=int(columns[field.name][row]),
-                    allowed=allowed,
-                )
+        least, allowed = _LEAST.get(field.name, (None, ""))
+        wrong = columns[field.name] < least if least is not None else np.False_
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise TraceError(
+                "value out of range",
+                file=source.name,
+                line=source.line_of(row),
+                field=field.place("mwf"),
+                found=int(columns[field.name][row]),
+                allowed=allowed,
+            )
 
 
 def _joined_texts(chunks: list[pa.DictionaryArray]) -> tuple[np.ndarray, list[bytes]]:
@@ -257,7 +260,7 @@ def _is_utf8(words: list[bytes]) -> bool:
 def _diagnose(block: bytes, lines: int, name: str) -> TraceError:
     """Return what is wrong with the first bad line of a block that did not parse."""
     for number, line in enumerate(block.split(b"\n")[:-1], start=lines + 1):
-        if _is_comment(line):
+        if is_comment(line):
             continue
         words = line.removesuffix(b"\r").split(b";")
         if len(words) not in LAYOUTS:

@@ -1,0 +1,41 @@
+"""What a format has no place for, said in notes rather than lost in silence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.workload.fields import FIELDS, Field
+from scheduler_sim.workload.mwf_text import is_missing
+from scheduler_sim.workload.table import Workload
+
+# Written through another column, or not part of a trace.
+_CARRIED = {
+    "modular_job_id", "component_id", "nodes", "time_limit", "partition", "app", "skipped",
+    "listed_component_id", "listed_app", "listed_partition", "listed_constraint", "listed_licences",
+}  # fmt: skip
+_CARRIED_BY_MWF = {"constraint", "licences"}
+
+
+def lost_columns(workload: Workload, target: str) -> list[str]:
+    """Return a note for each column that says something ``target`` (swf or mwf) cannot carry."""
+    notes = []
+    for field in FIELDS.values():
+        carried = field.name in _CARRIED or (target == "mwf" and field.name in _CARRIED_BY_MWF)
+        if carried or field.position(target) is not None:
+            continue
+        rows = _rows_that_say_something(workload, field)
+        if rows:
+            notes.append(f"{field.name}: {target.upper()} has no place for it; {rows} values left out")
+    return notes
+
+
+def _rows_that_say_something(workload: Workload, field: Field) -> int:
+    column = workload.table[field.name].array
+    if field.name == "queue":  # carried as the partition where there is no other
+        lost = np.asarray(column, dtype=object) != np.asarray(workload.table["partition"].array, dtype=object)
+        return int(np.count_nonzero(lost & (np.asarray(column, dtype=object) != "")))
+    if isinstance(column, pd.Categorical):
+        says = np.array([not is_missing(text) for text in column.categories], dtype=bool)
+        return int(np.count_nonzero(says[column.codes]))
+    return int(np.count_nonzero(np.asarray(column) != field.default))

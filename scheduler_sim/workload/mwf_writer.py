@@ -1,0 +1,142 @@
+"""Writing a workload as MWF, and what of it MWF cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.columns import as_column, map_text
+from scheduler_sim.workload.fields import FIELDS, MWF_FIELDS
+from scheduler_sim.workload.lossy import lost_columns
+from scheduler_sim.workload.mwf import (
+    LAYOUTS,
+    component_ids,
+    is_comment,
+    mwf_app,
+    mwf_constraint,
+    mwf_licences,
+    mwf_time_limit,
+)
+from scheduler_sim.workload.mwf_text import is_missing
+from scheduler_sim.workload.output import encoding_for, write_records
+from scheduler_sim.workload.table import Workload
+
+_DERIVED_TEXTS: dict[str, Callable[[str], str]] = {
+    "app": mwf_app,
+    "constraint": mwf_constraint,
+    "licences": mwf_licences,
+}
+
+
+def write_mwf(workload: Workload, path: str | Path) -> list[str]:
+    """Write a workload as MWF; return notes on what was lost.
+
+    What came from MWF goes back as it was, each record with the fields it had (41 or 40 grow
+    to 42 only where they now need a position they lack). From elsewhere: 42 fields, missing
+    text -1 (dependency kind: NA), no header lines, and no records that are skipped, as MWF
+    has no place for either.
+    """
+    source = workload.source
+    notes = lost_columns(workload, "mwf")
+    if source.format != "mwf":
+        workload = _without_skipped(workload, notes)
+        if source.header or source.comments:
+            notes.append(
+                f"{len(source.header) + len(source.comments)} header lines left out: MWF has no header"
+            )
+    native = source.format == "mwf"
+    columns = [_column(workload, field.name, native) for field in MWF_FIELDS]
+    header = source.header if native else ()
+    comments = source.comments if native else ()
+    for line in (*header, *(line for _, line in comments)):
+        if not is_comment(line.encode("utf-8", "surrogateescape")):
+            raise TraceError("a comment line of MWF must start with #", file=path, found=line)
+    encoding = encoding_for(source.encoding, _texts(columns, header, comments, path), path)
+    write_records(path, header, comments, columns, _joiner(workload, columns, native), encoding)
+    return notes
+
+
+def _without_skipped(workload: Workload, notes: list[str]) -> Workload:
+    skipped = workload["skipped"] != 0
+    if not skipped.any():
+        return workload
+    notes.append(f"{int(skipped.sum())} records that are not simulated left out")
+    return workload.select(~skipped)
+
+
+def _column(workload: Workload, name: str, native: bool) -> Any:
+    """Return the column to write: what the file listed, where that still means the same."""
+    table = workload.table
+    column = table[name].array
+    if name == "listed_component_id":
+        return _component_column(workload)
+    if name == "listed_nodes":
+        return np.asarray(table["nodes"])
+    if name == "listed_time_limit":
+        listed, limit = np.asarray(column), np.asarray(table["time_limit"])
+        return np.where(mwf_time_limit(listed) == limit, listed, limit)
+    meaning = name.removeprefix("listed_")
+    if meaning != name:
+        column = _listed_texts(column, table[meaning].array, _DERIVED_TEXTS[meaning])
+    if isinstance(column, pd.Categorical) and not native:
+        missing = "NA" if name == "dependency_kinds" else "-1"
+        return map_text(column, lambda text: text or missing)
+    return column if isinstance(column, pd.Categorical) else np.asarray(column)
+
+
+def _component_column(workload: Workload) -> np.ndarray:
+    table = workload.table
+    listed, jobs = np.asarray(table["listed_component_id"]), np.asarray(table["modular_job_id"])
+    wanted = np.asarray(table["component_id"])
+    if workload.source.dependencies_name != "component_id":  # unique ids would change what dependencies name
+        return listed
+    said, _ = component_ids(listed, jobs, workload.source.lines(len(table)))
+    return listed if np.array_equal(said, wanted) and workload.source.format == "mwf" else wanted
+
+
+def _listed_texts(
+    listed: pd.Categorical, wanted: pd.Categorical, rule: Callable[[str], str]
+) -> pd.Categorical:
+    said = np.asarray(map_text(listed, rule), dtype=object)
+    want = np.asarray(wanted, dtype=object)
+    if np.array_equal(said, want):
+        return listed
+    kept = np.where(said == want, np.asarray(listed, dtype=object), want)
+    return as_column(FIELDS["name"], kept, len(kept))
+
+
+def _texts(
+    columns: list[Any], header: Sequence[str], comments: Sequence[tuple[int, str]], path: str | Path
+) -> list[str]:
+    texts = [
+        str(text) for column in columns if isinstance(column, pd.Categorical) for text in column.categories
+    ]
+    for text in texts:
+        if ";" in text:
+            raise TraceError("a text with ; cannot be written in MWF", file=path, found=text)
+    return [*texts, *header, *(line for _, line in comments)]
+
+
+def _joiner(workload: Workload, columns: list[Any], native: bool) -> Callable[[int, Sequence[str]], str]:
+    counts = _field_counts(workload, columns) if native else 42
+    if isinstance(counts, int) and counts == 42:
+        return lambda _, texts: ";".join(texts)
+    of_row = np.broadcast_to(counts, len(workload))
+    return lambda row, texts: ";".join([texts[position] for position in LAYOUTS[int(of_row[row])]])
+
+
+def _field_counts(workload: Workload, columns: list[Any]) -> int | np.ndarray:
+    """Return the fields of each record: as many as it had, but 42 where it needs one it lacks."""
+    counts = workload.source.field_count
+    if isinstance(counts, int) and counts == 42:
+        return 42
+    counts = np.broadcast_to(counts, len(workload))
+    calls = columns[41]
+    asks = np.array([not is_missing(text) for text in calls.categories], dtype=bool)[calls.codes]
+    power = (columns[19] != -1) | (columns[33] != -1)
+    return np.where(((counts == 41) & asks) | ((counts == 40) & power), 42, counts)

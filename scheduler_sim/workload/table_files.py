@@ -1,0 +1,244 @@
+"""A workload as Parquet, which brings it back identical, and as CSV, for other tools.
+
+Both hold the columns that say anything; a column that is absent has its default throughout.
+Parquet carries the source (header, comments, field counts) in its schema metadata.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+
+from scheduler_sim.errors import TraceError, did_you_mean
+from scheduler_sim.workload.fields import FIELDS, Field
+from scheduler_sim.workload.lines import read_blocks
+from scheduler_sim.workload.memory import check_memory
+from scheduler_sim.workload.numbers import decimal, integer
+from scheduler_sim.workload.output import whole_file
+from scheduler_sim.workload.source import TraceSource
+from scheduler_sim.workload.table import Workload
+
+_KEY = b"scheduler_sim.workload"
+_NEEDED = ("nodes", "submit_time", "run_time")
+_BYTES_A_CELL = 16
+
+
+def write_parquet(workload: Workload, path: str | Path) -> list[str]:
+    """Write a workload as Parquet; nothing is lost."""
+    table = _arrow(workload).replace_schema_metadata({_KEY: json.dumps(_described(workload.source)).encode()})
+    with whole_file(path) as out:
+        parquet.write_table(table, out, compression="zstd", store_schema=True)
+    return []
+
+
+def read_parquet(path: str | Path) -> Workload:
+    """Read a Parquet workload: ours, or any table with the columns of the field table."""
+    name = str(path)
+    try:
+        with open(path, "rb") as raw:
+            file = parquet.ParquetFile(raw)
+            check_memory(
+                file.metadata.num_rows * file.metadata.num_columns * _BYTES_A_CELL, name, "reading it"
+            )
+            table = file.read()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise TraceError(f"cannot be read as Parquet: {reason}", file=name) from None
+    metadata = table.schema.metadata or {}
+    source = _source(metadata[_KEY], name) if _KEY in metadata else TraceSource(format="parquet", name=name)
+    return _workload(table, source)
+
+
+def write_csv(workload: Workload, path: str | Path) -> list[str]:
+    """Write a workload as CSV with a row of column names, plain or gzip; return notes."""
+    with whole_file(path) as out:
+        arrow_csv.write_csv(_arrow(workload, plain=True), out, arrow_csv.WriteOptions(quoting_style="needed"))
+    source = workload.source
+    notes = []
+    if source.header or source.comments:
+        notes.append(f"{len(source.header) + len(source.comments)} header and comment lines left out")
+    if source.dependencies_name != "component_id":
+        notes.append("dependencies name modular jobs, which CSV does not say")
+    return notes
+
+
+def read_csv(path: str | Path) -> Workload:
+    """Read a CSV workload: a row of column names of the field table, then a row a component."""
+    name = str(path)
+    data = b"".join(read_blocks(path))
+    types = {field.name: _arrow_type(field) for field in FIELDS.values()}
+    try:
+        table = arrow_csv.read_csv(
+            io.BytesIO(data),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types, null_values=[], strings_can_be_null=False, check_utf8=True
+            ),
+        )
+    except (pa.ArrowException, ValueError) as error:
+        raise _diagnose(data, name, str(error).partition("\n")[0]) from None
+    return _workload(table, TraceSource(format="csv", name=name))
+
+
+def _arrow(workload: Workload, plain: bool = False) -> pa.Table:
+    arrays: dict[str, pa.Array] = {}
+    for field in FIELDS.values():
+        column = workload.table[field.name].array
+        if field.name in _NEEDED or _says_something(column, field):
+            arrays[field.name] = _arrow_array(column, plain)
+    return pa.table(arrays)
+
+
+def _says_something(column: Any, field: Field) -> bool:
+    if isinstance(column, pd.Categorical):
+        return list(column.categories) not in ([], [field.default])
+    return bool((np.asarray(column) != field.default).any())
+
+
+def _arrow_array(column: Any, plain: bool) -> pa.Array:
+    if not isinstance(column, pd.Categorical):
+        return pa.array(np.ascontiguousarray(column))
+    texts = pa.DictionaryArray.from_arrays(
+        pa.array(column.codes.astype(np.int32)), pa.array(list(column.categories), pa.string())
+    )
+    return texts.cast(pa.string()) if plain else texts
+
+
+def _arrow_type(field: Field) -> pa.DataType:
+    return pa.string() if field.is_text else pa.from_numpy_dtype(np.dtype(field.dtype))
+
+
+def _workload(table: pa.Table, source: TraceSource) -> Workload:
+    columns: dict[str, Any] = {}
+    for name in table.column_names:
+        if name.startswith("__index_level_"):
+            continue
+        if name not in FIELDS:
+            raise TraceError(
+                f"no such column in a workload{did_you_mean(name, list(FIELDS))}",
+                file=source.name,
+                found=name,
+                allowed="the columns of the reference page on workload fields",
+            )
+        columns[name] = _column(table.column(name), FIELDS[name], source.name)
+    missing = [name for name in _NEEDED if name not in columns]
+    if missing:
+        raise TraceError(f"the columns {', '.join(missing)} are missing", file=source.name)
+    if not table.num_rows:
+        raise TraceError("no records", file=source.name, allowed="at least one component")
+    return Workload(columns, source)
+
+
+def _column(values: pa.ChunkedArray, field: Field, name: str) -> Any:
+    if values.null_count:
+        raise TraceError("missing values", file=name, field=field.name, allowed="a value in every row")
+    if not field.is_text:
+        kind = values.type
+        if not (pa.types.is_integer(kind) or (field.dtype == "float64" and pa.types.is_floating(kind))):
+            raise TraceError(
+                "values of a wrong type", file=name, field=field.name, found=str(kind), allowed=field.dtype
+            )
+        return _fitting(values.to_numpy(), field, name)
+    if not pa.types.is_dictionary(values.type):
+        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+            raise TraceError(
+                "values of a wrong type", file=name, field=field.name, found=str(values.type), allowed="text"
+            )
+        values = values.dictionary_encode()
+    joined = values.unify_dictionaries().combine_chunks()
+    joined = joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+    words = pd.Index([str(word) for word in joined.dictionary.to_pylist()], dtype=object)
+    return pd.Categorical.from_codes(joined.indices.to_numpy(zero_copy_only=False), categories=words)
+
+
+def _fitting(values: np.ndarray, field: Field, name: str) -> np.ndarray:
+    if field.dtype == "float64":
+        if not np.isfinite(values).all():
+            raise TraceError("not a number", file=name, field=field.name, allowed="finite numbers")
+        return values
+    limits = np.iinfo(field.dtype)
+    if len(values) and (values.min() < limits.min or values.max() > limits.max):
+        raise TraceError("value out of range", file=name, field=field.name, allowed=field.dtype)
+    return values
+
+
+def _described(source: TraceSource) -> dict[str, Any]:
+    counts = source.field_count
+    return {
+        "format": source.format,
+        "name": Path(source.name).name,
+        "header": source.header,
+        "comments": source.comments,
+        "field_count": counts if isinstance(counts, int) else _runs(counts),
+        "encoding": source.encoding,
+        "notes": source.notes,
+        "dependencies_name": source.dependencies_name,
+        "partial": source.partial,
+    }
+
+
+def _runs(counts: np.ndarray) -> list[list[int]]:
+    starts = np.flatnonzero(np.diff(counts, prepend=-1))
+    lengths = np.diff(starts, append=len(counts))
+    return [[int(count), int(length)] for count, length in zip(counts[starts], lengths, strict=True)]
+
+
+def _source(text: bytes, name: str) -> TraceSource:
+    try:
+        said = json.loads(text)
+        counts = said["field_count"]
+        if not isinstance(counts, int):
+            counts = np.repeat(*np.array(counts, dtype=np.int64).T).astype(np.int8)
+        return TraceSource(
+            format=str(said["format"]),
+            name=str(said["name"]) or name,
+            header=tuple(map(str, said["header"])),
+            comments=tuple((int(row), str(line)) for row, line in said["comments"]),
+            field_count=counts,
+            encoding={"latin-1": "latin-1"}.get(said["encoding"], "utf-8"),
+            notes=tuple(map(str, said["notes"])),
+            dependencies_name=str(said["dependencies_name"]),
+            partial=bool(said["partial"]),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise TraceError(f"the workload metadata cannot be read: {error}", file=name) from None
+
+
+def _diagnose(data: bytes, name: str, reason: str) -> TraceError:
+    """Return what is wrong with a CSV that was refused for ``reason``, with its line if it can be found."""
+    try:
+        rows = csv.reader(io.StringIO(data.decode("utf-8")), strict=True)
+        names = next(rows)
+        for words in rows:
+            if len(words) != len(names) and words:
+                return TraceError(
+                    "wrong number of fields",
+                    file=name,
+                    line=rows.line_num,
+                    found=len(words),
+                    allowed=str(len(names)),
+                )
+            for column, word in zip(names, words, strict=False):
+                field = FIELDS.get(column)
+                if field is not None and not field.is_text:
+                    number = decimal(word.encode()) if field.dtype == "float64" else integer(word.encode())
+                    if number is None:
+                        return TraceError(
+                            "not a number",
+                            file=name,
+                            line=rows.line_num,
+                            field=column,
+                            found=word,
+                            allowed=field.dtype,
+                        )
+    except (UnicodeDecodeError, csv.Error, StopIteration):
+        pass
+    return TraceError(f"cannot be read as CSV: {reason}", file=name)
