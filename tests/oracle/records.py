@@ -70,6 +70,11 @@ class Outcome:
     wait_resources: int = 0
     wait_priority: int = 0
 
+    @property
+    def waits(self) -> tuple[int, int]:
+        """For resources, and for its turn."""
+        return self.wait_resources, self.wait_priority
+
 
 def priority(order: str, component: Component, now: int, first_submit: int) -> float:
     """Rule 3: smaller goes first."""

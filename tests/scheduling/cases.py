@@ -171,9 +171,11 @@ def jobs(
 
 
 @st.composite
-def policies(draw: st.DrawFn, *, simple: bool = False, overrun: bool = True) -> dict[str, Any]:
+def policies(
+    draw: st.DrawFn, *, simple: bool = False, overrun: bool = True, orders: tuple[str, ...] = ORDERS
+) -> dict[str, Any]:
     """Return a policy's keys; ``simple`` (one placement, no resources) allows a static shadow too."""
-    policy: dict[str, Any] = {"order": draw(st.sampled_from(ORDERS))}
+    policy: dict[str, Any] = {"order": draw(st.sampled_from(orders))}
     policy["backfill"] = draw(st.sampled_from(["none", "first_fit", "easy", "easy", "conservative"]))
     policy["passes"] = draw(st.sampled_from(["instant", "instant", "event"]))
     policy["overrun_s"] = draw(st.sampled_from([0, 0, 2])) if overrun else 0
@@ -181,7 +183,7 @@ def policies(draw: st.DrawFn, *, simple: bool = False, overrun: bool = True) -> 
     if policy["backfill"] == "conservative":
         policy["replan"] = draw(st.sampled_from(["scratch", "keep"]))
     if policy["backfill"] in ("easy", "first_fit"):
-        policy["backfill_order"] = draw(st.sampled_from([None, None, *ORDERS]))
+        policy["backfill_order"] = draw(st.sampled_from([None, None, *orders]))
     if policy["backfill"] == "easy":
         policy["depth"] = draw(st.sampled_from([None, 1, 1, 2, 3]))
         if policy["depth"] in (None, 1):
@@ -192,18 +194,22 @@ def policies(draw: st.DrawFn, *, simple: bool = False, overrun: bool = True) -> 
 
 
 @st.composite
-def simple_cases(draw: st.DrawFn, **keys: Any) -> Case:
+def simple_cases(
+    draw: st.DrawFn,
+    policy: st.SearchStrategy[dict[str, Any]] | None = None,
+    *,
+    dependencies: bool = True,
+    most: int = 16,
+) -> Case:
     """Return a case with one placement a component and no shared resources."""
-    policy = draw(policies(simple=True, overrun=keys.pop("overrun", True)))
+    chosen = draw(policies(simple=True) if policy is None else policy)
     machine = draw(machines(shared=False))
-    most = keys.pop("most", 16)
-    drawn = draw(jobs(machine, choices=1, dependencies=keys.pop("dependencies", True), most=most))
-    return Case(machine, drawn, {**policy, **keys})
+    return Case(machine, draw(jobs(machine, choices=1, dependencies=dependencies, most=most)), chosen)
 
 
 @st.composite
-def any_cases(draw: st.DrawFn, **keys: Any) -> Case:
+def any_cases(draw: st.DrawFn, policy: st.SearchStrategy[dict[str, Any]] | None = None) -> Case:
     """Return a case with everything there is."""
-    policy = draw(policies(overrun=keys.pop("overrun", True)))
+    chosen = draw(policies() if policy is None else policy)
     machine = draw(machines())
-    return Case(machine, draw(jobs(machine)), {**policy, **keys})
+    return Case(machine, draw(jobs(machine)), chosen)
