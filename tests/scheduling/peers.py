@@ -136,7 +136,7 @@ def spelt(dialect: dict[str, Any]) -> str:
 
 
 def table() -> Iterator[str]:
-    yield "| workload | jobs | simulator | scheduler | dialect | same starts, % | mean wait, s: theirs | ours |"
+    yield "| workload | jobs | simulator | policy | dialect | same starts, % | mean wait, s: theirs | ours |"
     yield "|---|--:|---|---|---|--:|--:|--:|"
     for peer in PEERS:
         found = agreement(peer)
