@@ -20,6 +20,7 @@ from scheduler_sim.errors import did_you_mean
 MOST_SECONDS = 10**12
 MOST_UNITS = 10**15
 NO_LIMIT = ("UNLIMITED", "INFINITE")
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,10 @@ def real(minimum: float) -> BeforeValidator:
 def choice(*words: str) -> BeforeValidator:
     """Accept one of a few words, in any case."""
     by_lower = {word.lower(): word for word in words}
+    longest = max(map(len, words))
 
     def convert(written: Any) -> str:
-        if not isinstance(written, str) or written.lower() not in by_lower:
+        if not isinstance(written, str) or len(written) > longest or written.lower() not in by_lower:
             raise ValueError
         return by_lower[written.lower()]
 
@@ -98,22 +100,22 @@ def word(kind: str) -> BeforeValidator:
     def convert(written: Any) -> str:
         if isinstance(written, int) and not isinstance(written, bool):
             written = str(written)
-        if not (isinstance(written, str) and written.isprintable() and 1 <= len(written) <= 64):
+        if not (isinstance(written, str) and 1 <= len(written) <= 64 and written.isprintable()):
             raise ValueError
         if re.search(r"[\s,;|&*()\[\]:]", written) or written.upper() in ("NA", "-1"):
             raise ValueError
         return written
 
     return BeforeValidator(
-        Check(f"{kind}: 1 to 64 characters without blanks and , ; : | & * ( ) [ ]", convert)
+        Check(f"{kind}: 1 to 64 characters without blanks and , ; : | & * ( ) [ ], not NA", convert)
     )
 
 
 def _number(written: Any) -> int | float:
     if isinstance(written, str):
-        text = written.strip()
-        if len(text) > 40:
+        if len(written) > 40:
             raise ValueError
+        text = written.strip()
         return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float(text)
     if isinstance(written, bool) or not isinstance(written, int | float):
         raise TypeError
@@ -122,9 +124,7 @@ def _number(written: Any) -> int | float:
 
 def _flag(written: Any) -> bool:
     if isinstance(written, str):
-        return {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}[
-            written.lower()
-        ]
+        return _FLAGS[written.lower()]
     if not isinstance(written, bool):
         raise TypeError
     return written
@@ -137,7 +137,7 @@ def _text(written: Any) -> str:
 
 
 def _title(written: Any) -> str:
-    if not (isinstance(written, str) and written.isprintable() and len(written) <= 200):
+    if not (isinstance(written, str) and len(written) <= 200 and written.isprintable()):
         raise ValueError
     return written
 
@@ -149,6 +149,8 @@ def duration(written: Any) -> int | None:
     ``[days-]hours:minutes:seconds``, ``minutes:seconds``, ``days-hours[:minutes]``,
     or ``UNLIMITED``.
     """
+    if isinstance(written, str) and len(written) > 40:
+        raise ValueError
     if isinstance(written, str) and not re.fullmatch(r"\s*[-+]?[0-9.]+\s*", written):
         text = written.strip()
         if text.upper() in NO_LIMIT:
