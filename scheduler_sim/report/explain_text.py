@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.report.explanation import Explanation, Phase, Reserved, Times, Verdict
 from scheduler_sim.report.module_view import NEVER
-from scheduler_sim.report.wording import clock, count, date, duration, listing, paragraph, plain
+from scheduler_sim.report.wording import clock, count, date, duration, listing, paragraph, percent, plain
 
 MEANING = {
     "dependency": "waiting for other components, or for its begin time",
@@ -68,8 +68,8 @@ def _waits(said: Explanation) -> list[str]:
     lines = [head]
     for wait in said.waits:
         if wait.seconds:
-            share = f"{100 * wait.share:.0f} %"
-            lines.append(f"  {wait.kind:<12}{duration(wait.seconds):>14}{share:>7}   {MEANING[wait.kind]}")
+            length, share = duration(wait.seconds), percent(wait.share)
+            lines.append(f"  {wait.kind:<12}{length:>14}{share:>7}   {MEANING[wait.kind]}")
     if said.reason:
         lines += paragraph(f"The reason: {said.reason}.")
     return lines
@@ -131,15 +131,15 @@ def _phases(said: Explanation) -> list[str]:
     if said.phase_count > len(phases):
         head = (
             f"Who stood first in the queue changed; of {said.phase_count:,} phases the {len(phases)} longest"
-            f" make up {100 * shown / said.phase_seconds:.0f} % of the time:"
+            f" make up {percent(shown / said.phase_seconds)} of the time:"
         )
     else:
         head = "While it was in the queue:"
     lines = paragraph(head)
     for phase in phases:
-        share = 100 * phase.seconds / said.phase_seconds
+        share = percent(phase.seconds / said.phase_seconds)
         lines.append(
-            f"  {at(times, phase.start)} to {at(times, phase.end)} ({duration(phase.seconds)}, {share:.0f} %)"
+            f"  {at(times, phase.start)} to {at(times, phase.end)} ({duration(phase.seconds)}, {share})"
         )
         lines += paragraph(_phase(said, phase), indent=4)
     return lines
@@ -198,8 +198,8 @@ def _verdict(said: Explanation, phase: Phase, verdict: Verdict) -> str:
         )
     if verdict.rule == "reserved":
         return (
-            f"It sat behind the reservations of the components before it, first {front}; promises that are"
-            " kept from pass to pass cannot be recomputed from a result."
+            f"It sat behind the reservations of the components before it, first {front}; they cannot all be"
+            " recomputed from a result."
         )
     return (
         f"Nodes alone do not say why it was kept at {moment}{many}: another module it may use, a shared"

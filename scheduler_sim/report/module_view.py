@@ -112,9 +112,12 @@ class ModuleView:
 
     def instants(self) -> Ints:
         """Return every instant of the span, before its last, at which anything changed here."""
-        edge = np.array([self.first], dtype=np.int64)
-        times = np.unique(np.concatenate((edge, self.eligible, self.start, self.end, self.busy[0])))
-        return times[(times >= self.first) & (times < max(self.last, self.first + 1))]
+        until = max(self.last, self.first + 1)
+        parts = [np.array([self.first], dtype=np.int64)]
+        for times in (self.eligible, self.start, self.end, self.busy[0]):
+            parts.append(times[(times >= self.first) & (times < until)])
+        moments = np.sort(np.concatenate(parts))
+        return moments[np.append(True, moments[1:] != moments[:-1])]
 
     def idle(self, moments: Any) -> Any:
         """Return the idle nodes in service after the pass of each moment."""

@@ -30,6 +30,10 @@ MOST_PLANNED = 300
 """Reservations recomputed for one verdict; those of the first in the queue matter most."""
 
 
+MOST_TRIED = 200
+"""Moments tried for a verdict under an order that moves: the front may have changed unseen."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """What of a policy decides who may pass whom."""
@@ -53,7 +57,7 @@ class Rules:
         return cls(
             order=order,
             backfill=str(backfill),
-            depth=int(depths.get(backfill, 0)),
+            depth=int(depths.get(str(backfill), 0)),
             replan=str(policy.get("replan") or "scratch"),
             candidate_order=policy.get("backfill_order") or order,
             extra_rule=True if extra_rule is None else bool(extra_rule),
@@ -168,10 +172,6 @@ class Replay:
         if not phase.priority or self.order is None:
             return phase
         near = self.view.cut(phase.start, phase.end)
-        instants = near.instants()
-        fits = near.idle(instants) >= self.view.nodes[self.one]
-        spans = np.where(fits, np.diff(np.append(instants, phase.end)), 0)
-        moment = int(instants[np.argmax(spans)])
         local = replace(
             self,
             view=near,
@@ -180,7 +180,21 @@ class Replay:
             candidates=_over(near, self.candidates),
         )
         front = int(np.flatnonzero(self.ids[near.row] == phase.front)[0])
-        return replace(phase, verdict=local.verdict(front, moment, phase.start))
+        moment = local.telling_moment(front, phase)
+        return phase if moment < 0 else replace(phase, verdict=local.verdict(front, moment, phase.start))
+
+    def telling_moment(self, front: int, phase: Phase) -> int:
+        """Return where the longest stretch begins that had enough nodes idle behind this front, or -1."""
+        view, order = self.view, self.order
+        assert order is not None
+        instants = view.instants()
+        spans = np.diff(np.append(instants, phase.end))
+        kept = np.flatnonzero(view.idle(instants) >= view.nodes[self.one])
+        longest = kept[np.argsort(-spans[kept], kind="stable")]
+        if not order.moves:
+            return int(instants[longest[0]])
+        moments = instants[longest[:MOST_TRIED]].tolist()
+        return next((m for m in moments if order.first(view.waiting(m), m) == front), -1)
 
     def verdict(self, front: int, moment: int, since: int) -> Verdict:
         """Return why the component did not start at ``moment`` with enough nodes idle.
@@ -197,8 +211,8 @@ class Replay:
         if rules.backfill == "easy" and rules.depth == 1 and front != one:
             return self._against_shadow(verdict, front, since if rules.shadow == "static" else moment)
         if rules.depth > 1 and rules.replan == "scratch":
-            return self._against_plan(verdict)
-        if rules.depth > 1 and front != one:
+            verdict = self._against_plan(verdict)
+        if rules.depth > 1 and front != one and verdict.rule == "other":
             return replace(verdict, rule="reserved")
         return verdict
 

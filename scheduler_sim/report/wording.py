@@ -43,6 +43,15 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def percent(share: float) -> str:
+    """Write a share as ``42 %``; what is neither nothing nor all is never written as such."""
+    if 0 < share < 0.005:
+        return "<1 %"
+    if 0.995 <= share < 1:
+        return ">99 %"
+    return f"{100 * share:.0f} %"
+
+
 def plain(name: object) -> str:
     """Make a name from a trace safe to print: no control or direction characters, not endless.
 
