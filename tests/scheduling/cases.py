@@ -123,10 +123,10 @@ class Case:
 @st.composite
 def machines(draw: st.DrawFn, modules: int = 3, shared: bool = True, limits: bool = True) -> Machine:
     names = ["CM", "DAM", "ESB"][: draw(st.integers(1, modules))]
-    sizes = {name: (draw(st.integers(1, 6)), float(draw(st.integers(1, 3)))) for name in names}
+    sizes = {name: (draw(st.sampled_from([4, 3, 5, 2, 6, 1])), float(draw(st.integers(1, 3)))) for name in names}
     partitions: dict[str, tuple[str, int | None, int | None]] = {name: (name, None, None) for name in names}
     if limits and draw(st.booleans()):
-        longest, largest = draw(st.sampled_from([None, 8])), draw(st.sampled_from([None, 2]))
+        longest, largest = draw(st.sampled_from([None, 12])), draw(st.sampled_from([None, 3]))
         partitions["Short"] = (draw(st.sampled_from(names)), longest, largest)
     default = draw(st.sampled_from(list(partitions)))
     licences = draw(st.sampled_from([0, 0, 1, 3])) if shared else 0
@@ -141,9 +141,9 @@ def jobs(
     names = [spelt for name in machine.partitions for spelt in (name, name.lower())]
     asked = st.lists(st.sampled_from(names), max_size=choices, unique_by=str.lower).map(tuple)
     submit, drawn = 0, []
-    for row in range(draw(st.integers(1, most))):
+    for row in range(draw(st.one_of(st.integers(1, most), st.integers(most // 2, most)))):
         submit = max(0, submit + draw(st.sampled_from([0, 0, 1, 2, 5, -3])))
-        run = draw(st.one_of(st.integers(0, 15), st.integers(0, 2)))
+        run = draw(st.one_of(st.integers(3, 15), st.integers(0, 15)))
         edges: list[tuple[int, str]] = []
         if dependencies and row and draw(st.integers(0, 4)) == 0:
             edges = draw(
@@ -157,13 +157,13 @@ def jobs(
         drawn.append(
             Job(
                 submit,
-                draw(st.sampled_from([1, 1, 2, 2, 3, 4, 5, 7])),
+                draw(st.sampled_from([1, 2, 3, 1, 2, 1, 2, 4, 1, 6])),
                 run,
                 draw(st.sampled_from([max(1, run), max(1, run), run + 4, max(1, run - 3), 6, -1])),
                 draw(asked),
-                draw(st.sampled_from([0, 0, 1, 2])) if machine.licences else 0,
+                draw(st.sampled_from([0, 1, 0, 1, 0, 2])) if machine.licences else 0,
                 draw(st.sampled_from([0, 0, 1])) if machine.nam_gb else 0,
-                draw(st.sampled_from([0, 0, 0, 1])),
+                draw(st.sampled_from([0, 0, 0, 0, 0, 1])),
                 tuple(edges),
             )
         )
