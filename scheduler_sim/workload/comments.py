@@ -18,7 +18,8 @@ class Comments:
     size: int = 0
 
     def add(self, row: int, line: bytes) -> None:
-        """Keep a line that stands before record ``row`` (0-based)."""
+        """Keep a line, without its end, that stands before record ``row`` (0-based)."""
+        line = line.rstrip(b"\r")
         self.found.append((row, line))
         self.size += len(line) + 64
         if self.size > MAX_COMMENT_BYTES:

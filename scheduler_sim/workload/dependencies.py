@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -42,21 +44,19 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> tuple[pd.Dat
     pairs = list(zip(ids.codes[rows].tolist(), kinds.codes[rows].tolist(), strict=True))
 
     wishes: dict[tuple[int, int], list[_Wish]] = {}
-    counts = {"dynamic": 0, "singleton": 0, "skipped_predecessor": 0}
-    found_rows: list[int] = []
-    found_after: list[int] = []
-    found_kinds: list[str] = []
-    target = _rows_by_id(table, source.dependencies_name) if len(rows) else {}
     for row, pair in zip(rows.tolist(), pairs, strict=True):
         if pair not in wishes:
             wishes[pair] = _wishes(table, source, row, ids.categories[pair[0]], kinds.categories[pair[1]])
+    target = _rows_by_id(table[source.dependencies_name].to_numpy(), wishes.values())
+    counts = {"dynamic": 0, "singleton": 0, "skipped_predecessor": 0}
+    found: list[tuple[int, int, str]] = []
+    for row, pair in zip(rows.tolist(), pairs, strict=True):
         concerned = set()
         for kind, wanted in wishes[pair]:
             if kind in COUNTED:
                 concerned.add(COUNTED[kind])
                 continue
-            after = target.get(wanted)
-            if after is None:
+            if wanted not in target:
                 raise problem(
                     table,
                     source,
@@ -66,30 +66,24 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> tuple[pd.Dat
                     wanted,
                     "the id of a component of this trace",
                 )
-            for after_row in after:
+            for after_row in target[wanted]:
                 if skipped[after_row]:
                     concerned.add("skipped_predecessor")
-                    continue
-                found_rows.append(row)
-                found_after.append(after_row)
-                found_kinds.append(kind)
+                else:
+                    found.append((row, after_row, kind))
         for name in concerned:
             counts[name] += 1
-    edges = pd.DataFrame(
-        {
-            "row": np.array(found_rows, dtype=np.int64),
-            "after_row": np.array(found_after, dtype=np.int64),
-            "kind": np.array(found_kinds, dtype=object),
-        }
-    )
+    edges = pd.DataFrame(found, columns=["row", "after_row", "kind"])
+    edges = edges.astype({"row": np.int64, "after_row": np.int64, "kind": object})
     _refuse_cycles(table, source, edges)
     return edges, counts
 
 
-def _rows_by_id(table: pd.DataFrame, name: str) -> dict[int | None, list[int]]:
+def _rows_by_id(ids: np.ndarray, wishes: Iterable[list[_Wish]]) -> dict[int | None, list[int]]:
+    wanted = {wish.wanted for wish in chain.from_iterable(wishes) if wish.wanted is not None}
     rows: dict[int | None, list[int]] = {}
-    for row, number in enumerate(table[name].tolist()):
-        rows.setdefault(number, []).append(row)
+    for row in np.flatnonzero(np.isin(ids, np.array(sorted(wanted), dtype=np.int64))).tolist():
+        rows.setdefault(int(ids[row]), []).append(row)
     return rows
 
 

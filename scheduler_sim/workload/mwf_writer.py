@@ -117,8 +117,10 @@ def _texts(
         str(text) for column in columns if isinstance(column, pd.Categorical) for text in column.categories
     ]
     for text in texts:
-        if ";" in text:
-            raise TraceError("a text with ; cannot be written in MWF", file=path, found=text)
+        if ";" in text or "\r" in text:
+            raise TraceError(
+                "a text with ; or a carriage return cannot be written in MWF", file=path, found=text
+            )
     return [*texts, *header, *(line for _, line in comments)]
 
 

@@ -75,11 +75,11 @@ def write_records(
 
 def encoding_for(wanted: str, texts: Iterable[str], path: str | Path) -> str:
     """Return ``wanted`` if it can express all texts, else utf-8; refuse texts that break lines."""
-    joined = "\0".join(texts)
-    for mark in ("\n", "\r"):
-        if mark in joined:
-            bad = next(text for text in joined.split("\0") if mark in text)
-            raise TraceError("a text with a line end cannot be written", file=path, found=bad)
+    texts = list(texts)
+    for text in texts:
+        if "\n" in text or "\0" in text:
+            raise TraceError("a text with a line end or NUL cannot be written", file=path, found=text)
+    joined = "".join(texts)
     for encoding in (wanted, "utf-8"):
         with suppress(UnicodeEncodeError):
             joined.encode(encoding)

@@ -27,7 +27,7 @@ from scheduler_sim.workload.table import Workload
 FIELD_COUNT = 18
 _CANCELLED_STATUS = 5
 _DECIMAL = tuple(field.dtype == "float64" for field in SWF_FIELDS)
-_BYTES_A_RECORD = 700  # of memory, from the raw columns to the finished table
+_BYTES_A_RECORD = 350  # of memory, from the raw columns to the finished table
 
 _IS_BLANK = np.zeros(256, dtype=bool)
 _IS_BLANK[[ord(" "), ord("\t"), ord("\r"), ord("\n")]] = True
@@ -78,7 +78,7 @@ def _read_records(path: str | Path, name: str) -> _Records:
         if part is not None:
             parts.append(part)
             rows += len(part[0])
-            check_memory((rows >> 1) * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
+            check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
     if not rows:
         raise TraceError(
             "no records: nothing but comments", file=name, allowed="at least one record of 18 fields"
@@ -100,7 +100,7 @@ def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
         if text and not text.startswith(b";"):
             kept.append(line)
         else:
-            comments.add(rows + len(kept), line.removesuffix(b"\r"))
+            comments.add(rows + len(kept), line)
     return b"\n".join([*kept, b""])
 
 

@@ -35,6 +35,11 @@ class Workload:
     def __init__(self, columns: Mapping[str, Any], source: TraceSource | None = None) -> None:
         self.source = source or TraceSource()
         self.table = _frame(columns)
+        counts = self.source.field_count
+        if not isinstance(counts, int) and len(counts) != len(self.table):
+            raise TraceError(
+                f"{len(counts)} field counts for {len(self.table)} records", file=self.source.name
+            )
         check_columns(self.table, self.source)
 
     @classmethod

@@ -1,0 +1,185 @@
+"""What is in a trace: counts, sizes, times, load over time, and what to be careful about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.workload.fields import SKIP_REASONS
+from scheduler_sim.workload.mwf_text import is_missing
+from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.trace_warnings import warnings_of
+
+_SLICES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Spread of one quantity over the simulated components: int or float, in ``unit``."""
+
+    unit: str
+    minimum: float
+    p25: float
+    median: float
+    p75: float
+    p90: float
+    p99: float
+    maximum: float
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSlice:
+    """Work submitted in one slice of the submission span.
+
+    ``load`` is node-seconds submitted over nodes × length of the slice, None if the number of
+    nodes is not known; ``start`` and ``end`` are seconds, end excluded except in the last slice.
+    """
+
+    start: int
+    end: int
+    components: int
+    node_seconds: int
+    load: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Contents of a workload, as numbers; times in seconds, all but counts over what is simulated.
+
+    ``accuracy`` is run time over time limit, of components that give a limit of their own.
+    ``load`` is node-seconds over nodes × submission span.
+    """
+
+    name: str
+    format: str
+    header: tuple[str, ...]
+    records: int
+    simulated: int
+    skipped: dict[str, int]
+    not_honoured: dict[str, int]
+    modular_jobs: int
+    heterogeneous_jobs: int
+    dependencies: int
+    users: int
+    applications: int
+    partitions: dict[str, int]
+    nodes: int | None
+    first_submit: int | None
+    last_submit: int | None
+    node_seconds: int
+    load: float | None
+    serial_share: float | None
+    power_of_two_share: float | None
+    spreads: dict[str, Spread]
+    slices: tuple[LoadSlice, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+
+def summarise(workload: Workload, nodes: int | None = None) -> Summary:
+    """Return what is in a workload.
+
+    Parameters
+    ----------
+    workload : the trace
+    nodes : nodes of the machine; None = as an SWF header says (MaxNodes, else MaxProcs), if it does.
+        SWF counts processors, so MaxProcs goes first there.
+    """
+    if nodes is None:
+        nodes = workload.source.header_number("MaxProcs") or workload.source.header_number("MaxNodes")
+    table = workload.table
+    live = table["skipped"].to_numpy() == 0
+    column = {
+        name: table[name].to_numpy()[live]
+        for name in ("nodes", "submit_time", "run_time", "time_limit", "modular_job_id")
+    }
+    requested = "listed_time_limit" if workload.source.format == "swf" else "time_limit"
+    column["requested"] = table[requested].to_numpy()[live]
+    submit, size = column["submit_time"], column["nodes"]
+    work = int((size * column["run_time"]).sum())
+    count = len(size)
+    span = int(submit.max() - submit.min()) if count else 0
+    jobs = pd.Series(column["modular_job_id"]).value_counts()
+    return Summary(
+        name=workload.source.name,
+        format=workload.source.format,
+        header=workload.source.header,
+        records=len(workload),
+        simulated=count,
+        skipped=_skipped(table["skipped"].to_numpy()),
+        not_honoured=workload.not_honoured(),
+        modular_jobs=len(jobs),
+        heterogeneous_jobs=int((jobs > 1).sum()) if workload.source.format != "swf" else 0,
+        dependencies=len(workload.dependencies()),
+        users=_distinct(table["user"].array, live),
+        applications=_distinct(table["app"].array, live),
+        partitions=_partitions(table["partition"].array, live),
+        nodes=nodes,
+        first_submit=int(submit.min()) if count else None,
+        last_submit=int(submit.max()) if count else None,
+        node_seconds=work,
+        load=work / (nodes * span) if nodes and span else None,
+        serial_share=float((size == 1).mean()) if count else None,
+        power_of_two_share=float(((size & (size - 1)) == 0).mean()) if count else None,
+        spreads=_spreads(column),
+        slices=_slices(column, nodes),
+        warnings=warnings_of(workload, nodes),
+    )
+
+
+def _skipped(codes: np.ndarray) -> dict[str, int]:
+    counts = np.bincount(codes, minlength=max(SKIP_REASONS) + 1)
+    return {reason: int(counts[code]) for code, reason in SKIP_REASONS.items() if counts[code]}
+
+
+def _distinct(column: pd.Categorical, live: np.ndarray) -> int:
+    return sum(not is_missing(column.categories[code]) for code in np.unique(column.codes[live]))
+
+
+def _partitions(column: pd.Categorical, live: np.ndarray) -> dict[str, int]:
+    """Return components of each partition as the trace spells it, the largest first."""
+    counts = np.bincount(column.codes[live], minlength=len(column.categories))
+    order = sorted(range(len(counts)), key=lambda code: (-counts[code], column.categories[code]))
+    return {str(column.categories[code]): int(counts[code]) for code in order if counts[code]}
+
+
+def _spreads(column: dict[str, np.ndarray]) -> dict[str, Spread]:
+    limited = column["requested"] > 0
+    limit = column["time_limit"][limited]
+    quantities = {
+        "nodes": ("nodes", column["nodes"]),
+        "run_time": ("s", column["run_time"]),
+        "time_limit": ("s", limit),
+        "accuracy": ("", column["run_time"][limited] / np.maximum(limit, 1)),
+        "inter_arrival": ("s", np.diff(np.sort(column["submit_time"]))),
+    }
+    return {name: _spread(unit, values) for name, (unit, values) in quantities.items() if len(values)}
+
+
+def _spread(unit: str, values: np.ndarray) -> Spread:
+    marks = np.quantile(values, [0, 0.25, 0.5, 0.75, 0.9, 0.99, 1]).tolist()
+    return Spread(unit, *marks, float(values.mean()))
+
+
+def _slices(column: dict[str, np.ndarray], nodes: int | None) -> tuple[LoadSlice, ...]:
+    submit = column["submit_time"]
+    if not len(submit) or submit.min() == submit.max():
+        return ()
+    first, last = int(submit.min()), int(submit.max())
+    edges = np.unique(np.linspace(first, last, _SLICES + 1).astype(np.int64))
+    place = np.clip(np.searchsorted(edges, submit, side="right") - 1, 0, len(edges) - 2)
+    counts = np.bincount(place, minlength=len(edges) - 1)
+    work = np.zeros(len(counts), dtype=np.int64)
+    np.add.at(work, place, column["nodes"] * column["run_time"])
+    return tuple(
+        LoadSlice(
+            start=int(start),
+            end=int(end),
+            components=int(number),
+            node_seconds=int(seconds),
+            load=float(seconds / (nodes * (end - start))) if nodes else None,
+        )
+        for start, end, number, seconds in zip(edges[:-1], edges[1:], counts, work, strict=True)
+    )

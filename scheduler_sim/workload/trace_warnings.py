@@ -1,0 +1,71 @@
+"""What a careful person would ask about a trace before trusting results on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from scheduler_sim.workload.table import Workload
+
+
+def warnings_of(workload: Workload, nodes: int | None) -> tuple[str, ...]:
+    """Return one sentence for each oddity found, with the first line or row it concerns."""
+    return tuple(_warnings(workload, nodes))
+
+
+def _warnings(workload: Workload, nodes: int | None) -> Iterator[str]:
+    table = workload.table
+    live = table["skipped"].to_numpy() == 0
+    submit, run, limit, size, listed = (
+        table[name].to_numpy()
+        for name in ("submit_time", "run_time", "time_limit", "nodes", "listed_time_limit")
+    )
+    if not live.any():
+        yield "no record is simulated"
+        return
+    earlier = np.zeros(len(live), dtype=bool)
+    rows = np.flatnonzero(live)
+    earlier[rows[1:]] = np.diff(submit[rows]) < 0
+    yield from _rows(
+        workload, earlier, "submitted before the record above (the simulation sorts by submit time)"
+    )
+    yield from _rows(workload, live & (run == 0), "with a run time of 0")
+    yield from _rows(
+        workload, live & (limit > 0) & (limit < run), "run longer than their limit and will be killed"
+    )
+    if nodes is not None:
+        yield from _rows(workload, live & (size > nodes), f"larger than the machine of {nodes} nodes")
+    if workload.source.format == "swf":
+        unlimited = live & (listed <= 0)
+        if unlimited[live].all():
+            yield "no record has a requested time: run times serve as limits, so estimates are perfect"
+        else:
+            yield from _rows(workload, unlimited, "without a requested time (the run time is used)")
+    elif (limit[live] == -1).all():
+        yield "no component has a time limit: MaxTime of the partition, else the run time is used"
+    ids = table["component_id"].duplicated().to_numpy()
+    yield from _rows(workload, ids, "with a component id that occurred before")
+    yield from _short_jobs(workload, live)
+    yield from workload.source.notes
+
+
+def _short_jobs(workload: Workload, live: np.ndarray) -> Iterator[str]:
+    """Modular jobs with more or fewer components in the trace than they say they have."""
+    table = workload.table
+    total = table["components_total"].to_numpy()
+    if workload.source.format == "swf" or not (total[live] > 1).any():
+        return
+    present = table.groupby("modular_job_id")["component_id"].transform("size").to_numpy()
+    yield from _rows(
+        workload, live & (total > 0) & (present != total), "of a job that says another number of components"
+    )
+
+
+def _rows(workload: Workload, concerned: np.ndarray, what: str) -> Iterator[str]:
+    count = int(np.count_nonzero(concerned))
+    if count:
+        row = int(np.argmax(concerned))
+        line = workload.source.line_of(row)
+        place = f"line {line}" if line is not None else f"row {row}"
+        yield f"{count} record{'s' * (count > 1)} {what}, first at {place}"
