@@ -1,0 +1,104 @@
+"""Passes without reservations: fcfs (rule 4) and first fit."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import start
+from scheduler_sim.engine.queue import close_gaps, insert, insert_newcomers, newcomers_come_last, refresh
+from scheduler_sim.engine.record import fits
+from scheduler_sim.engine.state import (
+    COMPLEX,
+    DIRTY,
+    DYNAMIC,
+    EARLIEST_END,
+    FIRST_FIT,
+    HEAD,
+    LEAST_COST,
+    MODULES,
+    NEW,
+    NEWCOMERS,
+    QUEUE,
+    STRATEGY,
+    TAIL,
+    Core,
+)
+
+
+@part
+def greedy_pass(core: Core, fill_keys) -> None:
+    """Start what fits, in queue order; under fcfs nothing passes a blocked component."""
+    if not (core.clock[DIRTY] or core.rules[DYNAMIC]) and newcomers_come_last(core):
+        for i in range(core.clock[NEW]):
+            row = core.lists[NEWCOMERS, i]
+            if not _try(core, row):
+                insert(core, row)
+        return
+    if core.rules[DYNAMIC]:
+        refresh(core, fill_keys)
+    else:
+        insert_newcomers(core)
+    for pool in range(len(core.pool)):
+        core.pool[pool].blocked = 0
+    place = core.clock[HEAD]
+    while place < core.clock[TAIL] and not _nothing_can_start(core):
+        _try(core, core.lists[QUEUE, place])
+        place += 1
+    close_gaps(core, place)
+
+
+@part
+def _better_now(core, placement, best):
+    """The better of two placements that can start now; ties go to the earlier in the list."""
+    if best < 0:
+        return placement
+    strategy = core.rules[STRATEGY]
+    if strategy == EARLIEST_END and core.place[placement].limit < core.place[best].limit:
+        return placement
+    if strategy == LEAST_COST and core.place[placement].cost < core.place[best].cost:
+        return placement
+    return best
+
+
+@part
+def _nothing_can_start(core):
+    """Every module is full, blocked, or has nobody waiting that has not been tried."""
+    for module in range(core.clock[MODULES]):
+        if core.pool[module].free == 0 and core.rules[FIRST_FIT]:
+            continue
+        if not core.pool[module].blocked and (core.rules[COMPLEX] or core.pool[module].queued > 0):
+            return False
+    return True
+
+
+@part
+def _try(core, row):
+    """Start ``row`` in its best free, unblocked placement; else it blocks what it asks for."""
+    best = -1
+    for placement in range(core.comp[row].first, core.comp[row].last):
+        if not _is_blocked(core, placement) and fits(core, placement):
+            best = _better_now(core, placement, best)
+    if best >= 0:
+        start(core, row, best)
+        return True
+    if not core.rules[FIRST_FIT]:
+        for placement in range(core.comp[row].first, core.comp[row].last):
+            _block(core, placement)
+    return False
+
+
+@part
+def _is_blocked(core, placement):
+    if core.pool[core.place[placement].module].blocked:
+        return True
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > 0 and core.pool[core.clock[MODULES] + i].blocked:
+            return True
+    return False
+
+
+@part
+def _block(core, placement):
+    core.pool[core.place[placement].module].blocked = 1
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > 0:
+            core.pool[core.clock[MODULES] + i].blocked = 1

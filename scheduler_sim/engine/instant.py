@@ -1,0 +1,137 @@
+"""The order of things at one instant (rule 1).
+
+ends, [outside: node and limit changes, cancellations], submissions, dependency
+updates, one pass; and again while anything new happens at that instant. Calls of the
+workflow API and expired delays will come right after the ends.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.events import next_end, pop_end
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import make_eligible, run_out, submit
+from scheduler_sim.engine.record import settle
+from scheduler_sim.engine.state import (
+    ARRIVALS,
+    BUDGET,
+    DIRTY,
+    DONE,
+    EARLY,
+    INF,
+    KICK,
+    LOST,
+    MODULES,
+    NEW,
+    NOTICE,
+    NOW,
+    ONE_EVENT,
+    READY,
+    ROWS,
+    SEEN,
+    STATUS,
+    STEPS,
+    TIMELINE_FULL,
+    UNTIED,
+    UNTIL,
+    WATCHED,
+    Core,
+)
+
+
+@part
+def next_instant(core: Core) -> int:
+    """When something happens next, INF if never."""
+    now = core.clock[NOW]
+    if core.clock[READY] > 0 or core.clock[KICK]:
+        return now
+    time = next_end(core)
+    if core.clock[SEEN] < len(core.comp):
+        time = min(time, core.comp[core.lists[ARRIVALS, core.clock[SEEN]]].submit)
+    return time
+
+
+@part
+def move_to(core: Core, time: int) -> None:
+    """Move the clock, writing down what lies behind."""
+    if time > core.clock[NOW]:
+        settle(core, time)
+        core.clock[NOW] = time
+
+
+@part
+def end_due(core: Core) -> None:
+    """Everything that ends now, in trace order."""
+    while next_end(core) == core.clock[NOW]:
+        run_out(core, pop_end(core))
+
+
+@part
+def open_step(core: Core, until: int, budget: int) -> bool:
+    """Bring the core to its next pass; False, with the reason, if there is none before ``until``."""
+    if core.clock[WATCHED]:
+        return _stop(core, NOTICE)
+    if core.clock[ROWS] + core.clock[MODULES] > len(core.timeline):
+        return _stop(core, TIMELINE_FULL)
+    if core.clock[STEPS] >= budget:
+        return _stop(core, BUDGET)
+    time = next_instant(core)
+    if time >= until:
+        return _stop(core, DONE if time == INF else UNTIL)
+    core.clock[STEPS] += 1
+    move_to(core, time)
+    core.clock[KICK] = 0
+    if core.rules[ONE_EVENT]:
+        _one_event(core)
+    else:
+        end_due(core)
+        while _submission_due(core):
+            _submit_next(core)
+        for i in range(core.clock[READY]):
+            make_eligible(core, core.lists[UNTIED, i])
+        core.clock[READY] = 0
+    return True
+
+
+@part
+def close_step(core: Core) -> None:
+    """The pass is over: nothing is new any more."""
+    core.clock[NEW] = 0
+    core.clock[DIRTY] = core.clock[EARLY] = core.clock[LOST] = 0
+
+
+@part
+def _one_event(core):
+    """The dialect with a pass after every single event."""
+    if next_end(core) == core.clock[NOW]:
+        run_out(core, pop_end(core))
+    elif _submission_due(core):
+        _submit_next(core)
+    elif core.clock[READY] > 0:
+        core.clock[READY] -= 1
+        last = core.clock[READY]
+        for i in range(last):
+            if core.lists[UNTIED, i] < core.lists[UNTIED, last]:
+                core.lists[UNTIED, i], core.lists[UNTIED, last] = (
+                    core.lists[UNTIED, last],
+                    core.lists[UNTIED, i],
+                )
+        make_eligible(core, core.lists[UNTIED, last])
+
+
+@part
+def _submission_due(core):
+    seen = core.clock[SEEN]
+    return seen < len(core.comp) and core.comp[core.lists[ARRIVALS, seen]].submit <= core.clock[NOW]
+
+
+@part
+def _submit_next(core):
+    row = core.lists[ARRIVALS, core.clock[SEEN]]
+    core.clock[SEEN] += 1
+    submit(core, row)
+
+
+@part
+def _stop(core, why):
+    core.clock[STATUS] = why
+    return False

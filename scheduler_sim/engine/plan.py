@@ -1,0 +1,167 @@
+"""Reservations of any depth, planned anew at each pass (rules 5 and 6).
+
+One algorithm with one number: the first ``depth`` components a module that cannot
+start hold reservations; with depth ALL every component does (conservative backfill).
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import promise, start, withdraw
+from scheduler_sim.engine.profile import build_profiles, earliest, occupy
+from scheduler_sim.engine.queue import (
+    close_gaps,
+    insert,
+    insert_newcomers,
+    newcomers_come_last,
+    refresh,
+    sort_candidates,
+)
+from scheduler_sim.engine.record import fits
+from scheduler_sim.engine.releases import overran
+from scheduler_sim.engine.state import (
+    ALL,
+    BY_RUN,
+    CANDIDATES,
+    DEPTH,
+    DIRTY,
+    DYNAMIC,
+    EARLIEST_END,
+    EARLY,
+    FIRST_AVAILABLE,
+    HEAD,
+    INF,
+    LEAST_COST,
+    MODULES,
+    NEW,
+    NEWCOMERS,
+    NOW,
+    PROFILED,
+    QUEUE,
+    STRATEGY,
+    TAIL,
+    TWO_ORDERS,
+    WAITING,
+    Core,
+)
+
+
+@part
+def plan_pass(core: Core, fill_keys) -> None:
+    """Plan every component anew, or only the newcomers where the plan still stands."""
+    if _plan_stands(core):
+        if core.clock[DIRTY]:
+            start_promised(core)
+        for i in range(core.clock[NEW]):
+            row = core.lists[NEWCOMERS, i]
+            _plan(core, row, False)
+            if core.comp[row].state == WAITING:
+                insert(core, row)
+        return
+    if core.rules[DYNAMIC]:
+        refresh(core, fill_keys)
+    else:
+        insert_newcomers(core)
+    build_profiles(core)
+    for module in range(core.clock[MODULES]):
+        core.pool[module].reserved = 0
+    _plan_all(core)
+    close_gaps(core, core.clock[TAIL])
+
+
+@part
+def start_promised(core: Core) -> None:
+    """The reservations that begin now start."""
+    now = core.clock[NOW]
+    for i in range(core.clock[HEAD], core.clock[TAIL]):
+        row = core.lists[QUEUE, i]
+        if core.comp[row].promise == now:
+            start(core, row, core.comp[row].promised)
+    close_gaps(core, core.clock[TAIL])
+
+
+@part
+def _plan_stands(core):
+    """Nothing came free early and newcomers stand last: earlier slots would come out the same."""
+    if not core.clock[PROFILED] or core.clock[EARLY] or core.rules[DYNAMIC] or core.rules[BY_RUN]:
+        return False
+    if core.clock[DIRTY] and (core.rules[DEPTH] != ALL or core.rules[STRATEGY] == FIRST_AVAILABLE):
+        return False
+    if core.rules[TWO_ORDERS] or overran(core):
+        return False
+    return newcomers_come_last(core)
+
+
+@part
+def _plan_all(core):
+    put_off = 0
+    for place in range(core.clock[HEAD], core.clock[TAIL]):
+        row = core.lists[QUEUE, place]
+        if core.rules[TWO_ORDERS] and _meets_reservation(core, row):
+            _plan(core, row, True)
+            if core.comp[row].promised < 0:
+                core.lists[CANDIDATES, put_off] = row
+                put_off += 1
+        else:
+            _plan(core, row, False)
+    if put_off > 0:
+        sort_candidates(core, put_off)
+        for i in range(put_off):
+            _plan(core, core.lists[CANDIDATES, i], False)
+
+
+@part
+def _plan(core, row, put_off):
+    """Start ``row`` now, or reserve its best slot while depth is left; ``put_off``: never start it."""
+    now = core.clock[NOW]
+    best, best_time = -1, INF
+    for placement in range(core.comp[row].first, core.comp[row].last):
+        if _may_reserve(core, row, placement):
+            time = earliest(core, placement, now)
+        elif fits(core, placement) and earliest(core, placement, now) == now:
+            time = now
+        else:
+            continue
+        if best < 0 or ranks_before(core, placement, time, best, best_time):
+            best, best_time = placement, time
+    if best < 0 or (put_off and best_time == now):
+        withdraw(core, row)
+        return
+    if best_time == now:
+        start(core, row, best)
+        occupy(core, best, now, 1)
+        return
+    core.pool[core.place[best].module].reserved += 1
+    promise(core, row, best, best_time)
+    if best_time < INF:
+        occupy(core, best, best_time, 1)
+
+
+@part
+def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -> bool:
+    """Rule 9: whether the slot of ``one`` is better than that of ``other``, which stands earlier in the list."""
+    strategy = core.rules[STRATEGY]
+    if strategy == FIRST_AVAILABLE:
+        return time == core.clock[NOW] and other_time != core.clock[NOW]
+    if strategy == EARLIEST_END and time + core.place[one].limit != other_time + core.place[other].limit:
+        return time + core.place[one].limit < other_time + core.place[other].limit
+    if strategy == LEAST_COST and core.place[one].cost != core.place[other].cost:
+        return core.place[one].cost < core.place[other].cost
+    return time < other_time
+
+
+@part
+def _may_reserve(core, row, placement):
+    if core.rules[STRATEGY] == FIRST_AVAILABLE and placement != core.comp[row].first:
+        return False
+    depth = core.rules[DEPTH]
+    return depth == ALL or core.pool[core.place[placement].module].reserved < depth
+
+
+@part
+def _meets_reservation(core, row):
+    """Whether a module that ``row`` asks for has a front already: then it is a candidate."""
+    for placement in range(core.comp[row].first, core.comp[row].last):
+        if core.pool[core.place[placement].module].reserved > 0:
+            return True
+    return False

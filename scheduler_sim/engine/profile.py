@@ -1,0 +1,119 @@
+"""Free nodes over time: step functions on integers, one a pool.
+
+A profile says how many nodes of its pool are free from ``time[i]`` to ``time[i + 1]``,
+by planned ends and the reservations made so far; the last step lasts for ever. The
+planner knows only rectangles on it: a start, a length, an amount.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.state import INF, MODULES, NOW, PROFILED, Core
+
+
+@part
+def build_profiles(core: Core) -> None:
+    """Profiles from the planned ends alone; what is past its planned end is planned to end next."""
+    now = core.clock[NOW]
+    for pool in range(len(core.pool)):
+        steps = core.profile[pool]
+        steps[0].time, steps[0].free = now, core.pool[pool].free
+        size, leaving = 1, core.pool[pool].draining
+        for i in range(core.pool[pool].release_head, core.pool[pool].release_tail):
+            nodes = core.release[pool, i].nodes
+            gone = min(leaving, nodes)
+            leaving -= gone
+            time = max(core.release[pool, i].time, now + 1)
+            if time > steps[size - 1].time:
+                steps[size].time, steps[size].free = time, steps[size - 1].free
+                size += 1
+            steps[size - 1].free += nodes - gone
+        core.pool[pool].profile_size = size
+    core.clock[PROFILED] = 1
+
+
+@part
+def earliest(core: Core, placement: int, after: int) -> int:
+    """Earliest start, not before ``after``, at which a placement fits in all its pools; INF if never.
+
+    A fix-point: each pool in turn moves the start to where it can; when none moves it, all agree.
+    """
+    length = core.place[placement].test
+    modules = core.clock[MODULES]
+    time = _earliest_in(core, core.place[placement].module, after, length, core.place[placement].nodes)
+    moved = core.demand.shape[1] > 0
+    while moved and time < INF:
+        moved = False
+        for i in range(core.demand.shape[1]):
+            if core.demand[placement, i] > 0:
+                later = _earliest_in(core, modules + i, time, length, core.demand[placement, i])
+                if later > time:
+                    time, moved = later, True
+        if moved and time < INF:
+            time = _earliest_in(core, core.place[placement].module, time, length, core.place[placement].nodes)
+    return time
+
+
+@part
+def occupy(core: Core, placement: int, begin: int, sign: int) -> None:
+    """Take the rectangle of a placement out of the profiles (sign 1) or put it back (-1)."""
+    end = begin + core.place[placement].test
+    _add(core, core.place[placement].module, begin, end, -sign * core.place[placement].nodes)
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > 0:
+            _add(core, core.clock[MODULES] + i, begin, end, -sign * core.demand[placement, i])
+
+
+@part
+def _earliest_in(core, pool, after, length, amount):
+    steps, size = core.profile[pool], core.pool[pool].profile_size
+    step = _step_at(steps, size, after)
+    while True:
+        while step < size and steps[step].free < amount:
+            step += 1
+        if step == size:
+            return INF
+        begin = max(after, steps[step].time)
+        step += 1
+        while step < size and steps[step].time < begin + length and steps[step].free >= amount:
+            step += 1
+        if step == size or steps[step].time >= begin + length:
+            return begin
+
+
+@part
+def _add(core, pool, begin, end, amount):
+    if begin == end:
+        return
+    first = _cut(core, pool, begin)
+    last = _cut(core, pool, end)
+    steps = core.profile[pool]
+    for step in range(first, last):
+        steps[step].free += amount
+
+
+@part
+def _cut(core, pool, time):
+    """Index of the step that begins at ``time``, made if there is none."""
+    steps, size = core.profile[pool], core.pool[pool].profile_size
+    step = _step_at(steps, size, time)
+    if steps[step].time == time:
+        return step
+    for i in range(size, step + 1, -1):
+        steps[i].time, steps[i].free = steps[i - 1].time, steps[i - 1].free
+    steps[step + 1].time, steps[step + 1].free = time, steps[step].free
+    core.pool[pool].profile_size = size + 1
+    return step + 1
+
+
+@part
+def _step_at(steps, size, time):
+    """The last step that begins at or before ``time``."""
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if steps[middle].time <= time:
+            low = middle
+        else:
+            high = middle
+    return low

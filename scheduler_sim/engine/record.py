@@ -1,0 +1,102 @@
+"""What is written down as the clock moves: the timeline and the reason of each wait."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.state import COMPLEX, HEAD, MODULES, NOW, QUEUE, ROWS, TAIL, Core
+
+
+@part
+def settle(core: Core, until: int) -> None:
+    """Close the instant NOW: nothing more happens before ``until``."""
+    for module in range(core.clock[MODULES]):
+        if core.pool[module].touched:
+            core.pool[module].touched = 0
+            _write_row(core, module)
+            _account_free(core, module)
+    if core.rules[COMPLEX]:
+        _account_complex_waits(core, until - core.clock[NOW])
+
+
+@part
+def short_so_far(core: Core, module: int, nodes: int) -> int:
+    """Seconds, up to NOW, in which fewer than ``nodes`` nodes of ``module`` were free after a pass."""
+    tree = core.short[module]
+    seconds = core.clock[NOW] - core.pool[module].short_since if core.pool[module].short_free < nodes else 0
+    place = min(nodes, len(tree) - 1)
+    while place > 0:
+        seconds += tree[place]
+        place -= place & -place
+    return seconds
+
+
+@part
+def _account_free(core, module):
+    """The free nodes changed at NOW: credit the time since their last change."""
+    if core.pool[module].free == core.pool[module].short_free:
+        return
+    tree, now = core.short[module], core.clock[NOW]
+    place = core.pool[module].short_free + 1
+    while place < len(tree):
+        tree[place] += now - core.pool[module].short_since
+        place += place & -place
+    core.pool[module].short_free = core.pool[module].free
+    core.pool[module].short_since = now
+
+
+@part
+def _write_row(core, module):
+    it = core.pool[module]
+    if (
+        it.written_busy == it.busy
+        and it.written_down == it.down
+        and it.written_queued == it.queued
+        and it.written_nodes == it.queued_nodes
+    ):
+        return
+    it.written_busy, it.written_down = it.busy, it.down
+    it.written_queued, it.written_nodes = it.queued, it.queued_nodes
+    row = core.clock[ROWS]
+    core.clock[ROWS] = row + 1
+    core.timeline[row, 0] = core.clock[NOW]
+    core.timeline[row, 1] = module
+    core.timeline[row, 2] = it.busy
+    core.timeline[row, 3] = it.down
+    core.timeline[row, 4] = it.queued
+    core.timeline[row, 5] = it.queued_nodes
+
+
+@part
+def _account_complex_waits(core, seconds):
+    """Components with several placements or shared resources: one look each, each step."""
+    for i in range(core.clock[HEAD], core.clock[TAIL]):
+        row = core.lists[QUEUE, i]
+        if is_complex(core, row) and not fits_somewhere(core, row):
+            core.comp[row].wait_resources += seconds
+
+
+@part
+def is_complex(core: Core, row: int) -> bool:
+    """Whether more than the free nodes of one module decides if ``row`` fits."""
+    return core.comp[row].last - core.comp[row].first > 1 or core.demand.shape[1] > 0
+
+
+@part
+def fits(core: Core, placement: int) -> bool:
+    """Whether the free nodes and resources are enough for ``placement`` now."""
+    if core.place[placement].nodes > core.pool[core.place[placement].module].free:
+        return False
+    modules = core.clock[MODULES]
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > core.pool[modules + i].free:
+            return False
+    return True
+
+
+@part
+def fits_somewhere(core: Core, row: int) -> bool:
+    """Whether any placement of ``row`` fits now."""
+    for placement in range(core.comp[row].first, core.comp[row].last):
+        if fits(core, placement):
+            return True
+    return False

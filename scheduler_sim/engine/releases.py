@@ -1,0 +1,74 @@
+"""When running components are planned to give back what they hold.
+
+One list a pool, sorted by planned end. It lives in a window of its row, which
+moves either way, so that the shorter side is the one that makes room.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.state import NOW, Core
+
+
+@part
+def add_release(core: Core, pool: int, time: int, row: int, nodes: int) -> None:
+    """Plan that ``row`` gives back ``nodes`` of ``pool`` at ``time``."""
+    plan = core.release[pool]
+    head, tail = core.pool[pool].release_head, core.pool[pool].release_tail
+    place = _first_after(plan, head, tail, time)
+    if tail == len(plan) or (head > 0 and place - head < tail - place):
+        for i in range(head, place):
+            _copy(plan, i, i - 1)
+        place -= 1
+        core.pool[pool].release_head = head - 1
+    else:
+        for i in range(tail, place, -1):
+            _copy(plan, i - 1, i)
+        core.pool[pool].release_tail = tail + 1
+    plan[place].time, plan[place].row, plan[place].nodes = time, row, nodes
+
+
+@part
+def drop_release(core: Core, pool: int, time: int, row: int) -> None:
+    """Forget the planned end of ``row``: it has given back what it held."""
+    plan = core.release[pool]
+    head, tail = core.pool[pool].release_head, core.pool[pool].release_tail
+    place = _first_after(plan, head, tail, time - 1)
+    while plan[place].row != row:
+        place += 1
+    if place - head < tail - 1 - place:
+        for i in range(place, head, -1):
+            _copy(plan, i - 1, i)
+        core.pool[pool].release_head = head + 1
+    else:
+        for i in range(place, tail - 1):
+            _copy(plan, i + 1, i)
+        core.pool[pool].release_tail = tail - 1
+
+
+@part
+def overran(core: Core) -> bool:
+    """Whether a running component is past its planned end."""
+    for pool in range(len(core.pool)):
+        head = core.pool[pool].release_head
+        if head < core.pool[pool].release_tail and core.release[pool, head].time <= core.clock[NOW]:
+            return True
+    return False
+
+
+@part
+def _copy(plan, source, target):
+    plan[target].time = plan[source].time
+    plan[target].row = plan[source].row
+    plan[target].nodes = plan[source].nodes
+
+
+@part
+def _first_after(plan, low, high, time):
+    while low < high:
+        middle = (low + high) // 2
+        if plan[middle].time > time:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,227 @@
+"""What the core keeps: one named tuple of arrays, its slots and its codes.
+
+Rows are components in trace order (submit time, then place in the trace). Every
+component has one or more placements, stored one after the other; pools are the
+modules followed by the shared resources. All times are int64 seconds. Tables are
+arrays of records: a table is one argument to pass and a record one line of cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+INF = np.int64(1) << np.int64(60)
+"""Later than any instant of any trace."""
+
+# States of a component: not submitted yet, held by a dependency, in the queue, ...
+UNSEEN, HELD, WAITING, RUNNING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = range(9)
+
+# Dependency kinds
+AFTER, AFTERANY, AFTEROK, AFTERNOTOK = 0, 1, 2, 3
+
+# Slots of ``clock``: every scalar of the core
+(
+    NOW,  # the instant being handled
+    SEEN,  # submissions handled so far
+    HEAP,  # entries of the event heap
+    HEAD,  # first place of the queue
+    TAIL,  # one behind its last place
+    NEW,  # newcomers of this step, not yet in the queue
+    READY,  # components whose last dependency was satisfied, not yet eligible
+    DIRTY,  # something came free or vanished since the last pass
+    EARLY,  # ... and not when it was planned to: plans must be made anew
+    LOST,  # nodes were lost: promises are void
+    KICK,  # an outside action wants a pass at this instant
+    ROWS,  # rows of the timeline
+    STEPS,  # steps taken
+    WATCHED,  # a watched component started or ended in this step
+    STATUS,  # why the core returned
+    PROFILED,  # the profiles hold a plan made by an earlier pass
+    MODULES,  # modules of the system: the first pools
+) = range(17)
+CLOCK_SLOTS = 17
+
+# Rows of ``lists``
+(
+    ARRIVALS,  # components in order of submission
+    QUEUE,  # those that wait, in order, from HEAD to TAIL
+    NEWCOMERS,  # NEW of them
+    UNTIED,  # READY of them
+    CANDIDATES,  # for backfill in an order of their own
+) = range(5)
+LISTS = 5
+
+# Why the core returned
+DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
+
+# Slots of ``rules``: the policy, in numbers
+(
+    DEPTH,  # reservations a module: 0 fcfs, 1 easy, k, ALL conservative
+    STRATEGY,  # how a placement is chosen
+    ONE_EVENT,  # 1 = a pass after every single event
+    EXTRA,  # 1 = candidates may outlast the shadow time on the extra nodes
+    STATIC_SHADOW,  # 1 = the shadow time of a front is computed once
+    BY_RUN,  # 1 = candidates are judged by their run time
+    DYNAMIC,  # 1 = the order depends on time
+    TWO_ORDERS,  # 1 = the candidates have an order of their own
+    COMPLEX,  # 1 = some component has several placements or asks for shared resources
+    FIRST_FIT,  # 1 = nobody blocks anybody
+) = range(10)
+RULE_SLOTS = 10
+ALL = -1
+"""Depth of conservative backfill: every waiting component holds a reservation."""
+
+# Placement strategies
+PREFERRED, FIRST_AVAILABLE, EARLIEST_START, EARLIEST_END, LEAST_COST = 0, 1, 2, 3, 4
+
+
+# A component; its placements are rows first .. last - 1 of ``place``, those who
+# depend on it after .. after_last - 1 of ``edge``.
+COMPONENT = np.dtype(
+    [
+        ("submit", "i8"),
+        ("tier", "i8"),  # priority of the partition, larger first
+        ("key", "f8"),  # the order, smaller first
+        ("second_key", "f8"),  # the order of backfill candidates
+        ("fails", "i8"),  # 1 = a nonzero exit code
+        ("state", "i8"),
+        ("eligible", "i8"),
+        ("start", "i8"),
+        ("end", "i8"),  # while it runs: when it will really end
+        ("placed", "i8"),  # the placement it runs in
+        ("promise", "i8"),  # start of its reservation, INF without one
+        ("promised", "i8"),  # ... and the placement, -1 without one
+        ("wait_resources", "i8"),
+        ("missing", "i8"),  # dependencies not yet satisfied
+        ("watch", "i8"),  # 1 = return to the caller when it starts or ends
+        ("first", "i8"),
+        ("last", "i8"),
+        ("after", "i8"),
+        ("after_last", "i8"),
+    ]
+)
+
+PLACEMENT = np.dtype(
+    [
+        ("module", "i8"),
+        ("nodes", "i8"),
+        ("limit", "i8"),
+        ("test", "i8"),  # what a candidate is judged by: the limit, or in one dialect the run time
+        ("duration", "i8"),  # what it really takes: min(run time, limit + overrun)
+        ("killed", "i8"),  # 1 = its limit ends it
+        ("cost", "f8"),  # nodes x cost of a node x limit
+    ]
+)
+
+EDGE = np.dtype([("successor", "i8"), ("kind", "i8"), ("satisfied", "i8")])
+END = np.dtype([("time", "i8"), ("row", "i8")])
+RELEASE = np.dtype([("time", "i8"), ("row", "i8"), ("nodes", "i8")])
+STEP = np.dtype([("time", "i8"), ("free", "i8")])
+
+POOL = np.dtype(
+    [
+        ("free", "i8"),  # idle and in service
+        ("draining", "i8"),  # nodes that leave service as they become idle
+        ("down", "i8"),
+        ("release_head", "i8"),
+        ("release_tail", "i8"),
+        ("profile_size", "i8"),
+        ("blocked", "i8"),  # fcfs: nothing passes here
+        ("front", "i8"),  # easy: the first component that cannot start, -1 = none
+        ("shadow", "i8"),
+        ("extra", "i8"),
+        ("reserved", "i8"),  # plan: reservations held; easy: the front of the pass before
+        # what is recorded of a module
+        ("busy", "i8"),
+        ("queued", "i8"),  # waiting components
+        ("queued_nodes", "i8"),
+        ("touched", "i8"),
+        ("short_free", "i8"),
+        ("short_since", "i8"),
+        ("written_busy", "i8"),
+        ("written_down", "i8"),
+        ("written_queued", "i8"),
+        ("written_nodes", "i8"),
+    ]
+)
+
+TIMELINE_COLUMNS = ("time", "module", "busy", "down", "queued", "queued_nodes")
+
+
+class Core(NamedTuple):
+    """The whole state of a simulation: n components, p placements, m modules, k pools."""
+
+    clock: Ints
+    rules: Ints
+    comp: Any  # COMPONENT [n]
+    place: Any  # PLACEMENT [p]
+    demand: Ints  # [p, k - m] of each shared resource
+    edge: Any  # EDGE, by the component waited for
+    lists: Ints  # [LISTS, n + 1]
+    columns: Floats  # [c, n] what a priority function that depends on time may read
+    keys: Floats  # [n]
+    heap: Any  # END: what runs, by its real end
+    pool: Any  # POOL [k]
+    release: Any  # RELEASE [k, r]: what runs, by planned end
+    profile: Any  # STEP [k, q]: free from one time to the next
+    short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
+    timeline: Ints  # [rows, 6], see TIMELINE_COLUMNS
+
+
+class Sizes(NamedTuple):
+    """How much room a core has."""
+
+    rows: int
+    placements: int
+    modules: int
+    pools: int
+    nodes: int  # of the widest module
+    edges: int
+    columns: int
+    releases: int  # components running at once, and announced returns of nodes
+    profile: int
+    timeline: int
+
+
+def blank(sizes: Sizes) -> Core:
+    """A core with all its room and nothing in it."""
+
+    def table(dtype: np.dtype[Any], *shape: int) -> Any:
+        return np.zeros(shape, dtype=dtype).view(np.recarray)
+
+    def room(dtype: np.dtype[Any], *shape: int) -> Any:
+        return np.empty(shape, dtype=dtype).view(np.recarray)
+
+    core = Core(
+        clock=np.zeros(CLOCK_SLOTS, dtype=np.int64),
+        rules=np.zeros(RULE_SLOTS, dtype=np.int64),
+        comp=table(COMPONENT, sizes.rows),
+        place=table(PLACEMENT, sizes.placements),
+        demand=np.zeros((sizes.placements, sizes.pools - sizes.modules), dtype=np.int64),
+        edge=table(EDGE, sizes.edges),
+        lists=np.empty((LISTS, sizes.rows + 1), dtype=np.int64),
+        columns=np.zeros((sizes.columns, sizes.rows)),
+        keys=np.empty(sizes.rows + 1),
+        heap=room(END, sizes.releases + 1),
+        pool=table(POOL, sizes.pools),
+        release=room(RELEASE, sizes.pools, sizes.releases),
+        profile=room(STEP, sizes.pools, sizes.profile),
+        short=np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
+        timeline=np.empty((sizes.timeline, len(TIMELINE_COLUMNS)), dtype=np.int64),
+    )
+    core.lists[ARRIVALS, : sizes.rows] = np.arange(sizes.rows)
+    core.clock[MODULES] = sizes.modules
+    for name in ("eligible", "start", "end", "placed", "promised"):
+        core.comp[name] = -1
+    core.comp["promise"] = INF
+    core.pool["front"] = -1
+    for name in ("written_busy", "written_down", "written_queued", "written_nodes"):
+        core.pool[name] = -1
+    core.pool["release_head"] = core.pool["release_tail"] = sizes.releases // 2
+    return core
