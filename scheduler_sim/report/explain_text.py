@@ -196,6 +196,11 @@ def _verdict(said: Explanation, phase: Phase, verdict: Verdict) -> str:
             f"At {moment}{many} it would have run until {end}, but from {at(times, verdict.bound)} on only"
             f" {verdict.left:,} of the {nodes:,} nodes it needed {_were(verdict.left)} free{met}."
         )
+    if verdict.rule == "reserved" and phase.front == said.request.component_id:
+        return (
+            "The idle nodes were promised to components that stood before it earlier; promises that are kept"
+            " cannot be recomputed from a result."
+        )
     if verdict.rule == "reserved":
         return (
             f"It sat behind the reservations of the components before it, first {front}; they cannot all be"

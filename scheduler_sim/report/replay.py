@@ -212,7 +212,7 @@ class Replay:
             return self._against_shadow(verdict, front, since if rules.shadow == "static" else moment)
         if rules.depth > 1 and rules.replan == "scratch":
             verdict = self._against_plan(verdict)
-        if rules.depth > 1 and front != one and verdict.rule == "other":
+        if verdict.rule == "other" and rules.depth > 1 and (front != one or rules.replan == "keep"):
             return replace(verdict, rule="reserved")
         return verdict
 
