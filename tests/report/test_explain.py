@@ -7,6 +7,7 @@ import pytest
 from scheduler_sim.errors import InputError
 from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explanation import Explanation
+from scheduler_sim.result.result import Result
 from tests.report.schedules import CONSERVATIVE, EASY, FCFS, behind_a_shadow, schedule
 from tests.result.hand_made import Run
 
@@ -250,3 +251,10 @@ def test_long_waits_list_the_longest_phases():
     said = explain(schedule(runs, {"CM": 10}, FCFS), 40)
     assert (said.phase_count, len(said.phases), said.phase_seconds) == (39, 5, 390)
     assert "of 39 phases the 5 longest make up 13 % of the time" in words(said)
+
+
+def test_a_saved_result_is_explained_alike(tmp_path):
+    result = behind_a_shadow()
+    loaded = Result.load(result.save(tmp_path / "run"))
+    for component in (1, 2, 3, 4):
+        assert explain(loaded, component) == explain(result, component)
