@@ -121,11 +121,12 @@ class Case:
 
 
 @st.composite
-def machines(draw: st.DrawFn, modules: int = 3, shared: bool = True, limits: bool = True) -> Machine:
-    names = ["CM", "DAM", "ESB"][: draw(st.integers(1, modules))]
-    sizes = {name: (draw(st.sampled_from([4, 3, 5, 2, 6, 1])), float(draw(st.integers(1, 3)))) for name in names}
+def machines(draw: st.DrawFn, shared: bool = True) -> Machine:
+    names = ["CM", "DAM", "ESB"][: draw(st.integers(1, 3))]
+    module = st.tuples(st.sampled_from([4, 3, 5, 2, 6, 1]), st.sampled_from([1.0, 2.0, 3.0]))
+    sizes = {name: draw(module) for name in names}
     partitions: dict[str, tuple[str, int | None, int | None]] = {name: (name, None, None) for name in names}
-    if limits and draw(st.booleans()):
+    if draw(st.booleans()):
         longest, largest = draw(st.sampled_from([None, 12])), draw(st.sampled_from([None, 3]))
         partitions["Short"] = (draw(st.sampled_from(names)), longest, largest)
     default = draw(st.sampled_from(list(partitions)))
