@@ -39,3 +39,12 @@ def _rows_that_say_something(workload: Workload, field: Field) -> int:
         says = np.array([not is_missing(text) for text in column.categories], dtype=bool)
         return int(np.count_nonzero(says[column.codes]))
     return int(np.count_nonzero(np.asarray(column) != field.default))
+
+
+def without_skipped(workload: Workload, notes: list[str]) -> Workload:
+    """Return the simulated records only: another format might read the others as jobs."""
+    skipped = workload["skipped"] != 0
+    if not skipped.any():
+        return workload
+    notes.append(f"{int(skipped.sum())} records that are not simulated left out")
+    return workload.select(~skipped)

@@ -30,8 +30,10 @@ def parse_api_calls(text: str) -> tuple[tuple[str, int], ...]:
     (('WF_API', 650), ('extend_job', 850))
     >>> parse_api_calls("-1")
     ()
+
+    A bare 0 means none, too.
     """
-    if is_missing(text):
+    if is_missing(text) or text.strip() == "0":
         return ()
     return tuple(_call(part.strip(), text) for part in text.split(","))
 

@@ -12,7 +12,7 @@ import pandas as pd
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.columns import as_column, map_text
 from scheduler_sim.workload.fields import FIELDS, MWF_FIELDS
-from scheduler_sim.workload.lossy import lost_columns
+from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf import (
     LAYOUTS,
     component_ids,
@@ -22,7 +22,7 @@ from scheduler_sim.workload.mwf import (
     mwf_licences,
     mwf_time_limit,
 )
-from scheduler_sim.workload.mwf_text import is_missing
+from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.output import encoding_for, write_records
 from scheduler_sim.workload.table import Workload
 
@@ -44,7 +44,11 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
     source = workload.source
     notes = lost_columns(workload, "mwf")
     if source.format != "mwf":
-        workload = _without_skipped(workload, notes)
+        if "skipped_predecessor" in workload.not_honoured():
+            raise TraceError(
+                "components depend on records that are not simulated and cannot be written", file=path
+            )
+        workload = without_skipped(workload, notes)
         if source.header or source.comments:
             notes.append(
                 f"{len(source.header) + len(source.comments)} header lines left out: MWF has no header"
@@ -59,14 +63,6 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
     encoding = encoding_for(source.encoding, _texts(columns, header, comments, path), path)
     write_records(path, header, comments, columns, _joiner(workload, columns, native), encoding)
     return notes
-
-
-def _without_skipped(workload: Workload, notes: list[str]) -> Workload:
-    skipped = workload["skipped"] != 0
-    if not skipped.any():
-        return workload
-    notes.append(f"{int(skipped.sum())} records that are not simulated left out")
-    return workload.select(~skipped)
 
 
 def _column(workload: Workload, name: str, native: bool) -> Any:
@@ -139,6 +135,6 @@ def _field_counts(workload: Workload, columns: list[Any]) -> int | np.ndarray:
         return 42
     counts = np.broadcast_to(counts, len(workload))
     calls = columns[41]
-    asks = np.array([not is_missing(text) for text in calls.categories], dtype=bool)[calls.codes]
+    asks = np.array([bool(parse_api_calls(text)) for text in calls.categories], dtype=bool)[calls.codes]
     power = (columns[19] != -1) | (columns[33] != -1)
     return np.where(((counts == 41) & asks) | ((counts == 40) & power), 42, counts)

@@ -20,6 +20,7 @@ class Spread:
     """Spread of one quantity over the simulated components: int or float, in ``unit``."""
 
     unit: str
+    mean: float
     minimum: float
     p25: float
     median: float
@@ -27,7 +28,6 @@ class Spread:
     p90: float
     p99: float
     maximum: float
-    mean: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _spreads(column: dict[str, np.ndarray]) -> dict[str, Spread]:
 
 def _spread(unit: str, values: np.ndarray) -> Spread:
     marks = np.quantile(values, [0, 0.25, 0.5, 0.75, 0.9, 0.99, 1]).tolist()
-    return Spread(unit, *marks, float(values.mean()))
+    return Spread(unit, float(values.mean()), *marks)
 
 
 def _slices(column: dict[str, np.ndarray], nodes: int | None) -> tuple[LoadSlice, ...]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import SWF_FIELDS
-from scheduler_sim.workload.lossy import lost_columns
+from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.output import encoding_for, write_records
 from scheduler_sim.workload.swf import swap_status, swf_nodes, swf_partition, swf_time_limit
@@ -27,8 +27,12 @@ def write_swf(workload: Workload, path: str | Path) -> list[str]:
     values. From elsewhere: position 1 is the component id; nodes become requested processors
     (8) unless they are known as allocated (5); partitions, users, groups and applications with
     names are numbered in order of appearance, and the header says which is which; status 0
-    and 1 change places; a time limit of -1 stays -1, which SWF reads as the run time.
+    and 1 change places; records that are skipped are left out; a time limit of -1 stays -1,
+    which SWF reads as the run time.
     """
+    notes = lost_columns(workload, "swf")
+    if workload.source.format != "swf":
+        workload = without_skipped(workload, notes)
     source, table = workload.source, workload.table
     raw = {field.name: table[field.name].array for field in SWF_FIELDS}
     numbers = {
@@ -51,7 +55,6 @@ def write_swf(workload: Workload, path: str | Path) -> list[str]:
     said = swf_partition(listed, numbers["queue"])
     numbers["listed_partition"] = np.where(said == partition, listed, partition)
 
-    notes = lost_columns(workload, "swf")
     if names:
         notes.append(f"{len(names)} names became numbers; the header says which")
     header, comments = _header(workload, names, notes)

@@ -14,7 +14,7 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.columns import as_column
 from scheduler_sim.workload.dependencies import parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
-from scheduler_sim.workload.mwf_text import is_missing
+from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.validation import check_columns
 
@@ -145,5 +145,5 @@ def _columns_of(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _calls_api(calls: Any) -> np.ndarray:
-    asks = np.array([not is_missing(text) for text in calls.categories], dtype=bool)
+    asks = np.array([bool(parse_api_calls(text)) for text in calls.categories], dtype=bool)
     return asks[calls.codes]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ def read_parquet(path: str | Path) -> Workload:
                 file.metadata.num_rows * file.metadata.num_columns * _BYTES_A_CELL, name, "reading it"
             )
             table = file.read()
+            table.validate(full=True)
+            _ = table.column_names  # raises here if the names are not text
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise TraceError(f"cannot be read as Parquet: {reason}", file=name) from None
@@ -74,7 +77,7 @@ def write_csv(workload: Workload, path: str | Path) -> list[str]:
 def read_csv(path: str | Path) -> Workload:
     """Read a CSV workload: a row of column names of the field table, then a row a component."""
     name = str(path)
-    data = b"".join(read_blocks(path))
+    data = b"".join(_utf8_blocks(path, name))
     types = {field.name: _arrow_type(field) for field in FIELDS.values()}
     try:
         table = arrow_csv.read_csv(
@@ -86,6 +89,20 @@ def read_csv(path: str | Path) -> Workload:
     except (pa.ArrowException, ValueError) as error:
         raise _diagnose(data, name, str(error).partition("\n")[0]) from None
     return _workload(table, TraceSource(format="csv", name=name))
+
+
+def _utf8_blocks(path: str | Path, name: str) -> Iterator[bytes]:
+    lines = 0
+    for block in read_blocks(path):
+        try:
+            block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = lines + block.count(b"\n", 0, error.start) + 1
+            raise TraceError(
+                "not UTF-8 text", file=name, line=line, found=block[error.start : error.end].hex()
+            ) from None
+        lines += block.count(b"\n")
+        yield block
 
 
 def _arrow(workload: Workload, plain: bool = False) -> pa.Table:
@@ -118,7 +135,7 @@ def _arrow_type(field: Field) -> pa.DataType:
 
 def _workload(table: pa.Table, source: TraceSource) -> Workload:
     columns: dict[str, Any] = {}
-    for name in table.column_names:
+    for name, values in zip(table.column_names, table.columns, strict=True):
         if name.startswith("__index_level_"):
             continue
         if name not in FIELDS:
@@ -128,7 +145,9 @@ def _workload(table: pa.Table, source: TraceSource) -> Workload:
                 found=name,
                 allowed="the columns of the reference page on workload fields",
             )
-        columns[name] = _column(table.column(name), FIELDS[name], source.name)
+        if name in columns:
+            raise TraceError(f"column {name} stands twice", file=source.name)
+        columns[name] = _column(values, FIELDS[name], source.name)
     missing = [name for name in _NEEDED if name not in columns]
     if missing:
         raise TraceError(f"the columns {', '.join(missing)} are missing", file=source.name)
@@ -174,7 +193,7 @@ def _described(source: TraceSource) -> dict[str, Any]:
     counts = source.field_count
     return {
         "format": source.format,
-        "name": Path(source.name).name,
+        "name": Path(source.name).name if source.format in ("swf", "mwf") else "",
         "header": source.header,
         "comments": source.comments,
         "field_count": counts if isinstance(counts, int) else _runs(counts),

@@ -1,0 +1,171 @@
+"""The SWF reader and writer."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from scheduler_sim import read_trace, write_trace
+from scheduler_sim.errors import TraceError
+from tests.workload.records import swf, write
+
+
+def read(tmp_path, *lines):
+    return read_trace(write(tmp_path / "t.swf", lines))
+
+
+def test_a_record_becomes_a_row(tmp_path):
+    row = read(tmp_path, "; Version: 2.2", swf()).table.iloc[0]
+    expected = {
+        "modular_job_id": 1, "component_id": 1, "submit_time": 10, "run_time": 60, "nodes": 4,
+        "time_limit": 100,
+        "user": "7", "group": "8", "app": "9", "queue": "2", "partition": "2", "listed_partition": "",
+        "status": 0, "skipped": 0, "preceding_job": -1, "memory_kb": -1, "components_total": 1, "name": "",
+    }  # fmt: skip
+    assert {name: row[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "nodes", "limit", "skipped"),
+    [
+        ({}, 4, 100, 0),
+        ({8: -1, 5: 3}, 3, 100, 0),
+        ({8: 0, 5: 3}, 3, 100, 0),
+        ({8: 5, 5: 3}, 5, 100, 0),
+        ({9: -1}, 4, 60, 0),
+        ({9: 0}, 4, 60, 0),
+        ({9: -1, 4: 0}, 4, 1, 0),
+        ({9: 5}, 4, 5, 0),
+        ({4: -1}, 4, 100, 2),
+        ({5: -1, 8: -1}, -1, 100, 3),
+        ({5: 0, 8: 0}, 0, 100, 3),
+        ({11: 5, 4: 0}, 4, 100, 1),
+        ({11: 5, 4: -1}, 4, 100, 1),
+        ({11: 5}, 4, 100, 0),
+    ],
+)
+def test_rule_11(tmp_path, changes, nodes, limit, skipped):
+    row = read(tmp_path, swf(changes)).table.iloc[0]
+    assert (row["nodes"], row["time_limit"], row["skipped"]) == (nodes, limit, skipped)
+
+
+@pytest.mark.parametrize(("swf_status", "status"), [(0, 1), (1, 0), (2, 2), (3, 3), (4, 4), (5, 5), (-1, -1)])
+def test_status_is_in_the_sense_of_mwf_and_goes_back(tmp_path, swf_status, status):
+    workload = read(tmp_path, swf({11: swf_status}))
+    assert workload["status"].tolist() == [status]
+    write_trace(workload, tmp_path / "out.swf")
+    assert (tmp_path / "out.swf").read_text().split()[10] == str(swf_status)
+
+
+@pytest.mark.parametrize(
+    ("queue", "partition", "name"), [(-1, -1, ""), (2, -1, "2"), (2, 3, "3"), (-1, 0, "0"), (0, -1, "0")]
+)
+def test_the_partition_goes_before_the_queue(tmp_path, queue, partition, name):
+    assert read(tmp_path, swf({15: queue, 16: partition}))["partition"].tolist() == [name]
+
+
+def test_comments_and_blank_lines_come_back_where_they_were(tmp_path):
+    lines = [
+        "; Version: 2.2",
+        "",
+        ";",
+        swf(),
+        "; between",
+        "",
+        swf({1: 2}),
+        swf({1: 3}),
+        ";last",
+        "  ; indented",
+    ]
+    workload = read(tmp_path, *lines)
+    assert workload.source.header == ("; Version: 2.2", "", ";")
+    assert workload.source.comments == ((1, "; between"), (1, ""), (3, ";last"), (3, "  ; indented"))
+    assert [workload.source.line_of(row) for row in range(3)] == [4, 7, 8]
+    write_trace(workload, tmp_path / "out.swf")
+    assert (tmp_path / "out.swf").read_text().splitlines() == lines
+
+
+def test_comments_at_every_block_edge(tmp_path, monkeypatch):
+    monkeypatch.setattr("scheduler_sim.workload.lines.BLOCK_BYTES", 97)
+    lines = [line for job in range(200) for line in (swf({1: job}), *["; x" * (job % 3)] * (job % 4))]
+    workload = read(tmp_path, *lines)
+    assert workload["component_id"].tolist() == list(range(200))
+    write_trace(workload, tmp_path / "out.swf")
+    assert (tmp_path / "out.swf").read_text().splitlines() == lines
+    numbered = [number for number, line in enumerate(lines, start=1) if line.startswith(tuple("0123456789"))]
+    assert [workload.source.line_of(row) for row in range(200)] == numbered
+    assert workload.source.lines(200).tolist() == numbered
+
+
+def test_blanks_tabs_line_ends_and_a_missing_last_one_are_tolerated(tmp_path):
+    data = b"; x\r\n  1\t10 -1 60  4 -1 -1 4 100 -1 1 7 8 9 2 -1 -1 -1   \r\n" + swf({1: 2}).encode()
+    assert read_trace(write(tmp_path / "t.swf", data))["component_id"].tolist() == [1, 2]
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    data = b"\xef\xbb\xbf" + swf().encode() + b"\n"
+    assert len(read_trace(write(tmp_path / "t.swf", data))) == 1
+
+
+def test_decimals_in_cpu_time_and_used_memory(tmp_path):
+    words = ["0.5", "12", "-1", "7.25", "1234567.125", "0.00001", ".5", "3."]
+    workload = read(tmp_path, *(swf({1: job, 6: word, 7: word}) for job, word in enumerate(words, start=1)))
+    assert workload["average_cpu_time"].tolist() == [float(word) for word in words]
+    write_trace(workload, tmp_path / "out.swf")
+    written = [line.split()[5] for line in (tmp_path / "out.swf").read_text().splitlines()]
+    assert written == ["0.5", "12", "-1", "7.25", "1234567.125", "0.00001", "0.5", "3"]
+
+
+def test_integers_up_to_int64_leading_zeros_and_nothing_beyond(tmp_path):
+    workload = read(tmp_path, swf({13: 2**63 - 1}), swf({1: "0002", 13: -(2**63), 17: "0" * 30 + "5"}))
+    assert workload["group"].tolist() == [str(2**63 - 1), str(-(2**63))]
+    assert workload["preceding_job"].tolist() == [-1, 5]
+    with pytest.raises(TraceError, match=r"t\.swf:2: .*field 13 \(group\)"):
+        read(tmp_path, swf(), swf({13: 2**63}))
+
+
+def test_latin_1_headers_keep_their_bytes(tmp_path):
+    data = b"; Installation: Universit\xe9 de Gen\xe8ve\n" + swf().encode() + b"\n"
+    workload = read_trace(write(tmp_path / "t.swf", data))
+    assert workload.source.header == ("; Installation: Université de Genève",)
+    write_trace(workload, tmp_path / "out.swf")
+    assert (tmp_path / "out.swf").read_bytes() == data
+
+
+def test_utf_8_headers_keep_their_bytes(tmp_path):
+    lines = ["; Installation: Kungliga Tekniska högskolan — KTH", swf()]
+    workload = read(tmp_path, *lines)
+    write_trace(workload, tmp_path / "out.swf.gz")
+    assert gzip.decompress((tmp_path / "out.swf.gz").read_bytes()).decode().splitlines() == lines
+
+
+def test_header_numbers(tmp_path):
+    source = read(tmp_path, "; MaxNodes: 100", ";maxprocs:  200 (2 each)", "; MaxJobs: many", swf()).source
+    assert source.header_number("MaxNodes") == 100
+    assert source.header_number("MaxProcs") == 200
+    assert source.header_number("MaxJobs") is None
+    assert source.header_number("Missing") is None
+
+
+def test_changed_columns_are_written_not_the_listed_ones(tmp_path):
+    workload = read(tmp_path, swf(), swf({1: 2, 8: -1, 9: -1}))
+    write_trace(
+        workload.replace(nodes=np.array([8, 4]), time_limit=np.array([200, 60])), tmp_path / "out.swf"
+    )
+    first, second = (
+        (line.split()[7], line.split()[8]) for line in (tmp_path / "out.swf").read_text().splitlines()
+    )
+    assert first == ("8", "200")
+    assert second == ("-1", "-1")
+
+
+def test_the_same_trace_in_gzip_has_the_same_bytes_each_time(tmp_path):
+    workload = read(tmp_path, "; x", *(swf({1: job}) for job in range(1, 50)))
+    for name in ("a.swf.gz", "b.swf.gz"):
+        write_trace(workload, tmp_path / name)
+    first = (tmp_path / "a.swf.gz").read_bytes()
+    assert first == (tmp_path / "b.swf.gz").read_bytes()
+    write_trace(read_trace(tmp_path / "a.swf.gz"), tmp_path / "c.swf.gz")
+    assert (tmp_path / "c.swf.gz").read_bytes() == first

@@ -1,0 +1,130 @@
+"""The Workload itself: building, validating, changing it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scheduler_sim import Workload, read_trace
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.fields import FIELDS
+from tests.workload.records import swf, write
+
+
+def workload(**columns):
+    return Workload.from_columns(
+        **{"nodes": [4, 2, 1], "submit_time": [0, 5, 5], "run_time": [60, 30, 0], **columns}
+    )
+
+
+def test_defaults_fill_every_column():
+    table = workload().table
+    assert list(table.columns) == list(FIELDS)
+    for field in FIELDS.values():
+        if field.name in ("nodes", "submit_time", "run_time", "component_id", "modular_job_id"):
+            continue
+        assert set(table[field.name]) == {field.default}, field.name
+    assert table["component_id"].tolist() == table["modular_job_id"].tolist() == [1, 2, 3]
+
+
+def test_types_are_those_of_the_field_table():
+    for name, column in workload().table.items():
+        field = FIELDS[name]
+        assert isinstance(column.dtype, pd.CategoricalDtype) if field.is_text else column.dtype == field.dtype
+
+
+def test_columns_from_any_sequence_and_single_values():
+    jobs = workload(
+        time_limit=60, user=["a", "b", "a"], partition="CM", nodes=np.array([1, 2, 3], dtype=np.int16)
+    )
+    assert jobs["time_limit"].tolist() == [60, 60, 60]
+    assert jobs["user"].tolist() == ["a", "b", "a"]
+    assert jobs["partition"].tolist() == ["CM", "CM", "CM"]
+    assert jobs["nodes"].dtype == np.int64
+    assert len(jobs) == 3
+
+
+def test_a_column_taken_out_is_a_copy():
+    jobs = workload()
+    jobs["nodes"][0] = 99
+    jobs["time_limit"][0] = 99
+    assert jobs["nodes"].tolist() == [4, 2, 1]
+    assert jobs["time_limit"].tolist() == [-1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"nodes": [1, 0, 1]}, r"in row 1 of the workload; field nodes; found 0; allowed: 1 to"),
+        ({"nodes": [1, -4, 1]}, r"found -4"),
+        ({"run_time": [1, 1, -1]}, r"row 2 .* field run_time; found -1"),
+        ({"submit_time": [-5, 1, 1]}, r"row 0 .* field submit_time"),
+        ({"time_limit": [0, 1, 1]}, r"field time_limit; found 0; allowed: -1 \(none\), or 1"),
+        ({"time_limit": [-2, 1, 1]}, r"field time_limit"),
+        ({"nodes": [1.5, 2, 3]}, r"column nodes holds values of type float64; allowed: whole numbers"),
+        ({"nodes": ["a", "b", "c"]}, r"column nodes holds values of type"),
+        ({"nodes": [2**63, 1, 1]}, r"column nodes .*"),
+        ({"nodes": [1, 2]}, r"differ in length"),
+        ({"user": ["a", None, "b"]}, r"column user has missing values"),
+        ({"knodes": 1}, r"no such column in a workload: knodes"),
+        ({"skipped": [0, 9, 0]}, r"field skipped; found 9"),
+        ({"delay": -7}, r"field delay"),
+        ({"api_calls": "soon"}, r"not an API call"),
+        ({"frequency": "fast"}, r"not a frequency"),
+    ],
+)
+def test_what_may_not_be(columns, message):
+    with pytest.raises(TraceError, match=message):
+        workload(**columns)
+
+
+def test_needed_columns():
+    with pytest.raises(TraceError, match="needs the columns submit_time, run_time"):
+        Workload.from_columns(nodes=[1])
+
+
+def test_rows_that_are_skipped_may_hold_anything():
+    assert (
+        len(workload(nodes=[4, -1, 1], run_time=[1, -5, 1], submit_time=[0, -9, 1], skipped=[0, 3, 0])) == 3
+    )
+
+
+def test_an_empty_workload():
+    jobs = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
+    assert len(jobs) == 0
+    assert jobs.dependencies().empty
+    assert jobs.not_honoured() == {}
+
+
+def test_select_and_replace(tmp_path):
+    jobs = read_trace(write(tmp_path / "t.swf", ["; head", swf(), swf({1: 2}), "; between", swf({1: 3})]))
+    for part in (jobs.select([2, 0]), jobs.select(np.array([True, False, True]))):
+        assert sorted(part["component_id"].tolist()) == [1, 3]
+        assert part.source.header == ("; head",)
+        assert part.source.line_of(0) is None
+    longer = jobs.replace(time_limit=jobs["time_limit"] * 2)
+    assert longer["time_limit"].tolist() == [200, 200, 200]
+    assert jobs["time_limit"].tolist() == [100, 100, 100]
+    with pytest.raises(TraceError, match=r"t\.swf:2: .* field 8 \(nodes\); found 0"):
+        jobs.replace(nodes=[0, 1, 1])
+
+
+def test_not_honoured_counts_simulated_rows():
+    jobs = workload(
+        components_total=[2, 2, 1],
+        delay=[-1, 10, 0],
+        api_calls=["5", "-1", "0"],
+        preceding_job=[-1, 1, 0],
+        dependency_ids=["", "1", "2"],
+        dependency_kinds=["SINGLETON", "DYNAMIC", "afterok"],
+    )
+    assert jobs.not_honoured() == {
+        "heterogeneous": 2, "delay": 1, "api_call": 1, "dynamic": 1, "singleton": 1, "preceding_job": 1,
+    }  # fmt: skip
+    assert jobs.dependencies().values.tolist() == [[2, 1, "AFTEROK"]]
+    assert "heterogeneous" not in jobs.replace(skipped=[1, 1, 0]).not_honoured()
+
+
+def test_it_says_what_it_is(tmp_path):
+    assert repr(workload()) == "<Workload of 3 components from table>"
