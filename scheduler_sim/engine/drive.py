@@ -8,12 +8,17 @@ wait for the others. They return when nothing happens before ``until``, after
 from __future__ import annotations
 
 from scheduler_sim.engine.easy import easy_pass
+from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.greedy import greedy_pass
-from scheduler_sim.engine.instant import close_step, end_due, move_to, open_step
+from scheduler_sim.engine.instant import close_step, end_due, move_to, next_instant, open_step
 from scheduler_sim.engine.jit import entry
 from scheduler_sim.engine.keep import keep_pass
+from scheduler_sim.engine.life import finish, leave_queue, requeue, vacate
 from scheduler_sim.engine.plan import plan_pass
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.queue import remove
+from scheduler_sim.engine.record import settle
+from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.state import DIRTY, EARLY, LOST, NOW, WAITING, Core
 
 
 @entry
@@ -48,8 +53,80 @@ def drive_keep(core: Core, fill_keys, until: int, budget: int) -> None:
         close_step(core)
 
 
+# What the outside does, at an instant that ``reach`` has brought to its ends.
+
+
 @entry
 def reach(core: Core, time: int) -> None:
     """Bring the core to the ends of an instant, so that the outside can act before its pass."""
     move_to(core, time)
     end_due(core)
+
+
+@entry
+def strike(core: Core, row: int, state: int) -> None:
+    """End a running component now."""
+    drop_end(core, row)
+    finish(core, row, state)
+
+
+@entry
+def interrupt(core: Core, row: int) -> None:
+    """Stop a running component now and put it back into the queue."""
+    drop_end(core, row)
+    vacate(core, row, WAITING)
+    requeue(core, row)
+
+
+@entry
+def abandon(core: Core, row: int, state: int) -> None:
+    """End a component that waits or is held; one not yet submitted will be passed over."""
+    if core.comp[row].state == WAITING:
+        remove(core, row)
+    leave_queue(core, row, state)
+
+
+@entry
+def take_down(core: Core, module: int, nodes: int) -> None:
+    """Take nodes out of service: idle ones now, the rest as they become idle."""
+    idle = min(nodes, core.pool[module].free)
+    core.pool[module].free -= idle
+    core.pool[module].down += idle
+    core.pool[module].draining += nodes - idle
+    core.pool[module].touched = 1
+    core.clock[DIRTY] = core.clock[EARLY] = core.clock[LOST] = 1
+
+
+@entry
+def bring_back(core: Core, module: int, nodes: int) -> None:
+    """Put nodes back into service; those that were still to be drained just stay."""
+    kept = min(nodes, core.pool[module].draining)
+    core.pool[module].draining -= kept
+    core.pool[module].down -= nodes - kept
+    core.pool[module].free += nodes - kept
+    core.pool[module].touched = 1
+    core.clock[DIRTY] = core.clock[EARLY] = 1
+
+
+@entry
+def announce(core: Core, module: int, nodes: int, time: int, row: int) -> None:
+    """Plan that nodes out of service are back at ``time``; ``row`` (negative) names the announcement."""
+    add_release(core, module, time, row, nodes)
+
+
+@entry
+def retract(core: Core, module: int, time: int, row: int) -> None:
+    """The announcement has come true, or will not."""
+    drop_release(core, module, time, row)
+
+
+@entry
+def close(core: Core) -> None:
+    """Write down the last instant."""
+    settle(core, core.clock[NOW])
+
+
+@entry
+def upcoming(core: Core) -> int:
+    """When something happens next, INF if never."""
+    return next_instant(core)

@@ -14,6 +14,7 @@ from scheduler_sim.engine.record import settle
 from scheduler_sim.engine.state import (
     ARRIVALS,
     BUDGET,
+    COMPONENTS,
     DIRTY,
     DONE,
     EARLY,
@@ -31,9 +32,9 @@ from scheduler_sim.engine.state import (
     STATUS,
     STEPS,
     TIMELINE_FULL,
+    TOLD,
     UNTIED,
     UNTIL,
-    WATCHED,
     Core,
 )
 
@@ -45,7 +46,7 @@ def next_instant(core: Core) -> int:
     if core.clock[READY] > 0 or core.clock[KICK]:
         return now
     time = next_end(core)
-    if core.clock[SEEN] < len(core.comp):
+    if core.clock[SEEN] < core.clock[COMPONENTS]:
         time = min(time, core.comp[core.lists[ARRIVALS, core.clock[SEEN]]].submit)
     return time
 
@@ -68,7 +69,7 @@ def end_due(core: Core) -> None:
 @part
 def open_step(core: Core, until: int, budget: int) -> bool:
     """Bring the core to its next pass; False, with the reason, if there is none before ``until``."""
-    if core.clock[WATCHED]:
+    if core.clock[TOLD] > 0:
         return _stop(core, NOTICE)
     if core.clock[ROWS] + core.clock[MODULES] > len(core.timeline):
         return _stop(core, TIMELINE_FULL)
@@ -121,7 +122,7 @@ def _one_event(core):
 @part
 def _submission_due(core):
     seen = core.clock[SEEN]
-    return seen < len(core.comp) and core.comp[core.lists[ARRIVALS, seen]].submit <= core.clock[NOW]
+    return seen < core.clock[COMPONENTS] and core.comp[core.lists[ARRIVALS, seen]].submit <= core.clock[NOW]
 
 
 @part

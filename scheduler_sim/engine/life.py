@@ -19,14 +19,16 @@ from scheduler_sim.engine.state import (
     MODULES,
     NEW,
     NEWCOMERS,
+    NOTICES,
     NOW,
     READY,
     REJECTED,
     RUNNING,
     TIMEOUT,
+    TOLD,
+    UNSEEN,
     UNTIED,
     WAITING,
-    WATCHED,
     Core,
 )
 
@@ -34,6 +36,8 @@ from scheduler_sim.engine.state import (
 @part
 def submit(core: Core, row: int) -> None:
     """A component arrives: rejected if it can never run, held if it depends, else a newcomer."""
+    if core.comp[row].state != UNSEEN:
+        return  # cancelled before it came
     if core.comp[row].first == core.comp[row].last:
         core.comp[row].state = REJECTED
         _tell(core, row)
@@ -99,6 +103,13 @@ def run_out(core: Core, row: int) -> None:
 @part
 def finish(core: Core, row: int, state: int) -> None:
     """A running component ends now, in ``state``; its entry in the event heap is gone."""
+    vacate(core, row, state)
+    _satisfy_ended(core, row)
+
+
+@part
+def vacate(core: Core, row: int, state: int) -> None:
+    """A running component gives back all it holds."""
     now, placement = core.clock[NOW], core.comp[row].placed
     module = core.place[placement].module
     planned = core.comp[row].start + core.place[placement].limit
@@ -116,7 +127,6 @@ def finish(core: Core, row: int, state: int) -> None:
             give_back(core, pool, core.demand[placement, i])
             drop_release(core, pool, planned, row)
     _tell(core, row)
-    _satisfy_ended(core, row)
 
 
 @part
@@ -170,6 +180,22 @@ def leave_queue(core: Core, row: int, state: int) -> None:
 
 
 @part
+def requeue(core: Core, row: int) -> None:
+    """What ``finish`` ended waits again from now on; the lost attempt counts as a wait for nodes."""
+    placement = core.comp[row].first
+    core.comp[row].wait_resources += core.clock[NOW] - core.comp[row].start
+    core.comp[row].state = WAITING
+    core.comp[row].start = core.comp[row].end = core.comp[row].placed = -1
+    if not is_complex(core, row):
+        core.comp[row].wait_resources -= short_so_far(
+            core, core.place[placement].module, core.place[placement].nodes
+        )
+    core.lists[NEWCOMERS, core.clock[NEW]] = row
+    core.clock[NEW] += 1
+    _count(core, row, placement, 1)
+
+
+@part
 def _count(core, row, placement, sign):
     module = core.place[placement].module
     core.pool[module].queued += sign
@@ -180,7 +206,8 @@ def _count(core, row, placement, sign):
 @part
 def _tell(core, row):
     if core.comp[row].watch:
-        core.clock[WATCHED] = 1
+        core.lists[NOTICES, core.clock[TOLD]] = row
+        core.clock[TOLD] += 1
 
 
 @part

@@ -8,7 +8,18 @@ changes little, so the sort is one that is quick on what is nearly sorted.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.state import CANDIDATES, HEAD, NEW, NEWCOMERS, NOW, QUEUE, TAIL, WAITING, Core
+from scheduler_sim.engine.state import (
+    CANDIDATES,
+    HEAD,
+    NEW,
+    NEWCOMERS,
+    NOW,
+    ORIGIN,
+    QUEUE,
+    TAIL,
+    WAITING,
+    Core,
+)
 
 
 @part
@@ -55,7 +66,12 @@ def insert(core: Core, row: int) -> bool:
 
 @part
 def remove(core: Core, row: int) -> None:
-    """Take a waiting component out of the queue."""
+    """Take a waiting component out of the queue, or out of the newcomers."""
+    for i in range(core.clock[NEW]):
+        if core.lists[NEWCOMERS, i] == row:
+            core.clock[NEW] -= 1
+            core.lists[NEWCOMERS, i] = core.lists[NEWCOMERS, core.clock[NEW]]
+            return
     tail = core.clock[TAIL]
     for i in range(_place_of(core, row, core.clock[HEAD], tail), tail - 1):
         core.lists[QUEUE, i] = core.lists[QUEUE, i + 1]
@@ -103,7 +119,7 @@ def refresh(core: Core, fill_keys) -> None:
     insert_newcomers(core)
     head, size = core.clock[HEAD], core.clock[TAIL] - core.clock[HEAD]
     rows = core.lists[QUEUE, head : head + size]
-    fill_keys(core.clock[NOW], rows, core.columns, core.keys)
+    fill_keys(core.clock[NOW] - core.clock[ORIGIN], rows, core.columns, core.keys)
     for i in range(size):
         core.comp[rows[i]].key = core.keys[i]
     _sort(core, QUEUE, head, head + size)

@@ -40,12 +40,14 @@ AFTER, AFTERANY, AFTEROK, AFTERNOTOK = 0, 1, 2, 3
     KICK,  # an outside action wants a pass at this instant
     ROWS,  # rows of the timeline
     STEPS,  # steps taken
-    WATCHED,  # a watched component started or ended in this step
+    TOLD,  # watched components that started or ended in this step
     STATUS,  # why the core returned
     PROFILED,  # the profiles hold a plan made by an earlier pass
     MODULES,  # modules of the system: the first pools
-) = range(17)
-CLOCK_SLOTS = 17
+    COMPONENTS,  # rows in use
+    ORIGIN,  # first submission: where orders that depend on time count from
+) = range(19)
+CLOCK_SLOTS = 19
 
 # Rows of ``lists``
 (
@@ -54,8 +56,9 @@ CLOCK_SLOTS = 17
     NEWCOMERS,  # NEW of them
     UNTIED,  # READY of them
     CANDIDATES,  # for backfill in an order of their own
-) = range(5)
-LISTS = 5
+    NOTICES,  # TOLD of them
+) = range(6)
+LISTS = 6
 
 # Why the core returned
 DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4

@@ -30,9 +30,9 @@ def shared(array: np.ndarray) -> np.ndarray:
 def categories_of(codes: np.ndarray, texts: Any) -> pd.Categorical:
     """Return a categorical with the used categories only, in order of first appearance."""
     order, used = pd.factorize(np.asarray(codes))
-    return pd.Categorical.from_codes(
-        order, categories=pd.Index([str(texts[code]) for code in used], dtype=object)
-    )
+    words = list(texts)
+    used_words = [str(words[code]) for code in used.tolist()]
+    return pd.Categorical.from_codes(order, categories=pd.Index(used_words, dtype=object))
 
 
 def map_text(column: pd.Categorical, rule: Callable[[str], str]) -> pd.Categorical:

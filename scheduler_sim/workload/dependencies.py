@@ -37,8 +37,9 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> tuple[pd.Dat
     ``source.dependencies_name`` says so; a dependency on a job is one on each of its components.
     """
     ids, kinds = table["dependency_ids"].array, table["dependency_kinds"].array
-    silent_id = np.array([is_missing(text) for text in ids.categories], dtype=bool)
-    silent_kind = np.array([is_missing(text) for text in kinds.categories], dtype=bool)
+    id_texts, kind_texts = list(ids.categories), list(kinds.categories)
+    silent_id = np.array([is_missing(text) for text in id_texts], dtype=bool)
+    silent_kind = np.array([is_missing(text) for text in kind_texts], dtype=bool)
     skipped = table["skipped"].to_numpy() != 0
     rows = np.flatnonzero(~((silent_id[ids.codes] & silent_kind[kinds.codes]) | skipped))
     pairs = list(zip(ids.codes[rows].tolist(), kinds.codes[rows].tolist(), strict=True))
@@ -46,7 +47,7 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> tuple[pd.Dat
     wishes: dict[tuple[int, int], list[_Wish]] = {}
     for row, pair in zip(rows.tolist(), pairs, strict=True):
         if pair not in wishes:
-            wishes[pair] = _wishes(table, source, row, ids.categories[pair[0]], kinds.categories[pair[1]])
+            wishes[pair] = _wishes(table, source, row, id_texts[pair[0]], kind_texts[pair[1]])
     target = _rows_by_id(table[source.dependencies_name].to_numpy(), wishes.values())
     counts = {"dynamic": 0, "singleton": 0, "skipped_predecessor": 0}
     found: list[tuple[int, int, str]] = []

@@ -45,9 +45,7 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
     notes = lost_columns(workload, "mwf")
     if source.format != "mwf":
         if "skipped_predecessor" in workload.not_honoured():
-            raise TraceError(
-                "components depend on records that are not simulated and cannot be written", file=path
-            )
+            raise TraceError("components depend on records that are left out as not simulated", file=path)
         workload = without_skipped(workload, notes)
         if source.header or source.comments:
             notes.append(

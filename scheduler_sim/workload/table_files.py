@@ -30,7 +30,8 @@ from scheduler_sim.workload.table import Workload
 
 _KEY = b"scheduler_sim.workload"
 _NEEDED = ("nodes", "submit_time", "run_time")
-_BYTES_A_CELL = 16
+_BYTES_A_CELL = 16  # of memory
+_BYTES_A_CSV_BYTE = 8
 
 
 def write_parquet(workload: Workload, path: str | Path) -> list[str]:
@@ -92,8 +93,10 @@ def read_csv(path: str | Path) -> Workload:
 
 
 def _utf8_blocks(path: str | Path, name: str) -> Iterator[bytes]:
-    lines = 0
+    lines = size = 0
     for block in read_blocks(path):
+        size += len(block)
+        check_memory(size * _BYTES_A_CSV_BYTE, name, f"a table of more than {size / 1e6:.0f} MB")
         try:
             block.decode("utf-8")
         except UnicodeDecodeError as error:

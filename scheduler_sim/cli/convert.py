@@ -1,0 +1,65 @@
+"""``scheduler-sim convert``: a trace from one format to another, and what that loses."""
+
+from __future__ import annotations
+
+import argparse
+
+from scheduler_sim.cli.terminal import note, show, step
+from scheduler_sim.errors import InputError, did_you_mean
+
+EXAMPLES = """\
+examples:
+  scheduler-sim convert workloads/sample-modular.mwf sample.swf
+  scheduler-sim convert trace.txt trace.parquet --from swf
+
+Formats are told by the suffix: .swf, .mwf and .csv (each also .gz), .parquet. What the new
+format has no place for is listed on stderr.
+"""
+
+FORMATS = ("swf", "mwf", "parquet", "csv")
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "convert",
+        help="convert a trace to another format",
+        description="Convert a job trace to another format, and say what the new one has no place for.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("input", metavar="IN", help="trace to read")
+    parser.add_argument("output", metavar="OUT", help="trace to write; an older file there is replaced")
+    formats = ", ".join(FORMATS)
+    parser.add_argument("--from", dest="read_as", metavar="F", help=f"format of IN: {formats}")
+    parser.add_argument("--to", dest="write_as", metavar="F", help=f"format of OUT: {formats}")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Convert a trace."""
+    read_as, write_as = (
+        _format(option, value) for option, value in (("--from", args.read_as), ("--to", args.write_as))
+    )
+    from scheduler_sim.workload.trace_io import read_trace, trace_format, write_trace
+
+    trace_format(args.output, write_as)  # an unknown one is an error before the work is done
+    with step(f"reading {args.input}", quiet=args.quiet):
+        workload = read_trace(args.input, read_as)
+    with step(f"writing {args.output}", quiet=args.quiet):
+        notes = write_trace(workload, args.output, write_as)
+    show(f"{args.output}: {len(workload):,} records", quiet=args.quiet)
+    for lost in (*workload.source.notes, *notes):
+        note(f"note: {lost}", quiet=args.quiet)
+
+
+def _format(option: str, name: str | None) -> str | None:
+    if name is None or name.lower() in FORMATS:
+        return name
+    if name.lower() == "sacct":
+        raise InputError(f"{option} sacct is not yet in this version; allowed: {', '.join(FORMATS)}")
+    raise InputError(
+        f"{option}: unknown format {name!r}; allowed: {', '.join(FORMATS)}{did_you_mean(name, FORMATS)}"
+    )

@@ -1,0 +1,41 @@
+"""``scheduler-sim explain``: why one component waited."""
+
+from __future__ import annotations
+
+import argparse
+
+from scheduler_sim.cli.terminal import show, step
+
+EXAMPLES = """\
+example:
+  scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --policy easy --out result
+  scheduler-sim explain result 42
+
+COMPONENT is an id of the column component_id; in a trace in SWF, the job number.
+"""
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "explain",
+        help="tell why a component waited",
+        description="Tell why a component waited: who held the nodes, whose reservation it sat behind,"
+        " what overtook it.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("directory", metavar="DIR", help="result directory that run --out wrote")
+    parser.add_argument("component", metavar="COMPONENT", help="component id")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Explain a wait."""
+    from scheduler_sim.report.explain import explain
+    from scheduler_sim.result.result import Result
+
+    with step(f"looking into {args.directory}"):
+        text = explain(Result.load(args.directory), args.component).text()
+    show(text.rstrip("\n"))

@@ -1,0 +1,118 @@
+"""The command ``scheduler-sim``: what it understands, and how it ends.
+
+Exit code 0 on success, 2 on bad input, 1 on failure, 130 on Ctrl-C. Nothing heavy is
+imported before a command is known, so that ``--help`` and ``--version`` are instant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NoReturn, TextIO
+
+from scheduler_sim import __version__
+from scheduler_sim.cli import convert, explain, inspect, run
+from scheduler_sim.errors import SchedulerSimError
+
+DEBUG = "SCHEDULER_SIM_DEBUG"
+"""Environment variable: if set, errors come with their traceback."""
+
+FAILURE, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+
+COMMANDS = (run, convert, inspect, explain)
+
+EXAMPLES = """\
+examples:
+  scheduler-sim inspect workloads/sample-1000.swf
+  scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --policy easy --out result
+  scheduler-sim explain result 42
+
+Every command has its own --help. Exit codes: 0 success, 2 bad input, 1 failure, 130 Ctrl-C.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        _print_anything(stream)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        parsed = parser().parse_args(list(_one_setting_each(arguments)))
+        with suppress(ValueError):  # not in the main thread: whoever called us sees to signals
+            signal.signal(signal.SIGTERM, _terminate)
+        parsed.execute(parsed)
+        sys.stdout.flush()
+    except SchedulerSimError as error:
+        return _ended(error, str(error), error.exit_code)
+    except KeyboardInterrupt as stop:
+        kept = str(stop) or "nothing was written"
+        return _ended(stop, f"interrupted: {kept}", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough: let the last flush go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except MemoryError as error:
+        return _ended(error, "out of memory; nothing was written", FAILURE)
+    except OSError as error:
+        return _ended(error, f"{_place(error)}{error.strerror or error}", FAILURE)
+    except Exception as error:
+        told = f"internal error, please report it: {type(error).__name__}: {error}"
+        return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Build the parser of all commands."""
+    whole = argparse.ArgumentParser(
+        prog="scheduler-sim",
+        description="A fast Slurm-like simulator for modular and homogeneous supercomputers.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    whole.add_argument("--version", action="version", version=f"scheduler-sim {__version__}")
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add_to(commands)
+    return whole
+
+
+def _one_setting_each(arguments: Sequence[str]) -> Iterator[str]:
+    """Write ``--set A=1 B=2`` as ``--set A=1 --set B=2``, so that other arguments may follow."""
+    after_set = False
+    for i, argument in enumerate(arguments):
+        setting = "=" in argument and not argument.startswith("-")
+        if after_set and setting and arguments[i - 1] != "--set":
+            yield "--set"
+        after_set = argument == "--set" or (after_set and setting)
+        yield argument
+
+
+def _ended(error: BaseException, message: str, code: int) -> int:
+    """Say on stderr why it ended; never fail over that."""
+    with suppress(OSError, ValueError):
+        if os.environ.get(DEBUG) and not isinstance(error, KeyboardInterrupt):
+            import traceback
+
+            traceback.print_exception(error)
+        print(f"scheduler-sim: {message}", file=sys.stderr, flush=True)
+    return code
+
+
+def _place(error: OSError) -> str:
+    return f"{error.filename}: " if error.filename else ""
+
+
+def _terminate(*_: Any) -> NoReturn:
+    """End on SIGTERM, as batch systems send it, by the way that cleans up."""
+    sys.exit(TERMINATED)
+
+
+def _print_anything(stream: TextIO) -> None:
+    """Never fail over a sign that the terminal cannot show."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")

@@ -1,0 +1,88 @@
+"""What a person wants to know of a system, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler_sim.cli.terminal import table
+from scheduler_sim.cli.wording import number
+from scheduler_sim.report.wording import count, duration, plain
+from scheduler_sim.system.system import Partition, System
+
+
+def system_text(system: System) -> str:
+    """Return the page on a system: modules, partitions, shared resources, warnings."""
+    title = f"{plain(system.name)}: {count(system.nodes, 'node')} in {count(len(system.modules), 'module')}"
+    warnings = [f"  - {warning}" for warning in _warnings(system)]
+    parts = [
+        title,
+        system.description,
+        _modules(system),
+        _partitions(system),
+        _resources(system),
+        _swf(system),
+        "\n".join(["warnings", *warnings]) if warnings else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _modules(system: System) -> str:
+    rows: list[tuple[str, ...]] = [
+        ("module", "features", "nodes", "cores/node", "GB/node", "GPUs/node", "cost/node")
+    ]
+    for module in system.modules:
+        rows.append(
+            (
+                plain(module.name),
+                ", ".join(module.features) or "-",
+                f"{module.nodes:,}",
+                number(module.cores_per_node) if module.cores_per_node else "not stated",
+                number(module.memory_gb) if module.memory_gb else "not stated",
+                f"{module.gpus_per_node}",
+                number(module.cost_per_node),
+            )
+        )
+    described = [f"  {plain(m.name)}: {m.description}" for m in system.modules if m.description]
+    return "\n".join([table(rows, left=2), *(["", *described] if described else [])])
+
+
+def _partitions(system: System) -> str:
+    rows: list[tuple[str, ...]] = [("partition", "module", "max time", "max nodes", "priority", "default")]
+    rows += [_partition_row(partition, system) for partition in system.partitions]
+    return table(rows, left=2)
+
+
+def _partition_row(partition: Partition, system: System) -> tuple[str, ...]:
+    return (
+        plain(partition.name),
+        plain(partition.module),
+        "no limit" if partition.max_time_s is None else duration(partition.max_time_s),
+        "no limit" if partition.max_nodes is None else f"{partition.max_nodes:,}",
+        str(partition.priority),
+        "yes" if partition is system.default_partition else "",
+    )
+
+
+def _resources(system: System) -> str:
+    if not system.resources:
+        return "shared resources: none are stated, so none are limited"
+    rows: list[tuple[str, ...]] = [("shared resource", "unit", "amount")]
+    rows += [(plain(resource.name), resource.unit, f"{resource.amount:,}") for resource in system.resources]
+    return table(rows, left=2)
+
+
+def _swf(system: System) -> str:
+    pairs = [f"{key} is {plain(name)}" for key, name in system.swf_partitions.items()]
+    return f"partitions or queues of traces in SWF: {', '.join(pairs)}" if pairs else ""
+
+
+def _warnings(system: System) -> Iterator[str]:
+    nodes = {module.name: module.nodes for module in system.modules}
+    for partition in system.partitions:
+        if partition.max_nodes is not None and partition.max_nodes > nodes[partition.module]:
+            yield (
+                f"partition {plain(partition.name)} admits {count(partition.max_nodes, 'node')},"
+                f" module {plain(partition.module)} has {nodes[partition.module]:,}"
+            )
+    if len(nodes) > 1 and not system.swf_partitions:
+        yield "several modules and no swf: {partitions: ...}: only traces in MWF can be replayed here"

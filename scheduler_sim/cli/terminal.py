@@ -1,0 +1,124 @@
+"""What a person sees: tables on stdout; progress, notes and errors on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock, Timer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PATIENCE_S = 2.0
+"""How long a step may take before its progress is shown."""
+
+BARS = "█", "#"
+"""A full cell of a bar chart, and the one for terminals that cannot show it."""
+
+
+def show(text: str, *, quiet: bool = False) -> None:
+    """Print what the command was asked for."""
+    if not quiet:
+        print(text)
+
+
+def note(text: str, *, quiet: bool = False) -> None:
+    """Print something worth knowing beside the result."""
+    if not quiet:
+        sys.stdout.flush()
+        print(text, file=sys.stderr, flush=True)
+
+
+class Step:
+    """One part of a command that may take long; call it with how far it has come."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._done: tuple[int, int] | None = None
+        self._bar: Progress | None = None
+        self._over = False
+        self._lock = Lock()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell that ``done`` of ``total`` components are through."""
+        self._done = done, total
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total, count=_count(done, total))
+
+    def appear(self) -> None:
+        """Show it, unless it is over."""
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._over:
+                return
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TextColumn("{task.fields[count]}"),
+                TimeElapsedColumn(),
+            )
+            progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            done, total = self._done or (0, None)
+            progress.add_task(self.title, completed=done, total=total, count=_count(done, total))
+            progress.start()
+            self._bar = progress
+
+    def end(self) -> None:
+        """Take it off the terminal."""
+        with self._lock:
+            self._over = True
+            if self._bar is not None:
+                self._bar.stop()
+
+
+@contextmanager
+def step(title: str, *, quiet: bool = False) -> Iterator[Step]:
+    """Show a step's progress on a terminal once it has taken longer than two seconds."""
+    shown = Step(title)
+    timer = Timer(PATIENCE_S, shown.appear)
+    timer.daemon = True
+    if not quiet and sys.stderr.isatty():
+        timer.start()
+    try:
+        yield shown
+    finally:
+        timer.cancel()
+        shown.end()
+
+
+def table(rows: Sequence[Sequence[str]], *, left: int = 1, indent: str = "  ") -> str:
+    """Return rows as aligned columns, the first row being the header.
+
+    The first ``left`` columns are aligned to the left, the others to the right.
+    """
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines)
+
+
+def bar(share: float, width: int) -> str:
+    """Return a bar of ``share`` of ``width`` cells, at least one cell if there is anything at all."""
+    cells = min(width, round(share * width))
+    return _cell() * (max(cells, 1) if share > 0 else 0)
+
+
+def _count(done: int, total: int | None) -> str:
+    return "" if total is None else f"{done:,} of {total:,}"
+
+
+def _cell() -> str:
+    try:
+        BARS[0].encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return BARS[1]
+    return BARS[0]

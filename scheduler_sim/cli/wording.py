@@ -1,0 +1,27 @@
+"""How numbers and counts are written for people by the commands."""
+
+from __future__ import annotations
+
+NOT_HONOURED = {
+    "heterogeneous": "components of heterogeneous jobs, each scheduled on its own",
+    "delay": "components with a delay, which is left out",
+    "api_call": "components with API calls, which have no effect",
+    "dynamic": "DYNAMIC dependencies, which have no effect",
+    "singleton": "SINGLETON dependencies, which have no effect",
+    "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
+    "skipped_predecessor": "dependencies on records that are not simulated, which are left out",
+}
+"""What the counts of ``not_honoured`` mean."""
+
+
+def number(value: float) -> str:
+    """Write a number with sensible digits: ``0.312``, ``8.46``, ``93.2``, ``1,204``."""
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    if abs(value) >= 10:
+        return f"{value:.1f}"
+    if abs(value) >= 0.001:
+        return f"{value:.3g}"
+    return f"{value:.1e}"

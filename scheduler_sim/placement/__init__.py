@@ -1,0 +1,1 @@
+"""Placements: the ways in which each component may run, as the engine will see them."""

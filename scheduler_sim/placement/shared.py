@@ -1,0 +1,88 @@
+"""What components ask of the resources that all modules share: licences, network attached memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.system.licence import parse_licences
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
+
+Ints = NDArray[np.int64]
+
+NEVER_ENOUGH = np.int64(1) << np.int64(60)
+"""Demand of a licence the system does not have, while it has others: it can never be met."""
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """Which rows of the demand table stand for a component: ``first`` and ``count``, int64[n]."""
+
+    first: Ints
+    count: Ints
+
+
+def demands(
+    workload: Workload, system: System, rows: Ints
+) -> tuple[Ints, dict[str, int], Alternatives | None]:
+    """Return the demand of each shared resource, what is asked in vain, and alternatives.
+
+    Returns
+    -------
+    demand : int64[n, resources]; with alternatives, one row for each of them
+    not_limited : ``licences`` or ``nam`` -> components that ask, where the system declares none at all
+    alternatives : None unless some component takes one licence or another
+    """
+    resources = system.resources
+    demand = np.zeros((len(rows), len(resources)), dtype=np.int64)
+    not_limited: dict[str, int] = {}
+    nam = np.maximum(workload.table["nam_kb"].to_numpy()[rows], 0)
+    for i, resource in enumerate(resources):
+        if resource.kind == "nam":
+            demand[:, i] = nam
+    if nam.any() and not any(resource.kind == "nam" for resource in resources):
+        not_limited["nam"] = int(np.count_nonzero(nam))
+
+    requests, codes = _requests(workload, rows)
+    asking = np.array([any(one) for one in requests], dtype=bool)[codes]
+    if not asking.any():
+        return demand, not_limited, None
+    columns = {resource.name: i for i, resource in enumerate(resources) if resource.kind == "licence"}
+    if not columns:
+        not_limited["licences"] = int(np.count_nonzero(asking))
+        return demand, not_limited, None
+    count = np.array([len(one) for one in requests], dtype=np.int64)
+    table = np.zeros((int(count.sum()), len(resources)), dtype=np.int64)
+    for row, wanted in enumerate(licences for one in requests for licences in one):
+        for name, number in wanted.items():
+            table[row, columns.get(name, 0)] += number if name in columns else NEVER_ENOUGH
+    start = np.cumsum(count) - count
+    if (count[codes] == 1).all():
+        return demand + table[start[codes]], not_limited, None
+    times = count[codes]
+    first = np.cumsum(times) - times
+    place = np.arange(int(times.sum())) - np.repeat(first, times)
+    expanded = np.repeat(demand, times, axis=0) + table[np.repeat(start[codes], times) + place]
+    return expanded, not_limited, Alternatives(first, times)
+
+
+def _requests(workload: Workload, rows: Ints) -> tuple[list[list[dict[str, int]]], Ints]:
+    """Each spelling of a licence request read once, and the spelling of each component."""
+    texts = workload.table["licences"].array
+    codes = np.asarray(texts.codes)[rows]
+    used = np.unique(codes)
+    requests = []
+    for code in used:
+        text = str(texts.categories[code])
+        try:
+            requests.append(parse_licences(text))
+        except InputError as error:
+            source, row = workload.source, int(rows[np.flatnonzero(codes == code)[0]])
+            raise TraceError(
+                str(error), file=source.name or None, line=source.line_of(row), field="licences", found=text
+            ) from None
+    return requests, np.searchsorted(used, codes)

@@ -1,0 +1,225 @@
+"""The placements table: each component expanded into the ways in which it may run.
+
+A placement is (module, nodes) with its time limit, run time, cost and demand of shared
+resources. Here every component of a trace gets one for each partition it names, with the
+same nodes, run time and limit (rule 10); placements that can never run are dropped, and a
+component without any is rejected (rule 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.placement.shared import demands
+from scheduler_sim.system.system import Partition, System
+from scheduler_sim.workload.table import Workload
+
+Ints = NDArray[np.int64]
+
+REASONS = ("too_large", "max_nodes", "max_time", "memory", "cores", "features", "resources")
+"""Why a placement can never run; the first that holds is given."""
+
+
+@dataclass(frozen=True)
+class Placements:
+    """n components in trace order, p placements one after the other.
+
+    Attributes
+    ----------
+    rows : int64[n], row of the workload's table
+    first : int64[n + 1]; those of component i are ``first[i] .. first[i + 1] - 1``, in list order
+    module, nodes, limit, run : int64[p]; module number, nodes, s, s
+    cost : float64[p], nodes x cost of a node x limit
+    demand : int64[p, shared resources]
+    tier : int64[n], priority of the first partition asked for
+    asked_module, asked_limit : int64[n], of the first partition, also where it was dropped
+    rejected : number of components without a placement, by reason
+    not_limited : components that ask for a kind of shared resource the system does not declare
+    """
+
+    rows: Ints
+    first: Ints
+    module: Ints
+    nodes: Ints
+    limit: Ints
+    run: Ints
+    cost: NDArray[np.float64]
+    demand: Ints
+    tier: Ints
+    asked_module: Ints
+    asked_limit: Ints
+    rejected: dict[str, int]
+    not_limited: dict[str, int]
+
+    @property
+    def rigid(self) -> bool:
+        """Whether every component has at most one placement and none asks for shared resources."""
+        return bool((np.diff(self.first) <= 1).all()) and self.demand.shape[1] == 0
+
+
+def expand(workload: Workload, system: System, *, only_first: bool = False) -> Placements:
+    """Expand every component that is simulated; ``only_first`` keeps the first placement that can run.
+
+    Raises TraceError, with the line, where a partition does not exist or a request for
+    features or licences cannot be understood.
+    """
+    rows = _simulated_rows(workload)
+    way = _Ways(workload, system, rows)
+    owner, partition = way.owner, way.partition
+    demand, unlimited, alternatives = demands(workload, system, rows)
+    if alternatives is not None:  # a component that takes either of two licences
+        times = alternatives.count[owner]
+        picked = np.repeat(np.arange(len(owner)), times)
+        place = np.arange(len(picked)) - np.repeat(np.cumsum(times) - times, times)
+        owner, partition = owner[picked], partition[picked]
+        demand = demand[alternatives.first[owner] + place]
+    else:
+        demand = demand[owner]
+    limit = way.limit(owner, partition)
+    table = workload.table
+    nodes = table["nodes"].to_numpy()[rows][owner]
+    run = table["run_time"].to_numpy()[rows][owner]
+    module = way.module[partition]
+    cost = nodes * np.array([m.cost_per_node for m in system.modules])[module] * limit
+
+    reason = way.reasons(owner, partition, nodes, limit, demand)
+    possible = reason == len(REASONS)
+    asked = np.searchsorted(owner, np.arange(len(rows)))
+    if only_first:
+        possible &= _first_of_each(owner, possible)
+    counts = np.bincount(owner[possible], minlength=len(rows))
+    impossible = np.bincount(reason[asked][counts == 0], minlength=len(REASONS))
+    return Placements(
+        rows=rows,
+        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        module=module[possible],
+        nodes=nodes[possible],
+        limit=limit[possible],
+        run=run[possible],
+        cost=cost[possible].astype(np.float64),
+        demand=np.ascontiguousarray(demand[possible]),
+        tier=way.priority[partition[asked]],
+        asked_module=module[asked],
+        asked_limit=limit[asked],
+        rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},
+        not_limited=unlimited,
+    )
+
+
+def _simulated_rows(workload: Workload) -> Ints:
+    """Rows in trace order: submit time, ties in file order; skipped records left out (rule 11)."""
+    table = workload.table
+    rows = np.flatnonzero(table["skipped"].to_numpy() == 0)
+    submit = table["submit_time"].to_numpy()[rows]
+    if (np.diff(submit) < 0).any():
+        rows = rows[np.argsort(submit, kind="stable")]
+    return rows.astype(np.int64)
+
+
+class _Ways:
+    """The partitions each component asks for, and what stands against them."""
+
+    def __init__(self, workload: Workload, system: System, rows: Ints) -> None:
+        self.workload, self.system, self.rows = workload, system, rows
+        parts = system.partitions
+        self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
+        self.priority = np.array([p.priority for p in parts], dtype=np.int64)
+        self.max_time = np.array(
+            [-1 if p.max_time_s is None else p.max_time_s for p in parts], dtype=np.int64
+        )
+        self.max_nodes = np.array([-1 if p.max_nodes is None else p.max_nodes for p in parts], dtype=np.int64)
+        lists, codes = self._lists()
+        count = np.array([len(one) for one in lists], dtype=np.int64)
+        start = np.cumsum(count) - count
+        flat = np.array([p for one in lists for p in one], dtype=np.int64)
+        times = count[codes]
+        self.owner = np.repeat(np.arange(len(rows)), times)
+        place = np.arange(len(self.owner)) - np.repeat(np.cumsum(times) - times, times)
+        self.partition = flat[start[codes][self.owner] + place]
+
+    def _lists(self) -> tuple[list[list[int]], Ints]:
+        """Partition numbers for each spelling in the trace, and the spelling of each component."""
+        places = {id(p): i for i, p in enumerate(self.system.partitions)}
+        swf = self.workload.source.format == "swf"
+
+        def numbers(text: str) -> list[int]:
+            found: tuple[Partition, ...] = self.system.partitions_for(text, swf=swf)
+            return [places[id(p)] for p in found]
+
+        return self._by_text("partition", numbers)
+
+    def _by_text(self, column: str, read: Callable[[str], list[Any]]) -> tuple[list[list[Any]], Ints]:
+        """Read each spelling of a text column once; errors name the first line that has it."""
+        texts = self.workload.table[column].array
+        codes = np.asarray(texts.codes)[self.rows]
+        used = np.unique(codes)
+        values = []
+        for code in used:
+            text = str(texts.categories[code])
+            try:
+                values.append(read(text))
+            except InputError as error:
+                row = int(self.rows[np.flatnonzero(codes == code)[0]])
+                source = self.workload.source
+                raise TraceError(
+                    str(error), file=source.name or None, line=source.line_of(row), field=column, found=text
+                ) from None
+        return values, np.searchsorted(used, codes)
+
+    def limit(self, owner: Ints, partition: Ints) -> Ints:
+        """Time limit in each placement: the trace's, else the partition's MaxTime, else the run time."""
+        table = self.workload.table
+        own = table["time_limit"].to_numpy()[self.rows][owner]
+        most = self.max_time[partition]
+        run = table["run_time"].to_numpy()[self.rows][owner]
+        return np.maximum(np.where(own >= 0, own, np.where(most >= 0, most, run)), 1)
+
+    def reasons(self, owner: Ints, partition: Ints, nodes: Ints, limit: Ints, demand: Ints) -> Ints:
+        """Number of the first reason why each placement can never run, ``len(REASONS)`` if it can."""
+        module, modules = self.module[partition], self.system.modules
+        size = np.array([m.nodes for m in modules])[module]
+        tests = [
+            nodes > size,
+            (self.max_nodes[partition] >= 0) & (nodes > self.max_nodes[partition]),
+            (self.max_time[partition] >= 0) & (limit > self.max_time[partition]),
+            _exceeds(self._column("memory_kb")[owner], np.array([m.memory_kb for m in modules])[module]),
+            _exceeds(self._cores()[owner], np.array([m.cores_per_node for m in modules])[module]),
+            ~self._features()[module, owner],
+            (demand > self._amounts()).any(axis=1),
+        ]
+        return np.select(tests, range(len(tests)), default=len(tests)).astype(np.int64)
+
+    def _column(self, name: str) -> Ints:
+        return self.workload.table[name].to_numpy()[self.rows]
+
+    def _cores(self) -> Ints:
+        processes = np.maximum(self._column("processes_per_node"), 0)
+        return processes * np.maximum(self._column("threads_per_process"), 1)
+
+    def _features(self) -> NDArray[np.bool_]:
+        """[modules, components]: whether the module has the features asked for."""
+        modules = self.system.modules
+        answers, codes = self._by_text("constraint", lambda text: [m.satisfies(text) for m in modules])
+        return np.array(answers, dtype=bool).reshape(-1, len(modules)).T[:, codes]
+
+    def _amounts(self) -> Ints:
+        return np.array([resource.amount for resource in self.system.resources], dtype=np.int64)
+
+
+def _exceeds(asked: Ints, there_is: Ints) -> NDArray[np.bool_]:
+    """Compare where both are stated: what is not stated (at most 0) does not restrict."""
+    return (there_is > 0) & (asked > there_is)
+
+
+def _first_of_each(owner: Ints, possible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The first possible placement of each component."""
+    first = np.zeros(len(owner), dtype=bool)
+    _, places = np.unique(owner[possible], return_index=True)
+    first[np.flatnonzero(possible)[places]] = True
+    return first

@@ -1,0 +1,162 @@
+"""Putting a workload on a system into the tables of the core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.state import Core, Sizes
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.policy import order
+from scheduler_sim.simulation.scheme import Scheme
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
+
+KINDS = {
+    "AFTER": slot.AFTER,
+    "AFTERANY": slot.AFTERANY,
+    "AFTEROK": slot.AFTEROK,
+    "AFTERNOTOK": slot.AFTERNOTOK,
+}
+SPARE_RELEASES = 64
+"""Room for announced returns of nodes; grown when more are announced."""
+
+
+def sizes_for(system: System, rows: int, placements: int, edges: int, releases: int = 0) -> Sizes:
+    """Room for so many components on this system."""
+    nodes = [module.nodes for module in system.modules]
+    running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES + releases
+    return Sizes(
+        rows=max(rows, 1),
+        placements=max(placements, 1),
+        modules=len(nodes),
+        pools=len(nodes) + len(system.resources),
+        nodes=max(nodes),
+        edges=edges,
+        columns=len(order.COLUMNS),
+        releases=running,
+        profile=running + 4 * rows + 8,
+        timeline=2 * rows + 8 * len(nodes) + 1024,
+    )
+
+
+def load(workload: Workload, system: System, placements: Placements, scheme: Scheme) -> Core:
+    """Return a core that holds the whole workload, nothing of it submitted yet."""
+    rows, rigid = len(placements.rows), placements.rigid
+    edges = edges_between(workload, placements)
+    core = slot.blank(sizes_for(system, rows, rows if rigid else len(placements.module), len(edges)))
+    core.clock[slot.COMPONENTS] = rows
+    submit = workload.table["submit_time"].to_numpy()[placements.rows]
+    origin = int(submit[0]) if rows else 0
+    core.clock[slot.NOW] = core.clock[slot.ORIGIN] = origin
+    put_system(core, system, origin)
+    write_components(core, 0, workload, placements, scheme, origin)
+    write_edges(core, edges)
+    scheme.write_rules(core, complex_components=not rigid)
+    return core
+
+
+def put_system(core: Core, system: System, now: int) -> None:
+    """All nodes idle, all shared resources free."""
+    for i, module in enumerate(system.modules):
+        core.pool[i].free = core.pool[i].short_free = module.nodes
+        core.pool[i].short_since = now
+    for i, resource in enumerate(system.resources):
+        core.pool[len(system.modules) + i].free = resource.amount
+
+
+def write_components(
+    core: Core, at: int, workload: Workload, placements: Placements, scheme: Scheme, origin: int
+) -> None:
+    """Write components into rows ``at ..``; their placements follow those already there.
+
+    In a rigid workload the placement of component i is row i, also of one that is rejected.
+    """
+    table, rows = workload.table, placements.rows
+    count = len(rows)
+    if placements.rigid and not core.rules[slot.COMPLEX]:
+        place_at = at + np.arange(count)
+        last = place_at + np.diff(placements.first)
+        where = place_at[np.diff(placements.first) > 0]
+    else:
+        used = int(core.comp["last"][:at].max(initial=0))
+        place_at, last = used + placements.first[:-1], used + placements.first[1:]
+        where = used + np.arange(len(placements.module))
+    _write_placements(core, where, placements, scheme)
+
+    part = slice(at, at + count)
+    comp = core.comp
+    comp["submit"][part] = table["submit_time"].to_numpy()[rows]
+    comp["tier"][part] = placements.tier
+    comp["fails"][part] = table["exit_code"].to_numpy()[rows] != 0
+    comp["first"][part], comp["last"][part] = place_at, last
+    core.columns[:, part] = columns_of(workload, placements, origin)
+    if not scheme.dynamic:
+        comp["key"][part] = order.static_keys(
+            str(scheme.policy.order), scheme.order_function, core.columns[:, part]
+        )
+    if scheme.policy.backfill_order is not None:
+        comp["second_key"][part] = order.static_keys(
+            str(scheme.policy.backfill_order), scheme.second_function, core.columns[:, part]
+        )
+
+
+def _write_placements(core: Core, where: Any, placements: Placements, scheme: Scheme) -> None:
+    place = core.place
+    longest = placements.limit + scheme.policy.overrun_s
+    duration = np.minimum(placements.run, longest)
+    for name, values in (
+        ("module", placements.module),
+        ("nodes", placements.nodes),
+        ("limit", placements.limit),
+        ("duration", duration),
+        ("killed", placements.run > longest),
+        ("cost", placements.cost),
+        ("test", duration if scheme.policy.candidate_time == "run" else placements.limit),
+    ):
+        place[name][where] = values
+    core.demand[where] = placements.demand
+
+
+def columns_of(workload: Workload, placements: Placements, origin: int) -> np.ndarray:
+    """float64[len(order.COLUMNS), n]: what an order may read of each component."""
+    table, rows = workload.table, placements.rows
+    columns = np.empty((len(order.COLUMNS), len(rows)))
+    columns[0] = table["submit_time"].to_numpy()[rows] - origin
+    columns[1] = placements.asked_limit
+    columns[2] = table["nodes"].to_numpy()[rows]
+    columns[3] = table["memory_kb"].to_numpy()[rows]
+    columns[4] = placements.tier
+    return columns
+
+
+def edges_between(workload: Workload, placements: Placements) -> pd.DataFrame:
+    """Dependencies as rows of the core: ``row`` waits for ``after_row``, kind as a code."""
+    edges = workload.dependencies()
+    place = np.full(len(workload), -1, dtype=np.int64)
+    place[placements.rows] = np.arange(len(placements.rows))
+    return pd.DataFrame(
+        {
+            "row": place[edges["row"].to_numpy()],
+            "after_row": place[edges["after_row"].to_numpy()],
+            "kind": edges["kind"].map(KINDS).to_numpy(dtype=np.int64),
+        }
+    )
+
+
+def write_edges(core: Core, edges: pd.DataFrame) -> None:
+    """Write the dependencies, by the component waited for."""
+    if not len(edges):
+        return
+    edges = edges.sort_values("after_row", kind="stable")
+    count = len(edges)
+    core.edge["successor"][:count] = edges["row"]
+    core.edge["kind"][:count] = edges["kind"]
+    rows = np.arange(core.clock[slot.COMPONENTS])
+    after = edges["after_row"].to_numpy()
+    core.comp["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
+    core.comp["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
+    core.comp["missing"][: len(rows)] = np.bincount(edges["row"], minlength=len(rows))

@@ -1,0 +1,195 @@
+"""From the tables of the core to the result: components, timeline, metrics, manifest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim import __version__
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.state import Core
+from scheduler_sim.metrics.compute import compute
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, TIMELINE, TOTAL, frame
+from scheduler_sim.result.result import Result
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.fields import SKIP_REASONS
+from scheduler_sim.workload.table import Workload
+
+_STATE_NAMES = {
+    slot.UNSEEN: "PENDING",
+    slot.HELD: "PENDING",
+    slot.WAITING: "PENDING",
+    slot.RUNNING: "PENDING",
+    slot.COMPLETED: "COMPLETED",
+    slot.TIMEOUT: "TIMEOUT",
+    slot.FAILED: "FAILED",
+    slot.CANCELLED: "CANCELLED",
+    slot.REJECTED: "REJECTED",
+}
+
+
+def component_table(core: Core, workload: Workload, placements: Placements, system: System) -> pd.DataFrame:
+    """One row a component, in trace order, by the columns of the contract."""
+    rows = len(placements.rows)
+    comp, table = core.comp[:rows], workload.table
+    started = comp["start"] != NEVER
+    placed = np.where(started, comp["placed"], 0)
+    module = np.where(started, core.place["module"][placed], _first_module(core, placements))
+    nodes = np.where(started, core.place["nodes"][placed], table["nodes"].to_numpy()[placements.rows])
+    limit = np.where(started, core.place["limit"][placed], placements.asked_limit)
+    eligible = np.ascontiguousarray(comp["eligible"])
+    submit = np.ascontiguousarray(comp["submit"])
+    resources = np.where(started, comp["wait_resources"], NEVER)
+    columns: dict[str, Any] = {
+        "modular_job_id": _column(table, "modular_job_id", placements),
+        "component_id": _column(table, "component_id", placements),
+        **{name: _text(table, name, placements) for name in ("name", "user", "app")},
+        "module": pd.Categorical.from_codes(module.astype(np.int32), [m.name for m in system.modules]),
+        "nodes": nodes,
+        "frequency_khz": np.full(rows, NEVER),
+        "submit_time": submit,
+        "eligible_time": eligible,
+        "start_time": np.ascontiguousarray(comp["start"]),
+        "end_time": np.ascontiguousarray(comp["end"]),
+        "time_limit": limit,
+        "run_time": np.where(started, comp["end"] - comp["start"], NEVER),
+        "state": _states(comp["state"]),
+        "wait_dependency": np.where(started, eligible - submit, NEVER),
+        "wait_priority": np.where(started, comp["start"] - eligible - resources, NEVER),
+        "wait_resources": resources,
+    }
+    return frame(columns, COMPONENTS)
+
+
+def timeline_table(core: Core, system: System) -> pd.DataFrame:
+    """The timeline of each module, and the total over them, in order of time."""
+    written = core.timeline[: core.clock[slot.ROWS]]
+    modules = len(system.modules)
+    time, module, values = written[:, 0], written[:, 1], written[:, 2:]
+    if modules == 1:
+        total_time, total = time, values
+    else:
+        total_time, total = _totals(time, module, values, modules)
+    place = np.argsort(np.concatenate((time, total_time)), kind="stable")
+    values = np.concatenate((values, total))[place]
+    code = np.concatenate((module, np.full(len(total_time), modules)))[place]
+    columns = {
+        "time": np.concatenate((time, total_time))[place],
+        "module": pd.Categorical.from_codes(code.astype(np.int8), [*(m.name for m in system.modules), TOTAL]),
+        "nodes_busy": np.ascontiguousarray(values[:, 0]),
+        "nodes_reserved_idle": np.zeros(len(place), dtype=np.int64),
+        "nodes_down": np.ascontiguousarray(values[:, 1]),
+        "queue_components": np.ascontiguousarray(values[:, 2]),
+        "queue_nodes": np.ascontiguousarray(values[:, 3]),
+    }
+    return frame(columns, TIMELINE)
+
+
+def build_result(
+    core: Core,
+    workload: Workload,
+    placements: Placements,
+    system: System,
+    edges: pd.DataFrame,
+    manifest: Mapping[str, Any],
+    requeued: int,
+) -> Result:
+    """Put everything together; ``manifest`` has version, seed, system, policy and inputs."""
+    components = component_table(core, workload, placements, system)
+    timeline = timeline_table(core, system)
+    modules = {module.name: module.nodes for module in system.modules}
+    counts: dict[str, Any] = {
+        "skipped": int(np.count_nonzero(workload.table["skipped"].to_numpy())),
+        "not_honoured": {**workload.not_honoured(), **placements.not_limited},
+        **_details(workload, placements),
+        **({"requeued": requeued} if requeued else {}),
+    }
+    metrics = compute(components, timeline, modules=modules, edges=edges, counts=counts)
+    return Result(
+        components, timeline, metrics, {**manifest, "modules": modules, "counts": metrics["counts"]}
+    )
+
+
+def _details(workload: Workload, placements: Placements) -> dict[str, Any]:
+    several = int(np.count_nonzero(np.diff(placements.first) > 1))
+    skipped = np.bincount(workload.table["skipped"].to_numpy())[1:]
+    names = [SKIP_REASONS[code] for code in range(1, len(skipped) + 1)] if len(skipped) else []
+    details = {
+        "skipped_because": {name: int(n) for name, n in zip(names, skipped, strict=True) if n},
+        "rejected_because": placements.rejected,
+        "several_placements": several,
+    }
+    return {name: value for name, value in details.items() if value}
+
+
+def manifest_of(
+    system: System, policy: Mapping[str, Any], inputs: list[dict[str, str]], seed: int
+) -> dict[str, Any]:
+    """What repeats this run, and nothing that differs between two repetitions."""
+    return {
+        "version": __version__,
+        "seed": seed,
+        "system": system.to_dict(),
+        "policy": dict(policy),
+        "inputs": inputs,
+    }
+
+
+def digest_of_file(role: str, path: Path) -> dict[str, str]:
+    """Name (without its folder) and sha256 of an input file."""
+    with path.open("rb") as file:
+        return {"role": role, "name": path.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def digest_of_workload(workload: Workload) -> dict[str, str]:
+    """sha256 of a workload that was built in Python, column by column."""
+    digest = hashlib.sha256()
+    for name in workload.table:
+        digest.update(str(name).encode())
+        column = workload.table[name]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            digest.update("\0".join(map(str, column.cat.categories)).encode("utf-8", "surrogateescape"))
+            digest.update(np.ascontiguousarray(column.cat.codes.to_numpy(dtype=np.int64)).tobytes())
+        else:
+            digest.update(np.ascontiguousarray(column.to_numpy()).tobytes())
+    return {"role": "workload", "name": Path(workload.source.name).name, "sha256": digest.hexdigest()}
+
+
+def _first_module(core: Core, placements: Placements) -> np.ndarray:
+    """The module of the first placement; of a rejected component, of the first it asked for."""
+    comp = core.comp[: len(placements.rows)]
+    able = comp["first"] < comp["last"]
+    return np.where(able, core.place["module"][np.where(able, comp["first"], 0)], placements.asked_module)
+
+
+def _column(table: pd.DataFrame, name: str, placements: Placements) -> np.ndarray:
+    return table[name].to_numpy()[placements.rows]
+
+
+def _text(table: pd.DataFrame, name: str, placements: Placements) -> pd.Categorical:
+    texts: Any = table[name].array
+    return pd.Categorical.from_codes(np.asarray(texts.codes)[placements.rows], texts.categories)
+
+
+def _states(codes: np.ndarray) -> pd.Categorical:
+    names = np.array([STATES.index(_STATE_NAMES[code]) for code in range(len(_STATE_NAMES))], dtype=np.int8)
+    return pd.Categorical.from_codes(names[codes], list(STATES))
+
+
+def _totals(time: np.ndarray, module: np.ndarray, values: np.ndarray, modules: int) -> tuple[Any, Any]:
+    """Sum over the modules at each instant; instants at which the sums do not change are left out."""
+    change = np.empty_like(values)
+    for i in range(modules):
+        own = module == i
+        change[own] = np.diff(values[own], axis=0, prepend=np.zeros((1, values.shape[1]), dtype=np.int64))
+    instants, first = np.unique(time, return_index=True)
+    sums = np.cumsum(np.add.reduceat(change, first), axis=0) if len(first) else values[:0]
+    differs = np.ones(len(sums), dtype=bool)
+    differs[1:] = (np.diff(sums, axis=0) != 0).any(axis=1)
+    return instants[differs], sums[differs]

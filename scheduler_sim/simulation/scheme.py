@@ -1,0 +1,104 @@
+"""Which compiled loop a policy needs, and the policy as the numbers that loop reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_sim.engine import drive, orders
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.jit import COMPILED, is_cached
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy import order
+from scheduler_sim.policy.policy import Policy
+
+STRATEGIES = {
+    "preferred": slot.PREFERRED,
+    "first_available": slot.FIRST_AVAILABLE,
+    "earliest_start": slot.EARLIEST_START,
+    "earliest_end": slot.EARLIEST_END,
+    "least_cost": slot.LEAST_COST,
+}
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A policy made ready to run: the loop, the filler of its keys, the order functions."""
+
+    policy: Policy
+    loop: Callable[..., None]
+    filler: Any
+    dynamic: bool
+    order_function: Callable[..., Any] | None
+    second_function: Callable[..., Any] | None
+
+    def write_rules(self, core: slot.Core, *, complex_components: bool) -> None:
+        """Write the policy into the core's rules."""
+        policy, rules = self.policy, core.rules
+        rules[slot.DEPTH] = policy.reservation_depth
+        rules[slot.STRATEGY] = STRATEGIES[policy.placement]
+        rules[slot.ONE_EVENT] = policy.passes == "event"
+        rules[slot.EXTRA] = policy.extra_rule
+        rules[slot.STATIC_SHADOW] = policy.shadow == "static"
+        rules[slot.BY_RUN] = policy.candidate_time == "run"
+        rules[slot.DYNAMIC] = self.dynamic
+        rules[slot.TWO_ORDERS] = policy.backfill_order is not None
+        rules[slot.COMPLEX] = complex_components
+        rules[slot.FIRST_FIT] = policy.backfill == "first_fit"
+
+
+def scheme_of(policy: Policy, *, rigid: bool) -> Scheme:
+    """Choose the loop; ``rigid``: every component has one placement and no shared resources.
+
+    Raises ConfigError for a dialect that is defined on rigid components only, and for a
+    backfill order that depends on time.
+    """
+    function, second = policy.order_function(), policy.backfill_order_function()
+    name = "" if function else str(policy.order)
+    dynamic = order.depends_on_time(name, function)
+    if policy.backfill_order is not None and order.depends_on_time(str(policy.backfill_order), second):
+        raise ConfigError(
+            f"policy.backfill_order: found {policy.backfill_order!r}; allowed: an order that does not depend on time"
+        )
+    return Scheme(policy, _loop(policy, rigid), _filler(name, function, dynamic), dynamic, function, second)
+
+
+def needs_compiling(policy: Policy) -> bool:
+    """Whether running this policy will first compile its loop (about ten seconds, once)."""
+    return COMPILED and not is_cached(_loop(policy, rigid=True).__name__)
+
+
+def _loop(policy: Policy, rigid: bool) -> Callable[..., None]:
+    if policy.reservation_depth == 0:
+        return drive.drive_greedy
+    if policy.replan == "keep":
+        return drive.drive_keep
+    if policy.reservation_depth == 1 and rigid:
+        return drive.drive_easy
+    for key, textbook in (("extra_rule", True), ("shadow", "dynamic")):
+        if getattr(policy, key) != textbook:
+            raise ConfigError(
+                f"policy.{key}: found {getattr(policy, key)!r}; this dialect of EASY is defined for components "
+                f"with one placement and no shared resources; allowed here: {textbook!r}"
+            )
+    return drive.drive_plan
+
+
+def _filler(name: str, function: Callable[..., Any] | None, dynamic: bool) -> Any:
+    if not dynamic:
+        return orders.built_in("static")
+    if function is None:
+        return orders.built_in(name)
+    columns = {name: i for i, name in enumerate(order.COLUMNS)}
+    columns |= {"now": orders.NOW_COLUMN, "wait": orders.WAIT_COLUMN}
+    try:
+        return orders.compiled(function, tuple(columns[p] for p in order.parameters_of(function)))
+    except ConfigError:
+        raise
+    except Exception as error:  # the compiler's own errors come in many kinds
+        first = str(error).strip().splitlines()[0] if str(error).strip() else ""
+        raise ConfigError(
+            f"order function {getattr(function, '__name__', function)!r} cannot be compiled: {first}; "
+            "allowed: plain arithmetic on its parameters and functions of math and numpy"
+        ) from error

@@ -1,0 +1,253 @@
+"""The SimPy shell: a compiled core that shares its clock with ordinary SimPy processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import simpy
+
+from scheduler_sim.engine import drive
+from scheduler_sim.engine import state as slot
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.placement.table import expand
+from scheduler_sim.policy.policy import Policy
+from scheduler_sim.result.result import Result
+from scheduler_sim.simulation import outcome
+from scheduler_sim.simulation.actions import Actions
+from scheduler_sim.simulation.growth import longer_timeline
+from scheduler_sim.simulation.load import edges_between, load
+from scheduler_sim.simulation.scheme import scheme_of
+from scheduler_sim.simulation.submissions import merged
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.trace_io import read_trace
+
+LAST = 2
+"""SimPy priority of the core's step: after everybody else who acts at the same instant."""
+
+STEPS_AT_ONCE = 200_000
+"""Steps of the core between two looks at the keyboard and the progress display."""
+
+Progress = Callable[[int, int], None]
+
+
+class Simulation(Actions):
+    """A workload on a system under a policy, in a SimPy environment.
+
+    The core handles an instant after everybody who acts at that instant has acted: ends,
+    then the outside's node changes and cancellations, submissions, dependency updates, one
+    pass (rule 1). What others do in answer to that pass makes the instant be handled again.
+
+    Parameters
+    ----------
+    system : a System, or the path of a system file
+    workload : a Workload, the path of a trace, or None to submit everything from processes
+    policy : a Policy, a name, or the path of a policy file
+    env : the SimPy environment to join; by default one of its own that starts with the trace
+    seed : of every random draw (each purpose has a stream of its own)
+    progress : called with (components that ended, components) now and then
+
+    Attributes
+    ----------
+    env : the SimPy environment; its ``now`` is in seconds on the trace's clock
+
+    Raises
+    ------
+    InputError for anything wrong with the system, the trace or the policy.
+    """
+
+    def __init__(
+        self,
+        system: System | str | Path,
+        workload: Workload | str | Path | None = None,
+        policy: Policy | str | Path | Mapping[str, Any] = "easy",
+        *,
+        env: simpy.Environment | None = None,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.policy = Policy.resolve(policy)
+        self.system, self._inputs = _opened(system, "system", System.from_yaml)
+        if workload is None:
+            workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
+        self.workload, traces = _opened(workload, "workload", read_trace)
+        self._inputs += traces or [outcome.digest_of_workload(self.workload)]
+        self._seed, self._progress = _checked_seed(seed), progress
+        self._placements = expand(self.workload, self.system, only_first=self.policy.placement == "preferred")
+        self._scheme = scheme_of(self.policy, rigid=self._placements.rigid)
+        self._core = load(self.workload, self.system, self._placements, self._scheme)
+        start = int(self._core.clock[slot.NOW])
+        self.env = simpy.Environment(initial_time=start) if env is None else env
+        if len(self._placements.rows) and self.env.now > start:
+            raise InputError(
+                f"the environment's clock is at {self.env.now}, after the first submission at {start}"
+            )
+        self._prepare_actions()
+        self._step_event: simpy.Event | None = None
+        self._foreground = 0
+        self._schedule_step()
+
+    # -- running ---------------------------------------------------------------------
+
+    def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
+        """Start a SimPy process that ``run`` waits for (``env.process`` starts one it does not)."""
+        self._foreground += 1
+        process = self.env.process(generator)
+
+        def over(_: simpy.Event) -> None:
+            self._foreground -= 1
+
+        if process.callbacks is not None:
+            process.callbacks.append(over)
+        return process
+
+    def run(self, until: int | None = None) -> Result:
+        """Run until there is nothing left to do, or until an instant (excluded), and return the result.
+
+        Nothing is left when every component has ended (or never can start) and every process
+        started by ``process`` is over.
+        """
+        horizon = slot.INF if until is None else until
+        while not self._is_over() and self.env.peek() < horizon:
+            self.env.step()
+        if until is not None and self.env.peek() >= horizon:
+            self._core.clock[slot.TOLD] = 0
+        return self.result()
+
+    def result(self) -> Result:
+        """Return the result so far; what still runs or waits is PENDING."""
+        self._close_timeline()
+        manifest = outcome.manifest_of(self.system, self.policy.to_dict(), self._inputs, self._seed)
+        edges = edges_between(self.workload, self._placements)
+        if self._new_edges:
+            edges = pd.concat(
+                [edges, pd.DataFrame(self._new_edges, columns=list(edges.columns))], ignore_index=True
+            )
+        workload, placements = merged(self.workload, self._placements, self._batches)
+        return outcome.build_result(
+            self._core, workload, placements, self.system, edges, manifest, self._requeued
+        )
+
+    def _close_timeline(self) -> None:
+        """Write what the last instant changed, as if the clock moved on."""
+        clock = self._core.clock
+        if clock[slot.ROWS] + len(self.system.modules) > len(self._core.timeline):
+            self._core = longer_timeline(self._core)
+        drive.close(self._core)
+
+    def _is_over(self) -> bool:
+        if self._foreground or self._has_actions() or drive.upcoming(self._core) < slot.INF:
+            return False
+        if self._core.clock[slot.TOLD]:
+            return False
+        waiting = self._core.clock[slot.TAIL] > self._core.clock[slot.HEAD]
+        out_of_service = any(pool.down or pool.draining for pool in self._core.pool)
+        return not (waiting and out_of_service and self.env.peek() < float("inf"))
+
+    # -- the core's turn ---------------------------------------------------------------
+
+    def _schedule_step(self) -> None:
+        """Ask SimPy for a turn when something happens next inside the core, or now if asked to act."""
+        time = self.env.now if self._has_actions() else drive.upcoming(self._core)
+        if time >= slot.INF:
+            self._step_event = None
+            return
+        event = self.env.event()
+        event._ok, event._value = True, None
+        event.callbacks.append(self._step)
+        self._step_event = event
+        self.env.schedule(event, priority=LAST, delay=max(time - self.env.now, 0))
+
+    def _step(self, event: simpy.Event) -> None:
+        if event is not self._step_event:
+            return  # an earlier turn was asked for since
+        now = int(self.env.now)
+        if self._has_actions():
+            drive.reach(self._core, now)
+            self._act()
+        outside = self.env.peek()
+        self._advance(max(now + 1, int(outside) if outside < slot.INF else int(slot.INF)))
+        if self._core.clock[slot.TOLD]:
+            self._announce_at(int(self._core.clock[slot.NOW]))
+        else:
+            self._schedule_step()
+
+    def _advance(self, until: int) -> None:
+        """Let the core handle every instant before ``until``, or up to one that someone waits for."""
+        clock = self._core.clock
+        while True:
+            self._scheme.loop(self._core, self._scheme.filler, until, clock[slot.STEPS] + STEPS_AT_ONCE)
+            if self._progress is not None:
+                ended = int(np.count_nonzero(self._core.comp["state"] > slot.RUNNING))
+                self._progress(ended, int(clock[slot.COMPONENTS]))
+            if clock[slot.STATUS] == slot.TIMELINE_FULL:
+                self._core = longer_timeline(self._core)
+            elif clock[slot.STATUS] != slot.BUDGET:
+                return
+
+    def _announce_at(self, time: int) -> None:
+        """Tell those who wait for a start or an end, at the instant at which it happened."""
+        event = self.env.event()
+        event._ok, event._value = True, None
+        event.callbacks.append(self._tell)
+        self.env.schedule(event, delay=time - self.env.now)
+
+    def _tell(self, _: simpy.Event) -> None:
+        told = self._core.lists[slot.NOTICES, : self._core.clock[slot.TOLD]].tolist()
+        self._core.clock[slot.TOLD] = 0
+        self._notify(told)
+        self._schedule_step()
+
+
+def simulate(
+    system: System | str | Path,
+    workload: Workload | str | Path,
+    policy: Policy | str | Path | Mapping[str, Any] = "easy",
+    *,
+    models: None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Result:
+    """Simulate a workload on a system under a policy.
+
+    Parameters
+    ----------
+    system : a System, or the path of a system file
+    workload : a Workload, or the path of a trace
+    policy : a Policy, a name (``fcfs``, ``easy``, ``conservative``, a bare order), or a policy file
+    models : scaling and energy models; none in this version
+    seed : of every random draw
+    progress : called with (components that ended, components) now and then
+
+    Raises
+    ------
+    InputError for anything wrong with the system, the trace or the policy.
+
+    Examples
+    --------
+    >>> from scheduler_sim import System, Workload, simulate
+    >>> jobs = Workload.from_columns(nodes=[2, 2], submit_time=[0, 0], run_time=[60, 60])
+    >>> simulate(System.homogeneous(3), jobs, "fcfs").components["start_time"].tolist()
+    [0, 60]
+    """
+    if models is not None:
+        raise ConfigError("models are not in this version; allowed: None")
+    return Simulation(system, workload, policy, seed=seed, progress=progress).run()
+
+
+def _opened(given: Any, role: str, read: Callable[[Any], Any]) -> tuple[Any, list[dict[str, str]]]:
+    """Read what was given as a path, and note which file it was."""
+    if not isinstance(given, str | Path):
+        return given, []
+    opened = read(given)
+    return opened, [outcome.digest_of_file(role, Path(given))]
+
+
+def _checked_seed(seed: int) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed: found {seed!r}; allowed: an integer >= 0")
+    return int(seed)
