@@ -26,8 +26,9 @@ SEEDS = {
     "csv": ["nodes,submit_time,run_time,name", "1,0,5,a", '2,3,4,"b,c"'],
 }
 SCRAPS = [
-    b"\n", b"\r\n", b"\0", b";", b" ", b"-", b"--", b"nan", b"1e5", b"-1", b"0", b"9" * 25, b".", b",", b'"', b"\xff", b"\t",
-    b"\xe2\x82\xac", b"\xef\xbb\xbf", b"#", b";;;;", b"\x1f\x8b", b"AFTER", b"1,1", b"\r", b"\x0b", b"\x85",
+    b"\n", b"\r\n", b"\0", b";", b" ", b"-", b"--", b"nan", b"1e5", b"-1", b"0", b"9" * 25, b".", b",",
+    b'"', b"\xff", b"\t", b"\xe2\x82\xac", b"\xef\xbb\xbf", b"#", b";;;;", b"\x1f\x8b", b"AFTER", b"1,1",
+    b"\r", b"\x0b", b"\x85",
 ]  # fmt: skip
 
 

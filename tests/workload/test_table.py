@@ -126,5 +126,15 @@ def test_not_honoured_counts_simulated_rows():
     assert "heterogeneous" not in jobs.replace(skipped=[1, 1, 0]).not_honoured()
 
 
+def test_columns_that_say_nothing_cost_nothing():
+    jobs = Workload.from_columns(nodes=np.ones(1000, dtype=np.int64), submit_time=np.arange(1000), run_time=5)
+    costly = {
+        name
+        for name, column in jobs.table.items()
+        if column.to_numpy().strides != (0,) and not FIELDS[name].is_text
+    }
+    assert costly == {"submit_time", "component_id", "modular_job_id"}
+
+
 def test_it_says_what_it_is(tmp_path):
     assert repr(workload()) == "<Workload of 3 components from table>"
