@@ -1,1 +1,118 @@
-def add_to(c): pass
+"""``scheduler-sim run``: a trace on a system under a policy."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scheduler_sim.cli.run_log import RunLog
+from scheduler_sim.cli.terminal import note, show, step
+from scheduler_sim.errors import InputError
+
+if TYPE_CHECKING:
+    from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.simulation import Simulation
+
+EXAMPLES = """\
+examples:
+  scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf
+  scheduler-sim run configs/systems/deep-est-prototype.yaml workloads/sample-modular.mwf \\
+      --policy conservative --set policy.replan=keep --out result
+
+SYSTEM is a YAML file; the least that works is one line: modules: [{name: CM, nodes: 100}]
+TRACE ends in .swf, .mwf or .csv (each also .gz), or .parquet. Without --out nothing is written.
+The first run of a policy on a machine compiles the engine for it; later runs take it from a cache.
+"""
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "run",
+        help="simulate a trace on a system under a policy",
+        description="Simulate a job trace on a system under a scheduling policy, and sum it up in a table.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("system", metavar="SYSTEM", help="system in YAML")
+    parser.add_argument("trace", metavar="TRACE", help="job trace")
+    parser.add_argument(
+        "--policy",
+        metavar="NAME|FILE",
+        default="easy",
+        help="fcfs, easy, conservative, an order by name (that order without backfill), or a YAML file;"
+        " default: easy",
+    )
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="change a key of the policy, e.g. policy.depth=2; may be given several times",
+    )
+    parser.add_argument("--out", metavar="DIR", help="write the result into this directory")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Simulate, write the result, print the table."""
+    log = RunLog()
+    settings = _settings(args.settings)
+    out = Path(args.out) if args.out is not None else None
+    older = out is not None and _is_place_for_result(out)
+    try:
+        with log.part("import"):
+            from scheduler_sim.cli.run_page import run_text
+            from scheduler_sim.policy.policy import Policy
+        policy = Policy.resolve(args.policy)
+        policy = policy.with_settings(settings) if settings else policy
+        simulation = _loaded(args, policy, log)
+        with step(f"simulating {args.trace}", quiet=args.quiet) as simulation.progress, log.part("simulate"):
+            result = simulation.run()
+        log.engine(simulation.engine_s, len(result.components))
+        if out is not None:
+            with step(f"writing {out}", quiet=args.quiet):
+                result.save(out, log=log.text(args, policy.name))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the older result in {out} is kept" if older else "") from None
+    show(run_text(result, args.trace, simulation.engine_s), quiet=args.quiet)
+    if out is None:
+        show("\n  nothing was written; --out DIR keeps the result", quiet=args.quiet)
+    else:
+        show(f"\n  written to {out}", quiet=args.quiet)
+
+
+def _loaded(args: argparse.Namespace, policy: Policy, log: RunLog) -> Simulation:
+    """Read system and trace, and have the engine compiled for them."""
+    with log.part("import"):
+        from scheduler_sim.simulation import Simulation
+    with step(f"reading {args.trace}", quiet=args.quiet), log.part("read"):
+        simulation = Simulation(args.system, args.trace, policy, seed=args.seed)
+    if simulation.needs_compiling:
+        note("compiling the engine for this policy, once on this machine: some 10 to 20 s", quiet=args.quiet)
+    with step("compiling", quiet=args.quiet), log.part("compile"):
+        simulation.prepare()
+    return simulation
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    settings = {}
+    for setting in given:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"--set: found {setting!r}; allowed: KEY=VALUE, for example policy.depth=2")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+def _is_place_for_result(out: Path) -> bool:
+    """Refuse a directory that holds something else, before any work; tell whether a result is there."""
+    from scheduler_sim.result.store import refuse_foreign
+
+    refuse_foreign(out)
+    return out.is_dir() and any(out.iterdir())

@@ -10,8 +10,21 @@ NOT_HONOURED = {
     "singleton": "SINGLETON dependencies, which have no effect",
     "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
     "skipped_predecessor": "dependencies on records that are not simulated, which are left out",
+    "licences": "components that ask for licences; the system states none, so they are not limited",
+    "nam": "components that ask for network attached memory; the system states none, so it is not limited",
 }
 """What the counts of ``not_honoured`` mean."""
+
+REJECTED = {
+    "too_large": "larger than their module",
+    "max_nodes": "larger than MaxNodes of their partition",
+    "max_time": "with a time limit above MaxTime of their partition",
+    "memory": "that ask for more memory than a node has",
+    "cores": "that ask for more cores than a node has",
+    "features": "that ask for features their module does not have",
+    "resources": "that ask for more of a shared resource than there is",
+}
+"""What the counts of ``rejected_because`` mean, after a number of components."""
 
 
 def number(value: float) -> str:

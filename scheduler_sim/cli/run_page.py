@@ -1,0 +1,87 @@
+"""What a person wants to know of a run, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scheduler_sim.cli.terminal import table
+from scheduler_sim.cli.wording import NOT_HONOURED, REJECTED, number
+from scheduler_sim.report.wording import count, duration, plain
+
+if TYPE_CHECKING:
+    from scheduler_sim.result.result import Result
+
+SPREAD = ("mean", "median", "p90", "p99", "max")
+
+
+def run_text(result: Result, trace: str, engine_s: float) -> str:
+    """Return the page on a run: counts, waits, utilisation, what was not honoured, speed."""
+    policy = result.manifest["policy"]
+    parts = [
+        f"{plain(Path(trace).name)} on {plain(result.manifest['system']['name'])}"
+        f" under {plain(policy['name'] or policy['order'])}",
+        _counts(result.metrics),
+        _waits(result.metrics),
+        _utilisation(result),
+        _not_honoured(result.metrics["counts"]),
+        _totals(result.metrics, engine_s),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _counts(metrics: Mapping[str, Any]) -> str:
+    counts = metrics["counts"]
+    never = counts["rejected"] + counts["pending"] + counts["cancelled"]
+    rows = [("components", "started", "rejected", "timed out", "pending", "skipped")]
+    started = metrics["jobs"] - never
+    shown = (metrics["jobs"], started, counts["rejected"], counts["timed_out"], counts["pending"])
+    rows.append(tuple(f"{value:,}" for value in (*shown, counts["skipped"])))
+    why = [*_reasons(counts, "rejected_because", REJECTED), *_reasons(counts, "skipped_because", {})]
+    return "\n".join([table(rows, left=0), *(f"  {line}" for line in why)])
+
+
+def _reasons(counts: Mapping[str, Any], key: str, meaning: Mapping[str, str]) -> Iterator[str]:
+    for reason, how_many in counts.get(key, {}).items():
+        yield f"{key.split('_')[0]}: {how_many:,} {meaning.get(reason, reason)}"
+
+
+def _waits(metrics: Mapping[str, Any]) -> str:
+    wait, slowdown = metrics["wait_time"], metrics["bounded_slowdown"]
+    if wait["mean"] is None:
+        return "  no component ran"
+    rows = [
+        ("", *SPREAD),
+        ("wait", *(duration(round(wait[name])) for name in SPREAD)),
+        ("bounded slowdown", *(f"{slowdown[name]:,.2f}" for name in SPREAD)),
+    ]
+    return table(rows)
+
+
+def _utilisation(result: Result) -> str:
+    used: Mapping[str, float | None] = result.metrics["utilization"]
+    sizes = result.manifest["modules"]
+    nodes = {**sizes, "total": sum(sizes.values())}
+    names = list(nodes) if len(sizes) > 1 else ["total"]
+    rows = [("module", "nodes", "utilisation")]
+    for name in names:
+        share = used.get(name)
+        rows.append((plain(name), f"{nodes[name]:,}", "-" if share is None else f"{100 * share:.2f} %"))
+    return table(rows)
+
+
+def _not_honoured(counts: Mapping[str, Any]) -> str:
+    lines = [
+        f"  {count(lines, 'line')}: {NOT_HONOURED.get(name, name)}"
+        for name, lines in counts["not_honoured"].items()
+    ]
+    return "\n".join(["  not honoured", *lines]) if lines else ""
+
+
+def _totals(metrics: Mapping[str, Any], engine_s: float) -> str:
+    makespan, jobs = metrics["makespan"], metrics["jobs"]
+    rows = [("makespan", "-" if makespan is None else f"{duration(makespan)}  ({makespan:,} s)")]
+    if jobs and engine_s > 0:
+        rows.append(("engine", f"{number(jobs / engine_s)} components/s  ({engine_s:.3g} s)"))
+    return "\n".join(f"  {word:<9} {text}" for word, text in rows)
