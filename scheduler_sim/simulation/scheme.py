@@ -66,7 +66,12 @@ def scheme_of(policy: Policy, *, rigid: bool) -> Scheme:
 
 def needs_compiling(policy: Policy) -> bool:
     """Whether running this policy will first compile its loop (about ten seconds, once)."""
-    return COMPILED and not is_cached(_loop(policy, rigid=True).__name__)
+    return is_to_compile(scheme_of(policy, rigid=True))
+
+
+def is_to_compile(scheme: Scheme) -> bool:
+    """Whether the loop of a scheme is yet to be compiled on this machine."""
+    return COMPILED and not is_cached(scheme.loop.__name__)
 
 
 def _loop(policy: Policy, rigid: bool) -> Callable[..., None]:

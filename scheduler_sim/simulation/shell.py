@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
-from scheduler_sim.simulation.scheme import scheme_of
+from scheduler_sim.simulation.scheme import is_to_compile, scheme_of
 from scheduler_sim.simulation.submissions import merged
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -54,6 +55,8 @@ class Simulation(Actions):
     Attributes
     ----------
     env : the SimPy environment; its ``now`` is in seconds on the trace's clock
+    progress : as above; may be changed
+    engine_s : seconds that the compiled loop has been at work
 
     Raises
     ------
@@ -76,7 +79,7 @@ class Simulation(Actions):
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
         self.workload, traces = _opened(workload, "workload", read_trace)
         self._inputs += traces or [outcome.digest_of_workload(self.workload)]
-        self._seed, self._progress = _checked_seed(seed), progress
+        self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._placements = expand(self.workload, self.system, only_first=self.policy.placement == "preferred")
         self._scheme = scheme_of(self.policy, rigid=self._placements.rigid)
         self._core = load(self.workload, self.system, self._placements, self._scheme)
@@ -92,6 +95,16 @@ class Simulation(Actions):
         self._schedule_step()
 
     # -- running ---------------------------------------------------------------------
+
+    @property
+    def needs_compiling(self) -> bool:
+        """Whether the first run compiles the loop, as its policy never ran on this machine before."""
+        return is_to_compile(self._scheme)
+
+    def prepare(self) -> None:
+        """Have the loop compiled, or taken from the cache, before anything happens."""
+        clock = self._core.clock
+        self._scheme.loop(self._core, self._scheme.filler, clock[slot.NOW], clock[slot.STEPS])
 
     def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
         """Start a SimPy process that ``run`` waits for (``env.process`` starts one it does not)."""
@@ -180,10 +193,12 @@ class Simulation(Actions):
         """Let the core handle every instant before ``until``, or up to one that someone waits for."""
         clock = self._core.clock
         while True:
+            begin = perf_counter()
             self._scheme.loop(self._core, self._scheme.filler, until, clock[slot.STEPS] + STEPS_AT_ONCE)
-            if self._progress is not None:
+            self.engine_s += perf_counter() - begin
+            if self.progress is not None:
                 ended = int(np.count_nonzero(self._core.comp["state"] > slot.RUNNING))
-                self._progress(ended, int(clock[slot.COMPONENTS]))
+                self.progress(ended, int(clock[slot.COMPONENTS]))
             if clock[slot.STATUS] == slot.TIMELINE_FULL:
                 self._core = longer_timeline(self._core)
             elif clock[slot.STATUS] != slot.BUDGET:
