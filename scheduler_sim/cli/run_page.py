@@ -34,7 +34,7 @@ def run_text(result: Result, trace: str, engine_s: float) -> str:
 def _counts(metrics: Mapping[str, Any]) -> str:
     counts = metrics["counts"]
     never = counts["rejected"] + counts["pending"] + counts["cancelled"]
-    rows = [("components", "started", "rejected", "timed out", "pending", "skipped")]
+    rows: list[tuple[str, ...]] = [("components", "started", "rejected", "timed out", "pending", "skipped")]
     started = metrics["jobs"] - never
     shown = (metrics["jobs"], started, counts["rejected"], counts["timed_out"], counts["pending"])
     rows.append(tuple(f"{value:,}" for value in (*shown, counts["skipped"])))

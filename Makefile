@@ -1,0 +1,52 @@
+# make demo   run a sample trace: a table here, a picture in demo-result/overview.png
+# make test   style, types, dependencies between the rooms, and all tests
+#
+# Both create a virtual environment in .venv and install into it what they need.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+RESULT ?= demo-result
+WORKERS ?= 2
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test samples clean
+
+help:
+	@sed -n 's/^# make /make /p' Makefile
+
+demo: $(VENV)/ready
+	$(BIN)/scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --policy easy --out $(RESULT)
+	@echo
+	$(BIN)/python analysis/overview.py $(RESULT) $(RESULT)/overview.png
+
+test: $(VENV)/ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+samples: $(VENV)/ready
+	$(BIN)/python workloads/make_samples.py
+
+clean:
+	rm -rf $(VENV) $(RESULT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/ready: $(VENV)/bin/python pyproject.toml
+	@echo "installing scheduler-sim into $(VENV); this takes a minute or two"
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/ready-dev: $(VENV)/bin/python pyproject.toml
+	@echo "installing scheduler-sim and its test tools into $(VENV); this takes a minute or two"
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/ready
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "scheduler-sim needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "Python's venv is missing; on Debian and Ubuntu: sudo apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
