@@ -30,8 +30,9 @@ from scheduler_sim.workload.trace_io import read_trace
 LAST = 2
 """SimPy priority of the core's step: after everybody else who acts at the same instant."""
 
-STEPS_AT_ONCE = 200_000
-"""Steps of the core between two looks at the keyboard and the progress display."""
+FIRST_STEPS = 1_000
+LOOK_EVERY_S = 0.2
+"""The core comes back so often, whatever the policy, for Ctrl-C and the progress display."""
 
 Progress = Callable[[int, int], None]
 
@@ -80,6 +81,7 @@ class Simulation(Actions):
         self.workload, traces = _opened(workload, "workload", read_trace)
         self._inputs += traces or [outcome.digest_of_workload(self.workload)]
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
+        self._steps_at_once = FIRST_STEPS
         self._placements = expand(self.workload, self.system, only_first=self.policy.placement == "preferred")
         self._scheme = scheme_of(self.policy, rigid=self._placements.rigid)
         self._core = load(self.workload, self.system, self._placements, self._scheme)
@@ -194,8 +196,11 @@ class Simulation(Actions):
         clock = self._core.clock
         while True:
             begin = perf_counter()
-            self._scheme.loop(self._core, self._scheme.filler, until, clock[slot.STEPS] + STEPS_AT_ONCE)
-            self.engine_s += perf_counter() - begin
+            self._scheme.loop(self._core, self._scheme.filler, until, clock[slot.STEPS] + self._steps_at_once)
+            took = perf_counter() - begin
+            self.engine_s += took
+            if clock[slot.STATUS] == slot.BUDGET:
+                self._steps_at_once = int(self._steps_at_once * min(max(LOOK_EVERY_S / took, 0.1), 10)) + 1
             if self.progress is not None:
                 ended = int(np.count_nonzero(self._core.comp["state"] > slot.RUNNING))
                 self.progress(ended, int(clock[slot.COMPONENTS]))
