@@ -1,0 +1,68 @@
+"""Every example in the documentation runs, and prints what the page says; every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.docs.pages import PAGES, examples, run_examples
+
+LINK = re.compile(r"\]\(([^)\s#]+)(#[^)]*)?\)")
+WITH_EXAMPLES = [page for page in PAGES if examples(page)]
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
+def test_examples_run_and_print_what_the_page_says(page, tmp_path):
+    found = examples(page)
+    printed = run_examples(found, tmp_path)
+    assert len(printed) == len(found)
+    for example, text in zip(found, printed, strict=True):
+        lines = iter(line.rstrip() for line in text.splitlines())
+        for wanted in example.prints:  # in this order, other lines between them
+            assert wanted in lines, f"not printed: {wanted!r}\n{text}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    for target, _ in LINK.findall(page.read_text(encoding="utf-8")):
+        if not target.startswith(("https://", "http://", "mailto:")):
+            assert (page.parent / target).exists(), f"{name(page)} links to {target}"
+
+
+def test_readme_shows_the_commands_that_a_newcomer_types():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in readme
+    assert "make test" in readme
+    assert "\nmake test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_readme_lists_every_dependency():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").lower()
+    for requirement in project["dependencies"]:
+        assert f"| {re.split('[<>=]', requirement)[0]} |" in readme
+
+
+def test_every_page_can_be_found_from_the_readme():
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        links = (target for target, _ in LINK.findall(page.read_text(encoding="utf-8")))
+        todo += [
+            (page.parent / target).resolve()
+            for target in links
+            if target.endswith(".md") and ":" not in target
+        ]
+    assert not set(PAGES) - seen

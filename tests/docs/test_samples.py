@@ -1,0 +1,52 @@
+"""The sample traces that ship are those that the script makes, and the picture is that of the sample."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from scheduler_sim import read_trace, simulate
+from scheduler_sim.workload.summary import summarise
+from tests.conftest import ROOT
+
+WORKLOADS = ROOT / "workloads"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("samples")
+    script = [sys.executable, str(WORKLOADS / "make_samples.py"), str(directory)]
+    subprocess.run(script, check=True, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True)
+    return directory
+
+
+@pytest.mark.parametrize("name", ["sample-1000.swf", "sample-modular.mwf"])
+def test_samples_are_what_the_script_makes(name, made):
+    assert (made / name).read_bytes() == (WORKLOADS / name).read_bytes()
+
+
+def test_plain_sample_is_what_its_header_says():
+    summary = summarise(read_trace(WORKLOADS / "sample-1000.swf"))
+    assert summary.simulated == summary.records == 1000
+    assert summary.nodes == 128
+    assert summary.load == pytest.approx(0.85, abs=0.02)
+    assert summary.warnings == ()
+
+
+def test_modular_sample_has_chains_and_module_lists():
+    summary = summarise(read_trace(WORKLOADS / "sample-modular.mwf"), nodes=141)
+    assert summary.dependencies > 50
+    assert {"CM", "DAM", "ESB", "CM,DAM", "ESB,CM"} <= set(summary.partitions)
+    assert summary.not_honoured == {}
+    assert summary.load == pytest.approx(0.85, abs=0.05)
+
+
+def test_modular_sample_runs_on_the_prototype_without_losses():
+    system = ROOT / "configs" / "systems" / "deep-est-prototype.yaml"
+    result = simulate(system, WORKLOADS / "sample-modular.mwf", "easy")
+    result.check()
+    assert set(result.components["state"]) == {"COMPLETED"}
+    assert set(result.components["module"]) == {"CM", "DAM", "ESB"}
+    assert (result.components["wait_dependency"] > 0).any()
