@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO
 
 from scheduler_sim import __version__
@@ -22,6 +22,8 @@ DEBUG = "SCHEDULER_SIM_DEBUG"
 """Environment variable: if set, errors come with their traceback."""
 
 FAILURE, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+
+TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
 COMMANDS = (run, convert, inspect, explain)
 
@@ -42,9 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         parsed = parser().parse_args(list(_one_setting_each(arguments)))
-        with suppress(ValueError):  # not in the main thread: whoever called us sees to signals
-            signal.signal(signal.SIGTERM, _terminate)
-        parsed.execute(parsed)
+        with _clean_end_on_sigterm():
+            parsed.execute(parsed)
         sys.stdout.flush()
     except SchedulerSimError as error:
         return _ended(error, str(error), error.exit_code)
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough: let the last flush go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except MemoryError as error:
-        return _ended(error, "out of memory; nothing was written", FAILURE)
+        return _ended(error, f"the input {TOO_LARGE}", BAD_INPUT)
     except OSError as error:
         return _ended(error, f"{_place(error)}{error.strerror or error}", FAILURE)
     except Exception as error:
@@ -106,9 +107,22 @@ def _place(error: OSError) -> str:
     return f"{error.filename}: " if error.filename else ""
 
 
-def _terminate(*_: Any) -> NoReturn:
+@contextmanager
+def _clean_end_on_sigterm() -> Iterator[None]:
     """End on SIGTERM, as batch systems send it, by the way that cleans up."""
-    sys.exit(TERMINATED)
+
+    def end(*_: Any) -> NoReturn:
+        sys.exit(TERMINATED)
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # not in the main thread: whoever called us sees to signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _print_anything(stream: TextIO) -> None:

@@ -16,37 +16,37 @@ from scheduler_sim.engine.keep import keep_pass
 from scheduler_sim.engine.life import finish, leave_queue, requeue, vacate
 from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
-from scheduler_sim.engine.record import settle
+from scheduler_sim.engine.record import settle, short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
-from scheduler_sim.engine.state import DIRTY, EARLY, LOST, NOW, WAITING, Core
+from scheduler_sim.engine.state import COMPLEX, DIRTY, EARLY, HEAD, LOST, NOW, QUEUE, TAIL, WAITING, Core
 
 
 @entry
-def drive_greedy(core: Core, fill_keys, until: int, budget: int) -> None:
+def drive_greedy(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
     """Fcfs and first fit."""
     while open_step(core, until, budget):
-        greedy_pass(core, fill_keys)
+        greedy_pass(core, fill_keys, fill_second)
         close_step(core)
 
 
 @entry
-def drive_easy(core: Core, fill_keys, until: int, budget: int) -> None:
+def drive_easy(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
     """EASY by shadow time and extra nodes."""
     while open_step(core, until, budget):
-        easy_pass(core, fill_keys)
+        easy_pass(core, fill_keys, fill_second)
         close_step(core)
 
 
 @entry
-def drive_plan(core: Core, fill_keys, until: int, budget: int) -> None:
+def drive_plan(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
     """Reservations of any depth, planned anew."""
     while open_step(core, until, budget):
-        plan_pass(core, fill_keys)
+        plan_pass(core, fill_keys, fill_second)
         close_step(core)
 
 
 @entry
-def drive_keep(core: Core, fill_keys, until: int, budget: int) -> None:
+def drive_keep(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
     """Conservative with kept promises."""
     while open_step(core, until, budget):
         keep_pass(core, fill_keys)
@@ -118,6 +118,19 @@ def announce(core: Core, module: int, nodes: int, time: int, row: int) -> None:
 def retract(core: Core, module: int, time: int, row: int) -> None:
     """The announcement has come true, or will not."""
     drop_release(core, module, time, row)
+
+
+@entry
+def look_at_each(core: Core) -> None:
+    """From now on some component has several placements or asks for shared resources."""
+    for i in range(core.clock[HEAD], core.clock[TAIL]):
+        row = core.lists[QUEUE, i]
+        placement = core.comp[row].first
+        core.comp[row].wait_resources += short_so_far(
+            core, core.place[placement].module, core.place[placement].nodes
+        )
+    core.rules[COMPLEX] = 1
+    core.clock[DIRTY] = core.clock[EARLY] = 1
 
 
 @entry

@@ -40,11 +40,13 @@ from scheduler_sim.engine.state import (
 
 
 @part
-def easy_pass(core: Core, fill_keys) -> None:
+def easy_pass(core: Core, fill_keys, fill_second) -> None:
     """One walk over the queue, or over the newcomers alone where nothing else can change."""
-    if not (core.clock[DIRTY] or core.rules[DYNAMIC] or overran(core)) and _newcomers_follow_fronts(core):
+    if not (
+        core.clock[DIRTY] or core.rules[DYNAMIC] or core.rules[TWO_ORDERS] == 2 or overran(core)
+    ) and _newcomers_follow_fronts(core):
         size = core.clock[NEW]
-        _sweep(core, NEWCOMERS, 0, size)
+        _sweep(core, fill_second, NEWCOMERS, 0, size)
         for i in range(size):
             row = core.lists[NEWCOMERS, i]
             if core.comp[row].state == WAITING:
@@ -57,7 +59,7 @@ def easy_pass(core: Core, fill_keys) -> None:
     for module in range(core.clock[MODULES]):
         core.pool[module].reserved = core.pool[module].front
         core.pool[module].front = -1
-    close_gaps(core, _sweep(core, QUEUE, core.clock[HEAD], core.clock[TAIL]))
+    close_gaps(core, _sweep(core, fill_second, QUEUE, core.clock[HEAD], core.clock[TAIL]))
 
 
 @part
@@ -73,7 +75,7 @@ def _newcomers_follow_fronts(core):
 
 
 @part
-def _sweep(core, which, low, high):
+def _sweep(core, fill_second, which, low, high):
     """Fronts and candidates in ``low .. high`` of a list; returns where it could stop."""
     put_off = 0
     place = low
@@ -94,7 +96,7 @@ def _sweep(core, which, low, high):
         elif it.nodes <= pool.free:
             _backfill(core, row)
     if put_off > 0:
-        sort_candidates(core, put_off)
+        sort_candidates(core, fill_second, put_off)
         for i in range(put_off):
             row = core.lists[CANDIDATES, i]
             if core.place[row].nodes <= core.pool[core.place[row].module].free:
@@ -128,7 +130,7 @@ def _backfill(core, row):
 def _set_shadow(core, module, row):
     """When planned ends free enough nodes for the front, and how many are then left over."""
     plan, pool = core.release[module], core.pool[module]
-    soonest = core.clock[NOW] + 1
+    soonest = core.clock[NOW] + 1  # also for what is past its planned end
     needed = core.place[row].nodes
     available = pool.free - pool.draining
     shadow = INF

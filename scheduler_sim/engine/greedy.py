@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import start
-from scheduler_sim.engine.queue import close_gaps, insert, insert_newcomers, newcomers_come_last, refresh
+from scheduler_sim.engine.queue import (
+    close_gaps,
+    insert,
+    insert_newcomers,
+    newcomers_come_last,
+    refresh,
+    sort_candidates,
+)
 from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.state import (
+    CANDIDATES,
     COMPLEX,
     DIRTY,
     DYNAMIC,
@@ -20,14 +28,15 @@ from scheduler_sim.engine.state import (
     QUEUE,
     STRATEGY,
     TAIL,
+    TWO_ORDERS,
     Core,
 )
 
 
 @part
-def greedy_pass(core: Core, fill_keys) -> None:
+def greedy_pass(core: Core, fill_keys, fill_second) -> None:
     """Start what fits, in queue order; under fcfs nothing passes a blocked component."""
-    if not (core.clock[DIRTY] or core.rules[DYNAMIC]) and newcomers_come_last(core):
+    if not (core.clock[DIRTY] or core.rules[DYNAMIC] or core.rules[TWO_ORDERS]) and newcomers_come_last(core):
         for i in range(core.clock[NEW]):
             row = core.lists[NEWCOMERS, i]
             if not _try(core, row):
@@ -39,10 +48,20 @@ def greedy_pass(core: Core, fill_keys) -> None:
         insert_newcomers(core)
     for pool in range(len(core.pool)):
         core.pool[pool].blocked = 0
+    put_off = 0
     place = core.clock[HEAD]
     while place < core.clock[TAIL] and not _nothing_can_start(core):
-        _try(core, core.lists[QUEUE, place])
+        row = core.lists[QUEUE, place]
         place += 1
+        if core.rules[TWO_ORDERS] and _all_failed(core, row):
+            core.lists[CANDIDATES, put_off] = row
+            put_off += 1
+        else:
+            _try(core, row)
+    if put_off > 0:
+        sort_candidates(core, fill_second, put_off)
+        for i in range(put_off):
+            _try(core, core.lists[CANDIDATES, i])
     close_gaps(core, place)
 
 
@@ -63,9 +82,10 @@ def _better_now(core, placement, best):
 def _nothing_can_start(core):
     """Every module is full, blocked, or has nobody waiting that has not been tried."""
     for module in range(core.clock[MODULES]):
-        if core.pool[module].free == 0 and core.rules[FIRST_FIT]:
-            continue
-        if not core.pool[module].blocked and (core.rules[COMPLEX] or core.pool[module].queued > 0):
+        if core.rules[FIRST_FIT]:
+            if core.pool[module].free > 0:
+                return False
+        elif not core.pool[module].blocked and (core.rules[COMPLEX] or core.pool[module].queued > 0):
             return False
     return True
 
@@ -80,14 +100,24 @@ def _try(core, row):
     if best >= 0:
         start(core, row, best)
         return True
-    if not core.rules[FIRST_FIT]:
-        for placement in range(core.comp[row].first, core.comp[row].last):
-            _block(core, placement)
+    for placement in range(core.comp[row].first, core.comp[row].last):
+        _block(core, placement)
     return False
 
 
 @part
+def _all_failed(core, row):
+    """First fit with two orders: in each module ``row`` asks for, somebody before it failed to start."""
+    for placement in range(core.comp[row].first, core.comp[row].last):
+        if not core.pool[core.place[placement].module].blocked:
+            return False
+    return True
+
+
+@part
 def _is_blocked(core, placement):
+    if core.rules[FIRST_FIT]:
+        return False
     if core.pool[core.place[placement].module].blocked:
         return True
     for i in range(core.demand.shape[1]):

@@ -17,6 +17,7 @@ from scheduler_sim.engine.state import (
     COMPONENTS,
     DIRTY,
     DONE,
+    DUE,
     EARLY,
     INF,
     KICK,
@@ -45,7 +46,7 @@ def next_instant(core: Core) -> int:
     now = core.clock[NOW]
     if core.clock[READY] > 0 or core.clock[KICK]:
         return now
-    time = next_end(core)
+    time = min(next_end(core), core.clock[DUE])
     if core.clock[SEEN] < core.clock[COMPONENTS]:
         time = min(time, core.comp[core.lists[ARRIVALS, core.clock[SEEN]]].submit)
     return time

@@ -6,10 +6,11 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import promise, withdraw
 from scheduler_sim.engine.plan import ranks_before, start_promised
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
-from scheduler_sim.engine.queue import insert_newcomers, refresh, sort_newcomers
+from scheduler_sim.engine.queue import insert_newcomers, refresh
 from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.releases import overran
 from scheduler_sim.engine.state import (
+    DUE,
     DYNAMIC,
     EARLY,
     FIRST_AVAILABLE,
@@ -17,7 +18,6 @@ from scheduler_sim.engine.state import (
     INF,
     LOST,
     NEW,
-    NEWCOMERS,
     NOW,
     PROFILED,
     QUEUE,
@@ -30,55 +30,45 @@ from scheduler_sim.engine.state import (
 @part
 def keep_pass(core: Core, fill_keys) -> None:
     """Lift old promises if something came free early, promise to newcomers, start what is due."""
+    if core.rules[DYNAMIC]:
+        refresh(core, fill_keys)
+    else:
+        insert_newcomers(core)
+    head, tail = core.clock[HEAD], core.clock[TAIL]
     if core.clock[LOST] or overran(core):
-        _renew(core, fill_keys)
+        build_profiles(core, True)
+        for i in range(head, tail):
+            withdraw(core, core.lists[QUEUE, i])
     elif core.clock[EARLY] or not core.clock[PROFILED]:
-        _lift_all(core, fill_keys)
-    sort_newcomers(core)
-    for i in range(core.clock[NEW]):
-        _promise_best(core, core.lists[NEWCOMERS, i], INF)
-    insert_newcomers(core)
-    start_promised(core)
+        _lift_all(core)
+    if core.clock[NEW] or core.clock[LOST] or core.clock[EARLY] or overran(core):
+        for i in range(head, tail):
+            row = core.lists[QUEUE, i]
+            if core.comp[row].promised < 0:
+                _promise_best(core, row, INF)
+    core.clock[DUE] = start_promised(core)
 
 
 @part
-def _renew(core, fill_keys):
-    """Promises are void: every one is made anew, in queue order."""
-    build_profiles(core)
-    _bring_in_order(core, fill_keys)
-    for i in range(core.clock[HEAD], core.clock[TAIL]):
-        withdraw(core, core.lists[QUEUE, i])
-    for i in range(core.clock[HEAD], core.clock[TAIL]):
-        _promise_best(core, core.lists[QUEUE, i], INF)
-
-
-@part
-def _lift_all(core, fill_keys):
-    """One sweep in queue order: each promise in turn goes to its earliest slot."""
-    build_profiles(core)
-    _bring_in_order(core, fill_keys)
+def _lift_all(core):
+    """One sweep in queue order: each promise in turn goes to its earliest slot, never later."""
+    build_profiles(core, True)
     head, tail = core.clock[HEAD], core.clock[TAIL]
     for i in range(head, tail):
-        row = core.lists[QUEUE, i]
-        if core.comp[row].promise < INF:
-            occupy(core, core.comp[row].promised, core.comp[row].promise, 1)
+        _hold(core, core.lists[QUEUE, i], 1)
     for i in range(head, tail):
         row = core.lists[QUEUE, i]
-        latest = core.comp[row].promise
-        if latest == core.clock[NOW]:
-            continue
-        if latest < INF:
-            occupy(core, core.comp[row].promised, latest, -1)
-        _promise_best(core, row, latest)
+        if core.comp[row].promised >= 0:
+            _hold(core, row, -1)
+            _promise_best(core, row, core.comp[row].promise)
 
 
 @part
-def _bring_in_order(core, fill_keys):
-    if core.rules[DYNAMIC]:
-        newcomers = core.clock[NEW]
-        core.clock[NEW] = 0
-        refresh(core, fill_keys)
-        core.clock[NEW] = newcomers
+def _hold(core, row, sign):
+    """Take the promise of ``row`` out of the profiles, or put it back."""
+    begin, placement = core.comp[row].promise, core.comp[row].promised
+    if begin < INF:
+        occupy(core, placement, begin, begin + core.place[placement].limit, sign)
 
 
 @part
@@ -102,5 +92,4 @@ def _promise_best(core, row, latest):
         if time <= latest and (best < 0 or ranks_before(core, placement, time, best, best_time)):
             best, best_time = placement, time
     promise(core, row, best, best_time)
-    if best_time < INF:
-        occupy(core, best, best_time, 1)
+    _hold(core, row, 1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from scheduler_sim.engine.events import push_end
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.record import is_complex, short_so_far
+from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.state import (
     AFTER,
     AFTERNOTOK,
     AFTEROK,
     COMPLETED,
+    COMPLEX,
     DIRTY,
     EARLY,
     FAILED,
@@ -57,7 +58,7 @@ def make_eligible(core: Core, row: int) -> None:
     core.clock[NEW] += 1
     placement = core.comp[row].first
     module = core.place[placement].module
-    if not is_complex(core, row):
+    if not core.rules[COMPLEX]:
         core.comp[row].wait_resources = -short_so_far(core, module, core.place[placement].nodes)
     _count(core, row, placement, 1)
 
@@ -66,7 +67,7 @@ def make_eligible(core: Core, row: int) -> None:
 def start(core: Core, row: int, placement: int) -> None:
     """Start now: take nodes and resources, plan their return by the time limit."""
     now, module = core.clock[NOW], core.place[placement].module
-    if not is_complex(core, row):
+    if not core.rules[COMPLEX]:
         core.comp[row].wait_resources += short_so_far(core, module, core.place[placement].nodes)
     _count(core, row, core.comp[row].first if core.comp[row].promised < 0 else core.comp[row].promised, -1)
     core.comp[row].state = RUNNING
@@ -166,7 +167,7 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     """A waiting or held component is cancelled; the caller takes it out of the queue."""
     if core.comp[row].state == WAITING:
         placement = core.comp[row].first
-        if not is_complex(core, row):
+        if not core.rules[COMPLEX]:
             core.comp[row].wait_resources += short_so_far(
                 core, core.place[placement].module, core.place[placement].nodes
             )
@@ -186,7 +187,7 @@ def requeue(core: Core, row: int) -> None:
     core.comp[row].wait_resources += core.clock[NOW] - core.comp[row].start
     core.comp[row].state = WAITING
     core.comp[row].start = core.comp[row].end = core.comp[row].placed = -1
-    if not is_complex(core, row):
+    if not core.rules[COMPLEX]:
         core.comp[row].wait_resources -= short_so_far(
             core, core.place[placement].module, core.place[placement].nodes
         )

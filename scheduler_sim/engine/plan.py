@@ -28,6 +28,7 @@ from scheduler_sim.engine.state import (
     DYNAMIC,
     EARLIEST_END,
     EARLY,
+    EXTRA,
     FIRST_AVAILABLE,
     HEAD,
     INF,
@@ -47,14 +48,14 @@ from scheduler_sim.engine.state import (
 
 
 @part
-def plan_pass(core: Core, fill_keys) -> None:
+def plan_pass(core: Core, fill_keys, fill_second) -> None:
     """Plan every component anew, or only the newcomers where the plan still stands."""
     if _plan_stands(core):
         if core.clock[DIRTY]:
             start_promised(core)
         for i in range(core.clock[NEW]):
             row = core.lists[NEWCOMERS, i]
-            _plan(core, row, False)
+            _plan(core, row)
             if core.comp[row].state == WAITING:
                 insert(core, row)
         return
@@ -62,22 +63,29 @@ def plan_pass(core: Core, fill_keys) -> None:
         refresh(core, fill_keys)
     else:
         insert_newcomers(core)
-    build_profiles(core)
+    build_profiles(core, False)
     for module in range(core.clock[MODULES]):
-        core.pool[module].reserved = 0
-    _plan_all(core)
+        core.pool[module].reserved, core.pool[module].shadow = 0, INF
+    _plan_all(core, fill_second)
     close_gaps(core, core.clock[TAIL])
 
 
 @part
-def start_promised(core: Core) -> None:
-    """The reservations that begin now start."""
-    now = core.clock[NOW]
+def start_promised(core: Core) -> int:
+    """The reservations that begin now start; returns when the next one begins.
+
+    After a single event of an instant one may have to wait for another end of that instant.
+    """
+    now, due = core.clock[NOW], INF
     for i in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, i]
-        if core.comp[row].promise == now:
+        time = core.comp[row].promise
+        if time == now and fits(core, core.comp[row].promised):
             start(core, row, core.comp[row].promised)
+        elif time > now:
+            due = min(due, time)
     close_gaps(core, core.clock[TAIL])
+    return due
 
 
 @part
@@ -93,26 +101,24 @@ def _plan_stands(core):
 
 
 @part
-def _plan_all(core):
+def _plan_all(core, fill_second):
     put_off = 0
     for place in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, place]
-        if core.rules[TWO_ORDERS] and _meets_reservation(core, row):
-            _plan(core, row, True)
-            if core.comp[row].promised < 0:
-                core.lists[CANDIDATES, put_off] = row
-                put_off += 1
+        if core.rules[TWO_ORDERS] and not _may_reserve_somewhere(core, row):
+            core.lists[CANDIDATES, put_off] = row
+            put_off += 1
         else:
-            _plan(core, row, False)
+            _plan(core, row)
     if put_off > 0:
-        sort_candidates(core, put_off)
+        sort_candidates(core, fill_second, put_off)
         for i in range(put_off):
-            _plan(core, core.lists[CANDIDATES, i], False)
+            _plan(core, core.lists[CANDIDATES, i])
 
 
 @part
-def _plan(core, row, put_off):
-    """Start ``row`` now, or reserve its best slot while depth is left; ``put_off``: never start it."""
+def _plan(core, row):
+    """Start ``row`` now, or reserve its best slot while depth is left."""
     now = core.clock[NOW]
     best, best_time = -1, INF
     for placement in range(core.comp[row].first, core.comp[row].last):
@@ -122,19 +128,25 @@ def _plan(core, row, put_off):
             time = now
         else:
             continue
+        if time == now and not _may_pass(core, placement):
+            continue
         if best < 0 or ranks_before(core, placement, time, best, best_time):
             best, best_time = placement, time
-    if best < 0 or (put_off and best_time == now):
+    if best < 0:
         withdraw(core, row)
         return
-    if best_time == now:
+    pool = core.pool[core.place[best].module]
+    if best_time == now and fits(core, best):
+        # Whoever starts before there is a front is planned as what runs: by its limit.
+        length = core.place[best].test if pool.reserved > 0 else core.place[best].limit
+        occupy(core, best, now, now + length, 1)
         start(core, row, best)
-        occupy(core, best, now, 1)
         return
-    core.pool[core.place[best].module].reserved += 1
+    pool.reserved += 1
     promise(core, row, best, best_time)
     if best_time < INF:
-        occupy(core, best, best_time, 1)
+        occupy(core, best, best_time, best_time + core.place[best].test, 1)
+        pool.shadow = min(pool.shadow, best_time)
 
 
 @part
@@ -159,9 +171,17 @@ def _may_reserve(core, row, placement):
 
 
 @part
-def _meets_reservation(core, row):
-    """Whether a module that ``row`` asks for has a front already: then it is a candidate."""
+def _may_reserve_somewhere(core, row):
     for placement in range(core.comp[row].first, core.comp[row].last):
-        if core.pool[core.place[placement].module].reserved > 0:
+        if core.pool[core.place[placement].module].reserved < core.rules[DEPTH] or core.rules[DEPTH] == ALL:
             return True
     return False
+
+
+@part
+def _may_pass(core, placement):
+    """The dialect without extra nodes: who passes a front ends by its reservation."""
+    pool = core.pool[core.place[placement].module]
+    return (
+        core.rules[EXTRA] or pool.reserved == 0 or core.clock[NOW] + core.place[placement].test <= pool.shadow
+    )

@@ -8,12 +8,16 @@ planner knows only rectangles on it: a start, a length, an amount.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.releases import ends_now
 from scheduler_sim.engine.state import INF, MODULES, NOW, PROFILED, Core
 
 
 @part
-def build_profiles(core: Core) -> None:
-    """Profiles from the planned ends alone; what is past its planned end is planned to end next."""
+def build_profiles(core: Core, on_time: bool) -> None:
+    """Profiles from the planned ends alone; what is past its planned end is planned to end next.
+
+    ``on_time``: what ends at this very instant is planned to end now, as promises count on it.
+    """
     now = core.clock[NOW]
     for pool in range(len(core.pool)):
         steps = core.profile[pool]
@@ -23,7 +27,9 @@ def build_profiles(core: Core) -> None:
             nodes = core.release[pool, i].nodes
             gone = min(leaving, nodes)
             leaving -= gone
-            time = max(core.release[pool, i].time, now + 1)
+            time = core.release[pool, i].time
+            if time <= now:
+                time = now if on_time and ends_now(core, core.release[pool, i].row) else now + 1
             if time > steps[size - 1].time:
                 steps[size].time, steps[size].free = time, steps[size - 1].free
                 size += 1
@@ -55,9 +61,8 @@ def earliest(core: Core, placement: int, after: int) -> int:
 
 
 @part
-def occupy(core: Core, placement: int, begin: int, sign: int) -> None:
+def occupy(core: Core, placement: int, begin: int, end: int, sign: int) -> None:
     """Take the rectangle of a placement out of the profiles (sign 1) or put it back (-1)."""
-    end = begin + core.place[placement].test
     _add(core, core.place[placement].module, begin, end, -sign * core.place[placement].nodes)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:

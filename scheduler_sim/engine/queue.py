@@ -17,6 +17,7 @@ from scheduler_sim.engine.state import (
     ORIGIN,
     QUEUE,
     TAIL,
+    TWO_ORDERS,
     WAITING,
     Core,
 )
@@ -126,8 +127,13 @@ def refresh(core: Core, fill_keys) -> None:
 
 
 @part
-def sort_candidates(core: Core, size: int) -> None:
+def sort_candidates(core: Core, fill_second, size: int) -> None:
     """Bring the candidates into the backfill order, by swapping its keys in for a moment."""
+    if core.rules[TWO_ORDERS] == 2:
+        rows = core.lists[CANDIDATES, :size]
+        fill_second(core.clock[NOW] - core.clock[ORIGIN], rows, core.columns, core.keys)
+        for i in range(size):
+            core.comp[rows[i]].second_key = core.keys[i]
     _swap_keys(core, size)
     _sort(core, CANDIDATES, 0, size)
     _swap_keys(core, size)

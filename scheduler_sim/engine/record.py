@@ -68,17 +68,11 @@ def _write_row(core, module):
 
 @part
 def _account_complex_waits(core, seconds):
-    """Components with several placements or shared resources: one look each, each step."""
+    """With several placements or shared resources about: one look at each component, each step."""
     for i in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, i]
-        if is_complex(core, row) and not fits_somewhere(core, row):
+        if not fits_somewhere(core, row):
             core.comp[row].wait_resources += seconds
-
-
-@part
-def is_complex(core: Core, row: int) -> bool:
-    """Whether more than the free nodes of one module decides if ``row`` fits."""
-    return core.comp[row].last - core.comp[row].first > 1 or core.demand.shape[1] > 0
 
 
 @part

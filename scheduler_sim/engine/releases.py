@@ -48,12 +48,23 @@ def drop_release(core: Core, pool: int, time: int, row: int) -> None:
 
 @part
 def overran(core: Core) -> bool:
-    """Whether a running component is past its planned end."""
+    """Whether a running component is past its planned end.
+
+    What ends at this very instant is not: passes after single events see it still running.
+    """
     for pool in range(len(core.pool)):
-        head = core.pool[pool].release_head
-        if head < core.pool[pool].release_tail and core.release[pool, head].time <= core.clock[NOW]:
-            return True
+        for i in range(core.pool[pool].release_head, core.pool[pool].release_tail):
+            if core.release[pool, i].time > core.clock[NOW]:
+                break
+            if not ends_now(core, core.release[pool, i].row):
+                return True
     return False
+
+
+@part
+def ends_now(core: Core, row: int) -> bool:
+    """Whether ``row`` runs and ends at this very instant (an announced return of nodes does not)."""
+    return row >= 0 and core.comp[row].end == core.clock[NOW]
 
 
 @part

@@ -46,8 +46,9 @@ AFTER, AFTERANY, AFTEROK, AFTERNOTOK = 0, 1, 2, 3
     MODULES,  # modules of the system: the first pools
     COMPONENTS,  # rows in use
     ORIGIN,  # first submission: where orders that depend on time count from
-) = range(19)
-CLOCK_SLOTS = 19
+    DUE,  # the next promised start, where promises are kept
+) = range(20)
+CLOCK_SLOTS = 20
 
 # Rows of ``lists``
 (
@@ -72,7 +73,7 @@ DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
     STATIC_SHADOW,  # 1 = the shadow time of a front is computed once
     BY_RUN,  # 1 = candidates are judged by their run time
     DYNAMIC,  # 1 = the order depends on time
-    TWO_ORDERS,  # 1 = the candidates have an order of their own
+    TWO_ORDERS,  # 1 = the candidates have an order of their own, 2 = and it depends on time
     COMPLEX,  # 1 = some component has several placements or asks for shared resources
     FIRST_FIT,  # 1 = nobody blocks anybody
 ) = range(10)
@@ -220,6 +221,7 @@ def blank(sizes: Sizes) -> Core:
     )
     core.lists[ARRIVALS, : sizes.rows] = np.arange(sizes.rows)
     core.clock[MODULES] = sizes.modules
+    core.clock[DUE] = INF
     for name in ("eligible", "start", "end", "placed", "promised"):
         core.comp[name] = -1
     core.comp["promise"] = INF

@@ -60,7 +60,7 @@ class Placements:
     @property
     def rigid(self) -> bool:
         """Whether every component has at most one placement and none asks for shared resources."""
-        return bool((np.diff(self.first) <= 1).all()) and self.demand.shape[1] == 0
+        return bool((np.diff(self.first) <= 1).all() and not self.demand.any())
 
 
 def expand(workload: Workload, system: System, *, only_first: bool = False) -> Placements:

@@ -72,7 +72,7 @@ COMPONENTS = (
     Column("power_w", "float64", "W", "mean power over its run, all its nodes; NaN without an energy model"),
     Column("energy_j", "float64", "J", "energy of its run, all its nodes; NaN without an energy model"),
 )
-"""``components``: one row a component, in trace order."""
+"""``components``: one row a component, in the order of the trace file."""
 
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),

@@ -98,7 +98,7 @@ def write_components(
         comp["key"][part] = order.static_keys(
             str(scheme.policy.order), scheme.order_function, core.columns[:, part]
         )
-    if scheme.policy.backfill_order is not None:
+    if scheme.policy.backfill_order is not None and not scheme.second_dynamic:
         comp["second_key"][part] = order.static_keys(
             str(scheme.policy.backfill_order), scheme.second_function, core.columns[:, part]
         )
@@ -115,7 +115,7 @@ def _write_placements(core: Core, where: Any, placements: Placements, scheme: Sc
         ("duration", duration),
         ("killed", placements.run > longest),
         ("cost", placements.cost),
-        ("test", duration if scheme.policy.candidate_time == "run" else placements.limit),
+        ("test", np.maximum(duration, 1) if scheme.policy.candidate_time == "run" else placements.limit),
     ):
         place[name][where] = values
     core.demand[where] = placements.demand

@@ -35,7 +35,7 @@ _STATE_NAMES = {
 
 
 def component_table(core: Core, workload: Workload, placements: Placements, system: System) -> pd.DataFrame:
-    """One row a component, in trace order, by the columns of the contract."""
+    """One row a component, in the order of the file, by the columns of the contract."""
     rows = len(placements.rows)
     comp, table = core.comp[:rows], workload.table
     started = comp["start"] != NEVER
@@ -64,6 +64,9 @@ def component_table(core: Core, workload: Workload, placements: Placements, syst
         "wait_priority": np.where(started, comp["start"] - eligible - resources, NEVER),
         "wait_resources": resources,
     }
+    places = _file_places(placements)
+    if places is not None:
+        columns = {name: values[np.argsort(places)] for name, values in columns.items()}
     return frame(columns, COMPONENTS)
 
 
@@ -110,6 +113,9 @@ def build_result(
         **_details(workload, placements),
         **({"requeued": requeued} if requeued else {}),
     }
+    places = _file_places(placements)
+    if places is not None:
+        edges = edges.assign(row=places[edges["row"]], after_row=places[edges["after_row"]])
     metrics = compute(components, timeline, modules=modules, edges=edges, counts=counts)
     return Result(
         components, timeline, metrics, {**manifest, "modules": modules, "counts": metrics["counts"]}
@@ -159,6 +165,16 @@ def digest_of_workload(workload: Workload) -> dict[str, str]:
         else:
             digest.update(np.ascontiguousarray(column.to_numpy()).tobytes())
     return {"role": "workload", "name": Path(workload.source.name).name, "sha256": digest.hexdigest()}
+
+
+def _file_places(placements: Placements) -> np.ndarray | None:
+    """Where each component stands in the file, None if the file is in order of submission."""
+    rows = placements.rows
+    if (np.diff(rows) > 0).all():
+        return None
+    places = np.empty(len(rows), dtype=np.int64)
+    places[np.argsort(rows)] = np.arange(len(rows))
+    return places
 
 
 def _first_module(core: Core, placements: Placements) -> np.ndarray:

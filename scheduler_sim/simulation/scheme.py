@@ -29,7 +29,9 @@ class Scheme:
     policy: Policy
     loop: Callable[..., None]
     filler: Any
+    second_filler: Any
     dynamic: bool
+    second_dynamic: bool
     order_function: Callable[..., Any] | None
     second_function: Callable[..., Any] | None
 
@@ -43,7 +45,7 @@ class Scheme:
         rules[slot.STATIC_SHADOW] = policy.shadow == "static"
         rules[slot.BY_RUN] = policy.candidate_time == "run"
         rules[slot.DYNAMIC] = self.dynamic
-        rules[slot.TWO_ORDERS] = policy.backfill_order is not None
+        rules[slot.TWO_ORDERS] = 0 if policy.backfill_order is None else 1 + self.second_dynamic
         rules[slot.COMPLEX] = complex_components
         rules[slot.FIRST_FIT] = policy.backfill == "first_fit"
 
@@ -51,17 +53,22 @@ class Scheme:
 def scheme_of(policy: Policy, *, rigid: bool) -> Scheme:
     """Choose the loop; ``rigid``: every component has one placement and no shared resources.
 
-    Raises ConfigError for a dialect that is defined on rigid components only, and for a
-    backfill order that depends on time.
+    Raises ConfigError for a dialect that is defined on rigid components only.
     """
     function, second = policy.order_function(), policy.backfill_order_function()
-    name = "" if function else str(policy.order)
+    name, second_name = str(policy.order), str(policy.backfill_order or "fifo")
     dynamic = order.depends_on_time(name, function)
-    if policy.backfill_order is not None and order.depends_on_time(str(policy.backfill_order), second):
-        raise ConfigError(
-            f"policy.backfill_order: found {policy.backfill_order!r}; allowed: an order that does not depend on time"
-        )
-    return Scheme(policy, _loop(policy, rigid), _filler(name, function, dynamic), dynamic, function, second)
+    second_dynamic = order.depends_on_time(second_name, second)
+    return Scheme(
+        policy,
+        _loop(policy, rigid),
+        _filler(name, function, dynamic),
+        _filler(second_name, second, second_dynamic),
+        dynamic,
+        second_dynamic,
+        function,
+        second,
+    )
 
 
 def needs_compiling(policy: Policy) -> bool:
@@ -81,12 +88,11 @@ def _loop(policy: Policy, rigid: bool) -> Callable[..., None]:
         return drive.drive_keep
     if policy.reservation_depth == 1 and rigid:
         return drive.drive_easy
-    for key, textbook in (("extra_rule", True), ("shadow", "dynamic")):
-        if getattr(policy, key) != textbook:
-            raise ConfigError(
-                f"policy.{key}: found {getattr(policy, key)!r}; this dialect of EASY is defined for components "
-                f"with one placement and no shared resources; allowed here: {textbook!r}"
-            )
+    if policy.shadow != "dynamic":
+        raise ConfigError(
+            f"policy.shadow: found {policy.shadow!r}; this dialect of EASY is defined for components with one "
+            "placement and no shared resources; allowed here: 'dynamic'"
+        )
     return drive.drive_plan
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import InputError, did_you_mean
@@ -46,8 +47,7 @@ def append(core: Core, scheme: Scheme, system: System, batch: Batch) -> tuple[Co
     at, count = int(core.clock[slot.COMPONENTS]), len(placements.rows)
     if not placements.rigid and not core.rules[slot.COMPLEX]:
         scheme = scheme_of(scheme.policy, rigid=False)
-        core.rules[slot.COMPLEX] = 1
-        core.clock[slot.DIRTY] = core.clock[slot.EARLY] = 1
+        drive.look_at_each(core)
     used = int(core.comp["last"][:at].max(initial=0))
     core = _with_room_for(core, system, at + count, used + max(len(placements.module), count))
     write_components(core, at, workload, placements, scheme, int(core.clock[slot.ORIGIN]))
