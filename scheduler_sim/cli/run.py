@@ -64,11 +64,11 @@ def execute(args: argparse.Namespace) -> None:
     log = RunLog()
     settings = _settings(args.settings)
     out = Path(args.out) if args.out is not None else None
-    older = out is not None and _is_place_for_result(out)
+    with log.part("import"):
+        older = out is not None and _is_place_for_result(out)
+        from scheduler_sim.cli.run_page import run_text
+        from scheduler_sim.policy.policy import Policy
     try:
-        with log.part("import"):
-            from scheduler_sim.cli.run_page import run_text
-            from scheduler_sim.policy.policy import Policy
         policy = Policy.resolve(args.policy)
         policy = policy.with_settings(settings) if settings else policy
         simulation = _loaded(args, policy, log)

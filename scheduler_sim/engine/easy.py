@@ -20,6 +20,7 @@ from scheduler_sim.engine.queue import (
 )
 from scheduler_sim.engine.releases import overran
 from scheduler_sim.engine.state import (
+    BY_RUN,
     CANDIDATES,
     DIRTY,
     DYNAMIC,
@@ -42,9 +43,7 @@ from scheduler_sim.engine.state import (
 @part
 def easy_pass(core: Core, fill_keys, fill_second) -> None:
     """One walk over the queue, or over the newcomers alone where nothing else can change."""
-    if not (
-        core.clock[DIRTY] or core.rules[DYNAMIC] or core.rules[TWO_ORDERS] == 2 or overran(core)
-    ) and _newcomers_follow_fronts(core):
+    if _fronts_stand(core):
         size = core.clock[NEW]
         _sweep(core, fill_second, NEWCOMERS, 0, size)
         for i in range(size):
@@ -63,8 +62,14 @@ def easy_pass(core: Core, fill_keys, fill_second) -> None:
 
 
 @part
-def _newcomers_follow_fronts(core):
-    """Newcomers behind the front of their module leave every earlier decision as it is."""
+def _fronts_stand(core):
+    """Nothing came free and newcomers stand behind the fronts: all earlier decisions stay as they are.
+
+    Judged by run time, a candidate may outlast the shadow time by its limit and so move it.
+    """
+    rules = core.rules
+    if core.clock[DIRTY] or rules[DYNAMIC] or rules[BY_RUN] or rules[TWO_ORDERS] == 2 or overran(core):
+        return False
     sort_newcomers(core)
     for i in range(core.clock[NEW]):
         row = core.lists[NEWCOMERS, i]

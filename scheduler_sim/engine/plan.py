@@ -151,7 +151,7 @@ def _plan(core, row):
 
 @part
 def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -> bool:
-    """Rule 9: whether the slot of ``one`` is better than that of ``other``, which stands earlier in the list."""
+    """Rule 9: whether the slot of ``one`` is better than that of ``other``, earlier in the list."""
     strategy = core.rules[STRATEGY]
     if strategy == FIRST_AVAILABLE:
         return time == core.clock[NOW] and other_time != core.clock[NOW]

@@ -19,6 +19,7 @@ def build_profiles(core: Core, on_time: bool) -> None:
     ``on_time``: what ends at this very instant is planned to end now, as promises count on it.
     """
     now = core.clock[NOW]
+    core.clock[PROFILED] = 1
     for pool in range(len(core.pool)):
         steps = core.profile[pool]
         steps[0].time, steps[0].free = now, core.pool[pool].free
@@ -28,14 +29,16 @@ def build_profiles(core: Core, on_time: bool) -> None:
             gone = min(leaving, nodes)
             leaving -= gone
             time = core.release[pool, i].time
-            if time <= now:
-                time = now if on_time and ends_now(core, core.release[pool, i].row) else now + 1
+            if time <= now and on_time and ends_now(core, core.release[pool, i].row):
+                time = now
+            elif time <= now:
+                time = now + 1
+                core.clock[PROFILED] = 0  # a guess for this pass only
             if time > steps[size - 1].time:
                 steps[size].time, steps[size].free = time, steps[size - 1].free
                 size += 1
             steps[size - 1].free += nodes - gone
         core.pool[pool].profile_size = size
-    core.clock[PROFILED] = 1
 
 
 @part

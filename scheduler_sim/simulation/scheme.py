@@ -24,7 +24,7 @@ STRATEGIES = {
 
 @dataclass(frozen=True)
 class Scheme:
-    """A policy made ready to run: the loop, the filler of its keys, the order functions."""
+    """A policy made ready to run: the loop, the fillers of its keys, the order functions."""
 
     policy: Policy
     loop: Callable[..., None]
@@ -34,6 +34,10 @@ class Scheme:
     second_dynamic: bool
     order_function: Callable[..., Any] | None
     second_function: Callable[..., Any] | None
+
+    def run(self, core: slot.Core, until: int, steps: int) -> None:
+        """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
+        self.loop(core, self.filler, self.second_filler, until, steps)
 
     def write_rules(self, core: slot.Core, *, complex_components: bool) -> None:
         """Write the policy into the core's rules."""
@@ -90,8 +94,8 @@ def _loop(policy: Policy, rigid: bool) -> Callable[..., None]:
         return drive.drive_easy
     if policy.shadow != "dynamic":
         raise ConfigError(
-            f"policy.shadow: found {policy.shadow!r}; this dialect of EASY is defined for components with one "
-            "placement and no shared resources; allowed here: 'dynamic'"
+            f"policy.shadow: found {policy.shadow!r}; this dialect of EASY is defined for components with "
+            "one placement and no shared resources; allowed here: 'dynamic'"
         )
     return drive.drive_plan
 

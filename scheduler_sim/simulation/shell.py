@@ -106,9 +106,7 @@ class Simulation(Actions):
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""
         clock = self._core.clock
-        self._scheme.loop(
-            self._core, self._scheme.filler, self._scheme.second_filler, clock[slot.NOW], clock[slot.STEPS]
-        )
+        self._scheme.run(self._core, clock[slot.NOW], clock[slot.STEPS])
 
     def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
         """Start a SimPy process that ``run`` waits for (``env.process`` starts one it does not)."""
@@ -198,10 +196,8 @@ class Simulation(Actions):
         clock = self._core.clock
         while True:
             begin = perf_counter()
-            self._scheme.loop(
+            self._scheme.run(
                 self._core,
-                self._scheme.filler,
-                self._scheme.second_filler,
                 until,
                 clock[slot.STEPS] + self._steps_at_once,
             )
