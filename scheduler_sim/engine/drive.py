@@ -18,11 +18,23 @@ from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.record import settle, short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
-from scheduler_sim.engine.state import COMPLEX, DIRTY, EARLY, HEAD, LOST, NOW, QUEUE, TAIL, WAITING, Core
+from scheduler_sim.engine.state import (
+    COMPLEX,
+    DIRTY,
+    EARLY,
+    HEAD,
+    LOST,
+    NOW,
+    QUEUE,
+    TAIL,
+    WAITING,
+    Core,
+    Filler,
+)
 
 
 @entry
-def drive_greedy(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
+def drive_greedy(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """Fcfs and first fit."""
     while open_step(core, until, budget):
         greedy_pass(core, fill_keys, fill_second)
@@ -30,7 +42,7 @@ def drive_greedy(core: Core, fill_keys, fill_second, until: int, budget: int) ->
 
 
 @entry
-def drive_easy(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
+def drive_easy(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """EASY by shadow time and extra nodes."""
     while open_step(core, until, budget):
         easy_pass(core, fill_keys, fill_second)
@@ -38,7 +50,7 @@ def drive_easy(core: Core, fill_keys, fill_second, until: int, budget: int) -> N
 
 
 @entry
-def drive_plan(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
+def drive_plan(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """Reservations of any depth, planned anew."""
     while open_step(core, until, budget):
         plan_pass(core, fill_keys, fill_second)
@@ -46,7 +58,7 @@ def drive_plan(core: Core, fill_keys, fill_second, until: int, budget: int) -> N
 
 
 @entry
-def drive_keep(core: Core, fill_keys, fill_second, until: int, budget: int) -> None:
+def drive_keep(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """Conservative with kept promises."""
     while open_step(core, until, budget):
         keep_pass(core, fill_keys)

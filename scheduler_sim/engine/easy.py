@@ -37,11 +37,12 @@ from scheduler_sim.engine.state import (
     TWO_ORDERS,
     WAITING,
     Core,
+    Filler,
 )
 
 
 @part
-def easy_pass(core: Core, fill_keys, fill_second) -> None:
+def easy_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     """One walk over the queue, or over the newcomers alone where nothing else can change."""
     if _fronts_stand(core):
         size = core.clock[NEW]
@@ -62,7 +63,7 @@ def easy_pass(core: Core, fill_keys, fill_second) -> None:
 
 
 @part
-def _fronts_stand(core):
+def _fronts_stand(core: Core) -> bool:
     """Nothing came free and newcomers stand behind the fronts: all earlier decisions stay as they are.
 
     Judged by run time, a candidate may outlast the shadow time by its limit and so move it.
@@ -80,7 +81,7 @@ def _fronts_stand(core):
 
 
 @part
-def _sweep(core, fill_second, which, low, high):
+def _sweep(core: Core, fill_second: Filler, which: int, low: int, high: int) -> int:
     """Fronts and candidates in ``low .. high`` of a list; returns where it could stop."""
     put_off = 0
     place = low
@@ -110,7 +111,7 @@ def _sweep(core, fill_second, which, low, high):
 
 
 @part
-def _all_closed(core):
+def _all_closed(core: Core) -> bool:
     """No module has both somebody to try and a node to give."""
     for module in range(core.clock[MODULES]):
         pool = core.pool[module]
@@ -120,7 +121,7 @@ def _all_closed(core):
 
 
 @part
-def _backfill(core, row):
+def _backfill(core: Core, row: int) -> None:
     """Start a candidate that fits now, if it ends by the shadow time or leaves the front its nodes."""
     it = core.place[row]
     pool = core.pool[it.module]
@@ -132,7 +133,7 @@ def _backfill(core, row):
 
 
 @part
-def _set_shadow(core, module, row):
+def _set_shadow(core: Core, module: int, row: int) -> None:
     """When planned ends free enough nodes for the front, and how many are then left over."""
     plan, pool = core.release[module], core.pool[module]
     soonest = core.clock[NOW] + 1  # also for what is past its planned end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.state import HEAP, INF, Core
+from scheduler_sim.engine.state import HEAP, INF, Core, Table
 
 
 @part
@@ -38,7 +38,7 @@ def drop_end(core: Core, row: int) -> None:
 
 
 @part
-def _remove(core, place):
+def _remove(core: Core, place: int) -> None:
     last = core.clock[HEAP] - 1
     core.clock[HEAP] = last
     if place == last:
@@ -51,17 +51,17 @@ def _remove(core, place):
 
 
 @part
-def _earlier(time, row, other):
+def _earlier(time: int, row: int, other: Table) -> bool:
     return time < other.time or (time == other.time and row < other.row)
 
 
 @part
-def _later(time, row, other):
+def _later(time: int, row: int, other: Table) -> bool:
     return time > other.time or (time == other.time and row > other.row)
 
 
 @part
-def _rise(core, place, time, row):
+def _rise(core: Core, place: int, time: int, row: int) -> None:
     heap = core.heap
     while place > 0:
         parent = (place - 1) // 2
@@ -73,7 +73,7 @@ def _rise(core, place, time, row):
 
 
 @part
-def _sink(core, place, time, row):
+def _sink(core: Core, place: int, time: int, row: int) -> None:
     heap, size = core.heap, core.clock[HEAP]
     while True:
         child = 2 * place + 1

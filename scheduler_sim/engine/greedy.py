@@ -30,11 +30,12 @@ from scheduler_sim.engine.state import (
     TAIL,
     TWO_ORDERS,
     Core,
+    Filler,
 )
 
 
 @part
-def greedy_pass(core: Core, fill_keys, fill_second) -> None:
+def greedy_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     """Start what fits, in queue order; under fcfs nothing passes a blocked component."""
     if not (core.clock[DIRTY] or core.rules[DYNAMIC] or core.rules[TWO_ORDERS]) and newcomers_come_last(core):
         for i in range(core.clock[NEW]):
@@ -66,7 +67,7 @@ def greedy_pass(core: Core, fill_keys, fill_second) -> None:
 
 
 @part
-def _better_now(core, placement, best):
+def _better_now(core: Core, placement: int, best: int) -> int:
     """The better of two placements that can start now; ties go to the earlier in the list."""
     if best < 0:
         return placement
@@ -79,7 +80,7 @@ def _better_now(core, placement, best):
 
 
 @part
-def _nothing_can_start(core):
+def _nothing_can_start(core: Core) -> bool:
     """Every module is full, blocked, or has nobody waiting that has not been tried."""
     for module in range(core.clock[MODULES]):
         if core.rules[FIRST_FIT]:
@@ -91,7 +92,7 @@ def _nothing_can_start(core):
 
 
 @part
-def _try(core, row):
+def _try(core: Core, row: int) -> bool:
     """Start ``row`` in its best free, unblocked placement; else it blocks what it asks for."""
     best = -1
     for placement in range(core.comp[row].first, core.comp[row].last):
@@ -106,7 +107,7 @@ def _try(core, row):
 
 
 @part
-def _all_failed(core, row):
+def _all_failed(core: Core, row: int) -> bool:
     """First fit with two orders: in each module ``row`` asks for, somebody before it failed to start."""
     for placement in range(core.comp[row].first, core.comp[row].last):
         if not core.pool[core.place[placement].module].blocked:
@@ -115,7 +116,7 @@ def _all_failed(core, row):
 
 
 @part
-def _is_blocked(core, placement):
+def _is_blocked(core: Core, placement: int) -> bool:
     if core.rules[FIRST_FIT]:
         return False
     if core.pool[core.place[placement].module].blocked:
@@ -127,7 +128,7 @@ def _is_blocked(core, placement):
 
 
 @part
-def _block(core, placement):
+def _block(core: Core, placement: int) -> None:
     core.pool[core.place[placement].module].blocked = 1
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:

@@ -102,7 +102,7 @@ def close_step(core: Core) -> None:
 
 
 @part
-def _one_event(core):
+def _one_event(core: Core) -> None:
     """The dialect with a pass after every single event."""
     if next_end(core) == core.clock[NOW]:
         run_out(core, pop_end(core))
@@ -121,19 +121,19 @@ def _one_event(core):
 
 
 @part
-def _submission_due(core):
+def _submission_due(core: Core) -> bool:
     seen = core.clock[SEEN]
     return seen < core.clock[COMPONENTS] and core.comp[core.lists[ARRIVALS, seen]].submit <= core.clock[NOW]
 
 
 @part
-def _submit_next(core):
+def _submit_next(core: Core) -> None:
     row = core.lists[ARRIVALS, core.clock[SEEN]]
     core.clock[SEEN] += 1
     submit(core, row)
 
 
 @part
-def _stop(core, why):
+def _stop(core: Core, why: int) -> bool:
     core.clock[STATUS] = why
     return False

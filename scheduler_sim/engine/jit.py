@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import config, njit
+
+config: Any = numba.config
+njit: Any = numba.njit
 
 
 def _sources_hash() -> str:
@@ -49,8 +51,8 @@ def is_cached(name: str) -> bool:
     return any(CACHE.rglob(f"*.{name}-*.nbc")) if CACHE_USABLE else False
 
 
-# Reference counting is off: the core allocates nothing, and counting every array at
-# every call made it thirty times slower and its compilation five times longer.
+# Reference counting is off (an option Numba has but does not document): the core
+# allocates nothing, and counting every array at every call made it thirty times slower.
 part: Callable[[Any], Any] = njit(_nrt=False)
 """A function of the core, compiled into the loop that calls it."""
 

@@ -24,11 +24,12 @@ from scheduler_sim.engine.state import (
     STRATEGY,
     TAIL,
     Core,
+    Filler,
 )
 
 
 @part
-def keep_pass(core: Core, fill_keys) -> None:
+def keep_pass(core: Core, fill_keys: Filler) -> None:
     """Lift old promises if something came free early, promise to newcomers, start what is due."""
     if core.rules[DYNAMIC]:
         refresh(core, fill_keys)
@@ -50,7 +51,7 @@ def keep_pass(core: Core, fill_keys) -> None:
 
 
 @part
-def _lift_all(core):
+def _lift_all(core: Core) -> None:
     """One sweep in queue order: each promise in turn goes to its earliest slot, never later."""
     build_profiles(core, True)
     head, tail = core.clock[HEAD], core.clock[TAIL]
@@ -64,7 +65,7 @@ def _lift_all(core):
 
 
 @part
-def _hold(core, row, sign):
+def _hold(core: Core, row: int, sign: int) -> None:
     """Take the promise of ``row`` out of the profiles, or put it back."""
     begin, placement = core.comp[row].promise, core.comp[row].promised
     if begin < INF:
@@ -72,7 +73,7 @@ def _hold(core, row, sign):
 
 
 @part
-def _promise_best(core, row, latest):
+def _promise_best(core: Core, row: int, latest: int) -> None:
     """Promise the best slot that does not begin after ``latest``."""
     best, best_time = -1, INF
     for placement in range(core.comp[row].first, core.comp[row].last):

@@ -197,7 +197,7 @@ def requeue(core: Core, row: int) -> None:
 
 
 @part
-def _count(core, row, placement, sign):
+def _count(core: Core, row: int, placement: int, sign: int) -> None:
     module = core.place[placement].module
     core.pool[module].queued += sign
     core.pool[module].queued_nodes += sign * core.place[placement].nodes
@@ -205,21 +205,21 @@ def _count(core, row, placement, sign):
 
 
 @part
-def _tell(core, row):
+def _tell(core: Core, row: int) -> None:
     if core.comp[row].watch:
         core.lists[NOTICES, core.clock[TOLD]] = row
         core.clock[TOLD] += 1
 
 
 @part
-def _satisfy_started(core, row):
+def _satisfy_started(core: Core, row: int) -> None:
     for edge in range(core.comp[row].after, core.comp[row].after_last):
         if core.edge[edge].kind == AFTER:
             _satisfy(core, edge)
 
 
 @part
-def _satisfy_ended(core, row):
+def _satisfy_ended(core: Core, row: int) -> None:
     """Rejected and cancelled components end without having started (and not successfully)."""
     well = core.comp[row].state == COMPLETED
     for edge in range(core.comp[row].after, core.comp[row].after_last):
@@ -229,7 +229,7 @@ def _satisfy_ended(core, row):
 
 
 @part
-def _satisfy(core, edge):
+def _satisfy(core: Core, edge: int) -> None:
     if core.edge[edge].satisfied:
         return
     core.edge[edge].satisfied = 1

@@ -44,11 +44,12 @@ from scheduler_sim.engine.state import (
     TWO_ORDERS,
     WAITING,
     Core,
+    Filler,
 )
 
 
 @part
-def plan_pass(core: Core, fill_keys, fill_second) -> None:
+def plan_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     """Plan every component anew, or only the newcomers where the plan still stands."""
     if _plan_stands(core):
         if core.clock[DIRTY]:
@@ -89,7 +90,7 @@ def start_promised(core: Core) -> int:
 
 
 @part
-def _plan_stands(core):
+def _plan_stands(core: Core) -> bool:
     """Nothing came free early and newcomers stand last: earlier slots would come out the same."""
     if not core.clock[PROFILED] or core.clock[EARLY] or core.rules[DYNAMIC] or core.rules[BY_RUN]:
         return False
@@ -101,7 +102,7 @@ def _plan_stands(core):
 
 
 @part
-def _plan_all(core, fill_second):
+def _plan_all(core: Core, fill_second: Filler) -> None:
     put_off = 0
     for place in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, place]
@@ -117,7 +118,7 @@ def _plan_all(core, fill_second):
 
 
 @part
-def _plan(core, row):
+def _plan(core: Core, row: int) -> None:
     """Start ``row`` now, or reserve its best slot while depth is left."""
     now = core.clock[NOW]
     best, best_time = -1, INF
@@ -163,7 +164,7 @@ def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -
 
 
 @part
-def _may_reserve(core, row, placement):
+def _may_reserve(core: Core, row: int, placement: int) -> bool:
     if core.rules[STRATEGY] == FIRST_AVAILABLE and placement != core.comp[row].first:
         return False
     depth = core.rules[DEPTH]
@@ -171,7 +172,7 @@ def _may_reserve(core, row, placement):
 
 
 @part
-def _may_reserve_somewhere(core, row):
+def _may_reserve_somewhere(core: Core, row: int) -> bool:
     for placement in range(core.comp[row].first, core.comp[row].last):
         if core.pool[core.place[placement].module].reserved < core.rules[DEPTH] or core.rules[DEPTH] == ALL:
             return True
@@ -179,7 +180,7 @@ def _may_reserve_somewhere(core, row):
 
 
 @part
-def _may_pass(core, placement):
+def _may_pass(core: Core, placement: int) -> bool:
     """The dialect without extra nodes: who passes a front ends by its reservation."""
     pool = core.pool[core.place[placement].module]
     return (

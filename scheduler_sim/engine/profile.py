@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.releases import ends_now
-from scheduler_sim.engine.state import INF, MODULES, NOW, PROFILED, Core
+from scheduler_sim.engine.state import INF, MODULES, NOW, PROFILED, Core, Table
 
 
 @part
@@ -73,7 +73,7 @@ def occupy(core: Core, placement: int, begin: int, end: int, sign: int) -> None:
 
 
 @part
-def _earliest_in(core, pool, after, length, amount):
+def _earliest_in(core: Core, pool: int, after: int, length: int, amount: int) -> int:
     steps, size = core.profile[pool], core.pool[pool].profile_size
     step = _step_at(steps, size, after)
     while True:
@@ -90,7 +90,7 @@ def _earliest_in(core, pool, after, length, amount):
 
 
 @part
-def _add(core, pool, begin, end, amount):
+def _add(core: Core, pool: int, begin: int, end: int, amount: int) -> None:
     if begin == end:
         return
     first = _cut(core, pool, begin)
@@ -101,7 +101,7 @@ def _add(core, pool, begin, end, amount):
 
 
 @part
-def _cut(core, pool, time):
+def _cut(core: Core, pool: int, time: int) -> int:
     """Index of the step that begins at ``time``, made if there is none."""
     steps, size = core.profile[pool], core.pool[pool].profile_size
     step = _step_at(steps, size, time)
@@ -115,7 +115,7 @@ def _cut(core, pool, time):
 
 
 @part
-def _step_at(steps, size, time):
+def _step_at(steps: Table, size: int, time: int) -> int:
     """The last step that begins at or before ``time``."""
     low, high = 0, size
     while high - low > 1:

@@ -20,6 +20,7 @@ from scheduler_sim.engine.state import (
     TWO_ORDERS,
     WAITING,
     Core,
+    Filler,
 )
 
 
@@ -115,7 +116,7 @@ def sort_newcomers(core: Core) -> None:
 
 
 @part
-def refresh(core: Core, fill_keys) -> None:
+def refresh(core: Core, fill_keys: Filler) -> None:
     """Orders that depend on time: new keys for all who wait, and the queue sorted by them."""
     insert_newcomers(core)
     head, size = core.clock[HEAD], core.clock[TAIL] - core.clock[HEAD]
@@ -127,7 +128,7 @@ def refresh(core: Core, fill_keys) -> None:
 
 
 @part
-def sort_candidates(core: Core, fill_second, size: int) -> None:
+def sort_candidates(core: Core, fill_second: Filler, size: int) -> None:
     """Bring the candidates into the backfill order, by swapping its keys in for a moment."""
     if core.rules[TWO_ORDERS] == 2:
         rows = core.lists[CANDIDATES, :size]
@@ -140,14 +141,14 @@ def sort_candidates(core: Core, fill_second, size: int) -> None:
 
 
 @part
-def _swap_keys(core, size):
+def _swap_keys(core: Core, size: int) -> None:
     for i in range(size):
         it = core.comp[core.lists[CANDIDATES, i]]
         it.key, it.second_key = it.second_key, it.key
 
 
 @part
-def _place_of(core, row, low, high):
+def _place_of(core: Core, row: int, low: int, high: int) -> int:
     """First place whose component does not go before ``row``."""
     while low < high:
         middle = (low + high) // 2
@@ -159,7 +160,7 @@ def _place_of(core, row, low, high):
 
 
 @part
-def _sort(core, which, low, high):
+def _sort(core: Core, which: int, low: int, high: int) -> None:
     """Insertion sort while little moves, else heap sort."""
     lists = core.lists
     patience = 32 * (high - low) + 64
@@ -177,7 +178,7 @@ def _sort(core, which, low, high):
 
 
 @part
-def _heap_sort(core, which, low, size):
+def _heap_sort(core: Core, which: int, low: int, size: int) -> None:
     for top in range(size // 2 - 1, -1, -1):
         _sink(core, which, low, top, size)
     lists = core.lists
@@ -187,7 +188,7 @@ def _heap_sort(core, which, low, size):
 
 
 @part
-def _sink(core, which, low, place, size):
+def _sink(core: Core, which: int, low: int, place: int, size: int) -> None:
     """Let the component at ``place`` sink until nobody below it goes later."""
     lists = core.lists
     row = lists[which, low + place]

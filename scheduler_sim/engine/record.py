@@ -31,7 +31,7 @@ def short_so_far(core: Core, module: int, nodes: int) -> int:
 
 
 @part
-def _account_free(core, module):
+def _account_free(core: Core, module: int) -> None:
     """The free nodes changed at NOW: credit the time since their last change."""
     if core.pool[module].free == core.pool[module].short_free:
         return
@@ -45,7 +45,7 @@ def _account_free(core, module):
 
 
 @part
-def _write_row(core, module):
+def _write_row(core: Core, module: int) -> None:
     it = core.pool[module]
     if (
         it.written_busy == it.busy
@@ -67,7 +67,7 @@ def _write_row(core, module):
 
 
 @part
-def _account_complex_waits(core, seconds):
+def _account_complex_waits(core: Core, seconds: int) -> None:
     """With several placements or shared resources about: one look at each component, each step."""
     for i in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, i]

@@ -7,7 +7,7 @@ moves either way, so that the shorter side is the one that makes room.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.state import NOW, Core
+from scheduler_sim.engine.state import NOW, Core, Table
 
 
 @part
@@ -68,14 +68,14 @@ def ends_now(core: Core, row: int) -> bool:
 
 
 @part
-def _copy(plan, source, target):
+def _copy(plan: Table, source: int, target: int) -> None:
     plan[target].time = plan[source].time
     plan[target].row = plan[source].row
     plan[target].nodes = plan[source].nodes
 
 
 @part
-def _first_after(plan, low, high, time):
+def _first_after(plan: Table, low: int, high: int, time: int) -> int:
     while low < high:
         middle = (low + high) // 2
         if plan[middle].time > time:

@@ -8,6 +8,7 @@ arrays of records: a table is one argument to pass and a record one line of cach
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,12 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Table = Any
+"""An array of records, or one record of it."""
+Filler = Callable[[int, Ints, Floats, Floats], None]
+"""Writes the keys of an order that depends on time: see ``orders``."""
 
-INF = np.int64(1) << np.int64(60)
+INF = 1 << 60
 """Later than any instant of any trace."""
 
 # States of a component: not submitted yet, held by a dependency, in the queue, ...
@@ -163,17 +168,17 @@ class Core(NamedTuple):
 
     clock: Ints
     rules: Ints
-    comp: Any  # COMPONENT [n]
-    place: Any  # PLACEMENT [p]
+    comp: Table  # COMPONENT [n]
+    place: Table  # PLACEMENT [p]
     demand: Ints  # [p, k - m] of each shared resource
-    edge: Any  # EDGE, by the component waited for
+    edge: Table  # EDGE, by the component waited for
     lists: Ints  # [LISTS, n + 1]
     columns: Floats  # [c, n] what a priority function that depends on time may read
     keys: Floats  # [n]
-    heap: Any  # END: what runs, by its real end
-    pool: Any  # POOL [k]
-    release: Any  # RELEASE [k, r]: what runs, by planned end
-    profile: Any  # STEP [k, q]: free from one time to the next
+    heap: Table  # END: what runs, by its real end
+    pool: Table  # POOL [k]
+    release: Table  # RELEASE [k, r]: what runs, by planned end
+    profile: Table  # STEP [k, q]: free from one time to the next
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
     timeline: Ints  # [rows, 6], see TIMELINE_COLUMNS
 

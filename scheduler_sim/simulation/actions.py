@@ -286,7 +286,7 @@ class Actions:
         """Let the events happen that were waited for; what ends without starting releases both kinds."""
         for row in dict.fromkeys(rows):
             over = self._core.comp[row].state > slot.RUNNING
-            remaining = []
+            remaining: list[tuple[bool, simpy.Event]] = []
             for ended, event in self._waiting_for.pop(row, []):
                 if over or not ended:
                     event.succeed(self._ids[row])

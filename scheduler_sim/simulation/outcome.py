@@ -50,7 +50,7 @@ def component_table(core: Core, workload: Workload, placements: Placements, syst
         "modular_job_id": _column(table, "modular_job_id", placements),
         "component_id": _column(table, "component_id", placements),
         **{name: _text(table, name, placements) for name in ("name", "user", "app")},
-        "module": pd.Categorical.from_codes(module.astype(np.int32), [m.name for m in system.modules]),
+        "module": _named(module, [m.name for m in system.modules]),
         "nodes": nodes,
         "frequency_khz": np.full(rows, NEVER),
         "submit_time": submit,
@@ -84,7 +84,7 @@ def timeline_table(core: Core, system: System) -> pd.DataFrame:
     code = np.concatenate((module, np.full(len(total_time), modules)))[place]
     columns = {
         "time": np.concatenate((time, total_time))[place],
-        "module": pd.Categorical.from_codes(code.astype(np.int8), [*(m.name for m in system.modules), TOTAL]),
+        "module": _named(code, [*(m.name for m in system.modules), TOTAL]),
         "nodes_busy": np.ascontiguousarray(values[:, 0]),
         "nodes_reserved_idle": np.zeros(len(place), dtype=np.int64),
         "nodes_down": np.ascontiguousarray(values[:, 1]),
@@ -193,9 +193,13 @@ def _text(table: pd.DataFrame, name: str, placements: Placements) -> pd.Categori
     return pd.Categorical.from_codes(np.asarray(texts.codes)[placements.rows], texts.categories)
 
 
+def _named(codes: np.ndarray, names: list[str]) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=object))
+
+
 def _states(codes: np.ndarray) -> pd.Categorical:
     names = np.array([STATES.index(_STATE_NAMES[code]) for code in range(len(_STATE_NAMES))], dtype=np.int8)
-    return pd.Categorical.from_codes(names[codes], list(STATES))
+    return _named(names[codes], list(STATES))
 
 
 def _totals(time: np.ndarray, module: np.ndarray, values: np.ndarray, modules: int) -> tuple[Any, Any]:

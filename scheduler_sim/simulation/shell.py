@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import simpy
+from simpy.events import EventPriority
 
 from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
@@ -27,7 +28,7 @@ from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import read_trace
 
-LAST = 2
+LAST = EventPriority(2)
 """SimPy priority of the core's step: after everybody else who acts at the same instant."""
 
 FIRST_STEPS = 1_000
