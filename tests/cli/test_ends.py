@@ -1,0 +1,211 @@
+"""How commands end: Ctrl-C, SIGTERM, closed pipes, mistakes of ours, too little memory; how they begin."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from scheduler_sim import Result, __version__
+from scheduler_sim.cli import inspect as inspect_command
+from tests.cli.command import CLUSTER, ROOT, SAMPLE, process, started
+
+PATIENCE_S = 60
+
+
+@pytest.fixture(scope="module")
+def long_trace(tmp_path_factory):
+    """A trace whose queue conservative backfilling needs minutes to plan."""
+    random = np.random.RandomState(1)
+    count = 60_000
+    limit = random.randint(100, 100_000, count)
+    columns = (limit * random.random_sample(count), random.randint(1, 64, count), limit)
+    path = tmp_path_factory.mktemp("long") / "long.swf"
+    with path.open("w") as file:
+        for i, (run, nodes, most) in enumerate(zip(*columns, strict=True)):
+            file.write(
+                f"{i + 1} {i // 50} -1 {int(run) + 1} {nodes} -1 -1 {nodes} {most} -1 1 1 1 1 1 -1 -1 -1\n"
+            )
+    return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """The loop that these tests interrupt is in the cache."""
+    assert process("run", CLUSTER, SAMPLE, "--policy", "conservative", "--quiet").code == 0
+
+
+def on_a_terminal(*arguments):
+    """Start a command whose stderr is a terminal; return it and a function that reads until a word comes."""
+    ours, theirs = pty.openpty()
+    running = started(
+        *arguments, stdout=subprocess.PIPE, stderr=theirs, extra={"TERM": "xterm", "COLUMNS": "120"}
+    )
+    os.close(theirs)
+    seen = b""
+
+    def read_until(word: bytes) -> str:
+        nonlocal seen
+        with suppress(OSError):  # the other side is closed
+            while word not in seen:
+                seen += os.read(ours, 4096)
+        return seen.decode(errors="replace")
+
+    return running, read_until
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_ctrl_c_during_a_long_run(long_trace, tmp_path, older):
+    out = tmp_path / "result"
+    if older:
+        assert process("run", CLUSTER, SAMPLE, "--out", out, "--quiet").code == 0
+    running, read_until = on_a_terminal("run", CLUSTER, long_trace, "--policy", "conservative", "--out", out)
+    with running:
+        shown = read_until(b"simulating")  # progress appears after two seconds
+        assert "simulating" in shown
+        asked = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        told = read_until(b"interrupted: ")
+        told = read_until(b"kept" if older else b"written")
+        assert running.wait(PATIENCE_S) == 130
+        assert time.monotonic() - asked < 5
+        assert "Traceback" not in told
+    if older:
+        assert f"the older result in {out} is kept" in told
+        assert len(Result.load(out).components) == 1000
+        assert [path.name for path in tmp_path.iterdir()] == ["result"]
+    else:
+        assert "nothing was written" in told
+        assert not list(tmp_path.iterdir())
+
+
+def test_sigterm_ends_cleanly(long_trace, tmp_path):
+    running, read_until = on_a_terminal(
+        "run", CLUSTER, long_trace, "--policy", "conservative", "--out", tmp_path / "r"
+    )
+    with running:
+        read_until(b"simulating")
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(PATIENCE_S) == 143
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_progress_where_nobody_looks(long_trace):
+    running = started("run", CLUSTER, long_trace, "--policy", "conservative")
+    with running:
+        time.sleep(5)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 130
+    assert (out, err) == ("", "scheduler-sim: interrupted: nothing was written\n")
+
+
+def test_the_first_run_says_that_it_compiles(tmp_path):
+    settings = {"extra": {"SCHEDULER_SIM_CACHE_DIR": str(tmp_path)}}
+    first = process("run", CLUSTER, SAMPLE, "--policy", "fcfs", **settings)
+    assert first.code == 0
+    assert "compiling the engine for this policy, once on this machine" in first.err
+    again = process("run", CLUSTER, SAMPLE, "--policy", "fcfs", **settings)
+    assert (again.code, again.err) == (0, "")
+
+
+@pytest.mark.parametrize("command", [("inspect", SAMPLE), ("run", CLUSTER, SAMPLE)])
+def test_a_reader_that_has_seen_enough(command):
+    read, write = os.pipe()
+    os.close(read)
+    with started(*command, stdout=write) as running:
+        os.close(write)
+        _, err = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, err) == (0, "")
+
+
+def test_a_mistake_of_ours_is_one_line(cli, monkeypatch):
+    def broken(path):
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(inspect_command, "_trace", broken)
+    ended = cli("inspect", SAMPLE)
+    assert ended.code == 1
+    assert ended.err.count("\n") == 1
+    assert "internal error, please report it: ZeroDivisionError: oops" in ended.err
+    monkeypatch.setenv("SCHEDULER_SIM_DEBUG", "1")
+    assert "Traceback" in cli("inspect", SAMPLE).err
+
+
+def test_a_full_disk_is_a_failure():
+    with open("/dev/full", "w") as full:
+        ended = process("inspect", SAMPLE, stdout=full)
+    assert ended.code == 1
+    assert "Traceback" not in ended.err
+
+
+def test_a_trace_too_large_for_the_memory(tmp_path):
+    record = "1 {} -1 100 4 -1 -1 4 200 -1 1 2 3 15 1 -1 -1 -1\n"
+    path = tmp_path / "large.swf.gz"
+    block = "".join(record.format(i) for i in range(100_000)).encode()
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(15):
+            file.write(block)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    ended = process(
+        "run", CLUSTER, path, "--policy", "fcfs", "--out", tmp_path / "result",
+        preexec_fn=limit, extra={"OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert ended.code == 2
+    assert "too large for the memory of this machine" in ended.err
+    assert "Traceback" not in ended.err
+    assert [p.name for p in tmp_path.iterdir()] == ["large.swf.gz"]
+
+
+def test_ascii_terminals(tmp_path):
+    ended = process("inspect", SAMPLE, extra={"PYTHONIOENCODING": "ascii"})
+    assert ended.code == 0
+    assert "####" in ended.out
+
+
+@pytest.mark.parametrize("command", ["", "run", "convert", "inspect", "explain"])
+def test_help_has_an_example(cli, command):
+    ended = cli(*filter(None, [command]), "--help")
+    assert ended.code == 0
+    assert "example" in ended.out
+    assert f"scheduler-sim {command}".rstrip() in ended.out
+    for later in ("generate", "study", "report ", "fit "):
+        assert f"scheduler-sim {later}" not in ended.out
+
+
+def test_version(cli):
+    assert cli("--version").out == f"scheduler-sim {__version__}\n"
+
+
+def loaded_by(*arguments):
+    """The packages that a command loads."""
+    code = (
+        "import sys; from scheduler_sim.cli.main import main\n"
+        f"try: main({list(map(str, arguments))})\n"
+        "except SystemExit: pass\n"
+        "print('LOADED', *{name.split('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.split("LOADED")[1].split())
+
+
+def test_help_loads_nothing_heavy():
+    assert not loaded_by("--help") & {"numpy", "pandas", "numba", "pyarrow", "matplotlib", "rich", "pydantic"}
+    assert not loaded_by("run", "--help") & {"numpy", "pandas", "numba", "pyarrow", "matplotlib", "rich"}
+
+
+def test_commands_load_what_they_use():
+    assert not loaded_by("run", CLUSTER, SAMPLE) & {"matplotlib", "rich"}
+    assert not loaded_by("inspect", SAMPLE) & {"matplotlib", "rich", "scipy", "numba"}
