@@ -1,0 +1,113 @@
+"""One case, in a process of its own: ``python -m benchmarks.measure CASE`` prints its figures as JSON."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks import trace
+from scheduler_sim import Policy, Result, Simulation, System, Workload, read_trace
+
+ENOUGH_S = 10.0
+"""Whole simulations are repeated until they have taken so long together, or often enough."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A policy on the generated trace of so many jobs, or on a trace file."""
+
+    policy: str
+    nodes: int
+    jobs: int = 0
+    trace: str = ""
+    repeats: int = 5
+
+    def workload(self) -> Workload:
+        """The trace, read or generated."""
+        return read_trace(self.trace) if self.trace else trace.workload(self.jobs)
+
+
+def measure(case: Case) -> dict[str, Any]:
+    """Run the case several times, the bare loop in between, and return the best of each.
+
+    The memory is that of a process that has read its trace and simulated it once.
+    """
+    system, workload = System.homogeneous(case.nodes), case.workload()
+    result, compile_s, engine_s, whole_s = _simulate(system, workload, case.policy)
+    figures = {"jobs": len(result.components), "peak_mb": peak_mb(), "compile_s": compile_s}
+    bare = _bare_loop(case, result)
+    del result
+    engine, whole, limit = [engine_s], [whole_s], [bare()]
+    while len(engine) < case.repeats and sum(whole) < ENOUGH_S:
+        _, _, engine_s, whole_s = _simulate(system, workload, case.policy)
+        engine.append(engine_s)
+        whole.append(whole_s)
+        limit.append(min(bare() for _ in range(2)))
+    return {**figures, "engine_s": min(engine), "whole_s": min(whole), "bare_s": min(limit)}
+
+
+def _simulate(system: System, workload: Workload, policy: str) -> tuple[Result, float, float, float]:
+    """Simulate once: the result, and the seconds of compiling, of the loop, and of all but compiling."""
+    begin = perf_counter()
+    simulation = Simulation(system, workload, policy)
+    prepare = perf_counter()
+    simulation.prepare()
+    compile_s = perf_counter() - prepare
+    result = simulation.run()
+    return result, compile_s, simulation.engine_s, perf_counter() - begin - compile_s
+
+
+def _bare_loop(case: Case, result: Result) -> Callable[[], float]:
+    """Return what times the bare loop on the same jobs; checked first to give the same starts.
+
+    Schemes that have no bare loop of their own are compared to that of EASY.
+    """
+    from benchmarks.bare_loop import LOOPS
+
+    table = result.components[result.components["state"] != "REJECTED"]
+    table = table.sort_values("submit_time", kind="stable")
+    names = ("submit_time", "nodes", "time_limit", "run_time")
+    jobs = [np.ascontiguousarray(table[name].to_numpy()) for name in names]
+    loop = LOOPS.get(case.policy, LOOPS["easy"])
+    starts = loop(*jobs, case.nodes)
+    if case.policy in LOOPS and not np.array_equal(starts, table["start_time"].to_numpy()):
+        raise SystemExit(f"{case.policy}: the bare loop and the engine do not give the same starts")
+
+    def seconds() -> float:
+        begin = perf_counter()
+        loop(*jobs, case.nodes)
+        return perf_counter() - begin
+
+    return seconds
+
+
+def compile_seconds(policy: str) -> dict[str, float]:
+    """Seconds to the first result of 100 jobs in a process whose cache is as it finds it."""
+    begin = perf_counter()
+    simulation = Simulation(System.homogeneous(trace.NODES), trace.workload(100), Policy.named(policy))
+    simulation.prepare()
+    compiled = perf_counter() - begin
+    simulation.run()
+    return {"compile_s": compiled, "first_result_s": perf_counter() - begin}
+
+
+def peak_mb() -> float:
+    """The most memory this process has held so far, MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def argument(case: Case) -> str:
+    """The case as the argument of this module."""
+    return json.dumps(asdict(case))
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    print(json.dumps(compile_seconds(given["cold"]) if "cold" in given else measure(Case(**given))))
