@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scheduler_sim.version import __version__
+
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.result.result import Result
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from scheduler_sim.system.system import System
     from scheduler_sim.workload.table import Workload
     from scheduler_sim.workload.trace_io import read_trace, write_trace
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Policy": "scheduler_sim.policy.policy",

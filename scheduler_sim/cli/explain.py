@@ -34,8 +34,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def execute(args: argparse.Namespace) -> None:
     """Explain a wait."""
     from scheduler_sim.report.explain import explain
+    from scheduler_sim.report.explain_text import text_of
     from scheduler_sim.result.result import Result
 
     with step(f"looking into {args.directory}"):
-        text = explain(Result.load(args.directory), args.component).text()
+        text = text_of(explain(Result.load(args.directory), args.component))
     show(text.rstrip("\n"))

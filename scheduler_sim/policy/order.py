@@ -34,6 +34,10 @@ def _log10(values: Floats) -> Floats:
     return np.fromiter(map(math.log10, values.tolist()), dtype=np.float64, count=len(values))
 
 
+def _log2(values: Floats) -> Floats:
+    return np.fromiter(map(math.log2, values.tolist()), dtype=np.float64, count=len(values))
+
+
 def _submitted(s: Floats) -> Floats:
     return _log10(np.maximum(s, 1.0))
 
@@ -49,7 +53,25 @@ STATIC: dict[str, Key] = {
     "f3": lambda s, r, n: r * n + 6.86e6 * _submitted(s),
     "f4": lambda s, r, n: r * np.sqrt(n) + 5.3e5 * _submitted(s),
 }
-DYNAMIC = ("wfp3", "unicef")
+MOVING: dict[str, Key] = {
+    "wfp3": lambda w, r, n: -((w / r) * (w / r) * (w / r)) * n,
+    "unicef": lambda w, r, n: -w / (_log2(np.maximum(n, 2.0)) * r),
+}
+"""Orders that depend on time; the engine has the same formulas compiled."""
+
+
+def keys(order: str, *, submit: Floats, limit: Floats, nodes: Floats, wait: Floats) -> Floats:
+    """Return the keys of a built-in order; the smallest goes first.
+
+    Parameters
+    ----------
+    order : a name in ``STATIC`` or ``MOVING``
+    submit : float64[n], s since the first submission of the trace
+    limit, wait : float64[n], s; nodes : float64[n]
+    """
+    if order in MOVING:
+        return MOVING[order](wait, limit, nodes)
+    return STATIC[order](submit, limit, nodes)
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -69,7 +91,7 @@ def depends_on_time(order: str, function: Callable[..., Any] | None) -> bool:
     """Whether keys must be taken anew at each pass."""
     if function is not None:
         return any(name in TIMES for name in parameters_of(function))
-    return order in DYNAMIC
+    return order in MOVING
 
 
 def static_keys(order: str, function: Callable[..., Any] | None, columns: Floats) -> Floats:

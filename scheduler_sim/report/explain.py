@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.policy.order import MOVING
 from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Times, Wait
 from scheduler_sim.report.fronts import MOST_LOOKS
 from scheduler_sim.report.module_view import ModuleView, ints, module_sizes
-from scheduler_sim.report.queue_order import MOVING
 from scheduler_sim.report.replay import TOP, Replay, Rules
 from scheduler_sim.report.wording import listing, plain
 

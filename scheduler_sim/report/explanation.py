@@ -206,9 +206,3 @@ class Explanation:
     def wait(self) -> int:
         """Seconds from submission to start, or to the end of the record."""
         return self.times.waited_until - self.times.submit
-
-    def text(self) -> str:
-        """Tell it in words, ready for a terminal."""
-        from scheduler_sim.report.explain_text import text_of
-
-        return text_of(self)

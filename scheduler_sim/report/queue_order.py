@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.policy import order as formulas
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-STATIC = ("fifo", "sjf", "ljf", "smallest", "largest", "f1", "f2", "f3", "f4")
-MOVING = ("wfp3", "unicef")
-
 
 def can_be_recomputed(order: Any) -> bool:
-    """Tell whether this order is a built-in one, whose formula is known here."""
-    return isinstance(order, str) and order in STATIC + MOVING
+    """Tell whether this order is a built-in one, whose formula is known."""
+    return isinstance(order, str) and (order in formulas.STATIC or order in formulas.MOVING)
 
 
 def priority(
@@ -31,33 +30,13 @@ def priority(
     first_submit : seconds, the first submission of the trace
     now : seconds, one instant or int64[n]; only ``wfp3`` and ``unicef`` look at it
     """
-    r, n = np.maximum(time_limit, 1).astype(np.float64), nodes.astype(np.float64)
-    age = np.log10(np.maximum(submit - first_submit, 1).astype(np.float64))
-    waited = (now - submit).astype(np.float64)
-    match order:
-        case "fifo":
-            return np.zeros(len(n))
-        case "sjf":
-            return r
-        case "ljf":
-            return -r
-        case "smallest":
-            return n
-        case "largest":
-            return -n
-        case "wfp3":
-            return -((waited / r) ** 3) * n
-        case "unicef":
-            return -waited / (np.log2(np.maximum(n, 2)) * r)
-        case "f1":
-            return np.log10(r) * n + 870 * age
-        case "f2":
-            return np.sqrt(r) * n + 25600 * age
-        case "f3":
-            return r * n + 6.86e6 * age
-        case "f4":
-            return r * np.sqrt(n) + 5.3e5 * age
-    raise ValueError(f"no formula for the order {order!r}")
+    return formulas.keys(
+        order,
+        submit=(submit - first_submit).astype(np.float64),
+        limit=np.maximum(time_limit, 1).astype(np.float64),
+        nodes=nodes.astype(np.float64),
+        wait=(now - submit).astype(np.float64),
+    )
 
 
 @dataclass(frozen=True)
@@ -81,7 +60,7 @@ class QueueOrder:
     @property
     def moves(self) -> bool:
         """Whether places change while components wait."""
-        return self.name in MOVING
+        return self.name in formulas.MOVING
 
     def priority(self, of: Any, now: Any = 0) -> Floats:
         """Return the priorities of the components at the positions ``of``."""

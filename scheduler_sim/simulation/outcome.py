@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim import __version__
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.metrics.compute import compute
@@ -18,6 +17,7 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, TIMELINE, TOTAL, frame
 from scheduler_sim.result.result import Result
 from scheduler_sim.system.system import System
+from scheduler_sim.version import __version__
 from scheduler_sim.workload.fields import SKIP_REASONS
 from scheduler_sim.workload.table import Workload
 

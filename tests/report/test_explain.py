@@ -6,6 +6,7 @@ import pytest
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.report.explain import explain
+from scheduler_sim.report.explain_text import text_of
 from scheduler_sim.report.explanation import Explanation
 from scheduler_sim.result.result import Result
 from tests.report.schedules import CONSERVATIVE, EASY, FCFS, behind_a_shadow, schedule
@@ -13,7 +14,7 @@ from tests.result.hand_made import Run
 
 
 def words(said: Explanation) -> str:
-    return " ".join(said.text().split())
+    return " ".join(text_of(said).split())
 
 
 def seconds(said: Explanation) -> dict[str, int]:
@@ -167,7 +168,7 @@ def test_begin_time_that_nothing_explains():
 
 def test_no_wait():
     said = explain(behind_a_shadow(), 1)
-    assert "It did not wait" in said.text()
+    assert "It did not wait" in text_of(said)
     assert (said.phases, said.arrival, said.wait) == ((), None, 0)
 
 
@@ -229,7 +230,7 @@ def test_hostile_names_cannot_reach_the_terminal():
     runs = [Run(0, 0, 100, 8), Run(10, 100, 100, 9), Run(20, 200, 200, 2)]
     result = schedule(runs, {evil: 10, "CM": 10}, {**EASY, "name": evil}, users=[evil, evil, evil])
     result.components["app"] = result.components["name"] = result.components["user"]
-    text = explain(result, 3).text()
+    text = text_of(explain(result, 3))
     assert all(sign.isprintable() or sign == "\n" for sign in text)
     assert "a" * 50 not in text
 
@@ -239,11 +240,11 @@ def test_dates_when_the_trace_has_them():
     result.manifest["trace"] = {"unix_start_time": 843480031}
     assert "submitted 0d 00:00:20 1996-09-23 12:00:51 UTC" in words(explain(result, 3))
     result.manifest["trace"] = {"unix_start_time": 10**18}
-    assert "UTC" not in explain(result, 3).text()
+    assert "UTC" not in text_of(explain(result, 3))
 
 
 def test_lines_fit_a_terminal():
-    assert max(map(len, explain(behind_a_shadow(), 3).text().splitlines())) <= 100
+    assert max(map(len, text_of(explain(behind_a_shadow(), 3)).splitlines())) <= 100
 
 
 def test_long_waits_list_the_longest_phases():

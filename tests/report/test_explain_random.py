@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim.policy.keys import ORDERS
 from scheduler_sim.report.explain import explain
+from scheduler_sim.report.explain_text import text_of
 from tests.oracle.plain import schedule as reference
 from tests.oracle.records import Component, Placement
 from tests.report.schedules import schedule
@@ -66,7 +67,7 @@ def test_every_wait_is_explained(policy, jobs, order):
     result = schedule(runs, NODES, keys)
     for row, run in enumerate(runs):
         said = explain(result, row + 1)
-        assert said.text()
+        assert text_of(said)
         assert said.notes == ()
         assert sum(phase.seconds for phase in said.phases) <= said.phase_seconds == run.start - run.submit
         for phase in said.phases:
