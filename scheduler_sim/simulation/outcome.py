@@ -135,14 +135,26 @@ def _details(workload: Workload, placements: Placements) -> dict[str, Any]:
 
 
 def manifest_of(
-    system: System, policy: Mapping[str, Any], inputs: list[dict[str, str]], seed: int
+    system: System,
+    policy: Mapping[str, Any],
+    workload: Mapping[str, Any],
+    trace: Workload,
+    inputs: list[dict[str, str]],
+    seed: int,
 ) -> dict[str, Any]:
-    """What repeats this run, and nothing that differs between two repetitions."""
+    """What repeats this run, and nothing that differs between two repetitions.
+
+    ``workload`` has the settings under which the trace was read; of the ``trace`` itself
+    only what is needed to tell its clock.
+    """
+    start = trace.source.header_number("UnixStartTime")
     return {
         "version": __version__,
         "seed": seed,
         "system": system.to_dict(),
         "policy": dict(policy),
+        "workload": dict(workload),
+        "trace": {"unix_start_time": start} if start is not None else {},
         "inputs": inputs,
     }
 

@@ -52,6 +52,7 @@ class Simulation(Actions):
     policy : a Policy, a name, or the path of a policy file
     env : the SimPy environment to join; by default one of its own that starts with the trace
     seed : of every random draw (each purpose has a stream of its own)
+    honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
 
     Attributes
@@ -73,6 +74,7 @@ class Simulation(Actions):
         *,
         env: simpy.Environment | None = None,
         seed: int = 0,
+        honour_status: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.policy = Policy.resolve(policy)
@@ -81,6 +83,9 @@ class Simulation(Actions):
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
         self.workload, traces = _opened(workload, "workload", read_trace)
         self._inputs += traces or [outcome.digest_of_workload(self.workload)]
+        self._honour_status = honour_status
+        if honour_status:
+            self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._steps_at_once = FIRST_STEPS
         self._placements = expand(self.workload, self.system, only_first=self.policy.placement == "preferred")
@@ -137,7 +142,14 @@ class Simulation(Actions):
     def result(self) -> Result:
         """Return the result so far; what still runs or waits is PENDING."""
         self._close_timeline()
-        manifest = outcome.manifest_of(self.system, self.policy.to_dict(), self._inputs, self._seed)
+        manifest = outcome.manifest_of(
+            self.system,
+            self.policy.to_dict(),
+            {"honour_status": self._honour_status},
+            self.workload,
+            self._inputs,
+            self._seed,
+        )
         edges = edges_between(self.workload, self._placements)
         if self._new_edges:
             edges = pd.concat(
@@ -235,6 +247,7 @@ def simulate(
     *,
     models: None = None,
     seed: int = 0,
+    honour_status: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Simulate a workload on a system under a policy.
@@ -246,6 +259,7 @@ def simulate(
     policy : a Policy, a name (``fcfs``, ``easy``, ``conservative``, a bare order), or a policy file
     models : scaling and energy models; none in this version
     seed : of every random draw
+    honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
 
     Raises
@@ -261,7 +275,9 @@ def simulate(
     """
     if models is not None:
         raise ConfigError("models are not in this version; allowed: None")
-    return Simulation(system, workload, policy, seed=seed, progress=progress).run()
+    return Simulation(
+        system, workload, policy, seed=seed, honour_status=honour_status, progress=progress
+    ).run()
 
 
 def _opened(given: Any, role: str, read: Callable[[Any], Any]) -> tuple[Any, list[dict[str, str]]]:

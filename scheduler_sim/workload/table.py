@@ -86,6 +86,12 @@ class Workload:
         """Return a workload with some columns replaced, all else as it is."""
         return Workload({**_columns_of(self.table), **columns}, self.source)
 
+    def honouring_status(self) -> Workload:
+        """Return the workload with exit code 1 where the trace's status is known and not success."""
+        status, exit_code = self["status"], self["exit_code"]
+        failed = (status != 0) & (status != -1) & (exit_code == 0)
+        return self.replace(exit_code=np.where(failed, 1, exit_code))
+
     @cached_property
     def _dependencies(self) -> tuple[pd.DataFrame, dict[str, int]]:
         return parse_dependencies(self.table, self.source)

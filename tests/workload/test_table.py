@@ -138,3 +138,11 @@ def test_columns_that_say_nothing_cost_nothing():
 
 def test_it_says_what_it_is(tmp_path):
     assert repr(workload()) == "<Workload of 3 components from table>"
+
+
+def test_honouring_status_makes_what_failed_in_the_trace_fail():
+    jobs = Workload.from_columns(
+        nodes=1, submit_time=0, run_time=5, status=[0, 1, 5, -1, 0], exit_code=[0, 0, 0, 0, 3]
+    )
+    assert jobs.honouring_status()["exit_code"].tolist() == [0, 1, 1, 0, 3]
+    assert jobs["exit_code"].tolist() == [0, 0, 0, 0, 3]
