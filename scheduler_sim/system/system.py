@@ -237,8 +237,9 @@ def _system_of(keys: SystemKeys, name: str) -> System:
         for p in keys.partitions
     )
     resources = [Resource(licence, amount) for licence, amount in keys.resources.licences.items()]
-    if keys.resources.nam_gb > 0:
-        resources.append(Resource(NAM, round(keys.resources.nam_gb * KB_PER_GB), "nam", "KB"))
+    nam_kb = round(keys.resources.nam_gb * KB_PER_GB)
+    if nam_kb > 0:
+        resources.append(Resource(NAM, nam_kb, "nam", "KB"))
     return System(
         keys.name or name,
         tuple(modules.values()),
