@@ -9,9 +9,8 @@ Where the rules are silent it takes them like this:
   one that is satisfied by a start at t makes it eligible at t, in a repeat of the instant.
 * A component that cannot ever fit is rejected at its submission and was never eligible.
 * ``s`` of f1 to f4 counts from the first submission of all components, rejected ones too.
-* ``passes: event``: one pass after each single end, each submission (row order) and each dependency
-  update. What is due is listed when the turn of its kind comes; what a pass of that turn brings
-  about is handled in the repeat of the instant.
+* ``passes: event``: one pass after each single end, submission and dependency update, then what is due
+  next in the order of the instant: an end that a pass brings about at once goes before further submissions.
 * With ``replan: keep`` the clock also stops at each promised start: it need not be the end of anything
   any more when a promise planned before it has been moved (see passes.py).
 """
@@ -46,9 +45,9 @@ class Clock:
         self.capacity, self.rules, self.now = capacity, rules, -1
         self.outcomes = {row: Outcome() for row in self.components}
         self.first_submit = min((component.submit for component in components), default=0)
-        places = [place for component in components for place in component.placements[1:]]
-        self.all_simple = not places and not any(
-            c.placements[0].resources for c in components if c.placements
+        self.all_simple = all(
+            len(c.placements) <= 1 and all(len(place.demand) == 1 for place in c.placements)
+            for c in components
         )
         self.to_submit = sorted(components, key=lambda component: (component.submit, component.row))
         self.waiting_for_others: list[Component] = []
@@ -78,20 +77,17 @@ class Clock:
         return bool(self.due_ends() or self.due_submissions() or self.satisfied())
 
     def handle_instant(self) -> None:
-        each = self.rules.passes == "event"
-        happened = False
-        for turn, handle in (
+        """Handle all that is due and make one pass; or just what is first due, and make one."""
+        for due, handle in (
             (self.due_ends, self.end),
             (self.due_submissions, self.submit),
             (self.satisfied, self.become_eligible),
         ):
-            for component in turn():
+            for component in due():
                 handle(component)
-                happened = True
-                if each:
-                    self.one_pass()
-        if not each or not happened:
-            self.one_pass()
+                if self.rules.passes == "event":
+                    return self.one_pass()
+        return self.one_pass()
 
     def due_ends(self) -> list[Component]:
         return [self.components[row] for row in sorted(self.running) if self.outcomes[row].end == self.now]
@@ -132,7 +128,10 @@ class Clock:
         outcome = self.outcomes[component.row]
         assert outcome.placement is not None
         self.running.remove(component.row)
-        self.ended_early |= self.now < outcome.start + outcome.placement.limit
+        planned = outcome.start + outcome.placement.limit
+        if planned < self.last_pass[0] == self.now:  # an earlier pass of this instant took it to last longer
+            planned = self.now + 1
+        self.ended_early |= self.now < planned
         if outcome.placement.run > outcome.placement.limit + self.rules.overrun_s:
             outcome.state = "TIMEOUT"
         else:
