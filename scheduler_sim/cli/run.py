@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.simulation import Simulation
 
+HONOUR_STATUS = "workload.honour_status"
+
 EXAMPLES = """\
 examples:
   scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf
@@ -51,7 +53,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="change a key of the policy, e.g. policy.depth=2; may be given several times",
+        help="change a key of the policy, e.g. policy.depth=2; may be given several times."
+        f" {HONOUR_STATUS}=true lets components fail whose status in the trace is not success",
     )
     parser.add_argument("--out", metavar="DIR", help="write the result into this directory")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")
@@ -63,6 +66,7 @@ def execute(args: argparse.Namespace) -> None:
     """Simulate, write the result, print the table."""
     log = RunLog()
     settings = _settings(args.settings)
+    honour_status = _honour_status(settings)
     out = Path(args.out) if args.out is not None else None
     with log.part("import"):
         older = out is not None and _is_place_for_result(out)
@@ -71,7 +75,7 @@ def execute(args: argparse.Namespace) -> None:
     try:
         policy = Policy.resolve(args.policy)
         policy = policy.with_settings(settings) if settings else policy
-        simulation = _loaded(args, policy, log)
+        simulation = _loaded(args, policy, honour_status, log)
         with step(f"simulating {args.trace}", quiet=args.quiet) as simulation.progress, log.part("simulate"):
             result = simulation.run()
         log.engine(simulation.engine_s, len(result.components))
@@ -87,12 +91,12 @@ def execute(args: argparse.Namespace) -> None:
         show(f"\n  written to {out}", quiet=args.quiet)
 
 
-def _loaded(args: argparse.Namespace, policy: Policy, log: RunLog) -> Simulation:
+def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: RunLog) -> Simulation:
     """Read system and trace, and have the engine compiled for them."""
     with log.part("import"):
         from scheduler_sim.simulation import Simulation
     with step(f"reading {args.trace}", quiet=args.quiet), log.part("read"):
-        simulation = Simulation(args.system, args.trace, policy, seed=args.seed)
+        simulation = Simulation(args.system, args.trace, policy, seed=args.seed, honour_status=honour_status)
     if simulation.needs_compiling:
         note("compiling the engine for this policy, once on this machine: some 10 to 20 s", quiet=args.quiet)
     with step("compiling", quiet=args.quiet), log.part("compile"):
@@ -108,6 +112,18 @@ def _settings(given: list[str]) -> dict[str, str]:
             raise InputError(f"--set: found {setting!r}; allowed: KEY=VALUE, for example policy.depth=2")
         settings[key.strip()] = value.strip()
     return settings
+
+
+def _honour_status(settings: dict[str, str]) -> bool:
+    """Take what is said of the workload out of the settings; the rest is the policy's."""
+    about_workload = {key: settings.pop(key) for key in list(settings) if key.startswith("workload.")}
+    for key in about_workload:
+        if key != HONOUR_STATUS:
+            raise InputError(f"--set: unknown key {key!r}; allowed: {HONOUR_STATUS}, and keys of the policy")
+    value = about_workload.get(HONOUR_STATUS, "false").lower()
+    if value not in ("true", "false"):
+        raise InputError(f"--set {HONOUR_STATUS}: found {value!r}; allowed: true, false")
+    return value == "true"
 
 
 def _is_place_for_result(out: Path) -> bool:

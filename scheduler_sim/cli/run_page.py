@@ -22,7 +22,7 @@ def run_text(result: Result, trace: str, engine_s: float) -> str:
     parts = [
         f"{plain(Path(trace).name)} on {plain(result.manifest['system']['name'])}"
         f" under {plain(policy['name'] or policy['order'])}",
-        _counts(result.metrics),
+        _counts(result),
         _waits(result.metrics),
         _utilisation(result),
         _not_honoured(result.metrics["counts"]),
@@ -31,15 +31,20 @@ def run_text(result: Result, trace: str, engine_s: float) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _counts(metrics: Mapping[str, Any]) -> str:
-    counts = metrics["counts"]
-    never = counts["rejected"] + counts["pending"] + counts["cancelled"]
-    rows: list[tuple[str, ...]] = [("components", "started", "rejected", "timed out", "pending", "skipped")]
-    started = metrics["jobs"] - never
-    shown = (metrics["jobs"], started, counts["rejected"], counts["timed_out"], counts["pending"])
-    rows.append(tuple(f"{value:,}" for value in (*shown, counts["skipped"])))
+def _counts(result: Result) -> str:
+    counts = result.metrics["counts"]
+    shown = {
+        "components": len(result.components),
+        "started": int((result.components["start_time"] >= 0).sum()),
+        "rejected": counts["rejected"],
+        "timed out": counts["timed_out"],
+        **{state: counts[state] for state in ("failed", "cancelled") if counts[state]},
+        "pending": counts["pending"],
+        "skipped": counts["skipped"],
+    }
     why = [*_reasons(counts, "rejected_because", REJECTED), *_reasons(counts, "skipped_because", {})]
-    return "\n".join([table(rows, left=0), *(f"  {line}" for line in why)])
+    numbers = table([tuple(shown), tuple(f"{value:,}" for value in shown.values())], left=0)
+    return "\n".join([numbers, *(f"  {line}" for line in why)])
 
 
 def _reasons(counts: Mapping[str, Any], key: str, meaning: Mapping[str, str]) -> Iterator[str]:

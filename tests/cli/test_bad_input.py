@@ -110,6 +110,14 @@ COMMANDS = {
     "bad value": (["run", CLUSTER, SAMPLE, "--set", "policy.depth=two"], "two"),
     "contradiction": (["run", CLUSTER, SAMPLE, "--set", "policy.replan=keep"], "conservative"),
     "setting without a value": (["run", CLUSTER, SAMPLE, "--set", "policy.depth"], "KEY=VALUE"),
+    "unknown key of the workload": (
+        ["run", CLUSTER, SAMPLE, "--set", "workload.x=1"],
+        "workload.honour_status",
+    ),
+    "status neither true nor false": (
+        ["run", CLUSTER, SAMPLE, "--set", "workload.honour_status=2"],
+        "true, false",
+    ),
     "seed that is no number": (["run", CLUSTER, SAMPLE, "--seed", "x"], "--seed"),
     "negative seed": (["run", CLUSTER, SAMPLE, "--seed", "-1"], "-1"),
     "SWF on several modules": (["run", PROTOTYPE, SAMPLE], "swf"),

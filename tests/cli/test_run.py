@@ -113,6 +113,16 @@ def test_last_setting_wins(cli, system, trace, tmp_path):
     assert Result.load(out).manifest["policy"]["depth"] == 3
 
 
+def test_status_of_the_trace_counts_only_where_asked(cli, system, trace, tmp_path):
+    path = trace((0, 50, 8, 100), (10, 10, 8, 20))
+    path.write_text(path.read_text().replace(" -1 1 1 1 1 1 ", " -1 0 1 1 1 1 ", 1))  # the first one failed
+    for setting, states in (("false", ["COMPLETED"] * 2), ("true", ["FAILED", "COMPLETED"])):
+        out = tmp_path / setting
+        asked = ["--set", f"workload.honour_status={setting}", "policy.order=sjf"]
+        assert cli("run", system(), path, *asked, "--out", out).code == 0
+        assert Result.load(out).components["state"].tolist() == states
+
+
 def test_policy_from_a_file_with_a_function(cli, system, trace, tmp_path):
     (tmp_path / "mine.py").write_text("def widest(nodes):\n    return -nodes\n")
     (tmp_path / "mine.yaml").write_text("order: mine.py:widest\nbackfill: easy\n")
