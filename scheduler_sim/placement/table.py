@@ -112,6 +112,22 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
     )
 
 
+def joined(first: Placements, later: Placements, offset: int) -> Placements:
+    """Put two tables one after the other; ``offset`` rows of the workload stand before the later one's."""
+    names = ("module", "nodes", "limit", "run", "cost", "demand", "tier", "asked_module", "asked_limit")
+    return Placements(
+        rows=np.concatenate((first.rows, later.rows + offset)),
+        first=np.concatenate((first.first, later.first[1:] + first.first[-1])),
+        **{name: np.concatenate((getattr(first, name), getattr(later, name))) for name in names},
+        rejected=_summed(first.rejected, later.rejected),
+        not_limited=_summed(first.not_limited, later.not_limited),
+    )
+
+
+def _summed(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+
+
 def _simulated_rows(workload: Workload) -> Ints:
     """Rows in trace order: submit time, ties in file order; skipped records left out (rule 11)."""
     table = workload.table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core, Sizes
+from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.scheme import Scheme
@@ -53,7 +55,7 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     origin = int(submit[0]) if rows else 0
     core.clock[slot.NOW] = core.clock[slot.ORIGIN] = origin
     put_system(core, system, origin)
-    write_components(core, 0, workload, placements, scheme, origin)
+    write_components(core, workload, placements, scheme, origin)
     write_edges(core, edges)
     scheme.write_rules(core, complex_components=not rigid)
     return core
@@ -69,38 +71,71 @@ def put_system(core: Core, system: System, now: int) -> None:
 
 
 def write_components(
-    core: Core, at: int, workload: Workload, placements: Placements, scheme: Scheme, origin: int
+    core: Core, workload: Workload, placements: Placements, scheme: Scheme, origin: int
 ) -> None:
-    """Write components into rows ``at ..``; their placements follow those already there.
+    """Write the components of a trace into the first rows.
 
     In a rigid workload the placement of component i is row i, also of one that is rejected.
     """
     table, rows = workload.table, placements.rows
-    count = len(rows)
-    if placements.rigid and not core.rules[slot.COMPLEX]:
-        place_at = at + np.arange(count)
-        last = place_at + np.diff(placements.first)
-        where = place_at[np.diff(placements.first) > 0]
-    else:
-        used = int(core.comp["last"][:at].max(initial=0))
-        place_at, last = used + placements.first[:-1], used + placements.first[1:]
-        where = used + np.arange(len(placements.module))
+    first, last = placements.first[:-1], placements.first[1:]
+    where = np.arange(len(placements.module))
+    if placements.rigid:
+        able = last > first
+        first = np.arange(len(rows))
+        last, where = first + able, first[able]
     _write_placements(core, where, placements, scheme)
 
-    part = slice(at, at + count)
+    part = slice(0, len(rows))
     comp = core.comp
     comp["submit"][part] = table["submit_time"].to_numpy()[rows]
     comp["tier"][part] = placements.tier
     comp["fails"][part] = table["exit_code"].to_numpy()[rows] != 0
-    comp["first"][part], comp["last"][part] = place_at, last
+    comp["first"][part], comp["last"][part] = first, last
     core.columns[:, part] = columns_of(workload, placements, origin)
-    if not scheme.dynamic:
-        comp["key"][part] = order.static_keys(
-            str(scheme.policy.order), scheme.order_function, core.columns[:, part]
+    _write_keys(core, part, scheme)
+
+
+def put_components(
+    core: Core, at: int, used: int, submitted: Sequence[tuple[Mapping[str, Any], Single]], scheme: Scheme
+) -> None:
+    """Write single components into rows ``at ..``, their placements into rows ``used ..``.
+
+    As long as all components are rigid, the two are the same.
+    """
+    comp, place, origin = np.asarray(core.comp), np.asarray(core.place), int(core.clock[slot.ORIGIN])
+    for row, (fields, single) in enumerate(submitted, at):
+        used = used if core.rules[slot.COMPLEX] else row
+        comp["first"][row], comp["last"][row] = used, used + len(single.ways)
+        for way in single.ways:
+            longest = way.limit + scheme.policy.overrun_s
+            duration = min(way.run, longest)
+            test = max(duration, 1) if scheme.policy.candidate_time == "run" else way.limit
+            place[used] = (way.module, way.nodes, way.limit, test, duration, way.run > longest, way.cost)
+            core.demand[used] = way.demand
+            used += 1
+        comp["submit"][row], comp["tier"][row] = fields["submit_time"], single.tier
+        comp["fails"][row] = fields.get("exit_code", 0) != 0
+        core.columns[:, row] = (
+            fields["submit_time"] - origin,
+            single.limit,
+            fields["nodes"],
+            fields.get("memory_kb", -1),
+            single.tier,
         )
-    if scheme.policy.backfill_order is not None and not scheme.second_dynamic:
-        comp["second_key"][part] = order.static_keys(
-            str(scheme.policy.backfill_order), scheme.second_function, core.columns[:, part]
+    _write_keys(core, slice(at, at + len(submitted)), scheme)
+
+
+def _write_keys(core: Core, part: slice, scheme: Scheme) -> None:
+    """Keys of the orders that do not depend on time."""
+    policy = scheme.policy
+    if not scheme.dynamic:
+        core.comp["key"][part] = order.static_keys(
+            str(policy.order), scheme.order_function, core.columns[:, part]
+        )
+    if policy.backfill_order is not None and not scheme.second_dynamic:
+        core.comp["second_key"][part] = order.static_keys(
+            str(policy.backfill_order), scheme.second_function, core.columns[:, part]
         )
 
 

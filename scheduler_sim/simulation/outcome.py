@@ -34,10 +34,14 @@ _STATE_NAMES = {
 }
 
 
-def component_table(core: Core, workload: Workload, placements: Placements, system: System) -> pd.DataFrame:
+TOLD = ("modular_job_id", "component_id", "name", "user", "app", "nodes", "skipped")
+"""Columns of a workload that a result needs."""
+
+
+def component_table(core: Core, table: pd.DataFrame, placements: Placements, system: System) -> pd.DataFrame:
     """One row a component, in the order of the file, by the columns of the contract."""
     rows = len(placements.rows)
-    comp, table = core.comp[:rows], workload.table
+    comp = core.comp[:rows]
     started = comp["start"] != NEVER
     placed = np.where(started, comp["placed"], 0)
     module = np.where(started, core.place["module"][placed], _first_module(core, placements))
@@ -96,21 +100,25 @@ def timeline_table(core: Core, system: System) -> pd.DataFrame:
 
 def build_result(
     core: Core,
-    workload: Workload,
+    table: pd.DataFrame,
     placements: Placements,
     system: System,
     edges: pd.DataFrame,
     manifest: Mapping[str, Any],
+    not_honoured: Mapping[str, int],
     requeued: int,
 ) -> Result:
-    """Put everything together; ``manifest`` has version, seed, system, policy and inputs."""
-    components = component_table(core, workload, placements, system)
+    """Put everything together.
+
+    ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs.
+    """
+    components = component_table(core, table, placements, system)
     timeline = timeline_table(core, system)
     modules = {module.name: module.nodes for module in system.modules}
     counts: dict[str, Any] = {
-        "skipped": int(np.count_nonzero(workload.table["skipped"].to_numpy())),
-        "not_honoured": {**workload.not_honoured(), **placements.not_limited},
-        **_details(workload, placements),
+        "skipped": int(np.count_nonzero(table["skipped"].to_numpy())),
+        "not_honoured": dict(not_honoured),
+        **_details(table, placements),
         **({"requeued": requeued} if requeued else {}),
     }
     places = _file_places(placements)
@@ -122,9 +130,9 @@ def build_result(
     )
 
 
-def _details(workload: Workload, placements: Placements) -> dict[str, Any]:
+def _details(table: pd.DataFrame, placements: Placements) -> dict[str, Any]:
     several = int(np.count_nonzero(np.diff(placements.first) > 1))
-    skipped = np.bincount(workload.table["skipped"].to_numpy())[1:]
+    skipped = np.bincount(table["skipped"].to_numpy())[1:]
     names = [SKIP_REASONS[code] for code in range(1, len(skipped) + 1)] if len(skipped) else []
     details = {
         "skipped_because": {name: int(n) for name, n in zip(names, skipped, strict=True) if n},

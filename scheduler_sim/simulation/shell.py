@@ -23,7 +23,7 @@ from scheduler_sim.simulation.actions import Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.scheme import is_to_compile, scheme_of
-from scheduler_sim.simulation.submissions import merged
+from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import read_trace
@@ -91,12 +91,7 @@ class Simulation(Actions):
         self._placements = expand(self.workload, self.system, only_first=self.policy.placement == "preferred")
         self._scheme = scheme_of(self.policy, rigid=self._placements.rigid)
         self._core = load(self.workload, self.system, self._placements, self._scheme)
-        start = int(self._core.clock[slot.NOW])
-        self.env = simpy.Environment(initial_time=start) if env is None else env
-        if len(self._placements.rows) and self.env.now > start:
-            raise InputError(
-                f"the environment's clock is at {self.env.now}, after the first submission at {start}"
-            )
+        self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
         self._foreground = 0
@@ -130,18 +125,24 @@ class Simulation(Actions):
         """Run until there is nothing left to do, or until an instant (excluded), and return the result.
 
         Nothing is left when every component has ended (or never can start) and every process
-        started by ``process`` is over.
+        started by ``process`` is over. While components wait and nodes are out of service, any
+        process may bring them back: then ``run`` goes on as long as something is scheduled.
+        After ``run`` the simulation can be acted on and run again.
         """
-        horizon = slot.INF if until is None else until
-        while not self._is_over() and self.env.peek() < horizon:
+        if until is not None:
+            if until > self.env.now:
+                self.env.run(until=until)
+            return self.result()
+        while not self._is_over() and self.env.peek() < float("inf"):
             self.env.step()
-        if until is not None and self.env.peek() >= horizon:
-            self._core.clock[slot.TOLD] = 0
         return self.result()
 
     def result(self) -> Result:
-        """Return the result so far; what still runs or waits is PENDING."""
-        self._close_timeline()
+        """Return the result so far.
+
+        What runs at this instant is CANCELLED in it, as if everything stopped now; what waits is
+        PENDING. The simulation itself is left as it is.
+        """
         manifest = outcome.manifest_of(
             self.system,
             self.policy.to_dict(),
@@ -151,56 +152,80 @@ class Simulation(Actions):
             self._seed,
         )
         edges = edges_between(self.workload, self._placements)
-        if self._new_edges:
-            edges = pd.concat(
-                [edges, pd.DataFrame(self._new_edges, columns=list(edges.columns))], ignore_index=True
-            )
-        workload, placements = merged(self.workload, self._placements, self._batches)
+        if self._submissions.edges:
+            added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
+            edges = pd.concat([edges, added], ignore_index=True)
+        table, placements = self._submissions.joined(self.workload, self._placements)
+        not_honoured = {**self.workload.not_honoured(), **placements.not_limited}
         return outcome.build_result(
-            self._core, workload, placements, self.system, edges, manifest, self._requeued
+            stopped(self._core, self._now()),
+            table,
+            placements,
+            self.system,
+            edges,
+            manifest,
+            not_honoured,
+            self._outages.requeued,
         )
 
-    def _close_timeline(self) -> None:
-        """Write what the last instant changed, as if the clock moved on."""
-        clock = self._core.clock
-        if clock[slot.ROWS] + len(self.system.modules) > len(self._core.timeline):
-            self._core = longer_timeline(self._core)
-        drive.close(self._core)
+    def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
+        """The environment to live in; in one that is given the core's clock starts where that stands."""
+        clock, pool = self._core.clock, self._core.pool
+        if env is None:
+            return simpy.Environment(initial_time=int(clock[slot.NOW]))
+        now = int(env.now)
+        if len(self._placements.rows) and now > clock[slot.NOW]:
+            raise InputError(
+                f"the environment's clock is at {env.now}, after the first submission at {clock[slot.NOW]}"
+            )
+        clock[slot.NOW] = pool["short_since"][:] = now
+        return env
 
     def _is_over(self) -> bool:
-        if self._foreground or self._has_actions() or drive.upcoming(self._core) < slot.INF:
+        if self._foreground or self._has_actions() or self._core.clock[slot.TOLD]:
             return False
-        if self._core.clock[slot.TOLD]:
+        if drive.upcoming(self._core) < slot.INF or self.env.now < self._core.clock[slot.NOW]:
             return False
-        waiting = self._core.clock[slot.TAIL] > self._core.clock[slot.HEAD]
-        out_of_service = any(pool.down or pool.draining for pool in self._core.pool)
-        return not (waiting and out_of_service and self.env.peek() < float("inf"))
+        return not (self.waiting() and self._outages.withheld(self._core))
 
     # -- the core's turn ---------------------------------------------------------------
 
     def _schedule_step(self) -> None:
         """Ask SimPy for a turn when something happens next inside the core, or now if asked to act."""
-        time = self.env.now if self._has_actions() else drive.upcoming(self._core)
-        if time >= slot.INF:
-            self._step_event = None
-            return
+        now = self.env.now
+        time = now if self._has_actions() else drive.upcoming(self._core)
+        self._step_event = None
+        if time < slot.INF:
+            self._step_event = self._at(time, self._step, LAST)
+        elif self._core.clock[slot.NOW] > now:
+            self._at(int(self._core.clock[slot.NOW]))  # nothing more to do: the clock follows
+
+    def _at(
+        self,
+        time: float,
+        then: Callable[[simpy.Event], None] | None = None,
+        priority: EventPriority = simpy.events.NORMAL,
+    ) -> simpy.Event:
+        """Schedule an event, at the earliest now."""
         event = self.env.event()
         event._ok, event._value = True, None
-        event.callbacks.append(self._step)
-        self._step_event = event
-        self.env.schedule(event, priority=LAST, delay=max(time - self.env.now, 0))
+        if then is not None and event.callbacks is not None:
+            event.callbacks.append(then)
+        self.env.schedule(event, priority=priority, delay=max(time - self.env.now, 0))
+        return event
 
     def _step(self, event: simpy.Event) -> None:
         if event is not self._step_event:
             return  # an earlier turn was asked for since
-        now = int(self.env.now)
+        now = self._now()
         if self._has_actions():
             drive.reach(self._core, now)
             self._act()
         outside = self.env.peek()
         self._advance(max(now + 1, int(outside) if outside < slot.INF else int(slot.INF)))
         if self._core.clock[slot.TOLD]:
-            self._announce_at(int(self._core.clock[slot.NOW]))
+            # those who wait for a start or an end are told at the instant at which it happened
+            self._at(int(self._core.clock[slot.NOW]), self._tell)
         else:
             self._schedule_step()
 
@@ -225,13 +250,6 @@ class Simulation(Actions):
                 self._core = longer_timeline(self._core)
             elif clock[slot.STATUS] != slot.BUDGET:
                 return
-
-    def _announce_at(self, time: int) -> None:
-        """Tell those who wait for a start or an end, at the instant at which it happened."""
-        event = self.env.event()
-        event._ok, event._value = True, None
-        event.callbacks.append(self._tell)
-        self.env.schedule(event, delay=time - self.env.now)
 
     def _tell(self, _: simpy.Event) -> None:
         told = self._core.lists[slot.NOTICES, : self._core.clock[slot.TOLD]].tolist()

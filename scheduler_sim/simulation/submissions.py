@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,135 +12,114 @@ from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import InputError, did_you_mean
-from scheduler_sim.placement.table import Placements, expand
+from scheduler_sim.placement.single import Placer, Single
+from scheduler_sim.placement.table import Placements, expand, joined
+from scheduler_sim.policy.policy import Policy
+from scheduler_sim.simulation.dependents import Dependents, Edge
 from scheduler_sim.simulation.growth import with_room
-from scheduler_sim.simulation.load import KINDS, sizes_for, write_components
+from scheduler_sim.simulation.load import put_components, sizes_for
+from scheduler_sim.simulation.outcome import TOLD
 from scheduler_sim.simulation.scheme import Scheme, scheme_of
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.validation import check_value
 
-Batch = tuple[Workload, Placements]
-Edge = tuple[int, int, int]
-"""A component's row, the row it waits for, the kind as a code."""
+Noted = tuple[dict[str, Any], Single, tuple[Edge, ...]]
+
+_SET_BY_SUBMIT = {
+    "submit_time": "a component is submitted at the instant of the call",
+    "skipped": "what is submitted is simulated",
+    "dependency_ids": "give the ids as after=[...]",
+    "dependency_kinds": "give the kind as dependency_type=...",
+}
+_DEFAULTS = {name: field.default for name, field in FIELDS.items()}
 
 
-def checked(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a submission, all of them columns of a workload. Raises InputError."""
+class Submissions:
+    """What processes submit: checked and placed at the call, written into the core at its next turn.
+
+    Attributes
+    ----------
+    noted : components that the core has yet to be told of
+    """
+
+    def __init__(self, system: System, policy: Policy, scheme: Scheme, placements: Placements) -> None:
+        self._system, self._policy, self._scheme = system, policy, scheme
+        self._placer = Placer(system, only_first=policy.placement == "preferred")
+        self._used = len(placements.rows) if placements.rigid else len(placements.module)
+        self._rigid = placements.rigid
+        self._given: list[dict[str, Any]] = []
+        self._dependents: Dependents | None = None
+        self.noted: list[Noted] = []
+        self.edges: list[Edge] = []
+
+    def note(self, fields: Mapping[str, Any], now: int, edges: Sequence[Edge]) -> None:
+        """Check and place a component that is submitted now. Raises InputError."""
+        given = _checked(fields)
+        given.setdefault("modular_job_id", given["component_id"])
+        given["submit_time"] = now
+        single = self._placer.place(_DEFAULTS | given)
+        if not single.rigid and self._rigid:
+            self._scheme, self._rigid = scheme_of(self._scheme.policy, rigid=False), False
+        self.noted.append((given, single, tuple(edges)))
+
+    def append(self, core: Core) -> tuple[Core, Scheme]:
+        """Put what was noted into the core, to be submitted at this instant after what the trace has."""
+        at, count = int(core.clock[slot.COMPONENTS]), len(self.noted)
+        if not self._rigid and not core.rules[slot.COMPLEX]:
+            drive.look_at_each(core)
+        if at == 0:
+            core.clock[slot.ORIGIN] = core.clock[slot.NOW]
+        places = count if self._rigid else sum(len(single.ways) for _, single, _ in self.noted)
+        core = self._with_room_for(core, at + count, self._used + places)
+        put_components(core, at, self._used, [noted[:2] for noted in self.noted], self._scheme)
+        _arrive(core, at, count)
+        if self._dependents is None:
+            self._dependents = Dependents(core)
+        for _, _, edges in self.noted:
+            for edge in edges:
+                core = self._dependents.add(core, edge)
+                self.edges.append(edge)
+        self._used += places
+        self._given += [given for given, _, _ in self.noted]
+        self.noted = []
+        return core, self._scheme
+
+    def joined(self, workload: Workload, placements: Placements) -> tuple[pd.DataFrame, Placements]:
+        """Return the columns that a result needs, and the placements: the trace's, then what was submitted."""
+        told = workload.table[list(TOLD)]
+        if not self._given:
+            return told, placements
+        names = dict.fromkeys(name for one in self._given for name in one)
+        columns = {name: [one.get(name, _DEFAULTS[name]) for one in self._given] for name in names}
+        added = Workload.from_columns(**columns)
+        later = expand(added, self._system, only_first=self._policy.placement == "preferred")
+        table = pd.concat([told, added.table[list(TOLD)]], ignore_index=True)
+        texts = [name for name in TOLD if FIELDS[name].is_text]
+        return table.astype(dict.fromkeys(texts, "category")), joined(placements, later, len(workload))
+
+    def _with_room_for(self, core: Core, rows: int, placements: int) -> Core:
+        if rows <= len(core.comp) and placements <= len(core.place):
+            return core
+        return with_room(core, sizes_for(self._system, 2 * rows, 2 * placements, len(core.edge)))
+
+
+def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a submission as columns hold them. Raises InputError."""
     for name in fields:
         if name not in FIELDS:
             raise InputError(f"submit: {name!r} is no column of a workload{did_you_mean(name, list(FIELDS))}")
-    return fields
+        if name in _SET_BY_SUBMIT:
+            raise InputError(f"submit: {name!r} cannot be given; {_SET_BY_SUBMIT[name]}")
+    return {name: check_value(name, value) for name, value in fields.items()}
 
 
-def batch_of(submissions: Sequence[dict[str, Any]], system: System, *, only_first: bool) -> Batch:
-    """Make a small workload, and its placements, of what was submitted at one instant."""
-    names = dict.fromkeys(name for one in submissions for name in one)
-    columns = {name: [one.get(name, FIELDS[name].default) for one in submissions] for name in names}
-    workload = Workload.from_columns(**columns)
-    return workload, expand(workload, system, only_first=only_first)
-
-
-def append(core: Core, scheme: Scheme, system: System, batch: Batch) -> tuple[Core, Scheme]:
-    """Put a batch into the core, to be submitted at this instant."""
-    workload, placements = batch
-    at, count = int(core.clock[slot.COMPONENTS]), len(placements.rows)
-    if not placements.rigid and not core.rules[slot.COMPLEX]:
-        scheme = scheme_of(scheme.policy, rigid=False)
-        drive.look_at_each(core)
-    used = int(core.comp["last"][:at].max(initial=0))
-    core = _with_room_for(core, system, at + count, used + max(len(placements.module), count))
-    write_components(core, at, workload, placements, scheme, int(core.clock[slot.ORIGIN]))
-    seen = core.clock[slot.SEEN]
-    arrivals = core.lists[slot.ARRIVALS]
-    arrivals[seen + count : at + count] = arrivals[seen:at].copy()
-    arrivals[seen : seen + count] = np.arange(at, at + count)
+def _arrive(core: Core, at: int, count: int) -> None:
+    """Let rows ``at ..`` arrive at this instant, behind what the trace submits at it."""
+    arrivals, submit, place = core.lists[slot.ARRIVALS], core.comp["submit"], int(core.clock[slot.SEEN])
+    while place < at and submit[arrivals[place]] <= core.clock[slot.NOW]:
+        place += 1
+    arrivals[place + count : at + count] = arrivals[place:at].copy()
+    arrivals[place : place + count] = np.arange(at, at + count)
     core.clock[slot.COMPONENTS] = at + count
-    return core, scheme
-
-
-def add_edges(core: Core, edges: Sequence[Edge]) -> Core:
-    """Add dependencies of components not submitted yet; those already satisfied count as such."""
-    old = len(core.edge) if core.comp["after_last"].max(initial=0) else 0
-    successor = np.concatenate((core.edge["successor"][:old], [edge[0] for edge in edges]))
-    awaited = np.empty(old + len(edges), dtype=np.int64)
-    for row in np.flatnonzero(core.comp["after_last"] > core.comp["after"]):
-        awaited[core.comp["after"][row] : core.comp["after_last"][row]] = row
-    awaited[old:] = [edge[1] for edge in edges]
-    kind = np.concatenate((core.edge["kind"][:old], [edge[2] for edge in edges]))
-    done = np.concatenate((core.edge["satisfied"][:old], [_satisfied(core, edge) for edge in edges]))
-    order = np.argsort(awaited, kind="stable")
-    table = np.zeros(len(order), dtype=slot.EDGE).view(np.recarray)
-    table["successor"], table["kind"], table["satisfied"] = successor[order], kind[order], done[order]
-    rows = np.arange(len(core.comp))
-    core.comp["after"] = np.searchsorted(awaited[order], rows, side="left")
-    core.comp["after_last"] = np.searchsorted(awaited[order], rows, side="right")
-    for edge, satisfied in zip(edges, done[old:], strict=True):
-        core.comp["missing"][edge[0]] += not satisfied
-    return core._replace(edge=table)
-
-
-def merged(workload: Workload, placements: Placements, batches: Sequence[Batch]) -> Batch:
-    """Return the whole workload and its placements: the trace's, then each batch's."""
-    if not batches:
-        return workload, placements
-    parts = [(workload, placements), *batches]
-    table = pd.concat([part.table for part, _ in parts], ignore_index=True)
-    for name in table:
-        if table[name].dtype == object:
-            table[name] = table[name].astype("category")
-    columns = {str(name): table[name].array for name in table}
-    offsets = np.cumsum([0, *(len(part) for part, _ in parts[:-1])])
-    steps = np.cumsum([0, *(len(part.module) for _, part in parts[:-1])])
-    pick = lambda name: np.concatenate([getattr(part, name) for _, part in parts])  # noqa: E731
-    joined = Placements(
-        rows=np.concatenate([part.rows + offset for (_, part), offset in zip(parts, offsets, strict=True)]),
-        first=np.concatenate(
-            [part.first[:-1] + step for (_, part), step in zip(parts, steps, strict=True)]
-            + [[int(steps[-1]) + len(parts[-1][1].module)]]
-        ),
-        **{name: pick(name) for name in ("module", "nodes", "limit", "run", "cost", "demand", "tier")},
-        asked_module=pick("asked_module"),
-        asked_limit=pick("asked_limit"),
-        rejected=_summed([part.rejected for _, part in parts]),
-        not_limited=_summed([part.not_limited for _, part in parts]),
-    )
-    return Workload(columns, workload.source), joined
-
-
-def edge_of(row: int, after_row: int, kind: str) -> Edge:
-    """Return a dependency as the core keeps it. Raises InputError for a kind it does not honour."""
-    if kind.upper() not in KINDS:
-        raise InputError(f"dependency_type: found {kind!r}; allowed: {', '.join(KINDS)}")
-    return row, after_row, KINDS[kind.upper()]
-
-
-def _satisfied(core: Core, edge: Edge) -> bool:
-    """Whether the component waited for has already done what the dependency asks."""
-    state, kind = int(core.comp[edge[1]].state), edge[2]
-    if kind == slot.AFTER:
-        return state >= slot.RUNNING
-    if state <= slot.RUNNING:
-        return False
-    if kind == slot.AFTEROK:
-        return state == slot.COMPLETED
-    return kind == slot.AFTERANY or state != slot.COMPLETED
-
-
-def _with_room_for(core: Core, system: System, rows: int, placements: int) -> Core:
-    if rows <= len(core.comp) and placements <= len(core.place):
-        return core
-    sizes = sizes_for(system, 2 * rows, 2 * placements, len(core.edge))
-    releases = max(sizes.releases, core.release.shape[1])
-    timeline = max(sizes.timeline, len(core.timeline))
-    return with_room(
-        core, sizes._replace(releases=releases, timeline=timeline, profile=releases + 4 * sizes.rows + 8)
-    )
-
-
-def _summed(counts: Sequence[dict[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for one in counts:
-        for name, number in one.items():
-            total[name] = total.get(name, 0) + number
-    return total

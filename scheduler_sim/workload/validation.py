@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,8 +35,28 @@ def check_columns(table: pd.DataFrame, source: TraceSource) -> None:
             row = int(np.argmax(wrong))
             raise problem(table, source, row, name, "value out of range", int(values[row]), allowed)
     _check_total(table, source, live)
-    _check_texts(table, source, "frequency", check_frequency)
-    _check_texts(table, source, "api_calls", parse_api_calls)
+    for name, check in _TEXT_RULES.items():
+        _check_texts(table, source, name, check)
+
+
+def check_value(name: str, value: Any) -> int | float | str:
+    """Return one value as a column holds it. Raises TraceError where it is not what may stand there."""
+    kind = FIELDS[name].dtype
+    if kind == "text":
+        good, allowed = isinstance(value, str), "text"
+    elif kind == "float64":
+        good, allowed = isinstance(value, int | float | np.integer | np.floating), "a number"
+    else:
+        good, allowed = isinstance(value, int | np.integer), "a whole number within int64"
+        good = good and -(2**63) <= value < 2**63
+    if good and name in _RULES:
+        holds, allowed = _RULES[name]
+        good = bool(holds(value))
+    if not good:
+        raise TraceError("value out of range", field=name, found=value, allowed=allowed)
+    if name in _TEXT_RULES:
+        _TEXT_RULES[name](value)
+    return value if isinstance(value, str) else (float(value) if kind == "float64" else int(value))
 
 
 def problem(
@@ -105,3 +126,4 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "nam_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "delay": (_at_least(-1, MAX_TIME), "0 or more; -1 = none"),
 }
+_TEXT_RULES: dict[str, Callable[[str], object]] = {"frequency": check_frequency, "api_calls": parse_api_calls}

@@ -1,0 +1,68 @@
+"""Dependencies that are added while the simulation runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.state import Core
+from scheduler_sim.errors import InputError
+from scheduler_sim.simulation.load import KINDS
+
+Edge = tuple[int, int, int]
+"""A component's row, the row it waits for, the kind as a code."""
+
+
+def edge_of(row: int, after_row: int, kind: str) -> Edge:
+    """Return a dependency as the core keeps it. Raises InputError for a kind it does not honour."""
+    if str(kind).upper() not in KINDS:
+        raise InputError(f"dependency_type: found {kind!r}; allowed: {', '.join(KINDS)}")
+    return row, after_row, KINDS[str(kind).upper()]
+
+
+class Dependents:
+    """Room behind the edge table, so that one more edge costs no more than those of one component.
+
+    The dependents of a component stand in one range of the table. A range without room
+    behind it moves to the end, where it gets twice the room.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self._end = len(core.edge)
+        self._room: dict[int, int] = {}  # row -> where the room of its range ends
+
+    def add(self, core: Core, edge: Edge) -> Core:
+        """Add a dependency of a component not submitted yet; one already satisfied counts as such."""
+        row, after_row, kind = edge
+        comp = np.asarray(core.comp)
+        first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
+        if last >= self._room.get(after_row, last):
+            core = self._move(core, after_row, first, last)
+            first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
+        satisfied = _is_satisfied(int(comp["state"][after_row]), kind)
+        np.asarray(core.edge)[last] = (row, kind, satisfied)
+        comp["after_last"][after_row] = last + 1
+        comp["missing"][row] += not satisfied
+        return core
+
+    def _move(self, core: Core, row: int, first: int, last: int) -> Core:
+        """Give the range of ``row`` twice the room, at the end."""
+        start, size = self._end, last - first
+        self._end = self._room[row] = start + 2 * size + 1
+        if self._end > len(core.edge):
+            more = np.zeros(self._end + 64, dtype=slot.EDGE).view(np.recarray)
+            core = core._replace(edge=np.concatenate((core.edge, more)).view(np.recarray))
+        core.edge[start : start + size] = core.edge[first:last]
+        core.comp["after"][row], core.comp["after_last"][row] = start, start + size
+        return core
+
+
+def _is_satisfied(state: int, kind: int) -> bool:
+    """Whether a component in this state has already done what a dependency on it asks."""
+    if kind == slot.AFTER:
+        return state >= slot.RUNNING
+    if state <= slot.RUNNING:
+        return False
+    if kind == slot.AFTEROK:
+        return state == slot.COMPLETED
+    return kind == slot.AFTERANY or state != slot.COMPLETED

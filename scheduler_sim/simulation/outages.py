@@ -1,0 +1,142 @@
+"""Nodes that leave service and come back, and limits that change (rule 14)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine import drive
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.state import Core
+from scheduler_sim.simulation.growth import with_more_releases
+from scheduler_sim.system.system import System
+
+
+class Change(NamedTuple):
+    """What is done to a pool: ``drain``, ``fail``, ``requeue``, ``resume``, ``return`` or ``capacity``.
+
+    ``amount`` is in nodes, or the new capacity; ``until`` is when the nodes are announced to be
+    back, and of a ``return`` the name of the announcement.
+    """
+
+    kind: str
+    pool: int
+    amount: int
+    until: int | None = None
+
+
+class Return(NamedTuple):
+    """An announced return of nodes."""
+
+    pool: int
+    nodes: int
+    until: int
+
+
+class Outages:
+    """Node and limit changes of one simulation, carried out on its core at an instant.
+
+    Attributes
+    ----------
+    requeued : components that failures sent back into the queue
+    """
+
+    def __init__(self, system: System, failures: np.random.Generator) -> None:
+        self._failures = failures
+        self._modules = len(system.modules)
+        self._declared = [resource.amount for resource in system.resources]
+        self._capacity = list(self._declared)
+        self._returns: dict[int, Return] = {}  # by name, which is negative
+        self._names = 0
+        self.requeued = 0
+
+    def withheld(self, core: Core) -> bool:
+        """Whether nodes are out of service, or a shared resource is below what was declared."""
+        if self._capacity != self._declared and any(map(int.__lt__, self._capacity, self._declared)):
+            return True
+        return any(_out_of_service(core, module) for module in range(self._modules))
+
+    def carry_out(self, core: Core, change: Change) -> tuple[Core, Change | None]:
+        """Change the nodes or the limit; returns the core, and the return that was announced."""
+        kind, pool, amount, until = change
+        if kind == "capacity":
+            self._set_capacity(core, pool, amount)
+        elif kind == "resume":
+            self._resume(core, pool, min(amount, _out_of_service(core, pool)))
+        elif kind == "return":
+            self._return(core, amount)
+        else:
+            amount = min(amount, _in_service(core, pool))
+            if kind == "drain":
+                drive.take_down(core, pool, amount)
+            else:
+                self._strike(core, pool, amount, requeue=kind == "requeue")
+            if until is not None and amount:
+                return self._announce(core, Return(pool, amount, until))
+        return core, None
+
+    def _strike(self, core: Core, pool: int, nodes: int, *, requeue: bool) -> None:
+        """Draw the nodes that fail: those of running components in row order, then the idle ones."""
+        place = np.asarray(core.place)
+        rows = np.sort(np.asarray(core.heap)["row"][: core.clock[slot.HEAP]])
+        placed = np.asarray(core.comp)["placed"][rows]
+        mine = place["module"][placed] == pool
+        rows, held = rows[mine], place["nodes"][placed[mine]]
+        total = int(held.sum() + core.pool[pool].free)
+        drawn = self._failures.choice(total, size=nodes, replace=False)
+        hits = np.searchsorted(np.cumsum(held), drawn, side="right")
+        drive.take_down(core, pool, int(np.count_nonzero(hits == len(rows))))
+        for i, lost in zip(*np.unique(hits[hits < len(rows)], return_counts=True), strict=True):
+            core.pool[pool].draining += lost
+            if requeue:
+                drive.interrupt(core, int(rows[i]))
+                self.requeued += 1
+            else:
+                drive.strike(core, int(rows[i]), slot.FAILED)
+
+    def _set_capacity(self, core: Core, pool: int, amount: int) -> None:
+        releases = core.release["nodes"][pool]
+        in_use = int(releases[core.pool[pool].release_head : core.pool[pool].release_tail].sum())
+        core.pool[pool].free = amount - in_use
+        core.clock[slot.DIRTY] = core.clock[slot.EARLY] = core.clock[slot.LOST] = 1
+        self._capacity[pool - self._modules] = amount
+
+    def _announce(self, core: Core, back: Return) -> tuple[Core, Change]:
+        if core.pool[back.pool].release_tail - core.pool[back.pool].release_head >= core.release.shape[1] - 1:
+            core = with_more_releases(core)
+        self._names -= 1
+        self._returns[self._names] = back
+        drive.announce(core, back.pool, back.nodes, back.until, self._names)
+        return core, Change("return", back.pool, self._names, back.until)
+
+    def _return(self, core: Core, name: int) -> None:
+        """The announced instant has come; nodes resumed before are back already."""
+        back = self._returns.pop(name, None)
+        if back is not None:
+            drive.retract(core, back.pool, back.until, name)
+            drive.bring_back(core, back.pool, back.nodes)
+
+    def _resume(self, core: Core, pool: int, nodes: int) -> None:
+        """Bring back nodes without an announced return first, then those announced to be back last."""
+        mine = {name: back for name, back in self._returns.items() if back.pool == pool}
+        early = nodes - (_out_of_service(core, pool) - sum(back.nodes for back in mine.values()))
+        for name, back in sorted(mine.items(), key=lambda item: item[1].until, reverse=True):
+            if early <= 0:
+                break
+            drive.retract(core, pool, back.until, name)
+            del self._returns[name]
+            if back.nodes > early:
+                self._returns[name] = back._replace(nodes=back.nodes - early)
+                drive.announce(core, pool, back.nodes - early, back.until, name)
+            early -= back.nodes
+        drive.bring_back(core, pool, nodes)
+
+
+def _out_of_service(core: Core, pool: int) -> int:
+    """Nodes that are down, or leave service as they become idle."""
+    return int(core.pool[pool].down + core.pool[pool].draining)
+
+
+def _in_service(core: Core, pool: int) -> int:
+    return int(core.pool[pool].free + core.pool[pool].busy - core.pool[pool].draining)

@@ -1,0 +1,49 @@
+"""The core as it would be left if everything stopped now."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.state import Core
+from scheduler_sim.simulation.growth import longer_timeline
+
+
+def stopped(core: Core, now: int) -> Core:
+    """Return the core with its last instant written down, and what runs cancelled at ``now``.
+
+    The simulation itself is left as it is and can go on. Where something runs, the table
+    of components is copied.
+    """
+    while core.clock[slot.ROWS] + 2 * core.clock[slot.MODULES] > len(core.timeline):
+        core = longer_timeline(core)
+    running = np.asarray(core.heap)["row"][: core.clock[slot.HEAP]]
+    steps = _last_steps(core, now, stops=len(running) > 0)
+    clock, comp = core.clock.copy(), core.comp
+    core.timeline[clock[slot.ROWS] :][: len(steps)] = steps  # behind the end of the one that goes on
+    clock[slot.ROWS] += len(steps)
+    if len(running):
+        comp = comp.copy()
+        comp["state"][running], comp["end"][running] = slot.CANCELLED, now
+    return core._replace(clock=clock, comp=comp)
+
+
+def _last_steps(core: Core, now: int, *, stops: bool) -> np.ndarray:
+    """What the last instant changed in each module, and what stopping changes."""
+    pool = np.asarray(core.pool)[: core.clock[slot.MODULES]]
+    written = np.stack([pool[f"written_{name}"] for name in ("busy", "down", "queued", "nodes")], axis=1)
+    values = np.stack([pool[name] for name in ("busy", "down", "queued", "queued_nodes")], axis=1)
+    idle = values * (0, 1, 1, 1)
+    touched = pool["touched"] > 0
+    last = int(core.clock[slot.NOW])
+    if not stops:
+        return _steps(last, values, touched & (values != written).any(axis=1))
+    if now <= last:
+        return _steps(last, idle, (touched | (written[:, 0] >= 0)) & (idle != written).any(axis=1))
+    at_last = _steps(last, values, touched & (values != written).any(axis=1))
+    return np.concatenate((at_last, _steps(now, idle, values[:, 0] > 0)))
+
+
+def _steps(time: int, values: np.ndarray, differs: np.ndarray) -> np.ndarray:
+    modules = np.flatnonzero(differs)
+    return np.column_stack((np.full(len(modules), time), modules, values[modules]))
