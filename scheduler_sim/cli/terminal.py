@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock, Timer
+from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Step:
 
     def __init__(self, title: str) -> None:
         self.title = title
+        self._begin = monotonic()
         self._done: tuple[int, int] | None = None
         self._bar: Progress | None = None
         self._over = False
@@ -64,6 +66,7 @@ class Step:
             progress = Progress(*columns, console=Console(stderr=True), transient=True)
             done, total = self._done or (0, None)
             progress.add_task(self.title, completed=done, total=total, count=_count(done, total))
+            progress.tasks[0].start_time = self._begin
             progress.start()
             self._bar = progress
 

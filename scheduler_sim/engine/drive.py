@@ -13,10 +13,9 @@ from scheduler_sim.engine.greedy import greedy_pass
 from scheduler_sim.engine.instant import close_step, end_due, move_to, next_instant, open_step
 from scheduler_sim.engine.jit import entry
 from scheduler_sim.engine.keep import keep_pass
-from scheduler_sim.engine.life import finish, leave_queue, requeue, vacate
+from scheduler_sim.engine.life import finish, leave_queue, requeue, settle_wait, vacate
 from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
-from scheduler_sim.engine.record import settle, short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.state import (
     COMPLEX,
@@ -24,7 +23,8 @@ from scheduler_sim.engine.state import (
     EARLY,
     HEAD,
     LOST,
-    NOW,
+    NEW,
+    NEWCOMERS,
     QUEUE,
     TAIL,
     WAITING,
@@ -136,19 +136,11 @@ def retract(core: Core, module: int, time: int, row: int) -> None:
 def look_at_each(core: Core) -> None:
     """From now on some component has several placements or asks for shared resources."""
     for i in range(core.clock[HEAD], core.clock[TAIL]):
-        row = core.lists[QUEUE, i]
-        placement = core.comp[row].first
-        core.comp[row].wait_resources += short_so_far(
-            core, core.place[placement].module, core.place[placement].nodes
-        )
+        settle_wait(core, core.lists[QUEUE, i])
+    for i in range(core.clock[NEW]):
+        settle_wait(core, core.lists[NEWCOMERS, i])
     core.rules[COMPLEX] = 1
     core.clock[DIRTY] = core.clock[EARLY] = 1
-
-
-@entry
-def close(core: Core) -> None:
-    """Write down the last instant."""
-    settle(core, core.clock[NOW])
 
 
 @entry

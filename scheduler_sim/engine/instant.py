@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.events import next_end, pop_end
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import make_eligible, run_out, submit
+from scheduler_sim.engine.life import run_out, submit, untie
 from scheduler_sim.engine.record import settle
 from scheduler_sim.engine.state import (
     ARRIVALS,
@@ -89,7 +89,7 @@ def open_step(core: Core, until: int, budget: int) -> bool:
         while _submission_due(core):
             _submit_next(core)
         for i in range(core.clock[READY]):
-            make_eligible(core, core.lists[UNTIED, i])
+            untie(core, core.lists[UNTIED, i])
         core.clock[READY] = 0
     return True
 
@@ -117,7 +117,7 @@ def _one_event(core: Core) -> None:
                     core.lists[UNTIED, last],
                     core.lists[UNTIED, i],
                 )
-        make_eligible(core, core.lists[UNTIED, last])
+        untie(core, core.lists[UNTIED, last])
 
 
 @part

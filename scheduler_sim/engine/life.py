@@ -50,6 +50,13 @@ def submit(core: Core, row: int) -> None:
 
 
 @part
+def untie(core: Core, row: int) -> None:
+    """The last dependency of ``row`` is satisfied; it may have been cancelled since."""
+    if core.comp[row].state == HELD:
+        make_eligible(core, row)
+
+
+@part
 def make_eligible(core: Core, row: int) -> None:
     """It may start from now on: it waits, and joins the queue in this step's pass."""
     core.comp[row].state = WAITING
@@ -105,6 +112,7 @@ def run_out(core: Core, row: int) -> None:
 def finish(core: Core, row: int, state: int) -> None:
     """A running component ends now, in ``state``; its entry in the event heap is gone."""
     vacate(core, row, state)
+    _tell(core, row)
     _satisfy_ended(core, row)
 
 
@@ -127,7 +135,6 @@ def vacate(core: Core, row: int, state: int) -> None:
             pool = core.clock[MODULES] + i
             give_back(core, pool, core.demand[placement, i])
             drop_release(core, pool, planned, row)
-    _tell(core, row)
 
 
 @part
@@ -163,19 +170,23 @@ def withdraw(core: Core, row: int) -> None:
 
 
 @part
+def settle_wait(core: Core, row: int) -> None:
+    """Write down how long ``row`` has waited for nodes; from now on that is not read off the pool."""
+    it = core.place[core.comp[row].first]
+    core.comp[row].wait_resources += short_so_far(core, it.module, it.nodes)
+
+
+@part
 def leave_queue(core: Core, row: int, state: int) -> None:
-    """A waiting or held component is cancelled; the caller takes it out of the queue."""
+    """One that waits, is held or has yet to come is cancelled; the caller takes it out of the queue."""
     if core.comp[row].state == WAITING:
         placement = core.comp[row].first
-        if not core.rules[COMPLEX]:
-            core.comp[row].wait_resources += short_so_far(
-                core, core.place[placement].module, core.place[placement].nodes
-            )
         _count(core, row, placement if core.comp[row].promised < 0 else core.comp[row].promised, -1)
         core.clock[DIRTY] = core.clock[EARLY] = 1
+    if core.comp[row].state != UNSEEN:
+        core.comp[row].end = core.clock[NOW]
     core.comp[row].promise, core.comp[row].promised = INF, -1
     core.comp[row].state = state
-    core.comp[row].end = core.clock[NOW]
     _tell(core, row)
     _satisfy_ended(core, row)
 

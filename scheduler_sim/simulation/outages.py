@@ -99,7 +99,8 @@ class Outages:
         releases = core.release["nodes"][pool]
         in_use = int(releases[core.pool[pool].release_head : core.pool[pool].release_tail].sum())
         core.pool[pool].free = amount - in_use
-        core.clock[slot.DIRTY] = core.clock[slot.EARLY] = core.clock[slot.LOST] = 1
+        core.clock[slot.DIRTY] = core.clock[slot.EARLY] = 1
+        core.clock[slot.LOST] |= amount < self._capacity[pool - self._modules]
         self._capacity[pool - self._modules] = amount
 
     def _announce(self, core: Core, back: Return) -> tuple[Core, Change]:

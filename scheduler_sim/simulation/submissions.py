@@ -87,7 +87,7 @@ class Submissions:
         return core, self._scheme
 
     def joined(self, workload: Workload, placements: Placements) -> tuple[pd.DataFrame, Placements]:
-        """Return the columns that a result needs, and the placements: the trace's, then what was submitted."""
+        """Return the columns a result needs, and the placements: the trace's, then what was submitted."""
         told = workload.table[list(TOLD)]
         if not self._given:
             return told, placements
