@@ -99,7 +99,8 @@ def _ended(error: BaseException, message: str, code: int) -> int:
             import traceback
 
             traceback.print_exception(error)
-        print(f"scheduler-sim: {message}", file=sys.stderr, flush=True)
+        shown = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in message)
+        print(f"scheduler-sim: {shown}", file=sys.stderr, flush=True)
     return code
 
 

@@ -166,3 +166,4 @@ def test_names_from_a_file_cannot_write_to_the_terminal(cli, system, trace):
     assert ended.code == 0
     assert "a [31mb.swf on system" in ended.out
     assert "\x1b" not in ended.out
+    assert "\x1b" not in cli("run", system(), "no\x1b[31mne.swf").err
