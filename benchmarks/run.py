@@ -55,7 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--nodes", metavar="N", type=int, default=trace.NODES, help="default: %(default)s")
     parser.add_argument("--jobs", metavar="N", type=int, nargs="+", default=JOBS, help="sizes to generate")
     parser.add_argument("--policies", metavar="POLICY", nargs="+", default=POLICIES, help="by name")
-    parser.add_argument("--repeats", metavar="N", type=int, default=5, help="best of N; default: %(default)s")
+    parser.add_argument(
+        "--repeats", metavar="N", type=int, default=10, help="best of N; default: %(default)s"
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--cold", action="store_true", help="time of compilation, with an empty cache")
     what.add_argument("--cli", action="store_true", help="whole processes of scheduler-sim run, warm")
@@ -128,7 +130,7 @@ def _child(given: str, **environment: str) -> dict[str, Any]:
 
 def _cold(args: argparse.Namespace) -> Table:
     table = Table(title="First run on a machine: 100 jobs, nothing compiled yet", title_justify="left")
-    for name in ("policy", "compile s", "to the first result s", "second process s"):
+    for name in ("policy", "compile s", "compile cpu s", "to the first result s", "second process s"):
         table.add_column(name, justify="left" if name == "policy" else "right")
     for policy in _shown(args.policies):
         with tempfile.TemporaryDirectory() as cache:
@@ -136,6 +138,7 @@ def _cold(args: argparse.Namespace) -> Table:
         table.add_row(
             str(policy),
             f"{runs[0]['compile_s']:.1f}",
+            f"{runs[0]['compile_cpu_s']:.1f}",
             f"{runs[0]['first_result_s']:.1f}",
             f"{runs[1]['first_result_s']:.1f}",
         )
@@ -147,7 +150,7 @@ def _cold(args: argparse.Namespace) -> Table:
 
 def _command_line(args: argparse.Namespace) -> Table:
     table = Table(title=f"scheduler-sim run, {_title(args)}", title_justify="left")
-    for name in ("policy", "trace", "jobs", "process s", "peak MB", "files MB"):
+    for name in ("policy", "trace", "jobs", "process s", "cpu s", "peak MB", "files MB"):
         table.add_column(name, justify="left" if name in ("policy", "trace") else "right")
     with tempfile.TemporaryDirectory() as folder:
         system = Path(folder, "system.yaml")
@@ -158,10 +161,10 @@ def _command_line(args: argparse.Namespace) -> Table:
             runs = [_process(system, path, case.policy, out) for _ in range(case.repeats + 1)][1:]
             jobs = json.loads(Path(out, "metrics.json").read_text())["jobs"]
             size = sum(file.stat().st_size for file in out.iterdir()) / 1e6
-            seconds, peak = min(run[0] for run in runs), max(run[1] for run in runs)
-            table.add_row(
-                case.policy, path.name, f"{jobs:,}", f"{seconds:.2f}", f"{peak:,.0f}", f"{size:.1f}"
-            )
+            seconds, cpu = min(run[0] for run in runs), min(run[1] for run in runs)
+            peak = max(run[2] for run in runs)
+            figures = f"{jobs:,}", f"{seconds:.2f}", f"{cpu:.2f}", f"{peak:,.0f}", f"{size:.1f}"
+            table.add_row(case.policy, path.name, *figures)
     return table
 
 
@@ -175,8 +178,8 @@ def _written(case: Case, folder: Path) -> Path:
     return path
 
 
-def _process(system: Path, path: Path, policy: str, out: Path) -> tuple[float, float]:
-    """Seconds and peak MB of one whole process."""
+def _process(system: Path, path: Path, policy: str, out: Path) -> tuple[float, float, float]:
+    """Seconds, seconds of processor and peak MB of one whole process."""
     command = [sys.executable, "-m", "scheduler_sim", "run", system, path, "--policy", policy, "--out", out]
     begin = perf_counter()
     process = subprocess.Popen([str(word) for word in [*command, "--quiet"]])
@@ -185,7 +188,7 @@ def _process(system: Path, path: Path, policy: str, out: Path) -> tuple[float, f
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"failed: {' '.join(map(str, command))}")
-    return seconds, usage.ru_maxrss * 1024 / 1e6
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
 
 
 def _shown(cases: Sequence[Any]) -> Iterator[Any]:
