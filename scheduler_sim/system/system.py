@@ -142,7 +142,7 @@ class System:
         return _system_of(_checked_keys(dict(data), "system"), "system")
 
     @classmethod
-    def homogeneous(cls, nodes: int, name: str = "nodes") -> System:
+    def homogeneous(cls, nodes: int, name: str = "cluster") -> System:
         """Build a plain cluster: one module of ``nodes`` nodes."""
         return cls.from_dict({"name": name, "modules": [{"name": name, "nodes": nodes}]})
 
