@@ -15,11 +15,13 @@ Where the rules are silent it takes them like this:
 * ``replan: keep``: a sweep goes before newcomers get their slots. It never moves a start back, so the
   strategy chooses among slots not later than the promise. A component that runs past its planned end
   voids every promise, at each pass as long as it does. Where ends of one instant bring a pass each, one
-  planned for that very instant and about to be handled is no overrun: it is planned to end then.
+  planned for that instant and about to be handled is no overrun: it is planned to end now, and what is
+  promised its nodes starts in the pass after it.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -194,22 +196,22 @@ def keep_promises(clock: Clock, queue: list[Component]) -> None:
     promises, plan, overrun = clock.promises, Plan(clock.capacity, clock.now), False
     for row in clock.running:
         planned = clock.outcomes[row].start + clock.placed(row).limit
-        ends_this_instant = planned == clock.now == clock.outcomes[row].end
-        overrun |= planned <= clock.now and not ends_this_instant
-        plan.add(
-            clock.now, clock.now if ends_this_instant else clock.planned_end(row), clock.placed(row).demand
-        )
+        ends_yet = planned == clock.now == clock.outcomes[row].end
+        overrun |= planned <= clock.now and not ends_yet
+        plan.add(clock.now, clock.now if ends_yet else clock.planned_end(row), clock.placed(row).demand)
     if overrun:
         promises.clear()
     for slot in promises.values():
         plan.add(slot.start, slot.start + slot.placement.limit, slot.placement.demand)
 
-    def put(component: Component, latest: int | None) -> None:
-        places = enumerate(clock.allowed(component))
-        slots = [Slot(plan.earliest(place.demand, place.limit), i, place) for i, place in places]
-        slot = best(
-            clock.rules.placement, [s for s in slots if latest is None or s.start <= latest], clock.now
-        )
+    def put(component: Component, latest: float) -> None:
+        slots = []
+        for i, place in enumerate(clock.allowed(component)):
+            slot = Slot(plan.earliest(place.demand, place.limit), i, place)
+            startable = slot.start > clock.now or clock.fits_now(place)
+            if slot.start <= latest and (i == 0 or startable or clock.rules.placement != "first_available"):
+                slots.append(slot)
+        slot = best(clock.rules.placement, slots, clock.now)
         assert slot is not None
         promises[component.row] = slot
         plan.add(slot.start, slot.start + slot.placement.limit, slot.placement.demand)
@@ -221,7 +223,7 @@ def keep_promises(clock: Clock, queue: list[Component]) -> None:
         plan.remove(old.start, old.start + old.placement.limit, old.placement.demand)
         put(component, old.start)
     for component in newcomers:
-        put(component, None)
+        put(component, math.inf)
     for component in queue:
         slot = promises[component.row]
         clock.promised.append((clock.now, component.row, slot.start, 0))

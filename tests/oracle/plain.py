@@ -11,6 +11,8 @@ Where the rules are silent it takes them like this:
 * ``s`` of f1 to f4 counts from the first submission of all components, rejected ones too.
 * ``passes: event``: one pass after each single end, submission and dependency update, then what is due
   next in the order of the instant: an end that a pass brings about at once goes before further submissions.
+  Updates that are due when their turn comes go one after the other; what their passes satisfy comes after.
+* Trace order is by submission, ties in row order, as rule 11 has it for SWF.
 * With ``replan: keep`` the clock also stops at each promised start: it need not be the end of anything
   any more when a promise planned before it has been moved (see passes.py).
 """
@@ -37,6 +39,10 @@ def schedule(
     return clock
 
 
+def trace_order(component: Component) -> tuple[int, int]:
+    return component.submit, component.row
+
+
 class Clock:
     """Everything that changes while time goes on."""
 
@@ -49,7 +55,7 @@ class Clock:
             len(c.placements) <= 1 and all(len(place.demand) == 1 for place in c.placements)
             for c in components
         )
-        self.to_submit = sorted(components, key=lambda component: (component.submit, component.row))
+        self.to_submit = sorted(components, key=trace_order)
         self.waiting_for_others: list[Component] = []
         self.queue: list[Component] = []
         self.running: list[int] = []
@@ -77,20 +83,25 @@ class Clock:
         return bool(self.due_ends() or self.due_submissions() or self.satisfied())
 
     def handle_instant(self) -> None:
-        """Handle all that is due and make one pass; or just what is first due, and make one."""
-        for due, handle in (
-            (self.due_ends, self.end),
-            (self.due_submissions, self.submit),
-            (self.satisfied, self.become_eligible),
-        ):
+        """Handle all that is due and make one pass; or one thing at a time, each with its pass."""
+        each = self.rules.passes == "event"
+        for due, handle in ((self.due_ends, self.end), (self.due_submissions, self.submit)):
             for component in due():
                 handle(component)
-                if self.rules.passes == "event":
+                if each:
                     return self.one_pass()
-        return self.one_pass()
+        updates = self.satisfied()
+        for component in updates:
+            self.become_eligible(component)
+            if each:
+                self.one_pass()
+        if not each or not updates:
+            self.one_pass()
+        return None
 
     def due_ends(self) -> list[Component]:
-        return [self.components[row] for row in sorted(self.running) if self.outcomes[row].end == self.now]
+        due = [self.components[row] for row in self.running if self.outcomes[row].end == self.now]
+        return sorted(due, key=trace_order)
 
     def due_submissions(self) -> list[Component]:
         return list(takewhile(lambda component: component.submit == self.now, self.to_submit))
@@ -106,7 +117,7 @@ class Clock:
         elif self.may_go(component):
             self.become_eligible(component)
         else:
-            self.waiting_for_others = sorted([*self.waiting_for_others, component], key=lambda c: c.row)
+            self.waiting_for_others = sorted([*self.waiting_for_others, component], key=trace_order)
 
     def ever_fits(self, place: Placement) -> bool:
         return all(n <= self.capacity[pool] for pool, n in place.demand.items())

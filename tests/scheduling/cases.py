@@ -155,13 +155,17 @@ def jobs(
                     unique_by=lambda edge: edge[0],
                 )
             )
+        partitions = draw(asked)
+        limits = [max(1, run), max(1, run), run + 4, max(1, run - 3), 6]
+        if len(partitions) < 2:  # the rules do not say which MaxTime of several stands for no limit
+            limits.append(-1)
         drawn.append(
             Job(
                 submit,
                 draw(st.sampled_from([1, 2, 3, 1, 2, 1, 2, 4, 1, 6])),
                 run,
-                draw(st.sampled_from([max(1, run), max(1, run), run + 4, max(1, run - 3), 6, -1])),
-                draw(asked),
+                draw(st.sampled_from(limits)),
+                partitions,
                 draw(st.sampled_from([0, 1, 0, 1, 0, 2])) if machine.licences else 0,
                 draw(st.sampled_from([0, 0, 1])) if machine.nam_gb else 0,
                 draw(st.sampled_from([0, 0, 0, 0, 0, 1])),
