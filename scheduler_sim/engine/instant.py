@@ -70,7 +70,7 @@ def end_due(core: Core) -> None:
 @part
 def open_step(core: Core, until: int, budget: int) -> bool:
     """Bring the core to its next pass; False, with the reason, if there is none before ``until``."""
-    if core.clock[TOLD] > 0:
+    if core.clock[TOLD] > 0 and not core.clock[KICK]:  # what the outside did gets its pass first
         return _stop(core, NOTICE)
     if core.clock[ROWS] + core.clock[MODULES] > len(core.timeline):
         return _stop(core, TIMELINE_FULL)

@@ -19,7 +19,7 @@ def trace(*jobs: tuple[int, ...], **columns: Any) -> Workload:
 
 
 def simulation(nodes: int, *jobs: tuple[int, ...], policy: Any = "easy", **more: Any) -> Simulation:
-    """A plain cluster, its module called ``nodes``."""
+    """A plain cluster, its module called ``cluster``."""
     return Simulation(System.homogeneous(nodes), trace(*jobs), policy, **more)
 
 

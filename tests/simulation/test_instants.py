@@ -182,3 +182,22 @@ def test_two_simulations_share_an_environment():
     assert fates(one.result()) == {1: (0, 7, DONE), 2: (10, 12, DONE)}
     assert fates(two.result()) == {1: (7, 10, DONE)}
     assert env.now == 12
+
+
+def test_who_is_told_of_an_end_acts_after_the_pass_also_when_others_act_at_that_instant():
+    """As in the test above but one: the drain of an idle node at 10 does not let the user in before B."""
+    sim = simulation(2, (0, 1, 10), (1, 1, 10), (2, 1, 5), policy="sjf")
+
+    def user():
+        yield sim.ended(1)
+        sim.submit(nodes=1, run_time=1)
+
+    sim.process(user())
+    at(sim, 10, lambda: sim.cancel(2))
+    at(sim, 10, lambda: sim.drain("cluster", 1))
+    assert fates(sim.run()) == {
+        1: (0, 10, DONE),
+        2: (1, 10, GONE),
+        3: (10, 15, DONE),
+        4: (15, 16, DONE),
+    }

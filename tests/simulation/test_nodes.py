@@ -106,7 +106,7 @@ def test_the_seed_alone_decides_who_is_hit():
 
 @pytest.mark.parametrize("policy", PLANNERS, ids=lambda p: f"{p.name}{p.depth or ''}{p.replan}")
 def test_an_announced_return_is_planned_with(policy):
-    """2 of 4 nodes are out until 10. B (4 nodes) can start at 10, so C (5 s) may run before it, D (9 s) not."""
+    """2 of 4 nodes are out until 10, when A (4 nodes) can start: what ends by then may run before it."""
     sim = simulation(4, (1, 4, 5), (1, 2, 9), (1, 2, 5), policy=policy)
     sim.drain("cluster", 2, until=10)
     result = sim.run()
@@ -215,7 +215,7 @@ def test_modules_fail_apart():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda sim: sim.drain("nods", 1), "did you mean 'nodes'"),
+        (lambda sim: sim.drain("clster", 1), "did you mean 'cluster'"),
         (lambda sim: sim.drain("cluster", 0), "1 or more"),
         (lambda sim: sim.fail("cluster", 1.5), "whole number"),
         (lambda sim: sim.fail("cluster", True), "whole number"),

@@ -91,7 +91,7 @@ def test_ids_go_on_behind_all_ids_of_the_trace():
 
 
 KINDS = {
-    # kind: (eligible when the predecessor runs from 0 to 10 and ends well, if it fails then, is cancelled at 5)
+    # kind: (eligible if the predecessor, from 0 to 10, ends well, if it fails, if it is cancelled at 5)
     "AFTER": (2, 2, 2),
     "AFTERANY": (10, 10, 5),
     "AFTEROK": (10, None, None),
@@ -204,7 +204,7 @@ def test_a_cancelled_front_no_longer_blocks():
 
 
 def test_a_larger_or_smaller_number_of_licences_counts_at_once():
-    """Two of each at first; at 3 none of m: what runs keeps it, what waits waits until there are two at 20."""
+    """Two at first; none from 3: what runs keeps its own, what waits waits until there are two, at 20."""
     sim = Simulation(System.from_dict(LAB), None, "easy")
     for _ in range(3):
         sim.submit(nodes=1, run_time=10, licences="m", partition="A")
