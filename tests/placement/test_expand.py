@@ -1,0 +1,218 @@
+"""Expansion into placements: against a plain loop, alone and one by one, and its errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_sim import System, Workload, read_trace
+from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.placement.single import Placer
+from scheduler_sim.placement.table import Placements, expand, joined
+from scheduler_sim.workload.fields import FIELDS
+from tests.placement.plain import placements
+
+GB = 1024 * 1024
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> System:
+    names = ["CM", "DAM", "ESB"][: draw(st.integers(1, 3))]
+    modules = [
+        {
+            "name": name,
+            "nodes": draw(st.integers(1, 6)),
+            "cores_per_node": draw(st.sampled_from([0, 4, 8])),
+            "memory_gb": draw(st.sampled_from([0, 1, 2.5])),
+            "features": draw(st.lists(st.sampled_from(["gpu", "amd", "ib"]), unique=True)),
+            "cost_per_node": draw(st.sampled_from([1, 2.5])),
+        }
+        for name in names
+    ]
+    partitions = [
+        {
+            "name": f"p{i}",
+            "module": draw(st.sampled_from(names)),
+            "priority": draw(st.integers(0, 2)),
+            **({"max_time": draw(st.integers(1, 9))} if draw(st.booleans()) else {}),
+            **({"max_nodes": draw(st.integers(1, 4))} if draw(st.booleans()) else {}),
+            "default": i == 1,
+        }
+        for i in range(draw(st.integers(0, 3)))
+    ]
+    licences = {name: draw(st.integers(0, 3)) for name in draw(st.sampled_from([(), ("m",), ("m", "o")]))}
+    resources = {"licences": licences, "nam_gb": draw(st.sampled_from([0, 0, 3]))}
+    return System.from_dict({"modules": modules, "partitions": partitions, "resources": resources})
+
+
+@st.composite
+def components(draw: st.DrawFn, system: System) -> dict[str, Any]:
+    names = [spelt for p in system.partitions for spelt in (p.name, p.name.upper())]
+    lists = st.lists(st.sampled_from(names), min_size=1, max_size=3).map(",".join)
+    licence = st.sampled_from(["m", "o", "m:2", "o:2", "x"])
+    together = st.lists(licence, min_size=1, max_size=2).map("&".join)
+    features = st.lists(st.sampled_from(["gpu", "amd", "ib"]), min_size=1, max_size=3)
+    signs = st.sampled_from("&|")
+    return {
+        "nodes": draw(st.integers(1, 7)),
+        "run_time": draw(st.integers(0, 12)),
+        "time_limit": draw(st.sampled_from([-1, 1, 5, 9, 10])),
+        "partition": draw(st.one_of(st.sampled_from(["", "NA", "-1"]), lists, lists)),
+        "memory_kb": draw(st.sampled_from([-1, 0, GB, GB + 1, 3 * GB])),
+        "processes_per_node": draw(st.sampled_from([-1, 0, 4, 5])),
+        "threads_per_process": draw(st.sampled_from([-1, 1, 2])),
+        "constraint": draw(st.one_of(st.just(""), features.map(draw(signs).join))),
+        "licences": draw(st.one_of(st.just(""), st.lists(together, min_size=1, max_size=2).map("|".join))),
+        "nam_kb": draw(st.sampled_from([-1, 0, GB, 3 * GB, 4 * GB])),
+    }
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> tuple[System, list[dict[str, Any]]]:
+    system = draw(systems())
+    return system, draw(st.lists(components(system), max_size=8))
+
+
+def workload_of(jobs: list[dict[str, Any]]) -> Workload:
+    names = jobs[0] if jobs else ("nodes", "run_time")
+    return Workload.from_columns(
+        submit_time=list(range(len(jobs))), **{name: [job[name] for job in jobs] for name in names}
+    )
+
+
+def ways_of(table: Placements, i: int) -> list[tuple[Any, ...]]:
+    columns = (table.module, table.nodes, table.limit, table.run, table.cost)
+    return [
+        (*(column[p].item() for column in columns), tuple(table.demand[p].tolist()))
+        for p in range(table.first[i], table.first[i + 1])
+    ]
+
+
+@settings(max_examples=250)
+@given(traces())
+def test_equal_to_a_plain_loop(case: tuple[System, list[dict[str, Any]]]) -> None:
+    system, jobs = case
+    table = expand(workload_of(jobs), system)
+    found = [placements(system, job) for job in jobs]
+    assert [ways_of(table, i) for i in range(len(jobs))] == [one.ways for one in found]
+    assert table.rejected == dict(Counter(one.reason for one in found if one.reason))
+    assert table.rows.tolist() == list(range(len(jobs)))
+    firsts = expand(workload_of(jobs), system, only_first=True)
+    assert [ways_of(firsts, i) for i in range(len(jobs))] == [one.ways[:1] for one in found]
+    assert firsts.rejected == table.rejected
+
+
+@settings(max_examples=150)
+@given(traces(), st.booleans())
+def test_one_by_one_is_all_at_once(case: tuple[System, list[dict[str, Any]]], only_first: bool) -> None:
+    system, jobs = case
+    table = expand(workload_of(jobs), system, only_first=only_first)
+    placer = Placer(system, only_first=only_first)
+    for i, job in enumerate(jobs):
+        single = placer.place({name: field.default for name, field in FIELDS.items()} | job)
+        assert [tuple(way) for way in single.ways] == ways_of(table, i)
+        assert (single.tier, single.limit) == (table.tier[i], table.asked_limit[i])
+    if not only_first:
+        assert table.rigid == all(
+            placer.place({name: field.default for name, field in FIELDS.items()} | job).rigid for job in jobs
+        )
+
+
+@settings(max_examples=80)
+@given(traces(), st.integers(0, 8))
+def test_two_halves_joined_are_the_whole(case: tuple[System, list[dict[str, Any]]], at: int) -> None:
+    system, jobs = case
+    whole = expand(workload_of(jobs), system)
+    first, later = workload_of(jobs[:at]), workload_of(jobs[at:])
+    both = joined(expand(first, system), expand(later, system), len(first))
+    for name in Placements.__dataclass_fields__:
+        assert np.array_equal(getattr(both, name), getattr(whole, name)), name
+
+
+LAB = System.from_dict({"modules": [{"name": "CM", "nodes": 4}], "resources": {"licences": {"m": 1}}})
+
+
+def test_rows_are_in_order_of_submission_and_skipped_ones_left_out():
+    jobs = Workload.from_columns(
+        nodes=[1, 2, 3, 4], submit_time=[9, 5, 9, 5], run_time=[1, 1, 1, 1], skipped=[0, 0, 1, 0]
+    )
+    table = expand(jobs, LAB)
+    assert table.rows.tolist() == [1, 3, 0]
+    assert table.nodes.tolist() == [2, 4, 1]
+
+
+def test_an_empty_workload_has_no_placements():
+    table = expand(Workload.from_columns(nodes=[], submit_time=[], run_time=[]), LAB)
+    assert (len(table.rows), len(table.module), table.first.tolist(), table.rigid) == (0, 0, [0], True)
+
+
+def test_limits_of_a_partition_are_those_of_each_placement():
+    """Without a limit of its own a component gets MaxTime in each partition that has one."""
+    system = System.from_dict(
+        {
+            "modules": [{"name": "A", "nodes": 4}],
+            "partitions": [{"name": "day", "module": "A", "max_time": 24}, {"name": "any", "module": "A"}],
+        }
+    )
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[7], partition="any,day,ANY")
+    assert expand(jobs, system).limit.tolist() == [7, 24]
+
+
+def test_what_the_system_does_not_declare_is_counted_not_limited():
+    plain = System.homogeneous(4)
+    jobs = Workload.from_columns(
+        nodes=[1, 1, 1],
+        submit_time=[0, 0, 0],
+        run_time=[1, 1, 1],
+        licences=["m", "", "x:9"],
+        nam_kb=[5, -1, -1],
+    )
+    table = expand(jobs, plain)
+    assert table.not_limited == {"licences": 2, "nam": 1}
+    assert table.rejected == {}
+    assert expand(jobs, LAB).rejected == {"resources": 1}
+
+
+MWF_FIELDS = 42
+
+
+def mwf_line(number: int, **fields: object) -> str:
+    values = ["-1"] * MWF_FIELDS
+    given = {1: number, 2: 1, 4: 10 * number, 6: 60, 8: number, 11: 30, 12: 0, 14: "CM", 15: 1}
+    for position, value in {**given, **{int(k[1:]): v for k, v in fields.items()}}.items():
+        values[position - 1] = str(value)
+    return ";".join(values)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"f14": "CN"}, ["t.mwf:3", "partition", "'CN'", "allowed: CM"]),
+        ({"f14": "CM,,CM"}, ["t.mwf:3", "partition"]),
+        ({"f26": "m:x"}, ["t.mwf:3", "licences", "m:x"]),
+        ({"f24": "gpu&"}, ["t.mwf:3", "constraint", "gpu&"]),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path, fields, says):
+    path = tmp_path / "t.mwf"
+    path.write_text(
+        "# a comment\n" + mwf_line(1) + "\n" + mwf_line(2, **fields) + "\n" + mwf_line(3, **fields)
+    )
+    with pytest.raises(TraceError) as caught:
+        expand(read_trace(path), LAB)
+    for word in says:
+        assert word in str(caught.value)
+
+
+def test_one_component_is_refused_for_the_same_reasons():
+    placer = Placer(LAB, only_first=False)
+    good = {name: field.default for name, field in FIELDS.items()} | {"nodes": 9, "run_time": 1}
+    assert placer.place(good).ways == ()
+    for name, text in (("partition", "CN"), ("licences", "m:x"), ("constraint", "gpu&")):
+        with pytest.raises(InputError):
+            placer.place(good | {name: text})

@@ -1,0 +1,64 @@
+"""Laws of simulations that are acted on, over random scripts of actions."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from scheduler_sim import simulate
+from scheduler_sim.engine import state as slot
+from tests.scheduling.cases import Case, any_cases
+from tests.simulation.scripts import Script, scripts
+
+
+@settings(max_examples=250)
+@given(scripts())
+def test_every_script_gives_a_schedule_that_keeps_the_laws(script: Script) -> None:
+    result, _ = script.play(script.simulation())
+    result.check()
+
+
+@settings(max_examples=60)
+@given(scripts())
+def test_scripts_are_repeatable_and_looking_changes_nothing(script: Script) -> None:
+    one, answers = script.play(script.simulation())
+    other, same = script.play(script.simulation(), looks=True)
+    assert answers == same
+    assert one.components.equals(other.components)
+    assert one.timeline.equals(other.timeline)
+    assert one.metrics == other.metrics
+    assert one.manifest == other.manifest
+
+
+@settings(max_examples=60)
+@given(scripts())
+def test_afterwards_the_books_are_balanced(script: Script) -> None:
+    """What runs holds its nodes and resources, and nothing else does."""
+    sim = script.simulation()
+    script.play(sim)
+    core = sim._core
+    running = [core.comp[row] for row in core.heap["row"][: core.clock[slot.HEAP]]]
+    for i, module in enumerate(sim.system.modules):
+        held = sum(core.place[it.placed].nodes for it in running if core.place[it.placed].module == i)
+        pool = core.pool[i]
+        assert pool.busy == held
+        assert pool.free + pool.busy + pool.down == module.nodes
+        assert 0 <= pool.draining <= pool.busy
+        assert pool.queued == sum(
+            core.place[it.first if it.promised < 0 else it.promised].module == i
+            for it in core.comp[: core.clock[slot.COMPONENTS]]
+            if it.state == slot.WAITING
+        )
+    assert core.clock[slot.HEAP] == len(running)
+    queue = core.lists[slot.QUEUE, core.clock[slot.HEAD] : core.clock[slot.TAIL]]
+    waiting = [r for r in range(core.clock[slot.COMPONENTS]) if core.comp[r].state == slot.WAITING]
+    assert sorted(queue) == waiting
+
+
+@settings(max_examples=60)
+@given(any_cases())
+def test_without_actions_it_is_simulate(case: Case) -> None:
+    sim = Script(case, (), 0).simulation()
+    one, other = sim.run(), simulate(case.machine.system(), case.workload(), sim.policy)
+    assert one.components.equals(other.components)
+    assert one.timeline.equals(other.timeline)
+    assert one.metrics == other.metrics
