@@ -7,6 +7,7 @@ changes first, then cancellations, then submissions (rule 1).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,16 +56,28 @@ class Actions:
         raise NotImplementedError
 
     def _prepare_actions(self) -> None:
-        ids = self.workload["component_id"]
-        self._ids = ids[self._placements.rows].tolist()
-        self._row_of = {name: row for row, name in enumerate(self._ids)}
-        self._next_id = max([0, *ids.tolist(), *self.workload["modular_job_id"].tolist()]) + 1
         self._streams: dict[str, np.random.Generator] = {}
         self._submissions = Submissions(self.system, self.policy, self._scheme, self._placements)
         self._outages = Outages(self.system, self.stream("failure"))
         self._changes: list[Change] = []
         self._cancellations: list[int] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
+
+    # Names are looked up by those who act only: a million of them cost time and memory.
+
+    @cached_property
+    def _ids(self) -> list[int]:
+        ids: list[int] = self.workload["component_id"][self._placements.rows].tolist()
+        return ids
+
+    @cached_property
+    def _row_of(self) -> dict[int, int]:
+        return {name: row for row, name in enumerate(self._ids)}
+
+    @cached_property
+    def _next_id(self) -> int:
+        columns = (self.workload[name] for name in ("component_id", "modular_job_id"))
+        return max(0, *(int(column.max(initial=0)) for column in columns)) + 1
 
     # -- actions -------------------------------------------------------------------------
 
