@@ -7,6 +7,7 @@ compiled loop by address, so that one loop serves every order.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +53,8 @@ def built_in(name: str) -> Filler:
 def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
     """Return the filler of a user's function of the columns ``reads``, in its parameters' order.
 
-    NaN counts as last. Raises whatever the compiler says of a function it cannot compile.
+    Where it gives NaN or fails, the component goes last; dividing by 0 gives infinity.
+    Raises whatever the compiler says of a function it cannot compile.
     """
     count = len(reads)
     places = np.array(reads, dtype=np.int64)
@@ -60,7 +62,7 @@ def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
         return _interpreted(function, places)
     from numba.np.unsafe.ndarray import to_fixed_tuple
 
-    score = numba.njit(function)
+    score = numba.njit(error_model="numpy")(function)
 
     def fill(now, rows, columns, keys):  # type: ignore[no-untyped-def]
         values = np.empty(count, dtype=np.float64)
@@ -72,8 +74,13 @@ def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
                     values[j] = now - columns[SUBMIT, rows[i]]
                 else:
                     values[j] = columns[places[j], rows[i]]
-            key = float(score(*to_fixed_tuple(values, count)))
-            keys[i] = np.inf if np.isnan(key) else key
+            keys[i] = np.inf
+            try:
+                key = float(score(*to_fixed_tuple(values, count)))
+                if not np.isnan(key):
+                    keys[i] = key
+            except Exception:
+                pass
 
     return numba.cfunc(SIGNATURE)(fill)
 
@@ -81,8 +88,11 @@ def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
 def _interpreted(function: Callable[..., float], places: np.ndarray) -> Filler:
     def fill(now: int, rows: np.ndarray, columns: np.ndarray, keys: np.ndarray) -> None:
         for i, row in enumerate(rows):
-            extra = {NOW_COLUMN: float(now), WAIT_COLUMN: now - columns[SUBMIT, row]}
-            key = float(function(*[extra[j] if j < 0 else columns[j, row] for j in places]))
-            keys[i] = np.inf if np.isnan(key) else key
+            extra = {NOW_COLUMN: np.float64(now), WAIT_COLUMN: now - columns[SUBMIT, row]}
+            keys[i] = np.inf
+            with contextlib.suppress(Exception), np.errstate(all="ignore"):
+                key = float(function(*[extra[j] if j < 0 else columns[j, row] for j in places]))
+                if not np.isnan(key):
+                    keys[i] = key
 
     return fill

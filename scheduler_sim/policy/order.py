@@ -76,8 +76,13 @@ def keys(order: str, *, submit: Floats, limit: Floats, nodes: Floats, wait: Floa
 
 def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the columns a user's order reads, by the names of its parameters. Raises ConfigError."""
-    names = tuple(inspect.signature(function).parameters)
     allowed = (*COLUMNS, *TIMES)
+    try:
+        names = tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # some functions written in C do not tell
+        raise ConfigError(
+            f"order function {function!r} does not tell its parameters; allowed: {', '.join(allowed)}"
+        ) from None
     for name in names:
         if name not in allowed:
             raise ConfigError(
@@ -112,7 +117,8 @@ def static_keys(order: str, function: Callable[..., Any] | None, columns: Floats
     places = [COLUMNS.index(name) for name in parameters_of(function)]
     name = getattr(function, "__name__", str(function))
     try:
-        keys = np.array([function(*row) for row in columns[places].T], dtype=np.float64)
+        with np.errstate(all="ignore"):
+            keys = np.array([function(*row) for row in columns[places].T], dtype=np.float64)
     except Exception as error:  # whatever the user's function raises
         raise ConfigError(f"order function {name!r} fails: {type(error).__name__}: {error}") from error
     if np.isnan(keys).any():
