@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from time import perf_counter, process_time
-from typing import Any
 
 import numpy as np
 
@@ -34,34 +33,46 @@ class Case:
         return read_trace(self.trace) if self.trace else trace.workload(self.jobs)
 
 
-def measure(case: Case) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Times:
+    """Seconds of one simulation, ``whole_s`` without compiling; cpu: of processor."""
+
+    compile_s: float
+    engine_s: float
+    engine_cpu_s: float
+    whole_s: float
+
+
+def measure(case: Case) -> dict[str, float]:
     """Run the case several times, the bare loop in between, and return the best of each.
 
     The memory is that of a process that has read its trace and simulated it once.
     """
     system, workload = System.homogeneous(case.nodes), case.workload()
-    result, compile_s, engine_s, whole_s = _simulate(system, workload, case.policy)
-    figures = {"jobs": len(result.components), "peak_mb": peak_mb(), "compile_s": compile_s}
+    result, first = _simulate(system, workload, case.policy)
+    figures = {"jobs": len(result.components), "peak_mb": peak_mb()}
     bare = _bare_loop(case, result)
     del result
-    engine, whole, limit = [engine_s], [whole_s], [bare()]
-    while len(engine) < case.repeats and sum(whole) < ENOUGH_S:
-        _, _, engine_s, whole_s = _simulate(system, workload, case.policy)
-        engine.append(engine_s)
-        whole.append(whole_s)
-        limit.append(min(bare() for _ in range(2)))
-    return {**figures, "engine_s": min(engine), "whole_s": min(whole), "bare_s": min(limit)}
+    times, limit = [first], [bare()]
+    while len(times) < case.repeats and sum(one.whole_s for one in times) < ENOUGH_S:
+        times.append(_simulate(system, workload, case.policy)[1])
+        limit.append(bare())
+    best = {name: min(getattr(one, name) for one in times) for name in Times.__annotations__}
+    return {**figures, **best, "bare_cpu_s": min(limit)}
 
 
-def _simulate(system: System, workload: Workload, policy: str) -> tuple[Result, float, float, float]:
-    """Simulate once: the result, and the seconds of compiling, of the loop, and of all but compiling."""
+def _simulate(system: System, workload: Workload, policy: str) -> tuple[Result, Times]:
+    """Simulate once; the loop alone is at work while the environment runs."""
     begin = perf_counter()
     simulation = Simulation(system, workload, policy)
     prepare = perf_counter()
     simulation.prepare()
-    compile_s = perf_counter() - prepare
-    result = simulation.run()
-    return result, compile_s, simulation.engine_s, perf_counter() - begin - compile_s
+    compile_s, cpu = perf_counter() - prepare, process_time()
+    simulation.env.run()
+    engine_cpu_s = process_time() - cpu
+    result = simulation.result()
+    whole_s = perf_counter() - begin - compile_s
+    return result, Times(compile_s, simulation.engine_s, engine_cpu_s, whole_s)
 
 
 def _bare_loop(case: Case, result: Result) -> Callable[[], float]:
@@ -80,12 +91,12 @@ def _bare_loop(case: Case, result: Result) -> Callable[[], float]:
     if case.policy in LOOPS and not np.array_equal(starts, table["start_time"].to_numpy()):
         raise SystemExit(f"{case.policy}: the bare loop and the engine do not give the same starts")
 
-    def seconds() -> float:
-        begin = perf_counter()
+    def processor_seconds() -> float:
+        begin = process_time()
         loop(*jobs, case.nodes)
-        return perf_counter() - begin
+        return process_time() - begin
 
-    return seconds
+    return processor_seconds
 
 
 def compile_seconds(policy: str) -> dict[str, float]:
