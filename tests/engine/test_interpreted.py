@@ -38,10 +38,8 @@ MODULAR = {
 
 def write_all(folder: Path) -> None:
     """Every policy on the first jobs of each sample trace."""
-    plain, modular = (
-        System.homogeneous(48),
-        System.from_yaml(ROOT / "configs/systems/deep-est-prototype.yaml"),
-    )
+    plain = System.homogeneous(48)
+    modular = System.from_yaml(ROOT / "configs" / "systems" / "deep-est-prototype.yaml")
     jobs = read_trace(ROOT / "workloads" / "sample-1000.swf")
     small = jobs.select((jobs["nodes"] <= 48).nonzero()[0][:120])
     chains = read_trace(ROOT / "workloads" / "sample-modular.mwf").select(range(100))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from scheduler_sim.simulation.growth import with_more_releases
 from tests.engine.plain_engine import ENGINE, core, slot
 
 profile, releases = ENGINE.profile, ENGINE.releases
-NODES, HORIZON, FOREVER = 6, 120, 400
+NODES, HORIZON, FOREVER = 6, 120, 250
 
 
 class ProfileMachine(RuleBasedStateMachine):
@@ -28,7 +28,6 @@ class ProfileMachine(RuleBasedStateMachine):
             releases.add_release(self.core, 0, end, row % 2, nodes)
             self.core.pool[0].free -= nodes
             self.free[0, : max(end, now + 1)] -= nodes  # past its planned end: it is planned to end next
-        self.draining = 0
         profile.build_profiles(self.core, False)
         self.held: list[tuple[int, int, int, int]] = []
 
@@ -75,6 +74,7 @@ class ProfileMachine(RuleBasedStateMachine):
         self.ask(1, NODES + more, 5)
         assert profile.earliest(self.core, 0, self.now) == slot.INF
 
+    @precondition(lambda self: self.core.profile.shape[1] < 400)
     @rule()
     def grow(self) -> None:
         self.core = with_more_releases(self.core)
