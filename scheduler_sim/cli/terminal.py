@@ -33,29 +33,41 @@ def note(text: str, *, quiet: bool = False) -> None:
 
 
 class Step:
-    """One part of a command that may take long; call it with how far it has come."""
+    """One part of a command that may take long; call it with how far it has come.
 
-    def __init__(self, title: str) -> None:
+    It appears once it has taken longer than two seconds. A timer sees to that where nobody calls;
+    where the compiled core is at work, other threads hardly get a turn, so the caller does it.
+    """
+
+    def __init__(self, title: str, *, shown: bool) -> None:
         self.title = title
+        self._shown = shown
         self._begin = monotonic()
         self._done: tuple[int, int] | None = None
         self._bar: Progress | None = None
-        self._over = False
         self._lock = Lock()
+        self._timer = Timer(PATIENCE_S, self._appear)
+        self._timer.daemon = True
+        if shown:
+            self._timer.start()
 
     def __call__(self, done: int, total: int) -> None:
         """Tell that ``done`` of ``total`` components are through."""
         self._done = done, total
+        if not self._shown or monotonic() - self._begin < PATIENCE_S:
+            return
+        self._appear()
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done, total=total, count=_count(done, total))
+            self._bar.update(
+                self._bar.task_ids[0], completed=done, total=total, count=_count(done, total), refresh=True
+            )
 
-    def appear(self) -> None:
-        """Show it, unless it is over."""
+    def _appear(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         with self._lock:
-            if self._over:
+            if not self._shown or self._bar is not None:
                 return
             columns = (
                 TextColumn("{task.description}", markup=False),
@@ -72,24 +84,20 @@ class Step:
 
     def end(self) -> None:
         """Take it off the terminal."""
+        self._timer.cancel()
         with self._lock:
-            self._over = True
+            self._shown = False
             if self._bar is not None:
                 self._bar.stop()
 
 
 @contextmanager
 def step(title: str, *, quiet: bool = False) -> Iterator[Step]:
-    """Show a step's progress on a terminal once it has taken longer than two seconds."""
-    shown = Step(title)
-    timer = Timer(PATIENCE_S, shown.appear)
-    timer.daemon = True
-    if not quiet and sys.stderr.isatty():
-        timer.start()
+    """Show a step's progress while it lasts, on a terminal only."""
+    shown = Step(title, shown=not quiet and sys.stderr.isatty())
     try:
         yield shown
     finally:
-        timer.cancel()
         shown.end()
 
 

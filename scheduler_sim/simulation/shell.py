@@ -31,7 +31,7 @@ from scheduler_sim.workload.trace_io import read_trace
 LAST = EventPriority(2)
 """SimPy priority of the core's step: after everybody else who acts at the same instant."""
 
-FIRST_STEPS = 1_000
+FIRST_STEPS = 10
 LOOK_EVERY_S = 0.2
 """The core comes back so often, whatever the policy, for Ctrl-C and the progress display."""
 
@@ -242,7 +242,7 @@ class Simulation(Actions):
             took = perf_counter() - begin
             self.engine_s += took
             if clock[slot.STATUS] == slot.BUDGET:
-                self._steps_at_once = int(self._steps_at_once * min(max(LOOK_EVERY_S / took, 0.1), 10)) + 1
+                self._steps_at_once = int(self._steps_at_once * min(max(LOOK_EVERY_S / took, 0.1), 2)) + 1
             if self.progress is not None:
                 ended = int(np.count_nonzero(self._core.comp["state"] > slot.RUNNING))
                 self.progress(ended, int(clock[slot.COMPONENTS]))

@@ -24,7 +24,7 @@ PATIENCE_S = 60
 
 @pytest.fixture(scope="module")
 def long_trace(tmp_path_factory):
-    """A trace whose queue conservative backfilling needs minutes to plan."""
+    """A trace whose queue grows for ever, so that conservative backfilling takes minutes."""
     random = np.random.RandomState(1)
     count = 60_000
     limit = random.randint(100, 100_000, count)
@@ -33,7 +33,7 @@ def long_trace(tmp_path_factory):
     with path.open("w") as file:
         for i, (run, nodes, most) in enumerate(zip(*columns, strict=True)):
             file.write(
-                f"{i + 1} {i // 50} -1 {int(run) + 1} {nodes} -1 -1 {nodes} {most} -1 1 1 1 1 1 -1 -1 -1\n"
+                f"{i + 1} {i * 5000} -1 {int(run) + 1} {nodes} -1 -1 {nodes} {most} -1 1 1 1 1 1 -1 -1 -1\n"
             )
     return path
 
