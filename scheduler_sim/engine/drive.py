@@ -16,6 +16,7 @@ from scheduler_sim.engine.keep import keep_pass
 from scheduler_sim.engine.life import finish, leave_queue, requeue, settle_wait, vacate
 from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
+from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.state import (
     COMPLEX,
@@ -36,6 +37,7 @@ from scheduler_sim.engine.state import (
 @entry
 def drive_greedy(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """Fcfs and first fit."""
+    core = by_reference(core)
     while open_step(core, until, budget):
         greedy_pass(core, fill_keys, fill_second)
         close_step(core)
@@ -44,6 +46,7 @@ def drive_greedy(core: Core, fill_keys: Filler, fill_second: Filler, until: int,
 @entry
 def drive_easy(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """EASY by shadow time and extra nodes."""
+    core = by_reference(core)
     while open_step(core, until, budget):
         easy_pass(core, fill_keys, fill_second)
         close_step(core)
@@ -52,6 +55,7 @@ def drive_easy(core: Core, fill_keys: Filler, fill_second: Filler, until: int, b
 @entry
 def drive_plan(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """Reservations of any depth, planned anew."""
+    core = by_reference(core)
     while open_step(core, until, budget):
         plan_pass(core, fill_keys, fill_second)
         close_step(core)
@@ -60,6 +64,7 @@ def drive_plan(core: Core, fill_keys: Filler, fill_second: Filler, until: int, b
 @entry
 def drive_keep(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
     """Conservative with kept promises."""
+    core = by_reference(core)
     while open_step(core, until, budget):
         keep_pass(core, fill_keys)
         close_step(core)
@@ -71,6 +76,7 @@ def drive_keep(core: Core, fill_keys: Filler, fill_second: Filler, until: int, b
 @entry
 def reach(core: Core, time: int) -> None:
     """Bring the core to the ends of an instant, so that the outside can act before its pass."""
+    core = by_reference(core)
     move_to(core, time)
     end_due(core)
 
@@ -78,6 +84,7 @@ def reach(core: Core, time: int) -> None:
 @entry
 def strike(core: Core, row: int, state: int) -> None:
     """End a running component now."""
+    core = by_reference(core)
     drop_end(core, row)
     finish(core, row, state)
 
@@ -85,6 +92,7 @@ def strike(core: Core, row: int, state: int) -> None:
 @entry
 def interrupt(core: Core, row: int) -> None:
     """Stop a running component now and put it back into the queue."""
+    core = by_reference(core)
     drop_end(core, row)
     vacate(core, row, WAITING)
     requeue(core, row)
@@ -93,6 +101,7 @@ def interrupt(core: Core, row: int) -> None:
 @entry
 def abandon(core: Core, row: int, state: int) -> None:
     """End a component that waits or is held; one not yet submitted will be passed over."""
+    core = by_reference(core)
     if core.comp[row].state == WAITING:
         remove(core, row)
     leave_queue(core, row, state)
@@ -101,6 +110,7 @@ def abandon(core: Core, row: int, state: int) -> None:
 @entry
 def take_down(core: Core, module: int, nodes: int) -> None:
     """Take nodes out of service: idle ones now, the rest as they become idle."""
+    core = by_reference(core)
     idle = min(nodes, core.pool[module].free)
     core.pool[module].free -= idle
     core.pool[module].down += idle
@@ -112,6 +122,7 @@ def take_down(core: Core, module: int, nodes: int) -> None:
 @entry
 def bring_back(core: Core, module: int, nodes: int) -> None:
     """Put nodes back into service; those that were still to be drained just stay."""
+    core = by_reference(core)
     kept = min(nodes, core.pool[module].draining)
     core.pool[module].draining -= kept
     core.pool[module].down -= nodes - kept
@@ -123,18 +134,21 @@ def bring_back(core: Core, module: int, nodes: int) -> None:
 @entry
 def announce(core: Core, module: int, nodes: int, time: int, row: int) -> None:
     """Plan that nodes out of service are back at ``time``; ``row`` (negative) names the announcement."""
+    core = by_reference(core)
     add_release(core, module, time, row, nodes)
 
 
 @entry
 def retract(core: Core, module: int, time: int, row: int) -> None:
     """The announcement has come true, or will not."""
+    core = by_reference(core)
     drop_release(core, module, time, row)
 
 
 @entry
 def look_at_each(core: Core) -> None:
     """From now on some component has several placements or asks for shared resources."""
+    core = by_reference(core)
     for i in range(core.clock[HEAD], core.clock[TAIL]):
         settle_wait(core, core.lists[QUEUE, i])
     for i in range(core.clock[NEW]):
@@ -146,4 +160,5 @@ def look_at_each(core: Core) -> None:
 @entry
 def upcoming(core: Core) -> int:
     """When something happens next, INF if never."""
+    core = by_reference(core)
     return next_instant(core)

@@ -17,6 +17,7 @@ from scheduler_sim.engine.state import (
     FAILED,
     HELD,
     INF,
+    LOST,
     MODULES,
     NEW,
     NEWCOMERS,
@@ -125,8 +126,10 @@ def vacate(core: Core, row: int, state: int) -> None:
     core.comp[row].state = state
     core.comp[row].end = now
     core.clock[DIRTY] = 1
-    if now != planned:
+    if now < planned:
         core.clock[EARLY] = 1
+    elif now > planned:  # it overran: promises counted on its nodes
+        core.clock[EARLY] = core.clock[LOST] = 1
     give_back(core, module, core.place[placement].nodes)
     core.pool[module].busy -= core.place[placement].nodes
     drop_release(core, module, planned, row)

@@ -46,6 +46,7 @@ class Policy(PolicyKeys):
     """
 
     _folder: Path = PrivateAttr(default_factory=Path)
+    _file: Path | None = PrivateAttr(default=None)
 
     def __init__(self, **keys: Any) -> None:
         checked = _checked(keys, "policy")
@@ -79,7 +80,9 @@ class Policy(PolicyKeys):
             problems.extend(Problem((key,), "unknown key beside policy; allowed: policy") for key in beside)
         if problems:
             raise file.error(problems)
-        return cls._in_folder(file.path.parent, {"name": file.path.stem, **_given(keys)})
+        policy = cls._in_folder(file.path.parent, {"name": file.path.stem, **_given(keys)})
+        policy._file = file.path
+        return policy
 
     @classmethod
     def resolve(cls, policy: Policy | str | Path | Mapping[str, Any]) -> Policy:
@@ -113,12 +116,24 @@ class Policy(PolicyKeys):
         problems = _problems(keys, folder, changed=changes)
         if problems:
             raise ConfigError(listed(_setting_error(problem, shown) for problem in problems))
-        return self._in_folder(folder, {"name": self._name_with(keys, changes), **_given(keys)})
+        policy = self._in_folder(folder, {"name": self._name_with(keys, changes), **_given(keys)})
+        policy._file = self._file
+        return policy
 
     def to_dict(self) -> dict[str, Any]:
         """Return every key with its value; a Python function by its name."""
         keys = {key: getattr(self, key) for key in PolicyKeys.model_fields}
         return {key: _function_name(value) if callable(value) else value for key, value in keys.items()}
+
+    @property
+    def files(self) -> list[tuple[str, Path]]:
+        """The files that make this policy, each with its role: ``policy``, ``order``, ``backfill_order``."""
+        found = [("policy", self._file)] if self._file else []
+        for role, order in (("order", self.order), ("backfill_order", self.backfill_order)):
+            place = order_in_file(order)
+            if place:
+                found.append((role, self._folder / place[0]))
+        return found
 
     @property
     def reservation_depth(self) -> int:

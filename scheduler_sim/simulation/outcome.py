@@ -80,20 +80,23 @@ def timeline_table(core: Core, system: System) -> pd.DataFrame:
     modules = len(system.modules)
     time, module, values = written[:, 0], written[:, 1], written[:, 2:]
     if modules == 1:
-        total_time, total = time, values
+        code = np.tile(np.array([0, 1], dtype=np.int8), len(written))
+        time, values = np.repeat(time, 2), np.repeat(values.T, 2, axis=1)
     else:
         total_time, total = _totals(time, module, values, modules)
-    place = np.argsort(np.concatenate((time, total_time)), kind="stable")
-    values = np.concatenate((values, total))[place]
-    code = np.concatenate((module, np.full(len(total_time), modules)))[place]
+        place = np.argsort(np.concatenate((time, total_time)), kind="stable")
+        time = np.concatenate((time, total_time))[place]
+        values = np.concatenate((values, total))[place].T
+        code = np.concatenate((module, np.full(len(total_time), modules)))[place]
+    busy, down, queued, queued_nodes = (np.ascontiguousarray(row) for row in values)
     columns = {
-        "time": np.concatenate((time, total_time))[place],
+        "time": time,
         "module": _named(code, [*(m.name for m in system.modules), TOTAL]),
-        "nodes_busy": np.ascontiguousarray(values[:, 0]),
-        "nodes_reserved_idle": np.zeros(len(place), dtype=np.int64),
-        "nodes_down": np.ascontiguousarray(values[:, 1]),
-        "queue_components": np.ascontiguousarray(values[:, 2]),
-        "queue_nodes": np.ascontiguousarray(values[:, 3]),
+        "nodes_busy": busy,
+        "nodes_reserved_idle": np.zeros(len(time), dtype=np.int64),
+        "nodes_down": down,
+        "queue_components": queued,
+        "queue_nodes": queued_nodes,
     }
     return frame(columns, TIMELINE)
 

@@ -83,6 +83,7 @@ class Simulation(Actions):
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
         self.workload, traces = _opened(workload, "workload", read_trace)
         self._inputs += traces or [outcome.digest_of_workload(self.workload)]
+        self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
         self._honour_status = honour_status
         if honour_status:
             self.workload = self.workload.honouring_status()

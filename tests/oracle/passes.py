@@ -13,10 +13,11 @@ Where the rules are silent it takes them like this:
 * ``shadow: static``: the time is computed in the pass in which the component becomes front and kept while
   it is found to be front in each pass; the extra nodes are counted anew at each pass, at least 0.
 * ``replan: keep``: a sweep goes before newcomers get their slots. It never moves a start back, so the
-  strategy chooses among slots not later than the promise. A component that runs past its planned end
-  voids every promise, at each pass as long as it does. Where ends of one instant bring a pass each, one
-  planned for that instant and about to be handled is no overrun: it is planned to end now, and what is
-  promised its nodes starts in the pass after it.
+  strategy chooses among slots not later than the promise. It follows any end at another time than planned,
+  that of an overrun too. A component that runs past its planned end voids every promise, at each pass as
+  long as it does: a plan from scratch. Where ends of one instant bring a pass each, this is judged after
+  the last of them; until then what is past its planned end is planned to end now, and what is promised
+  its nodes starts in the pass that finds them free.
 """
 
 from __future__ import annotations
@@ -192,15 +193,16 @@ def reserve(clock: Clock, queue: list[Component]) -> None:
 
 # -------------------------------------------------------------------- rule 6, replan: keep
 def keep_promises(clock: Clock, queue: list[Component]) -> None:
-    """Newcomers plan behind all promises; only an early end brings a sweep, an overrun a new plan."""
-    promises, plan, overrun = clock.promises, Plan(clock.capacity, clock.now), False
-    for row in clock.running:
-        planned = clock.outcomes[row].start + clock.placed(row).limit
-        ends_yet = planned == clock.now == clock.outcomes[row].end
-        overrun |= planned <= clock.now and not ends_yet
-        plan.add(clock.now, clock.now if ends_yet else clock.planned_end(row), clock.placed(row).demand)
-    if overrun:
+    """Newcomers plan behind all promises; only an unplanned end brings a sweep, an overrun a new plan."""
+    promises, plan = clock.promises, plan_of_running(clock)
+    past_its_end = [
+        row for row in clock.running if clock.outcomes[row].start + clock.placed(row).limit <= clock.now
+    ]
+    if past_its_end and not clock.due_ends():
         promises.clear()
+    elif past_its_end:
+        for row in past_its_end:
+            plan.remove(clock.now, clock.now + 1, clock.placed(row).demand)
     for slot in promises.values():
         plan.add(slot.start, slot.start + slot.placement.limit, slot.placement.demand)
 
@@ -218,7 +220,7 @@ def keep_promises(clock: Clock, queue: list[Component]) -> None:
 
     promised = [component for component in queue if component.row in promises]
     newcomers = [component for component in queue if component.row not in promises]
-    for component in promised if clock.ended_early else []:
+    for component in promised if clock.unplanned_end else []:
         old = promises[component.row]
         plan.remove(old.start, old.start + old.placement.limit, old.placement.demand)
         put(component, old.start)

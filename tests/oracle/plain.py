@@ -61,7 +61,7 @@ class Clock:
         self.running: list[int] = []
         self.promises: dict[int, Slot] = {}  # replan: keep
         self.static_shadow: dict[str, tuple[int, int]] = {}  # shadow: static; module -> (row, time)
-        self.ended_early = False  # since the last pass
+        self.unplanned_end = False  # since the last pass
         self.last_pass: tuple[int, dict[int, str]] = (-1, {})  # when, and why each one waits since
         self.promised: list[tuple[int, int, int, int]] = []  # (now, row, promised start, reservation number)
 
@@ -139,10 +139,7 @@ class Clock:
         outcome = self.outcomes[component.row]
         assert outcome.placement is not None
         self.running.remove(component.row)
-        planned = outcome.start + outcome.placement.limit
-        if planned < self.last_pass[0] == self.now:  # an earlier pass of this instant took it to last longer
-            planned = self.now + 1
-        self.ended_early |= self.now < planned
+        self.unplanned_end |= self.now != outcome.start + outcome.placement.limit
         if outcome.placement.run > outcome.placement.limit + self.rules.overrun_s:
             outcome.state = "TIMEOUT"
         else:
@@ -181,7 +178,7 @@ class Clock:
     def one_pass(self) -> None:
         self.count_waits()
         make_pass(self)
-        self.ended_early = False
+        self.unplanned_end = False
         reasons = {
             c.row: "priority" if any(map(self.fits_now, self.allowed(c))) else "resources" for c in self.queue
         }
