@@ -52,6 +52,14 @@ class Policy(PolicyKeys):
         checked = _checked(keys, "policy")
         super().__init__(**checked.__dict__)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return self.to_dict() == other.to_dict() and self._folder == other._folder
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.backfill, self.depth, self.replan, self.placement))
+
     @classmethod
     def named(cls, name: str) -> Policy:
         """Return a policy by name: a preset, or a bare order, which is that order without backfill."""

@@ -187,6 +187,8 @@ def policies(
     policy["placement"] = draw(st.sampled_from(STRATEGIES))
     if policy["backfill"] == "conservative":
         policy["replan"] = draw(st.sampled_from(["scratch", "keep"]))
+        if policy["replan"] == "keep" and policy["passes"] == "event":
+            policy["overrun_s"] = 0  # the rules do not say when, between the ends of one instant, it is one
     if policy["backfill"] in ("easy", "first_fit"):
         policy["backfill_order"] = draw(st.sampled_from([None, None, *orders]))
     if policy["backfill"] == "easy":
