@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -19,10 +14,20 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from scheduler_sim.errors import SchedulerSimError
 from scheduler_sim.report.envelope import Envelope, envelope, means
+from scheduler_sim.report.look import (
+    COLOURS,
+    GREY,
+    HATCHES,
+    look,
+    save_png,
+    short,
+    span_text,
+    time_axis,
+    time_label,
+)
 from scheduler_sim.report.module_view import ints, module_sizes
-from scheduler_sim.report.wording import count, date, plain
+from scheduler_sim.report.wording import count, plain
 from scheduler_sim.result.columns import TOTAL, rows_named
 from scheduler_sim.result.steps import Steps
 
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from scheduler_sim.result.result import Result
+
+__all__ = ["overview", "save_png"]
 
 Array = NDArray[Any]
 
@@ -39,42 +46,11 @@ COLUMNS = 2000
 MOST_PANELS = 6
 """Modules drawn one by one; a system with more is drawn as a whole."""
 
-# Okabe and Ito's colours, one a module; each differs from the next in lightness and hatch too.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-HATCHES = ("", "////", "....", "xxxx", "----", "++++")
-GREY = "#555555"
 DARK, MEDIUM, LIGHT = 1.0, 0.7, 0.3
 """Opacity up to the least, the mean and the most of a column."""
 
 WIDE = 60
 """Columns of the line that shows the trend where the picture is too dense to read."""
-
-LOOK: dict[str, Any] = {
-    "font.size": 9,
-    "axes.titlesize": 9.5,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": False,
-    "grid.color": "#666666",
-    "grid.alpha": 0.25,
-    "grid.linewidth": 0.5,
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
-    "text.parse_math": False,
-    "path.simplify": True,
-    "agg.path.chunksize": 0,
-}
-
-
-@contextmanager
-def _look() -> Iterator[None]:
-    """Draw with our settings alone, whatever the user's own matplotlib settings are."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(cast(Any, LOOK))
-        yield
 
 
 def overview(result: Result) -> Figure:
@@ -83,7 +59,7 @@ def overview(result: Result) -> Figure:
     names = list(sizes) if 0 < len(sizes) <= MOST_PANELS else [TOTAL]
     nodes = sum(sizes.values())
     span = _span(result)
-    with _look():
+    with look():
         heights = [1.7 if len(names) < 3 else 1.25] * len(names) + [1.0, 1.0]
         figure = Figure(figsize=(11, 1.6 + 1.45 * sum(heights)), dpi=150, layout="constrained")
         FigureCanvasAgg(figure)
@@ -108,31 +84,6 @@ def overview(result: Result) -> Figure:
         )
         figure.suptitle(_title(result, nodes), x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
-
-
-def save_png(figure: Figure, path: str | Path) -> Path:
-    """Write a figure as PNG, whole or not at all; the same figure gives the same bytes."""
-    path = Path(path)
-    try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                with _look():
-                    figure.savefig(file, format="png", metadata={"Software": None})
-                file.flush()
-                os.chmod(file.name, 0o666 & ~_umask())
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-    except OSError as problem:
-        raise SchedulerSimError(f"cannot write {path}: {problem.strerror or problem}") from problem
-    return path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _span(result: Result) -> tuple[int, int]:
@@ -194,7 +145,7 @@ def _queue(panel: Axes, result: Result, names: list[str], column: str, span: tup
         _fill(panel, whole.edges, below, whole.high, GREY, LIGHT)
     what = "waiting components" if column == "queue_components" else "nodes the waiting components ask for"
     mean, most = int(whole.area.sum()) / (span[1] - span[0]), int(whole.high.max())
-    panel.set_title(f"Queue: {what}, {_short(mean)} on average, {most:,} at most")
+    panel.set_title(f"Queue: {what}, {short(mean)} on average, {most:,} at most")
     panel.set_ylabel("components" if column == "queue_components" else "nodes")
     panel.set_ylim(0, max(most, 1) * 1.08)
     return whole
@@ -232,30 +183,15 @@ def _trend(panel: Axes, picture: Envelope, steps: Steps, span: tuple[int, int]) 
 
 
 def _finish(panel: Axes, first: int, last: int) -> None:
-    """Count the x axis in units from the first submission."""
-    panel.set_xlim(first, last)
-    _, seconds = _unit(last - first)
-    ticks = MaxNLocator(nbins=12, steps=[1, 2, 2.5, 5, 10]).tick_values(0, (last - first) / seconds)
-    panel.set_xticks([first + tick * seconds for tick in ticks if 0 <= tick * seconds <= last - first])
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{(x - first) / seconds:,.10g}"))
+    """Count the x axis in units from the first submission, the y axis in whole numbers."""
+    time_axis(panel, first, last)
     panel.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10], integer=True))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
 
 
-def _unit(seconds: int) -> tuple[str, int]:
-    """Return the unit of the x axis and its seconds."""
-    for name, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 3 * size:
-            return name, size
-    return "seconds", 1
-
-
 def _x_label(result: Result, first: int, last: int) -> str:
-    label = f"{_unit(last - first)[0]} after the first submission"
     stated = (result.manifest.get("trace") or {}).get("unix_start_time")
-    if isinstance(stated, int) and stated > 0 and date(stated + last):
-        label += f" ({date(stated + first)[:10]} to {date(stated + last)[:10]})"
-    return label
+    return time_label(first, last, stated if isinstance(stated, int) else None)
 
 
 def _keys(names: list[str], any_down: bool, exact: bool, seconds: int) -> list[Any]:
@@ -281,7 +217,7 @@ def _keys(names: list[str], any_down: bool, exact: bool, seconds: int) -> list[A
             Patch(color=GREY, alpha=tone, linewidth=0, label=f"up to the {word}") for word, tone in tones
         ]
         keys.append(
-            Line2D([], [], color="black", linewidth=1.3, label=f"mean of {_span_text(seconds / WIDE)}")
+            Line2D([], [], color="black", linewidth=1.3, label=f"mean of {span_text(seconds / WIDE)}")
         )
     return keys
 
@@ -289,7 +225,7 @@ def _keys(names: list[str], any_down: bool, exact: bool, seconds: int) -> list[A
 def _caption(exact: bool, seconds: int) -> str:
     if exact:
         return "Every change is drawn when it happened."
-    width = _span_text(seconds / COLUMNS)
+    width = span_text(seconds / COLUMNS)
     return (
         f"There are more changes than pixels: each of {COLUMNS:,} columns sums up {width},"
         " shaded up to the least, the mean and the most in it."
@@ -305,19 +241,7 @@ def _title(result: Result, nodes: int) -> str:
     parts = [
         plain(policy.get("name") or policy.get("order") or "schedule"),
         f"{count(jobs, 'job')} on {count(nodes, 'node')}",
-        "nothing ran" if wait is None else f"mean wait {_span_text(wait)}",
+        "nothing ran" if wait is None else f"mean wait {span_text(wait)}",
     ]
     parts += [] if share is None else [f"utilisation {100 * share:.1f} %"]
     return "  ·  ".join(parts)
-
-
-def _span_text(seconds: float) -> str:
-    """Write a mean span of time with sensible digits: ``0 s``, ``3.2 min``, ``1.9 h``, ``4.1 d``."""
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{_short(seconds / size)} {unit}"
-    return f"{_short(seconds)} s"
-
-
-def _short(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim.errors import SchedulerSimError
-from scheduler_sim.report import figures
+from scheduler_sim.report import look
 from scheduler_sim.report.envelope import envelope, means
 from scheduler_sim.report.figures import overview, save_png
 from scheduler_sim.result.columns import TIMELINE, frame
@@ -148,7 +148,7 @@ def test_a_picture_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         save_png(figure, tmp_path / "nowhere" / "a.png")
     target = tmp_path / "a.png"
     target.write_text("older")
-    monkeypatch.setattr(figures.os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
+    monkeypatch.setattr(look.os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
     with pytest.raises(SchedulerSimError, match="disk full"):
         save_png(figure, target)
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]

@@ -1,0 +1,115 @@
+"""The one look of all pictures: readable in grey, by the colour blind, at any size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any, cast
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from scheduler_sim.errors import SchedulerSimError
+from scheduler_sim.report.wording import date
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, one a module; each differs from the next in lightness and hatch too.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+HATCHES = ("", "////", "....", "xxxx", "----", "++++")
+GREY = "#555555"
+
+LOOK: dict[str, Any] = {
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": False,
+    "grid.color": "#666666",
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "text.parse_math": False,
+    "path.simplify": True,
+    "agg.path.chunksize": 0,
+}
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw with our settings alone, whatever the user's own matplotlib settings are."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(cast(Any, LOOK))
+        yield
+
+
+def save_png(figure: Figure, path: str | Path) -> Path:
+    """Write a figure as PNG, whole or not at all; the same figure gives the same bytes."""
+    path = Path(path)
+    try:
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            try:
+                with look():
+                    figure.savefig(file, format="png", metadata={"Software": None})
+                file.flush()
+                os.chmod(file.name, 0o666 & ~_umask())
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as problem:
+        raise SchedulerSimError(f"cannot write {path}: {problem.strerror or problem}") from problem
+    return path
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def time_axis(panel: Axes, first: int, last: int) -> None:
+    """Let the x axis run from ``first`` to ``last`` (s), counted in units from ``first``."""
+    panel.set_xlim(first, last)
+    _, seconds = time_unit(last - first)
+    ticks = MaxNLocator(nbins=12, steps=[1, 2, 2.5, 5, 10]).tick_values(0, (last - first) / seconds)
+    panel.set_xticks([first + tick * seconds for tick in ticks if 0 <= tick * seconds <= last - first])
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{(x - first) / seconds:,.10g}"))
+
+
+def time_label(first: int, last: int, unix_start: int | None) -> str:
+    """Say what :func:`time_axis` counts, with dates where the trace tells when its clock began."""
+    label = f"{time_unit(last - first)[0]} after the first submission"
+    if unix_start and unix_start > 0 and date(unix_start + last):
+        label += f" ({date(unix_start + first)[:10]} to {date(unix_start + last)[:10]})"
+    return label
+
+
+def time_unit(seconds: int) -> tuple[str, int]:
+    """Return the unit of a time axis that spans ``seconds``, and its length in seconds."""
+    for name, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 3 * size:
+            return name, size
+    return "seconds", 1
+
+
+def span_text(seconds: float) -> str:
+    """Write a mean span of time with sensible digits: ``0 s``, ``3.2 min``, ``1.9 h``, ``4.1 d``."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{short(seconds / size)} {unit}"
+    return f"{short(seconds)} s"
+
+
+def short(number: float) -> str:
+    """Write a number with sensible digits: ``1,234``, ``3.2``, ``0.071``."""
+    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
