@@ -13,6 +13,7 @@ from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_warnings import warnings_of
 
 _SLICES = 12
+_UNITS = {"nodes": "nodes", "run_time": "s", "time_limit": "s", "accuracy": "", "inter_arrival": "s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +88,10 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
     nodes : nodes of the machine; None = as an SWF header says (MaxNodes, else MaxProcs), if it does.
         SWF counts processors, so MaxProcs goes first there.
     """
-    if nodes is None:
-        nodes = workload.source.header_number("MaxProcs") or workload.source.header_number("MaxNodes")
+    nodes = nodes or header_nodes(workload)
     table = workload.table
     live = table["skipped"].to_numpy() == 0
-    column = {
-        name: table[name].to_numpy()[live]
-        for name in ("nodes", "submit_time", "run_time", "time_limit", "modular_job_id")
-    }
-    requested = "listed_time_limit" if workload.source.format == "swf" else "time_limit"
-    column["requested"] = table[requested].to_numpy()[live]
+    column = columns_of(workload, live)
     submit, size = column["submit_time"], column["nodes"]
     work = int((size * column["run_time"]).sum())
     count = len(size)
@@ -129,6 +124,55 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
     )
 
 
+def header_nodes(workload: Workload) -> int | None:
+    """Return the nodes of the machine that a header states (MaxProcs, else MaxNodes), or None."""
+    return workload.source.header_number("MaxProcs") or workload.source.header_number("MaxNodes") or None
+
+
+def columns_of(workload: Workload, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what is counted of some rows (mask); ``requested`` is the limit the trace itself lists."""
+    listed = "listed_time_limit" if workload.source.format == "swf" else "time_limit"
+    names = ("nodes", "submit_time", "run_time", "time_limit", "modular_job_id")
+    column = {name: workload.table[name].to_numpy()[rows] for name in names}
+    return {**column, "requested": workload.table[listed].to_numpy()[rows]}
+
+
+def quantities_of(column: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the values of each quantity whose distribution matters, as :func:`columns_of` gives them.
+
+    ``nodes``; ``run_time``, ``time_limit`` and ``inter_arrival`` in seconds; ``accuracy``: run time
+    over time limit. Limits and accuracy only of components with a limit of their own.
+    """
+    limited = column["requested"] > 0
+    limit = column["time_limit"][limited]
+    return {
+        "nodes": column["nodes"],
+        "run_time": column["run_time"],
+        "time_limit": limit,
+        "accuracy": column["run_time"][limited] / np.maximum(limit, 1),
+        "inter_arrival": np.diff(np.sort(column["submit_time"])),
+    }
+
+
+def work_over_time(column: dict[str, np.ndarray], slices: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the edges (s) of equal slices of the submission span, and what was submitted in each.
+
+    Returns
+    -------
+    edges : int64[n + 1], n at most ``slices``; no slices where all is submitted at once
+    components : int64[n]; node_seconds : int64[n], nodes × run time
+    """
+    submit = column["submit_time"]
+    if not len(submit) or submit.min() == submit.max():
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    edges = np.unique(np.linspace(submit.min(), submit.max(), slices + 1).astype(np.int64))
+    place = np.clip(np.searchsorted(edges, submit, side="right") - 1, 0, len(edges) - 2)
+    components = np.bincount(place, minlength=len(edges) - 1)
+    work = np.zeros(len(components), dtype=np.int64)
+    np.add.at(work, place, column["nodes"] * column["run_time"])
+    return edges, components, work
+
+
 def _skipped(codes: np.ndarray) -> dict[str, int]:
     counts = np.bincount(codes, minlength=max(SKIP_REASONS) + 1)
     return {reason: int(counts[code]) for code, reason in SKIP_REASONS.items() if counts[code]}
@@ -146,16 +190,7 @@ def _partitions(column: pd.Categorical, live: np.ndarray) -> dict[str, int]:
 
 
 def _spreads(column: dict[str, np.ndarray]) -> dict[str, Spread]:
-    limited = column["requested"] > 0
-    limit = column["time_limit"][limited]
-    quantities = {
-        "nodes": ("nodes", column["nodes"]),
-        "run_time": ("s", column["run_time"]),
-        "time_limit": ("s", limit),
-        "accuracy": ("", column["run_time"][limited] / np.maximum(limit, 1)),
-        "inter_arrival": ("s", np.diff(np.sort(column["submit_time"]))),
-    }
-    return {name: _spread(unit, values) for name, (unit, values) in quantities.items() if len(values)}
+    return {name: _spread(_UNITS[name], x) for name, x in quantities_of(column).items() if len(x)}
 
 
 def _spread(unit: str, values: np.ndarray) -> Spread:
@@ -164,15 +199,7 @@ def _spread(unit: str, values: np.ndarray) -> Spread:
 
 
 def _slices(column: dict[str, np.ndarray], nodes: int | None) -> tuple[LoadSlice, ...]:
-    submit = column["submit_time"]
-    if not len(submit) or submit.min() == submit.max():
-        return ()
-    first, last = int(submit.min()), int(submit.max())
-    edges = np.unique(np.linspace(first, last, _SLICES + 1).astype(np.int64))
-    place = np.clip(np.searchsorted(edges, submit, side="right") - 1, 0, len(edges) - 2)
-    counts = np.bincount(place, minlength=len(edges) - 1)
-    work = np.zeros(len(counts), dtype=np.int64)
-    np.add.at(work, place, column["nodes"] * column["run_time"])
+    edges, counts, work = work_over_time(column, _SLICES)
     return tuple(
         LoadSlice(
             start=int(start),
