@@ -1,15 +1,21 @@
-"""``scheduler-sim inspect``: what is in a trace or a system, with warnings."""
+"""``scheduler-sim inspect``: what is in a trace or a system, with warnings, and a trace as a picture."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from scheduler_sim.cli.terminal import show, step
+from scheduler_sim.cli.terminal import note, show, step
+from scheduler_sim.errors import InputError
+
+if TYPE_CHECKING:
+    from scheduler_sim.workload.table import Workload
 
 EXAMPLES = """\
 examples:
   scheduler-sim inspect workloads/sample-1000.swf
+  scheduler-sim inspect workloads/sample-1000.swf --plot sample.png
   scheduler-sim inspect configs/systems/deep-est-prototype.yaml
 
 A name ending in .yaml or .yml is a system, anything else a trace.
@@ -28,13 +34,26 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("what", metavar="TRACE|SYSTEM", help="job trace, or system in YAML")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too; an older file is replaced")
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace) -> None:
     """Show what is there."""
     is_system = Path(args.what).suffix.lower() in (".yaml", ".yml")
-    show(_system(args.what) if is_system else _trace(args.what))
+    if args.plot is not None:
+        _check_plot(args.plot, is_system)
+    show(_system(args.what) if is_system else _trace(args))
+    if args.plot is not None:
+        note(f"picture: {args.plot}")
+
+
+def _check_plot(path: str, is_system: bool) -> None:
+    """Refuse what cannot be drawn, before any work."""
+    if is_system:
+        raise InputError("--plot draws a job trace; found a system; allowed: inspect TRACE --plot FILE.png")
+    if Path(path).suffix.lower() != ".png":
+        raise InputError(f"--plot: found {path!r}; allowed: a name ending in .png")
 
 
 def _system(path: str) -> str:
@@ -44,11 +63,28 @@ def _system(path: str) -> str:
     return system_text(System.from_yaml(path))
 
 
-def _trace(path: str) -> str:
+def _trace(args: argparse.Namespace) -> str:
     from scheduler_sim.cli.trace_page import trace_text
     from scheduler_sim.workload.summary import summarise
     from scheduler_sim.workload.trace_io import read_trace
 
-    with step(f"reading {path}"):
-        workload = read_trace(path)
-        return trace_text(summarise(workload), workload.source)
+    with step(f"reading {args.what}"):
+        workload = read_trace(args.what)
+        page = trace_text(summarise(workload), workload.source)
+    if args.plot is not None:
+        with step(f"drawing {args.plot}"):
+            _draw(workload, args)
+    return page
+
+
+def _draw(workload: Workload, args: argparse.Namespace) -> None:
+    from scheduler_sim.report.look import save_png
+    from scheduler_sim.report.trace_figures import MOST_MODULES, trace_figure
+    from scheduler_sim.workload.curves import curves_by_module, curves_of, module_names
+
+    few = len(module_names(workload)) <= MOST_MODULES
+    figure = trace_figure(
+        curves_of(workload),
+        modules=curves_by_module(workload) if few else (),
+    )
+    save_png(figure, args.plot)
