@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +47,8 @@ LOOK: dict[str, Any] = {
 @contextmanager
 def look() -> Iterator[None]:
     """Draw with our settings alone, whatever the user's own matplotlib settings are."""
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(cast(Any, LOOK))
         yield

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -26,6 +28,9 @@ MOST_MODULES = 5
 MOST_POINTS = 2000
 """Points of a drawn distribution; a panel is some 500 pixels wide."""
 
+MOST_MARKS = 7
+"""Marks of a logarithmic axis, as far as that leaves any sense in them."""
+
 DAY = 86400
 TIMES = {
     1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 6 * 3600: "6 h",
@@ -36,6 +41,8 @@ TIMES = {
 
 WEEK = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ACCURACY_END = 1.05
+TAIL = 0.001
+"""Share of a law at either end that an axis need not show."""
 
 
 class _Line(NamedTuple):
@@ -45,10 +52,9 @@ class _Line(NamedTuple):
     colour: str
     dashes: Any = "-"
     width: float = 1.6
-    halo: bool = False
 
 
-LAW = _Line("law of the model", COLOURS[5], (0, (4, 1.6)), 1.8, halo=True)
+LAW = _Line("law of the model", COLOURS[5], (0, (4, 1.6)), 1.8)
 _DASHES = ("-", (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (9, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _Drawn = list[tuple["TraceCurves", _Line]]
 
@@ -75,14 +81,12 @@ def trace_figure(
         ]
     drawn += [] if law is None else [(law, LAW)]
     with look():
-        figure = Figure(figsize=(12.5, 8.6), dpi=150, layout="constrained")
+        figure = Figure(figsize=(12.5, 8.6), dpi=150, layout=ConstrainedLayoutEngine(rect=(0, 0, 0.985, 1)))
         FigureCanvasAgg(figure)
         load, by_hour, by_day, between, sizes, runs, limits, accuracy = _panels(figure)
         _load(load, drawn)
-        _bars(by_hour, drawn, "hour_shares")
-        _hours(by_hour, curves)
-        _bars(by_day, drawn, "weekday_shares")
-        _days(by_day, curves)
+        _hours(by_hour, drawn)
+        _days(by_day, drawn)
         _times(between, drawn, "inter_arrivals", "Time between submissions")
         _sizes(sizes, drawn)
         together = _ends(drawn, "run_times", "time_limits")
@@ -90,12 +94,9 @@ def trace_figure(
         _times(limits, drawn, "time_limits", "Requested time", together)
         _accuracy(accuracy, drawn)
         for panel in (between, sizes):
-            panel.set_ylabel("share of jobs with at most so much")
+            panel.set_ylabel("share ≤ x")
         if len(drawn) > 1:
-            title = "one line for each partition that jobs name first" if several else None
-            figure.legend(
-                handles=[_key(line) for _, line in drawn], loc="outside lower center", ncols=7, title=title
-            )
+            _legend(figure, [line for _, line in drawn], several=several)
         figure.suptitle(_title(curves), x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
 
@@ -122,67 +123,73 @@ def _title(curves: TraceCurves) -> str:
     return "  ·  ".join(parts)
 
 
+def _law(drawn: _Drawn) -> TraceCurves | None:
+    curves, line = drawn[-1]
+    return curves if line is LAW else None
+
+
 def _load(panel: Axes, drawn: _Drawn) -> None:
     """Draw the work submitted in each slice of time."""
-    curves, line = drawn[0]
+    (curves, line), law = drawn[0], _law(drawn)
     if curves.load is None or curves.load_edges is None:
         panel.set_title("Work submitted over time")
         return _unknown(panel)
     edges, nodes = curves.load_edges, curves.nodes
     panel.stairs(curves.load, edges, fill=True, color=line.colour, alpha=0.75, linewidth=0)
-    for law, dashed in drawn[1:]:
-        if dashed is LAW and law.load is not None and law.load_edges is not None:
-            panel.stairs(law.load, law.load_edges, baseline=None, **_pen(LAW))
+    if law is not None and law.load is not None and law.load_edges is not None:
+        _steps(panel, law.load, law.load_edges)
     slice_text = span_text((edges[-1] - edges[0]) / len(curves.load))
-    what = "nodes that it would keep busy" if nodes is None else f"load of the {count(nodes, 'node')}"
-    panel.set_title(f"Work submitted in each {slice_text}, as {what}")
+    what = f"load of {count(nodes, 'node')} (dotted: all busy)" if nodes else "nodes that it would keep busy"
+    panel.set_title(f"Work submitted over time, in slices of {slice_text}, as {what}")
     panel.set_ylabel("nodes" if nodes is None else "load")
     if nodes is not None:
-        panel.axhline(1.0, color="black", linewidth=1, linestyle=(0, (1, 1.5)))
-        halo = [withStroke(linewidth=3, foreground="white")]
-        place: Any = {"xy": (1, 1.0), "xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        panel.annotate("1 = all nodes", xytext=(-2, 3), ha="right", fontsize=8, path_effects=halo, **place)
+        panel.axhline(1.0, color="black", linewidth=1.2, linestyle=(0, (1, 1.5)))
     panel.set_ylim(0, max(1.15 if nodes else 0, float(curves.load.max()) * 1.08) or 1)
-    panel.yaxis.set_major_locator(MaxNLocator(nbins=5))
+    panel.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.10g}"))
     first, last = int(edges[0]), int(edges[-1])
     time_axis(panel, first, last)
     return _label(panel, time_label(first, last, curves.unix_start))
 
 
-def _bars(panel: Axes, drawn: _Drawn, name: str) -> None:
-    """Draw shares of submissions as bars, those of a law as steps over them."""
-    (curves, line), (law, last) = drawn[0], drawn[-1]
-    shares = getattr(curves, name)
-    expected = getattr(law, name) if last is LAW else None
-    if shares is not None:
-        panel.bar(np.arange(len(shares)) + 0.5, shares, width=0.86, color=line.colour, alpha=0.75)
-    if expected is not None:
-        panel.stairs(expected, np.arange(len(expected) + 1), baseline=None, **_pen(LAW))
-    if shares is None and expected is None:
-        return _unknown(panel)
-    panel.set_ylim(bottom=0)
-    panel.yaxis.set_major_locator(MaxNLocator(nbins=5))
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.3g} %"))
-    return panel.grid(visible=False, axis="x")
-
-
-def _hours(panel: Axes, curves: TraceCurves) -> None:
+def _hours(panel: Axes, drawn: _Drawn) -> None:
+    """Draw when in the day jobs are submitted."""
+    (curves, line), law = drawn[0], _law(drawn)
     panel.set_title("Submissions by hour of day")
+    if not _bars(panel, curves.hour_shares, law.hour_shares if law else None, line.colour):
+        return _unknown(panel)
     panel.set_xlim(0, 24)
     panel.set_xticks(range(0, 25, 3), [f"{hour}:00" for hour in range(0, 25, 3)])
-    _label(panel, "local time" if curves.calendar else "by the trace's clock: the header gives no date")
     panel.set_ylabel("share of submissions")
+    return _label(
+        panel, "local time" if curves.calendar else "by the trace's clock: the header gives no date"
+    )
 
 
-def _days(panel: Axes, curves: TraceCurves) -> None:
+def _days(panel: Axes, drawn: _Drawn) -> None:
+    """Draw on which days jobs are submitted; a law's days only where they are the same days."""
+    (curves, line), law = drawn[0], _law(drawn)
     panel.set_title("Submissions by day of week")
+    alike = law is not None and law.calendar == curves.calendar
+    if not _bars(panel, curves.weekday_shares, law.weekday_shares if law and alike else None, line.colour):
+        return _unknown(panel)
     panel.set_xlim(0, 7)
-    names = WEEK if curves.calendar else tuple(str(day) for day in range(1, 8))
-    panel.set_xticks(np.arange(7) + 0.5, names)
+    panel.set_xticks(np.arange(7) + 0.5, WEEK if curves.calendar else [str(day) for day in range(1, 8)])
     panel.tick_params(axis="x", length=0)
-    if not curves.calendar:
-        _label(panel, "day 1 is the trace's first")
+    return _label(panel, "" if curves.calendar else "day of the trace; the 8th counts as 1 again")
+
+
+def _bars(panel: Axes, shares: np.ndarray | None, expected: np.ndarray | None, colour: str) -> bool:
+    """Draw shares of submissions as bars, those of a law as steps over them; tell if there is any."""
+    if shares is not None:
+        panel.bar(np.arange(len(shares)) + 0.5, shares, width=0.86, color=colour, alpha=0.75)
+    if expected is not None:
+        _steps(panel, expected, np.arange(len(expected) + 1))
+    panel.set_ylim(bottom=0)
+    panel.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.3g} %"))
+    panel.grid(visible=False, axis="x")
+    return shares is not None or expected is not None
 
 
 def _times(
@@ -194,15 +201,25 @@ def _times(
     ends = ends or _ends(drawn, name)
     if ends is None or not _has(drawn, name):
         return _unknown(panel)
-    marks = np.array(list(TIMES))
-    low = marks[max(np.searchsorted(marks, ends[0], side="right") - 1, 0)]
-    high = marks[min(np.searchsorted(marks, max(ends[1], 2 * low)), len(marks) - 1)]
-    shown = marks[(marks >= low) & (marks <= high)]
+    marks = list(TIMES)
+    low = marks[max(bisect_right(marks, ends[0]) - 1, 0)]
+    high = marks[min(bisect_left(marks, max(ends[1], 2 * low)), len(marks) - 1)]
+    shown = _marks(low, high)
     panel.set_xscale("log")
     _distributions(panel, drawn, name, (0.8 * low, 1.2 * high), log=True)
-    panel.set_xticks(shown, [TIMES[int(mark)] for mark in shown], rotation=35, ha="right")
+    panel.set_xticks(shown, [TIMES[mark] for mark in shown], rotation=35, ha="right")
     panel.tick_params(axis="x", pad=1)
     return panel.minorticks_off()
+
+
+def _marks(low: int, high: int) -> list[int]:
+    """Return the marks of a time axis, the odd ones left out where their names would touch."""
+    shown: list[int] = []
+    for spared in ((), ("6 h",), ("6 h", "10 s", "10 min", "7 d", "30 d")):
+        shown = [mark for mark, name in TIMES.items() if low <= mark <= high and name not in spared]
+        if len(shown) <= MOST_MARKS:
+            break
+    return shown
 
 
 def _sizes(panel: Axes, drawn: _Drawn) -> None:
@@ -216,7 +233,7 @@ def _sizes(panel: Axes, drawn: _Drawn) -> None:
     high = max(high, low + 1)
     panel.set_xscale("log", base=2)
     _distributions(panel, drawn, "sizes", (0.8 * 2.0**low, 1.2 * 2.0**high), log=True)
-    every = (high - low) // 14 + 1
+    every = (high - low) // MOST_MARKS + 1
     powers = [2**power for power in range(low, high + 1, every)]
     panel.set_xticks(powers, [f"{size:,}" for size in powers], rotation=35, ha="right")
     panel.tick_params(axis="x", pad=1)
@@ -227,15 +244,15 @@ def _sizes(panel: Axes, drawn: _Drawn) -> None:
 def _accuracy(panel: Axes, drawn: _Drawn) -> None:
     """Draw how much of what jobs ask for they use."""
     median = _median(drawn, "accuracy")
-    title = "Run time / requested time"
-    panel.set_title(title if median is None else f"{title}: median {short(round(median, 2))}")
+    panel.set_title("Accuracy" if median is None else f"Accuracy: median {short(round(median, 2))}")
     if not _has(drawn, "accuracy"):
         return _unknown(panel)
     _distributions(panel, drawn, "accuracy", (-0.03, ACCURACY_END), log=False)
     panel.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     cdf = drawn[0][0].accuracy
     beyond = 0.0 if cdf is None else 1 - _share_at(cdf, 1.0)
-    return _label(panel, f"{percent(beyond)} of jobs ran longer than they asked for" if beyond > 0 else "")
+    above = f" ({percent(beyond)} above 1)" if beyond > 0 else ""
+    return _label(panel, f"run time / requested time{above}")
 
 
 def _distributions(panel: Axes, drawn: _Drawn, name: str, span: tuple[float, float], *, log: bool) -> None:
@@ -244,18 +261,19 @@ def _distributions(panel: Axes, drawn: _Drawn, name: str, span: tuple[float, flo
         cdf = getattr(curves, name)
         if cdf is not None:
             smooth = line is LAW and cdf.x.dtype.kind == "f"
-            x, share = _thinned(*_within(cdf, *span), log=log)
+            x, share = _thinned(*_within(cdf, *span, smooth=smooth), log=log)
             panel.plot(x, share, drawstyle="default" if smooth else "steps-post", **_pen(line))
     panel.set_xlim(*span)
     panel.set_ylim(0, 1.03)
     panel.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
 
 
-def _within(cdf: Cdf, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+def _within(cdf: Cdf, low: float, high: float, *, smooth: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the distribution from ``low`` to ``high``, with the share of what lies below as its start."""
     inside = (cdf.x > low) & (cdf.x < high)
+    ends = [float(np.interp(x, *cdf, left=0.0)) if smooth else _share_at(cdf, x) for x in (low, high)]
     x = np.concatenate(([low], cdf.x[inside], [high]))
-    return x, np.concatenate(([_share_at(cdf, low)], cdf.share[inside], [_share_at(cdf, high)]))
+    return x, np.concatenate((ends[:1], cdf.share[inside], ends[1:]))
 
 
 def _thinned(x: np.ndarray, share: np.ndarray, *, log: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -275,10 +293,14 @@ def _share_at(cdf: Cdf, x: float) -> float:
     return float(cdf.share[place - 1]) if place else 0.0
 
 
+def _quantile(cdf: Cdf, share: float) -> float:
+    """Return the least value that at least this share does not exceed."""
+    return float(cdf.x[min(int(np.searchsorted(cdf.share, share)), len(cdf.x) - 1)])
+
+
 def _median(drawn: _Drawn, name: str) -> float | None:
-    """Return the least value that half of the whole trace does not exceed."""
     cdf = getattr(drawn[0][0], name)
-    return None if cdf is None else float(cdf.x[min(np.searchsorted(cdf.share, 0.5), len(cdf.x) - 1)])
+    return None if cdf is None else _quantile(cdf, 0.5)
 
 
 def _has(drawn: _Drawn, name: str) -> bool:
@@ -286,22 +308,34 @@ def _has(drawn: _Drawn, name: str) -> bool:
 
 
 def _ends(drawn: _Drawn, *names: str) -> tuple[float, float] | None:
-    """Return the least and the largest value of some distributions, at least 1."""
-    known = [getattr(curves, name) for curves, _ in drawn for name in names]
-    ends = [(float(cdf.x[0]), float(cdf.x[-1])) for cdf in known if cdf is not None]
+    """Return the least and the largest value of some distributions, at least 1; laws without tails."""
+    ends = []
+    for curves, line in drawn:
+        tail = TAIL if line is LAW else 0.0
+        known = [cdf for name in names if (cdf := getattr(curves, name)) is not None]
+        ends += [(_quantile(cdf, tail), _quantile(cdf, 1 - tail)) for cdf in known]
     if not ends:
         return None
     return max(1.0, min(low for low, _ in ends)), max(1.0, *(high for _, high in ends))
 
 
 def _pen(line: _Line) -> dict[str, Any]:
-    halo = [withStroke(linewidth=line.width + 1.6, foreground="white")] if line.halo else None
-    pen = {"color": line.colour, "linestyle": line.dashes, "linewidth": line.width, "path_effects": halo}
-    return {**pen, "label": line.label}
+    return {"color": line.colour, "linestyle": line.dashes, "linewidth": line.width, "label": line.label}
 
 
-def _key(line: _Line) -> Line2D:
-    return Line2D([], [], **_pen(line))
+def _steps(panel: Axes, heights: np.ndarray, edges: np.ndarray) -> None:
+    """Draw what a law expects over bars."""
+    halo = [withStroke(linewidth=LAW.width + 1.6, foreground="white")]
+    panel.stairs(heights, edges, baseline=None, path_effects=halo, **_pen(LAW))
+
+
+def _legend(figure: Figure, lines: list[_Line], *, several: bool) -> None:
+    figure.legend(
+        handles=[Line2D([], [], **_pen(line)) for line in lines],
+        loc="outside lower center",
+        ncols=7 if max(len(line.label) for line in lines) < 24 else 3,
+        title="one line for each partition that jobs name first" if several else None,
+    )
 
 
 def _label(panel: Axes, text: str) -> None:
