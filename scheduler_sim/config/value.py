@@ -81,6 +81,18 @@ def real(minimum: float) -> BeforeValidator:
     return BeforeValidator(Check(f"a number >= {minimum:g}", convert))
 
 
+def between(least: float, most: float) -> BeforeValidator:
+    """Accept a number from ``least`` to ``most``."""
+
+    def convert(written: Any) -> float:
+        value = float(_number(written))
+        if not least <= value <= most:
+            raise ValueError
+        return value
+
+    return BeforeValidator(Check(f"a number from {least:g} to {most:g}", convert))
+
+
 def choice(*words: str) -> BeforeValidator:
     """Accept one of a few words, in any case."""
     by_lower = {word.lower(): word for word in words}
@@ -186,6 +198,7 @@ OptionalCount = Annotated[int | None, whole(1)]
 Units = Annotated[int, whole(0, MOST_UNITS)]
 Seconds = Annotated[int, whole(0, MOST_SECONDS)]
 Amount = Annotated[float, real(0)]
+Percent = Annotated[float, between(0, 100)]
 Flag = Annotated[bool, BeforeValidator(Check("true, false", _flag, ("true", "false")))]
 Text = Annotated[str, BeforeValidator(Check("text", _text))]
 Title = Annotated[str, BeforeValidator(Check("text on one line, at most 200 characters", _title))]

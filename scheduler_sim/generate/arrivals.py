@@ -11,6 +11,8 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.generate.portable import exponential
 from scheduler_sim.generate.single import Streams
 
+Process = Literal["accumulator", "poisson"]
+
 DAY = 86400
 HOUR = 3600
 
@@ -93,7 +95,7 @@ class Arrivals:
     """
 
     cycle: Cycle
-    process: Literal["accumulator", "poisson"] = "accumulator"
+    process: Process = "accumulator"
     offered_load: float | None = None
 
     def draw(self, jobs: int, nodes: int, factor: float, work: int, streams: Streams) -> np.ndarray:

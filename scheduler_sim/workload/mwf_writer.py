@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.columns import as_column, map_text
+from scheduler_sim.workload.columns import as_column, map_text, texts_of
 from scheduler_sim.workload.fields import FIELDS, MWF_FIELDS
 from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf import (
@@ -59,8 +60,30 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
         if not is_comment(line.encode("utf-8", "surrogateescape")):
             raise TraceError("a comment line of MWF must start with #", file=path, found=line)
     encoding = encoding_for(source.encoding, _texts(columns, header, comments, path), path)
-    write_records(path, header, comments, columns, _joiner(workload, columns, native), encoding)
+    counts = _field_counts(workload, columns) if native else 42
+    if isinstance(counts, int) and counts == 42:
+        columns = list(_constants_joined(columns))
+    write_records(path, header, comments, columns, _joiner(counts, len(workload)), encoding)
     return notes
+
+
+def _constants_joined(columns: Sequence[Any]) -> Iterator[Any]:
+    """Join neighbouring columns of one value each into one: most fields of most traces are."""
+    for constant, run in groupby(columns, key=_is_constant):
+        same = list(run)
+        if constant:
+            text = ";".join(texts_of(column, 0, 1)[0] for column in same)
+            yield as_column(FIELDS["name"], text, len(same[0]))
+        else:
+            yield from same
+
+
+def _is_constant(column: Any) -> bool:
+    if not len(column):
+        return False
+    if isinstance(column, pd.Categorical):
+        return len(column.categories) == 1
+    return column.strides == (0,) or bool((column == column[0]).all())
 
 
 def _column(workload: Workload, name: str, native: bool) -> Any:
@@ -118,11 +141,10 @@ def _texts(
     return [*texts, *header, *(line for _, line in comments)]
 
 
-def _joiner(workload: Workload, columns: list[Any], native: bool) -> Callable[[int, Sequence[str]], str]:
-    counts = _field_counts(workload, columns) if native else 42
+def _joiner(counts: int | np.ndarray, rows: int) -> Callable[[int, Sequence[str]], str]:
     if isinstance(counts, int) and counts == 42:
         return lambda _, texts: ";".join(texts)
-    of_row = np.broadcast_to(counts, len(workload))
+    of_row = np.broadcast_to(counts, rows)
     return lambda row, texts: ";".join([texts[position] for position in LAYOUTS[int(of_row[row])]])
 
 
