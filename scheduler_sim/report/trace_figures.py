@@ -28,8 +28,8 @@ MOST_MODULES = 5
 MOST_POINTS = 2000
 """Points of a drawn distribution; a panel is some 500 pixels wide."""
 
-MOST_MARKS = 7
-"""Marks of a logarithmic axis, as far as that leaves any sense in them."""
+MOST_MARKS = 8
+"""Marks that a logarithmic axis has room for."""
 
 DAY = 86400
 TIMES = {
@@ -214,12 +214,12 @@ def _times(
 
 def _marks(low: int, high: int) -> list[int]:
     """Return the marks of a time axis, the odd ones left out where their names would touch."""
-    shown: list[int] = []
-    for spared in ((), ("6 h",), ("6 h", "10 s", "10 min", "7 d", "30 d")):
-        shown = [mark for mark, name in TIMES.items() if low <= mark <= high and name not in spared]
-        if len(shown) <= MOST_MARKS:
-            break
-    return shown
+    marks = [mark for mark in TIMES if low <= mark <= high]
+    if len(marks) >= MOST_MARKS:
+        marks = [mark for mark in marks if TIMES[mark] != "6 h"]
+    if len(marks) > MOST_MARKS:
+        marks = [mark for mark in marks if TIMES[mark] not in ("10 s", "10 min", "7 d", "30 d")]
+    return marks
 
 
 def _sizes(panel: Axes, drawn: _Drawn) -> None:

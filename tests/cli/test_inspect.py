@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from scheduler_sim.report.trace_figures import trace_figure as draw
 from tests.cli.command import CLUSTER, MODULAR, PROTOTYPE, SAMPLE
 
 
@@ -60,6 +61,50 @@ def test_control_characters_of_a_header_are_not_printed(cli, trace):
     ended = cli("inspect", path)
     assert ended.code == 0
     assert "\x1b" not in ended.out
+
+
+def test_a_picture_beside_the_page(cli, trace, tmp_path):
+    path, picture = trace((0, 50, 4, 40), (90, 5, 1, 5)), tmp_path / "a.PNG"
+    picture.write_text("older")
+    ended = cli("inspect", path, "--plot", picture)
+    assert (ended.code, ended.err) == (0, f"picture: {picture}\n")
+    assert ended.out == cli("inspect", path).out
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_a_picture_with_a_line_for_each_module(cli, tmp_path, monkeypatch):
+    from scheduler_sim.report import trace_figures
+
+    seen = {}
+    monkeypatch.setattr(
+        trace_figures, "trace_figure", lambda *given, **named: seen.update(named) or draw(*given, **named)
+    )
+    assert cli("inspect", MODULAR, "--plot", tmp_path / "a.png").code == 0
+    assert [module.name for module in seen["modules"]] == ["CM", "DAM", "ESB"]
+
+
+def test_a_trace_of_nothing_has_a_picture_too(cli, trace, tmp_path):
+    assert cli("inspect", trace((0, -1, 4, 40)), "--plot", tmp_path / "a.png").code == 0
+    assert (tmp_path / "a.png").exists()
+
+
+def test_a_picture_that_cannot_be_made(cli, trace, tmp_path):
+    path, picture = trace((0, 50, 4, 40)), tmp_path / "a.png"
+    broken = trace((0, "x", 4, 40), name="broken.swf")
+    before = sorted(tmp_path.iterdir())
+    for what, file, code, told in (
+        (CLUSTER, picture, 2, "--plot draws a job trace; found a system"),
+        (path, tmp_path / "a.pdf", 2, "allowed: a name ending in .png"),
+        (path, "", 2, "allowed: a name ending in .png"),
+        (path, path, 2, "allowed: a name ending in .png"),
+        (broken, picture, 2, "broken.swf:1"),
+        (tmp_path / "missing.swf", picture, 2, "missing.swf"),
+        (path, tmp_path / "nowhere" / "a.png", 1, "cannot write"),
+    ):
+        ended = cli("inspect", what, "--plot", file)
+        assert (ended.code, ended.out) == (code, "")
+        assert told in ended.err
+        assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_system(cli):
