@@ -225,7 +225,9 @@ def _marks(low: int, high: int) -> list[int]:
 def _sizes(panel: Axes, drawn: _Drawn) -> None:
     """Draw the distribution of sizes on an axis of powers of two."""
     median = _median(drawn, "sizes")
-    panel.set_title("Size" if median is None else f"Size: median {count(int(median), 'node')}")
+    panel.set_title(
+        "Size" if median is None else f"Size: median {short(median)} node{'' if median == 1 else 's'}"
+    )
     ends = _ends(drawn, "sizes")
     if ends is None:
         return _unknown(panel)
@@ -233,7 +235,7 @@ def _sizes(panel: Axes, drawn: _Drawn) -> None:
     high = max(high, low + 1)
     panel.set_xscale("log", base=2)
     _distributions(panel, drawn, "sizes", (0.8 * 2.0**low, 1.2 * 2.0**high), log=True)
-    every = (high - low) // MOST_MARKS + 1
+    every = (high - low) // (MOST_MARKS + 1) + 1
     powers = [2**power for power in range(low, high + 1, every)]
     panel.set_xticks(powers, [f"{size:,}" for size in powers], rotation=35, ha="right")
     panel.tick_params(axis="x", pad=1)
@@ -299,8 +301,9 @@ def _quantile(cdf: Cdf, share: float) -> float:
 
 
 def _median(drawn: _Drawn, name: str) -> float | None:
+    """Return the median of the whole trace: the middle between two values where half ends between them."""
     cdf = getattr(drawn[0][0], name)
-    return None if cdf is None else _quantile(cdf, 0.5)
+    return None if cdf is None else (_quantile(cdf, 0.5) + _quantile(cdf, np.nextafter(0.5, 1))) / 2
 
 
 def _has(drawn: _Drawn, name: str) -> bool:

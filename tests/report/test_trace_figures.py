@@ -82,8 +82,8 @@ def test_every_curve_is_where_it_belongs():
         "Work submitted over time, in slices of 80 min, as load of 10 nodes (dotted: all busy)",
         "Submissions by hour of day",
         "Submissions by day of week",
-        "Time between submissions: median 10 s",
-        "Size: median 1 node",
+        "Time between submissions: median 5.08 min",
+        "Size: median 4.5 nodes",
         "Run time: median 50 s",
         "Requested time: median 60 min",
         "Accuracy: median 0.5",
@@ -112,6 +112,12 @@ def test_distributions_show_the_share_of_all_up_to_x(name, shown):
     (line,) = panels(trace_figure(TRACE))[name].lines
     assert line.get_drawstyle() == "steps-post"
     assert {x: at(line, x) for x in shown} == shown
+
+
+@pytest.mark.parametrize("values", [[5], [1, 2], [1, 1, 2, 9], [1, 2, 2, 3], [3, 1, 4, 1, 5, 9, 2]])
+def test_medians_are_those_of_the_page(values):
+    figure = drawn(nodes=values, submit_time=[0] * len(values), run_time=[1] * len(values))
+    assert title(panels(figure)["sizes"]) == f"Size: median {np.median(values):g} nodes"
 
 
 def test_axes_are_marked_in_units_of_people():
