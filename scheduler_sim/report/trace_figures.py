@@ -279,14 +279,13 @@ def _within(cdf: Cdf, low: float, high: float, *, smooth: bool) -> tuple[np.ndar
 
 
 def _thinned(x: np.ndarray, share: np.ndarray, *, log: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the first and last point of each of many columns, narrower than a pixel."""
+    """Keep the first point of each of many columns, narrower than a pixel, and the very last."""
     if len(x) <= MOST_POINTS:
         return x, share
     place = np.log(x) if log else x
-    columns = MOST_POINTS // 2 - 1
-    column = ((place - place[0]) * (columns / (place[-1] - place[0]))).astype(np.int64)
-    last = np.flatnonzero(np.diff(column))
-    kept = np.unique(np.concatenate(([0], last, last + 1, [len(x) - 1])))
+    column = ((place - place[0]) * ((MOST_POINTS - 1) / (place[-1] - place[0]))).astype(np.int64)
+    kept = np.diff(column, prepend=-1) > 0
+    kept[-1] = True
     return x[kept], share[kept]
 
 

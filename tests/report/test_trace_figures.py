@@ -223,9 +223,9 @@ def test_the_largest_values_a_trace_may_hold(tmp_path):
 
 
 def test_names_are_neither_formulas_nor_commands(tmp_path):
-    names = ["$x^2", r"$\frac{", "_hidden", "\x1b[31m\u202eevil", "名前" * 50]
+    names = ["$x^2", r"$\frac{$", "_hidden", "\x1b[31m\u202eevil", "名前" * 50]
     modules = [replace(TRACE, name=name) for name in names]
-    figure = trace_figure(replace(TRACE, name="$\\alpha_{\x1b[2J"), EXPECTED, modules)
+    figure = trace_figure(replace(TRACE, name="$\\alpha_{\x1b[2J$"), EXPECTED, modules)
     save_png(figure, tmp_path / "names.png")
     assert figure.get_suptitle().startswith("$\\alpha_{")
     told = "".join([figure.get_suptitle(), *legend(figure)])
@@ -244,7 +244,7 @@ def test_many_points_are_thinned_without_a_change_to_be_seen(log):
     assert np.isin(few, x).all()
     assert (few[0], few[-1], thin[0], thin[-1]) == (x[0], x[-1], share[0], 1)
     place = np.log(x) if log else x
-    width = (place[-1] - place[0]) / (MOST_POINTS // 2 - 1)
+    width = (place[-1] - place[0]) / (MOST_POINTS - 1)
     # Everywhere, the thinned steps are what the exact ones are less than a column away.
     kept = thin[np.searchsorted(few, x, side="right") - 1]
     a_column_before = np.searchsorted(place, place - width, side="right") - 1
