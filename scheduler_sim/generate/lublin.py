@@ -111,8 +111,7 @@ class JobType:
         whole = np.minimum(np.floor(exponent + 0.5), math.floor(machine))
         exponent = np.where(kind < self.serial_prob + self.pow2_prob, whole, exponent)
         exponent = np.where(kind < self.serial_prob, 0.0, exponent)
-        sizes = np.floor(portable.exp2(exponent) + 0.5).astype(np.int64)
-        return np.clip(sizes, 1, nodes)
+        return np.floor(portable.exp2(exponent) + 0.5).astype(np.int64)
 
     def run_times(self, nodes: np.ndarray, random: np.random.Generator, largest_log: float) -> np.ndarray:
         """Draw run times, s: e to a mixture of two gammas that depends on the size of the job."""

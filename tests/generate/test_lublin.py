@@ -65,16 +65,22 @@ def within_4_sigma(count, of, chance):
 
 
 @pytest.mark.parametrize(
-    ("law", "means", "one_node", "second_only_from"),
+    ("law", "means", "one_node", "second_only_from", "sizes"),
     [
-        (ALL, (3.948, 9.36, 5.0953), 0.7746, 144.4),
-        (BATCH, (5.40711, 9.96996, 5.4215), 0.6956, 232.9),
-        (INTERACTIVE, (2.53308, 4.84925, 4.2493), 0.9038, 77.6),
+        (ALL, (3.948, 9.36, 5.0953), 0.7746, 144.4, (0.820, 0.8, 4.5, 7, 0.86)),
+        (BATCH, (5.40711, 9.96996, 5.4215), 0.6956, 232.9, (0.9613, 1.2, 5, 7, 0.875)),
+        (INTERACTIVE, (2.53308, 4.84925, 4.2493), 0.9038, 77.6, (0.7791, 1, 3, 5.5, 0.705)),
     ],
     ids=["all", "batch", "interactive"],
 )
-def test_published_defaults(law, means, one_node, second_only_from):
-    """Products of the published constants, worked out by hand: ln of run times, and of gaps."""
+def test_published_defaults(law, means, one_node, second_only_from, sizes):
+    """Products of the published constants, worked out by hand: ln of run times, and of gaps.
+
+    Sizes: share of serial jobs and powers of two; lowest, bend and highest log2 of 128 nodes; share below.
+    """
+    high = 7 - law.u_hi_below
+    found = (law.serial_prob + law.pow2_prob, law.u_low, high - law.u_med_below, high, law.u_prob)
+    assert found == pytest.approx(sizes)
     assert (law.a1 * law.b1, law.a2 * law.b2, law.a_arr * law.arar * law.b_arr) == pytest.approx(
         means, rel=2e-5
     )
@@ -117,6 +123,15 @@ def test_sizes_fit_any_machine(nodes):
     assert sizes.max() == nodes
     powers_only = JobType(serial_prob=0, pow2_prob=1)
     assert powers_only.sizes(20_000, nodes, stream(4, "sizes")).max() == 2 ** int(math.log2(nodes))
+
+
+def test_the_bend_of_a_small_machine():
+    """8 nodes: log2 up to 1.5 is 2 nodes; of 1.5 to 3 two thirds are 4 nodes and one third 8."""
+    powers_only = JobType(serial_prob=0, pow2_prob=1)
+    seen = np.bincount(powers_only.sizes(COUNT, 8, stream(4, "sizes")))
+    assert np.flatnonzero(seen).tolist() == [2, 4, 8]
+    for nodes, chance in ((2, 0.86), (4, 0.14 * 2 / 3), (8, 0.14 / 3)):
+        assert within_4_sigma(seen[nodes], COUNT, chance)
 
 
 @LAWS

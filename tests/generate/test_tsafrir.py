@@ -11,7 +11,7 @@ import pytest
 
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.generate.lublin import Lublin
-from scheduler_sim.generate.tsafrir import UserEstimates
+from scheduler_sim.generate.tsafrir import UserEstimates, _ranks
 from scheduler_sim.generate.tsafrir_tables import POPULARITY
 from scheduler_sim.streams import stream
 from tests.generate.without_simd import output_without_simd
@@ -20,6 +20,7 @@ MINUTE, HOUR = 60, 3600
 TWO_DAYS = 48 * HOUR
 COUNT = 100_000
 MODEL = UserEstimates(TWO_DAYS)
+POPULAR = set(MODEL.popular().tolist())
 
 
 def streams_of(seed):
@@ -54,7 +55,7 @@ def test_estimates_are_those_of_the_distribution():
 
 def test_twenty_values_serve_nine_jobs_of_ten():
     shares = shares_by_value(MODEL)
-    assert sum(shares[value] for value in MODEL.popular().tolist()) == pytest.approx(0.89, abs=21 / COUNT)
+    assert sum(shares[value] for value in POPULAR) == pytest.approx(0.89, abs=21 / COUNT)
     assert sum(sorted(shares.values())[-20:]) == pytest.approx(0.89, abs=21 / COUNT)
 
 
@@ -65,7 +66,7 @@ def test_shares_of_the_popular_values_are_those_of_the_exponential():
     assert by_rank[0] == pytest.approx(0.1031, abs=5e-5)
     assert largest == pytest.approx(0.2173, abs=5e-5)
     shares = shares_by_value(MODEL)
-    popular = sorted((shares[value] for value in MODEL.popular().tolist()), reverse=True)
+    popular = sorted((shares[value] for value in POPULAR), reverse=True)
     assert popular == pytest.approx([largest, *by_rank], abs=2 / COUNT)
     assert shares[TWO_DAYS] == popular[0]
 
@@ -83,7 +84,7 @@ def test_the_largest_estimate_has_the_share_it_is_given(max_share, rank):
 
 def test_rarer_values_fall_with_the_power_of_their_rank():
     shares = shares_by_value(MODEL)
-    rare = sorted((s for v, s in shares.items() if v not in MODEL.popular()), reverse=True)
+    rare = sorted((s for v, s in shares.items() if v not in POPULAR), reverse=True)
     law = [rank**-2.267 for rank in range(21, 21 + len(rare))]
     assert rare == pytest.approx([0.11 * x / sum(law) for x in law], abs=2 / COUNT)
 
@@ -144,9 +145,36 @@ def test_times_of_rarer_values():
     assert rare[-1] == TWO_DAYS - 30  # the last is the largest itself, which is taken: 30 s aside
 
 
+def test_rarer_values_evade_the_popular_ones():
+    """Whole minutes, but 30 s more where a popular value is there already; 30 s less below the largest."""
+    values, _ = MODEL.distribution(250_000, stream(3, "v"))
+    *evading, last = [value for value in values.tolist() if value % MINUTE]
+    assert {10 * MINUTE + 30, HOUR + 30} <= set(evading)
+    assert {value - 30 for value in evading} <= POPULAR
+    assert last == TWO_DAYS - 30
+
+
+def test_shares_of_rarer_values_do_not_follow_their_length():
+    shares = [shares_by_value(MODEL, seed=seed) for seed in (1, 2)]
+    rare = [[share for value, share in each.items() if value not in POPULAR] for each in shares]
+    assert sorted(rare[0]) == pytest.approx(sorted(rare[1]), abs=2 / COUNT)
+    assert rare[0] != rare[1]
+    assert not math.isclose(sum(rare[0][: len(rare[0]) // 2]), 0.11, rel_tol=0.2)
+
+
 def test_each_log_ranks_all_twenty():
     """In every column each rank once: the ranks a draw may need are there when they fall due."""
     assert all(sorted(column) == list(range(1, 21)) for column in zip(*POPULARITY, strict=True))
+
+
+def test_a_rank_is_taken_where_a_log_has_it_last():
+    """Of two that fall due together the more popular first: 6 before 7, and 2 before 4."""
+    last = {rank: row for row, ranks in enumerate(POPULARITY) for rank in ranks}
+    for seed in range(300):
+        ranks = _ranks(1, stream(seed, "ranks")).tolist()
+        assert sorted(ranks) == list(range(1, 21))
+        assert all(ranks.index(rank) <= last[rank] for rank in (2, 3, 5, 6, 18))
+        assert all(row <= last[rank] + 2 for row, rank in enumerate(ranks))
 
 
 def test_popularity_is_drawn_from_the_logs():
