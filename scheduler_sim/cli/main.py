@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO
 
 from scheduler_sim import __version__
-from scheduler_sim.cli import convert, explain, inspect, run
+from scheduler_sim.cli import convert, explain, generate, inspect, run
 from scheduler_sim.errors import SchedulerSimError
 
 DEBUG = "SCHEDULER_SIM_DEBUG"
@@ -25,13 +25,14 @@ FAILURE, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
-COMMANDS = (run, convert, inspect, explain)
+COMMANDS = (run, generate, convert, inspect, explain)
 
 EXAMPLES = """\
 examples:
   scheduler-sim inspect workloads/sample-1000.swf
   scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --policy easy --out result
   scheduler-sim explain result 42
+  scheduler-sim generate workloads/deep-est-workflows-24.yaml --out trace.mwf
 
 Every command has its own --help. Exit codes: 0 success, 2 bad input, 1 failure, 130 Ctrl-C.
 """

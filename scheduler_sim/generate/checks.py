@@ -128,6 +128,8 @@ def _workflows(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
 
 def _sizes_of_workflows(flows: WorkflowKeys, keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
     """A component needs a node: workflows of more components than there are nodes can never fit."""
+    if any(_nodes(module, system) == 0 for module in keys.modules):
+        return
     nodes = sum(_nodes(module, system) for module in keys.modules)
     modules = "module" if len(keys.modules) == 1 else "modules together"
     if not flows.shapes and flows.max_components > nodes:
@@ -228,4 +230,7 @@ def _exactness(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
 
 
 def _nodes(module: ModuleKeys, system: System | None) -> int:
-    return module.nodes or (system.module(module.name).nodes if system else 0)
+    """Return the nodes of a module; 0 where they are not known."""
+    if module.nodes or system is None:
+        return module.nodes or 0
+    return next((known.nodes for known in system.modules if known.name.lower() == module.name.lower()), 0)

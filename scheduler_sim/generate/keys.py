@@ -171,7 +171,7 @@ class RecipeKeys(Keys):
     modules: list[ModuleKeys] = Field(description="at least one module")
     seeds: Annotated[str, choice("independent", "twin")] = Field(
         default="independent",
-        description="twin: every module draws the same numbers, as the reference did when run within a second",
+        description="twin: every module draws the same numbers, as the reference run within a second does",
     )
     cut: Flag = Field(
         default=False, description="end the trace at the last submission of the module that ends first"

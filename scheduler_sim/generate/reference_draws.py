@@ -21,7 +21,7 @@ class ReferenceDraws:
     """One legacy generator and the order in which the stages take from it."""
 
     def __init__(self, seed: int) -> None:
-        self._random = np.random.RandomState(seed)  # noqa: NPY002 - the reference's own
+        self._random = np.random.RandomState(seed)
 
     def module_lists(self, module: np.ndarray, options: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Draw two numbers from 0 to 100 for each job: is it flexible, and which list?

@@ -22,8 +22,8 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.scheme import Scheme
-from scheduler_sim.streams import stream
 from scheduler_sim.simulation.submissions import Submissions
+from scheduler_sim.streams import stream
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 

@@ -14,6 +14,8 @@ _CARRIED = {
     "modular_job_id", "component_id", "nodes", "time_limit", "partition", "app", "skipped",
     "listed_component_id", "listed_app", "listed_partition", "listed_constraint", "listed_licences",
 }  # fmt: skip
+CANCELLED_STATUS = 5
+
 _CARRIED_BY_MWF = {"constraint", "licences"}
 
 
@@ -41,10 +43,12 @@ def _rows_that_say_something(workload: Workload, field: Field) -> int:
     return int(np.count_nonzero(np.asarray(column) != field.default))
 
 
-def without_skipped(workload: Workload, notes: list[str]) -> Workload:
-    """Return the simulated records only: another format might read the others as jobs."""
-    skipped = workload["skipped"] != 0
-    if not skipped.any():
+def without_skipped(workload: Workload, target: str, notes: list[str]) -> Workload:
+    """Leave out the skipped records that ``target`` (swf or mwf) would read as jobs."""
+    run, nodes = workload["run_time"], workload["nodes"]
+    cancelled = (workload["status"] == CANCELLED_STATUS) & (run <= 0) & (target == "swf")
+    dropped = (workload["skipped"] != 0) & (run >= 0) & (nodes > 0) & ~cancelled
+    if not dropped.any():
         return workload
-    notes.append(f"{int(skipped.sum())} records that are not simulated left out")
-    return workload.select(~skipped)
+    notes.append(f"{int(dropped.sum())} records that are not simulated left out")
+    return workload.select(~dropped)

@@ -47,8 +47,8 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
     if source.format != "mwf":
         if "skipped_predecessor" in workload.not_honoured():
             raise TraceError("components depend on records that are left out as not simulated", file=path)
-        workload = without_skipped(workload, notes)
-        if source.header or source.comments:
+        workload = without_skipped(workload, "mwf", notes)
+        if source.format != "table" and (source.header or source.comments):
             notes.append(
                 f"{len(source.header) + len(source.comments)} header lines left out: MWF has no header"
             )
@@ -100,7 +100,7 @@ def _column(workload: Workload, name: str, native: bool) -> Any:
     meaning = name.removeprefix("listed_")
     if meaning != name:
         column = _listed_texts(column, table[meaning].array, _DERIVED_TEXTS[meaning])
-    if isinstance(column, pd.Categorical) and not native:
+    if isinstance(column, pd.Categorical) and not native and "" in column.categories:
         missing = "NA" if name == "dependency_kinds" else "-1"
         return map_text(column, lambda text: text or missing)
     return column if isinstance(column, pd.Categorical) else np.asarray(column)

@@ -32,7 +32,7 @@ def write_swf(workload: Workload, path: str | Path) -> list[str]:
     """
     notes = lost_columns(workload, "swf")
     if workload.source.format != "swf":
-        workload = without_skipped(workload, notes)
+        workload = without_skipped(workload, "swf", notes)
     source, table = workload.source, workload.table
     raw = {field.name: table[field.name].array for field in SWF_FIELDS}
     numbers = {

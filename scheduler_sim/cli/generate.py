@@ -1,0 +1,132 @@
+"""``scheduler-sim generate``: a trace from a recipe, or a recipe from a trace."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scheduler_sim.cli.terminal import note, show, step
+from scheduler_sim.errors import InputError
+
+if TYPE_CHECKING:
+    from scheduler_sim.generate.generate import Generated
+
+ALL = "all"
+
+EXAMPLES = """\
+examples:
+  scheduler-sim generate workloads/deep-est-workflows-24.yaml --out trace.mwf --seed 7
+  scheduler-sim generate workloads/deep-est-workflows-24.yaml --out trace.mwf --scenario all
+  scheduler-sim generate --fit workloads/sample-1000.swf --out fitted.yaml
+
+The suffix of TRACE tells the format: .swf, .mwf or .csv (each also .gz), or .parquet. The same recipe
+and seed give the same bytes. --scenario all writes one file for each of DEP, DEP+API, HET,
+HET+DELAY and HET+DELAY+API, with the scenario in its name. --fit learns the parameters of Cirne's model
+from a trace, and writes a recipe and, beside it, a picture of how well it fits.
+"""
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "generate",
+        help="generate a trace from a recipe, or learn a recipe from a trace",
+        description="Generate a job trace from a recipe (a YAML file), or learn a recipe from a trace.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("recipe", metavar="RECIPE", nargs="?", help="recipe in YAML")
+    parser.add_argument(
+        "--out", metavar="TRACE", required=True, help="file to write; an older one is replaced"
+    )
+    parser.add_argument("--seed", metavar="N", type=int, help="of all random streams; default: the recipe's")
+    parser.add_argument(
+        "--scenario", metavar="NAME", help="how workflows are written, or all; default: the recipe's"
+    )
+    parser.add_argument("--fit", metavar="TRACE", help="learn a recipe from this trace; --out is the recipe")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Generate a trace, or learn a recipe."""
+    if (args.recipe is None) == (args.fit is None):
+        raise InputError("generate: allowed: RECIPE to make a trace, or --fit TRACE to learn a recipe")
+    if args.seed is not None and not 0 <= args.seed < 2**63:
+        raise InputError(f"--seed: found {args.seed}; allowed: an integer from 0 to 2^63 - 1")
+    if args.fit is not None:
+        _learn(args)
+    else:
+        _make(args)
+
+
+def _make(args: argparse.Namespace) -> None:
+    from scheduler_sim.cli.generate_page import generated_text
+    from scheduler_sim.generate.generate import Generated
+    from scheduler_sim.generate.recipe import Recipe
+    from scheduler_sim.generate.scenarios import SCENARIOS
+    from scheduler_sim.workload.trace_io import trace_format
+
+    trace_format(args.out)  # an unknown one is an error before the work is done
+    recipe = Recipe.from_yaml(args.recipe)
+    all_of_them = args.scenario is not None and args.scenario.lower() == ALL
+    wanted = SCENARIOS if all_of_them else (_scenario(args.scenario, SCENARIOS),)
+    with step(f"generating {args.out}", quiet=args.quiet):
+        generated = Generated(recipe, args.seed)
+    written: list[Path] = []
+    try:
+        for scenario in wanted:
+            out = Path(args.out) if scenario is None or not all_of_them else _named(Path(args.out), scenario)
+            _write(generated, scenario, out, quiet=args.quiet)
+            written.append(out)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"kept {', '.join(map(str, written))}" if written else "") from None
+    show(generated_text(generated), quiet=args.quiet)
+    show(f"\n  written to {', '.join(map(str, written))}", quiet=args.quiet)
+
+
+def _scenario(given: str | None, known: tuple[str, ...]) -> str | None:
+    """Return the scenario in the known spelling, whatever the case it was given in."""
+    return None if given is None else {name.lower(): name for name in known}.get(given.lower(), given)
+
+
+def _named(out: Path, scenario: str) -> Path:
+    """Put a scenario into a file name, before its suffixes: ``trace_het_delay.mwf.gz``."""
+    stem, dot, suffixes = out.name.partition(".")
+    return out.with_name(f"{stem}_{scenario.lower().replace('+', '_')}{dot}{suffixes}")
+
+
+def _write(generated: Generated, scenario: str | None, out: Path, *, quiet: bool) -> None:
+    from scheduler_sim.workload.trace_io import write_trace
+
+    with step(f"writing {out}", quiet=quiet):
+        for lost in write_trace(generated.scenario(scenario), out):
+            note(f"note: {lost}", quiet=quiet)
+
+
+def _learn(args: argparse.Namespace) -> None:
+    from scheduler_sim.generate.fitting import fit
+    from scheduler_sim.generate.fitting.page import recipe_text
+    from scheduler_sim.report.look import save_png
+    from scheduler_sim.report.trace_figures import trace_figure
+    from scheduler_sim.workload.curves import curves_of
+    from scheduler_sim.workload.output import whole_file
+    from scheduler_sim.workload.trace_io import read_trace
+
+    out = Path(args.out)
+    if out.suffix.lower() not in (".yaml", ".yml"):
+        raise InputError(f"--out: found {args.out!r}; allowed with --fit: a recipe, .yaml or .yml")
+    if args.scenario is not None:
+        raise InputError("--scenario: found with --fit; allowed: with a recipe that has workflows")
+    with step(f"reading {args.fit}", quiet=args.quiet):
+        workload = read_trace(args.fit)
+    with step(f"fitting {args.fit}", quiet=args.quiet):
+        fitted = fit(workload, seed=args.seed or 0)
+        picture = trace_figure(curves_of(workload, fitted.nodes), fitted.law())
+    with whole_file(out) as file:
+        file.write(recipe_text(fitted, Path(args.fit).name).encode())
+    save_png(picture, out.with_suffix(".png"))
+    show(fitted.text(), quiet=args.quiet)
+    show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)
