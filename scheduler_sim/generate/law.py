@@ -38,7 +38,7 @@ def mixed_law(parts: Sequence[tuple[Cirne, int, int]], name: str) -> TraceCurves
     jobs = np.array([part[2] for part in parts], dtype=np.float64)
     weights = jobs / jobs.sum()
     cycles = [model.arrivals.cycle for model, _, _ in parts]
-    sizes = np.arange(1, max(len(model.sizes.pmf(n, model.reduction_factor)) for model, n, _ in parts))
+    sizes = _sizes(max(len(model.sizes.pmf(n, model.reduction_factor)) for model, n, _ in parts) - 1)
     seconds = _seconds([model for model, _, _ in parts])
     fraction = np.unique(
         np.concatenate([np.geomspace(1e-5, 0.01, 60), np.linspace(0.01, 1, 200), [1 - 1e-6]])
@@ -149,6 +149,15 @@ def _gaps(model: Cirne, nodes: int) -> Cdf:
     share = gaps_up_to(model, nodes, seconds)
     last = int(np.searchsorted(share, 1.0 - 1e-6)) + 1
     return Cdf(seconds[:last], share[:last])
+
+
+def _sizes(largest: int) -> np.ndarray:
+    """Return all sizes, or, of very many, enough to draw and those around powers of two."""
+    if largest <= 10 * _POINTS:
+        return np.arange(1, largest + 1)
+    powers = 2 ** np.arange(int(np.log2(largest)) + 1)
+    grid = np.geomspace(1, largest, 4 * _POINTS).astype(np.int64)
+    return np.unique(np.concatenate([grid, powers, powers[1:] - 1, [largest]]))
 
 
 def _seconds(models: Sequence[Cirne]) -> np.ndarray:

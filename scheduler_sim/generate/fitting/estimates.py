@@ -89,11 +89,8 @@ def information_interval(loglik: LogLikelihood, best: np.ndarray) -> list[tuple[
             second[i, j] = (corners[0] - corners[1] - corners[2] + corners[3]) / (4 * step * step)
     if np.linalg.eigvalsh(second).max() >= 0.0:
         return [(0.0, np.inf)] * size
-    error = np.sqrt(np.diag(np.linalg.inv(-second)))
-    return [
-        (float(np.exp(b - NORMAL_95 * e)), float(np.exp(b + NORMAL_95 * e)))
-        for b, e in zip(best, error, strict=True)
-    ]
+    error = np.minimum(NORMAL_95 * np.sqrt(np.diag(np.linalg.inv(-second))), 500.0)
+    return list(zip(np.exp(best - error).tolist(), np.exp(best + error).tolist(), strict=True))
 
 
 def wilson_interval(count: int, of: int) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scheduler_sim.generate.cirne import Cirne
@@ -103,7 +104,7 @@ def fit(workload: Workload, nodes: int | None = None, module: str | None = None,
     Raises
     ------
     InputError
-        for an unknown module, fewer than 30 jobs, jobs all submitted at once, or nodes below 1.
+        for an unknown module, fewer than 30 jobs, jobs all submitted at once, or nodes out of range.
     """
     records = records_of(workload, nodes, module)
     requested = bool(records.stated.mean() >= 0.5)

@@ -136,7 +136,7 @@ def _about_means(records: Records, drawn: SingleTrace) -> str:
     run_times = spoken(records.run_time.mean()), spoken(drawn.run_time[works].mean())
     return (
         "This trace, and one drawn from the laws with as many jobs: mean size "
-        f"{records.size.mean():.3g} and {drawn.nodes[works].mean():.3g} nodes; mean run time "
+        f"{records.size.mean():.1f} and {drawn.nodes[works].mean():.1f} nodes; mean run time "
         f"{run_times[0]} and {run_times[1]}; offered load {load:.2f} and {by_law:.2f}."
     )
 

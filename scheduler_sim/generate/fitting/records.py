@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.generate.sizes import LARGEST
 from scheduler_sim.workload.curves import module_names
 from scheduler_sim.workload.fields import CANCELLED
 from scheduler_sim.workload.local_time import DAY, local_clock
@@ -72,7 +73,7 @@ def records_of(workload: Workload, nodes: int | None, module: str | None) -> Rec
     Raises
     ------
     InputError
-        for an unknown module, too few jobs, jobs all submitted at once, or nodes below 1.
+        for an unknown module, too few jobs, jobs all submitted at once, or nodes out of range.
     """
     table = workload.table
     chosen = _of_module(workload, module)
@@ -80,12 +81,12 @@ def records_of(workload: Workload, nodes: int | None, module: str | None) -> Rec
     live, cancelled = chosen & (skipped == 0), chosen & (skipped == CANCELLED)
     if int(live.sum()) < FEWEST:
         raise InputError(f"too few jobs to learn from: found {int(live.sum())}; allowed: {FEWEST} or more")
-    if nodes is not None and nodes < 1:
-        raise InputError(f"nodes: found {nodes}; allowed: 1 or more")
     column = columns_of(workload, live)
     if nodes is None:
         stated = header_nodes(workload) if module is None else None
         nodes = stated or int(column["nodes"].max())
+    if not 1 <= nodes <= LARGEST:
+        raise InputError(f"nodes: found {nodes}; allowed: 1 to {LARGEST}")
     submit = np.sort(table["submit_time"].to_numpy()[live | cancelled])
     if submit[0] == submit[-1]:
         raise InputError(f"all jobs are submitted at {submit[0]} s; allowed: a trace that spans some time")

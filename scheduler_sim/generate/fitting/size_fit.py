@@ -14,7 +14,8 @@ from scheduler_sim.generate.portable import exp2
 from scheduler_sim.generate.sizes import SizeLaw, nearest_power_of_two
 
 _NEXT_TO_NOTHING = 1e12
-_BOUNDS = [(1e-4, 20.0), (0.0, 1.0), (0.0, 1.0)]  # slope, intercept, power of two
+_PLACES = 20_000  # in the law of sizes, at which the correlation is worked out
+_BOUNDS = [(0.025, 20.0), (0.0, 1.0), (0.0, 1.0)]  # slope (up to 2^40 nodes), intercept, power of two
 
 
 class SizeLikelihood:
@@ -120,21 +121,21 @@ def expected_spearman(correlation: float, law: SizeLaw, nodes: int) -> float:
     In the Gaussian copula of parameter r the mean place of the limit, given place u of the
     size, is Φ(r Φ⁻¹(u) / √(2 − r²)); the rank of a size is the middle of its share.
     """
-    pmf = law.pmf(nodes)
-    rank = np.cumsum(pmf) - pmf / 2
-    spread = np.sqrt(float(pmf @ (rank - 0.5) ** 2) / 12.0)
-    if spread == 0.0:
+    u = (np.arange(_PLACES) + 0.5) / _PLACES
+    exact = np.clip((u - law.intercept) / law.slope, 0.0, 60.0)
+    drawn = np.ceil(np.minimum(exp2(exact), 2.0 * nodes)).astype(np.int64)
+    size = np.minimum([drawn, nearest_power_of_two(drawn)], nodes)
+    weight = np.array([[1.0 - law.power_of_two], [law.power_of_two]]) / _PLACES
+    _, kind = np.unique(size, return_inverse=True)
+    kind = kind.reshape(size.shape)
+    share = np.bincount(kind.ravel(), np.broadcast_to(weight, size.shape).ravel())
+    rank = np.cumsum(share) - share / 2 - 0.5
+    spread = np.sqrt(float(share @ rank**2) / 12.0)
+    if spread < 1e-6:
         return 0.0
-    u = (np.arange(20_000) + 0.5) / 20_000
-    exact = np.clip((u - law.intercept) / law.slope_on(nodes), 0.0, 60.0)
-    size = np.ceil(np.minimum(exp2(exact), 2.0 * nodes)).astype(np.int64)
-    kept, moved = np.minimum(size, nodes), np.minimum(nearest_power_of_two(size), nodes)
-    last = len(rank) - 1
-    place = (1.0 - law.power_of_two) * rank[np.minimum(kept, last)]
-    place = place + law.power_of_two * rank[np.minimum(moved, last)]
     r = 2.0 * np.sin(np.pi * correlation / 6.0)
-    limit = ndtr(r * ndtri(u) / np.sqrt(2.0 - r * r))
-    return float(((place - 0.5) * (limit - 0.5)).mean() / spread)
+    limit = ndtr(r * ndtri(u) / np.sqrt(2.0 - r * r)) - 0.5
+    return float((weight * rank[kind] * limit).sum() / spread)
 
 
 def _latent(rho: float, law: SizeLaw, nodes: int) -> float:

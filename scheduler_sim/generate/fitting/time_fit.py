@@ -78,7 +78,7 @@ class AccuracyLikelihood:
 
     def __call__(self, logs: np.ndarray) -> float:
         """Return the log-likelihood of the logarithms of shape and scale; −∞ beyond all reason."""
-        if np.abs(logs).max() > 40.0:
+        if np.abs(logs).max() > 27.0:
             return -np.inf
         shape, scale = np.exp(logs)
         law = Accuracy(shape, scale)
