@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduler_sim.generate.arrivals import seconds_until
+from scheduler_sim.generate.arrivals import DAY, seconds_until
 from scheduler_sim.generate.cirne import Cirne
 from scheduler_sim.workload.curves import Cdf, TraceCurves
 
@@ -115,7 +115,7 @@ def rate_scale(model: Cirne, nodes: int) -> float:
         return model.rate_factor * nodes / arrivals.cycle.reference_nodes
     pmf = model.sizes.pmf(nodes, model.reduction_factor)
     work = float((np.arange(len(pmf)) * pmf).sum()) * model.mean_run_time()
-    wanted = arrivals.offered_load * nodes * 86400 / (work * (1.0 - model.cancellations.probability))
+    wanted = arrivals.offered_load * nodes * DAY / (work * (1.0 - model.cancellations.probability))
     return wanted / arrivals.cycle.jobs_per_day(arrivals.cycle.reference_nodes)
 
 
@@ -142,9 +142,9 @@ def _poisson_gaps_up_to(due: np.ndarray, scale: float, seconds: np.ndarray) -> n
 
 def _gaps(model: Cirne, nodes: int) -> Cdf:
     """Return the gaps at seconds that reach as far as one in a million."""
-    mean = 86400.0 / (model.arrivals.cycle.jobs_per_day(nodes) * rate_scale(model, nodes))
-    mean *= nodes / model.arrivals.cycle.reference_nodes
-    grid = np.unique(np.geomspace(1, max(100.0 * mean, 4 * 86400.0), 2 * _POINTS).astype(np.int64))
+    cycle = model.arrivals.cycle
+    mean = DAY / (cycle.jobs_per_day(cycle.reference_nodes) * rate_scale(model, nodes))
+    grid = np.unique(np.geomspace(1, max(100.0 * mean, 4.0 * DAY), 2 * _POINTS).astype(np.int64))
     seconds = np.concatenate([[0], grid])
     share = gaps_up_to(model, nodes, seconds)
     last = int(np.searchsorted(share, 1.0 - 1e-6)) + 1

@@ -23,7 +23,7 @@ from scheduler_sim.workload.fields import CANCELLED
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import read_trace
-from tests.conftest import SHARED, needs_shared
+from tests.conftest import ROOT, SHARED, needs_shared
 
 WORKDAY = (2, 1, 1, 1, 1, 2, 5, 10, 25, 50, 60, 60, 50, 60, 65, 60, 60, 50, 40, 30, 20, 20, 15, 10)
 WEEK = (1.0, 1.2, 1.2, 1.3, 1.1, 0.5, 0.7)
@@ -283,3 +283,10 @@ def test_kth_is_fitted_soon_and_its_misfit_is_said():
     notes = " ".join(found.notes)
     for said in ("10 % are exactly 4 h", "come in bursts", "19 of 214 users", "ran over their limit"):
         assert said in notes
+    page = (ROOT / "docs" / "how-to" / "fit-a-trace.md").read_text(encoding="utf-8")
+    for distance, verdict in zip(distances["statistic"], distances["verdict"], strict=True):
+        assert f"| {distance:.3f} | {verdict} |" in page
+    for parameter in ("sizes.slope", "requests.slope"):
+        assert f"| {parameter} | {rows[parameter]:.4f} |" in page
+    for parameter in ("sizes.intercept", "sizes.power_of_two", "accuracy.shape", "accuracy.scale"):
+        assert f"| {parameter} | {rows[parameter]:.3f} |" in page
