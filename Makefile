@@ -29,7 +29,8 @@ test: $(VENV)/ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 samples: $(VENV)/ready
-	$(BIN)/python workloads/make_samples.py
+	$(BIN)/scheduler-sim generate workloads/sample-1000.yaml --out workloads/sample-1000.swf
+	$(BIN)/scheduler-sim generate workloads/sample-modular.yaml --out workloads/sample-modular.mwf
 
 clean:
 	rm -rf $(VENV) $(RESULT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -55,7 +55,7 @@ class Generated:
     Attributes
     ----------
     base : the merged jobs; ``partition`` (codes into ``partitions``), ``app`` (type from 1, 0 for
-        none) and ``workflows`` are what is laid over them.
+        none), ``user`` (from 1, 0 for none) and ``workflows`` are what is laid over them.
     """
 
     def __init__(self, recipe: Recipe, seed: int | None = None) -> None:
@@ -70,6 +70,7 @@ class Generated:
         else:
             self._lay()
         self.app = self._applications()
+        self.user = self._users()
 
     def scenario(self, name: str | None = None) -> Workload:
         """Return the workload of a scenario; by default the recipe's."""
@@ -81,10 +82,10 @@ class Generated:
         base, rows = self.base, len(self.base.nodes)
         columns = columns_of(base, self.workflows, cast(Scenario, chosen))
         cancelled = base.cancel_lag >= 0
-        names = [f"job{number}" for number in range(rows + 1)]
-        first = 0 if self.recipe.exact else 1  # the reference counts these from 0
         columns |= {
             "nodes": base.nodes,
+            "listed_nodes": base.nodes,
+            "listed_time_limit": columns["time_limit"],
             "run_time": np.where(cancelled, -1, columns["run_time"]),
             "wait_time": base.cancel_lag,
             "status": np.where(cancelled, 5, 0),
@@ -92,11 +93,12 @@ class Generated:
             "partition": categories_of(self.partition, self.partitions),
             "app": self._app_text(),
             "listed_app": self._app_text(),
+            "user": categories_of(self.user, ["", *map(str, range(1, self.recipe.users + 1))]),
             "processes_per_node": 1,
             "threads_per_process": 1,
-            "modular_job_name": categories_of(np.arange(rows), names[1:]),
-            "name": categories_of(np.arange(rows), names[first:]),
         }
+        if self.recipe.exact:
+            columns |= _reference_names(rows)
         return Workload(columns, TraceSource(name=self.recipe.name, header=self._header()))
 
     def _header(self) -> tuple[str, ...]:
@@ -177,9 +179,23 @@ class Generated:
             self.base.module, self.base.number, key, lambda purpose: stream(self.seed, f"generate/{purpose}")
         )
 
+    def _users(self) -> np.ndarray:
+        """Return the user of each job from 1, or 0 without users: few of them submit most jobs."""
+        if not self.recipe.users:
+            return np.zeros(len(self.base.nodes), dtype=np.int64)
+        edges = np.cumsum(1.0 / np.arange(1, self.recipe.users + 1))
+        return 1 + np.searchsorted(edges, edges[-1] * self._per_job("users"), side="right")
+
     def _app_text(self) -> pd.Categorical:
         types = len(self.recipe.applications.names) if self.recipe.applications else 0
         return categories_of(self.app, ["", *map(str, range(1, types + 1))])
+
+
+def _reference_names(rows: int) -> dict[str, Any]:
+    """Return the names that the reference writes; those of components count from 0."""
+    names = [f"job{number}" for number in range(rows + 1)]
+    number = np.arange(rows)
+    return {"modular_job_name": categories_of(number, names[1:]), "name": categories_of(number, names[:-1])}
 
 
 def _recipe(recipe: Recipe | str | Path | Mapping[str, Any]) -> Recipe:

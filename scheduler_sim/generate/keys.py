@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import (
     Check,
+    Count,
     Flag,
     Name,
     Percent,
@@ -179,4 +180,7 @@ class RecipeKeys(Keys):
     module_lists: FlexibilityKeys | None = Field(default=None, description="modules besides the own one")
     applications: ApplicationsKeys | None = Field(default=None, description="types of application")
     workflows: WorkflowKeys | None = Field(default=None, description="jobs tied into workflows")
+    users: Count = Field(
+        default=0, description="number of users, of whom the k-th submits 1/k as much as the first; 0: none"
+    )
     scenario: Scenario = Field(default="DEP", description="how workflows are written")

@@ -57,6 +57,7 @@ class Recipe:
     cut : whether the trace ends where its first module does.
     module_lists, applications, workflows : what is laid over it; None for nothing.
     extension : (probability, most components) where workflows are extended job by job.
+    users : number of users, 0 for none; the k-th submits 1/k as much as the first.
     scenario : how workflows are written.
     """
 
@@ -71,6 +72,7 @@ class Recipe:
     applications: Applications | None
     workflows: WorkflowLaw | None
     extension: tuple[float, int] | None
+    users: int
     scenario: Scenario
 
     @classmethod
@@ -135,6 +137,7 @@ def _recipe_of(keys: RecipeKeys, system: System | None, name: str) -> Recipe:
         applications=_applications(keys),
         workflows=law,
         extension=(law.start, flows.max_components) if law and flows and extended else None,
+        users=keys.users,
         scenario=cast(Scenario, keys.scenario),
     )
 

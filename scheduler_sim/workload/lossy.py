@@ -14,7 +14,7 @@ _CARRIED = {
     "modular_job_id", "component_id", "nodes", "time_limit", "partition", "app", "skipped",
     "listed_component_id", "listed_app", "listed_partition", "listed_constraint", "listed_licences",
 }  # fmt: skip
-CANCELLED_STATUS = 5
+_ONE_A_NODE = ("processes_per_node", "threads_per_process")  # 1 is what a format without them means
 
 _CARRIED_BY_MWF = {"constraint", "licences"}
 
@@ -40,14 +40,15 @@ def _rows_that_say_something(workload: Workload, field: Field) -> int:
     if isinstance(column, pd.Categorical):
         says = np.array([not is_missing(text) for text in column.categories], dtype=bool)
         return int(np.count_nonzero(says[column.codes]))
-    return int(np.count_nonzero(np.asarray(column) != field.default))
+    says = np.asarray(column) != field.default
+    if field.name in _ONE_A_NODE:
+        says &= np.asarray(column) != 1
+    return int(np.count_nonzero(says))
 
 
-def without_skipped(workload: Workload, target: str, notes: list[str]) -> Workload:
-    """Leave out the skipped records that ``target`` (swf or mwf) would read as jobs."""
-    run, nodes = workload["run_time"], workload["nodes"]
-    cancelled = (workload["status"] == CANCELLED_STATUS) & (run <= 0) & (target == "swf")
-    dropped = (workload["skipped"] != 0) & (run >= 0) & (nodes > 0) & ~cancelled
+def without_skipped(workload: Workload, notes: list[str]) -> Workload:
+    """Leave out skipped records that another format might read as jobs: all but those of run time -1 (unknown)."""
+    dropped = (workload["skipped"] != 0) & (workload["run_time"] != -1)
     if not dropped.any():
         return workload
     notes.append(f"{int(dropped.sum())} records that are not simulated left out")

@@ -39,15 +39,15 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
 
     What came from MWF goes back as it was, each record with the fields it had (41 or 40 grow
     to 42 only where they now need a position they lack). From elsewhere: 42 fields, missing
-    text -1 (dependency kind: NA), no header lines, and no records that are skipped, as MWF
-    has no place for either.
+    text -1 (dependency kind: NA), no header lines, and no skipped records but those of run
+    time -1, as MWF has no place for either.
     """
     source = workload.source
     notes = lost_columns(workload, "mwf")
     if source.format != "mwf":
         if "skipped_predecessor" in workload.not_honoured():
             raise TraceError("components depend on records that are left out as not simulated", file=path)
-        workload = without_skipped(workload, "mwf", notes)
+        workload = without_skipped(workload, notes)
         if source.format != "table" and (source.header or source.comments):
             notes.append(
                 f"{len(source.header) + len(source.comments)} header lines left out: MWF has no header"

@@ -142,6 +142,7 @@ def test_swf_to_mwf(tmp_path):
         swf({1: 2, 9: -1, 11: 0}),
         swf({1: 3, 4: -1}),
         swf({1: 4, 8: -1, 5: 3, 16: 6}),
+        swf({1: 5, 4: 0, 11: 5}),
     ]
     workload = read_trace(write(tmp_path / "t.swf", lines))
     notes = write_trace(workload, tmp_path / "t.mwf")
@@ -149,10 +150,11 @@ def test_swf_to_mwf(tmp_path):
     assert any("header lines left out" in note for note in notes)
     assert any(note.startswith("user: MWF has no place") for note in notes)
     records = [line.split(";") for line in (tmp_path / "t.mwf").read_text().splitlines()]
-    assert [len(record) for record in records] == [42, 42, 42]
+    assert [len(record) for record in records] == [42, 42, 42, 42]
     assert [[record[place - 1] for place in (1, 4, 6, 8, 11, 12, 13, 14, 15, 29)] for record in records] == [
         ["1", "10", "100", "1", "60", "0", "9", "2", "4", "4"],
         ["2", "10", "60", "2", "60", "1", "9", "2", "4", "4"],
+        ["3", "10", "100", "3", "-1", "0", "9", "2", "4", "4"],
         ["4", "10", "100", "4", "60", "0", "9", "6", "3", "3"],
     ]
     assert not any(field == "" for record in records for field in record)
