@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 import numpy as np
 
 from scheduler_sim.cli.terminal import table
@@ -82,7 +84,7 @@ def _workflows(generated: Generated) -> list[str]:
     wished = generated.recipe.workflows.share()
     return [
         f"  workflows     {100 * share:.1f} % of the jobs; the law, if all fitted: {100 * wished:.1f} %",
-        *([f"                {found}"] if found else []),
+        *(f"                {line}" for line in wrap(found, 90)),
     ]
 
 

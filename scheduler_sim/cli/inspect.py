@@ -10,12 +10,13 @@ from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
 if TYPE_CHECKING:
+    from scheduler_sim.workload.curves import TraceCurves
     from scheduler_sim.workload.table import Workload
 
 EXAMPLES = """\
 examples:
   scheduler-sim inspect workloads/sample-1000.swf
-  scheduler-sim inspect workloads/sample-1000.swf --plot sample.png
+  scheduler-sim inspect workloads/sample-1000.swf --plot sample.png --law workloads/sample-1000.yaml
   scheduler-sim inspect configs/systems/deep-est-prototype.yaml
 
 A name ending in .yaml or .yml is a system, anything else a trace.
@@ -35,6 +36,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("what", metavar="TRACE|SYSTEM", help="job trace, or system in YAML")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too; an older file is replaced")
+    parser.add_argument("--law", metavar="RECIPE", help="draw the law of this recipe into the picture")
     parser.set_defaults(execute=execute)
 
 
@@ -43,6 +45,8 @@ def execute(args: argparse.Namespace) -> None:
     is_system = Path(args.what).suffix.lower() in (".yaml", ".yml")
     if args.plot is not None:
         _check_plot(args.plot, is_system)
+    elif args.law is not None:
+        raise InputError("--law: found without --plot; allowed: inspect TRACE --plot FILE.png --law RECIPE")
     show(_system(args.what) if is_system else _trace(args))
     if args.plot is not None:
         note(f"picture: {args.plot}")
@@ -85,6 +89,14 @@ def _draw(workload: Workload, args: argparse.Namespace) -> None:
     few = len(module_names(workload)) <= MOST_MODULES
     figure = trace_figure(
         curves_of(workload),
+        _law(args.law) if args.law is not None else None,
         modules=curves_by_module(workload) if few else (),
     )
     save_png(figure, args.plot)
+
+
+def _law(recipe: str) -> TraceCurves:
+    from scheduler_sim.generate.recipe import Recipe
+    from scheduler_sim.generate.recipe_law import recipe_law
+
+    return recipe_law(Recipe.from_yaml(recipe))

@@ -10,7 +10,7 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.generate.exact import inexact
 from scheduler_sim.generate.keys import ModuleKeys, RecipeKeys, ShapeKeys, WorkflowKeys
 from scheduler_sim.generate.lublin import JobType
-from scheduler_sim.generate.model_keys import ArrivalKeys, ModelKeys
+from scheduler_sim.generate.model_keys import ArrivalKeys, ModelKeys, SizeKeys
 from scheduler_sim.generate.model_of import cirne_of, merged, model_of
 from scheduler_sim.generate.shapes import Shape
 from scheduler_sim.system.system import System
@@ -158,7 +158,7 @@ def _models(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
     told: set[str] = set()
     for i, module in enumerate(keys.modules):
         model = merged(keys.model, module.model)
-        for problem in (*_arrivals(model.arrivals), *_lublin(model)):
+        for problem in (*_arrivals(model.arrivals), *_sizes(model.sizes), *_lublin(model)):
             where = _where_given(i, module, problem.where)
             if str(where) not in told:
                 told.add(str(where))
@@ -187,6 +187,13 @@ def _arrivals(keys: ArrivalKeys) -> Iterator[Problem]:
     given = [key for key in ("site", "hourly", "polynomial") if key in keys.model_fields_set]
     if len(given) > 1:
         yield Problem((*where, given[1]), f"found besides {given[0]}; allowed: one cycle")
+
+
+def _sizes(keys: SizeKeys) -> Iterator[Problem]:
+    if keys.largest is not None and keys.slope is not None:
+        yield Problem(("sizes", "largest"), "found besides slope; allowed: one of them")
+    if keys.largest is not None and keys.intercept == 1.0:
+        yield Problem(("sizes", "intercept"), "found 1, all jobs serial, besides largest; allowed: below 1")
 
 
 def _lublin(keys: ModelKeys) -> Iterator[Problem]:

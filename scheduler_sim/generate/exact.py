@@ -39,7 +39,7 @@ def inexact(model: Cirne) -> list[str]:
         "arrivals.hourly": bool(arrivals.cycle.hourly),
         "arrivals.weekly": bool(arrivals.cycle.weekly),
         "arrivals.clamp": arrivals.cycle.clamp,
-        "sizes.scale_with_machine": model.sizes.scale_with_machine,
+        "sizes.largest": model.sizes.largest is not None,
         "size_time_correlation": model.size_time_correlation != 0.0,
         "accuracy.shape": not model.accuracy.shape < 1.0,
     }

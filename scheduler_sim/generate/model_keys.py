@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Amount, Flag, PositiveCount, between, choice, whole
+from scheduler_sim.config.value import Amount, Check, Flag, PositiveCount, between, choice, whole
 from scheduler_sim.generate.sites import SITES
+from scheduler_sim.generate.sizes import MACHINE, MOST_TABULATED
+
+
+def _largest_size(written: Any) -> int:
+    if isinstance(written, str) and written.lower() == "machine":
+        return MACHINE
+    size = int(str(written))
+    if isinstance(written, bool) or not 2 <= size <= MOST_TABULATED:
+        raise ValueError
+    return size
+
 
 Site = Annotated[str, choice(*SITES)]
 Process = Annotated[str, choice("accumulator", "poisson")]
@@ -17,6 +28,9 @@ ModelKind = Annotated[str, choice("cirne", "lublin")]
 Positive = Annotated[float, between(1e-12, 1e12)]
 Number = Annotated[float, between(-1e12, 1e12)]
 Probability = Annotated[float, between(0, 1)]
+LargestSize = Annotated[
+    int, BeforeValidator(Check("an integer >= 2, or machine", _largest_size, ("machine",)))
+]
 Correlation = Annotated[float, between(-1, 1)]
 
 
@@ -58,8 +72,8 @@ class SizeKeys(Keys):
     power_of_two: Probability | None = Field(
         default=None, description="share of jobs moved to the nearest power of two"
     )
-    scale_with_machine: Flag = Field(
-        default=False, description="choose the slope so that the largest size is the module's"
+    largest: LargestSize | None = Field(
+        default=None, description="largest size, instead of a slope: a number, or machine"
     )
 
 

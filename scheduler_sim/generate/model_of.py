@@ -49,7 +49,7 @@ def cirne_of(keys: ModelKeys, nodes: int) -> Cirne:
             _given(sizes.slope, preset.sizes.slope),
             _given(sizes.intercept, preset.sizes.intercept),
             _given(sizes.power_of_two, preset.sizes.power_of_two),
-            sizes.scale_with_machine,
+            sizes.largest,
         ),
         requests=_durations(keys.requests, preset.requests),
         accuracy=Accuracy(

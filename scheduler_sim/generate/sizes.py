@@ -9,7 +9,10 @@ import numpy as np
 
 from scheduler_sim.generate.portable import exp2
 
-LARGEST = 1 << 24
+MACHINE = 0
+"""As the largest size of a law: that of the machine."""
+
+MOST_TABULATED = 1 << 24
 """Most nodes that a law is tabulated for."""
 
 
@@ -23,19 +26,19 @@ class SizeLaw:
         machine, and ``intercept`` is the share of serial jobs.
     power_of_two : share of jobs whose size is then moved to the nearest power of two (on a
         logarithmic scale).
-    scale_with_machine : replace the slope by the one whose largest size is the machine's.
+    largest : if given, the largest size; it replaces the slope. 0 is the machine's own.
     """
 
     slope: float = 0.1
     intercept: float = 0.4
     power_of_two: float = 0.1
-    scale_with_machine: bool = False
+    largest: int | None = None
 
     def slope_on(self, nodes: int) -> float:
         """Return the slope on a machine of some nodes."""
-        if self.scale_with_machine and nodes > 1:
-            return (1.0 - self.intercept) / math.log2(nodes)
-        return self.slope
+        if self.largest is None:
+            return self.slope
+        return (1.0 - self.intercept) / math.log2(max(self.largest or nodes, 2))
 
     def draw(self, nodes: int, reduction: int, where: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """Draw sizes, int64, at most ``nodes``.
@@ -52,7 +55,7 @@ class SizeLaw:
     def pmf(self, nodes: int, reduction: int = 1) -> np.ndarray:
         """Return the probability of each size 0, 1, … up to the largest on a machine of some nodes."""
         slope = self.slope_on(nodes)
-        reach = min(float(exp2(np.array([min((1.0 - self.intercept) / slope, 40.0)]))[0]), LARGEST)
+        reach = min(float(exp2(np.array([min((1.0 - self.intercept) / slope, 40.0)]))[0]), MOST_TABULATED)
         largest = max(int(np.ceil(reach - 1e-9)), 1)
         edges = self.intercept + slope * np.log2(np.arange(1, largest + 1))
         drawn = np.diff(np.clip(edges, 0.0, 1.0), prepend=0.0)

@@ -47,7 +47,7 @@ def _rows_that_say_something(workload: Workload, field: Field) -> int:
 
 
 def without_skipped(workload: Workload, notes: list[str]) -> Workload:
-    """Leave out skipped records that another format might read as jobs: all but those of run time -1 (unknown)."""
+    """Leave out skipped records, unless no format reads them as jobs: those of run time -1 (unknown)."""
     dropped = (workload["skipped"] != 0) & (workload["run_time"] != -1)
     if not dropped.any():
         return workload

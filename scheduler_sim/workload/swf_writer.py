@@ -27,8 +27,8 @@ def write_swf(workload: Workload, path: str | Path) -> list[str]:
     values. From elsewhere: position 1 is the component id; nodes become requested processors
     (8) unless they are known as allocated (5); partitions, users, groups and applications with
     names are numbered in order of appearance, and the header says which is which; status 0
-    and 1 change places; skipped records are left out unless their run time is -1; a time limit of -1 stays -1,
-    which SWF reads as the run time.
+    and 1 change places; skipped records are left out unless their run time is -1; a time limit
+    of -1 stays -1, which SWF reads as the run time.
     """
     notes = lost_columns(workload, "swf")
     if workload.source.format != "swf":

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim.generate.sizes import SizeLaw, halved, nearest_power_of_two
+from scheduler_sim.generate.sizes import MACHINE, SizeLaw, halved, nearest_power_of_two
 from scheduler_sim.streams import stream
 
 
@@ -38,7 +38,7 @@ def test_law_on_the_machines_of_the_project(nodes, reduction, mean, serial, larg
 
 @pytest.mark.parametrize("nodes", [1, 3, 16, 50, 75])
 @pytest.mark.parametrize("reduction", [1, 2])
-@pytest.mark.parametrize("law", [SizeLaw(), SizeLaw(0.12, 0.2, 0.75), SizeLaw(0.3, 0.1, 0.5, True)])
+@pytest.mark.parametrize("law", [SizeLaw(), SizeLaw(0.12, 0.2, 0.75), SizeLaw(0.3, 0.1, 0.5, MACHINE)])
 def test_draws_follow_the_table(law, nodes, reduction):
     jobs = 100_000
     sizes = law.draw(nodes, reduction, stream(1, "where").random(jobs), stream(1, "power"))
@@ -65,5 +65,7 @@ def test_halves_of_odd_sizes_follow_the_coin():
 
 
 def test_sizes_scale_with_the_machine_if_wished():
-    assert len(SizeLaw(scale_with_machine=True).pmf(1000)) - 1 == 1000
+    assert len(SizeLaw(largest=MACHINE).pmf(1000)) - 1 == 1000
     assert len(SizeLaw().pmf(1000)) - 1 == 64
+    assert len(SizeLaw(largest=32).pmf(1000)) - 1 == 32
+    assert SizeLaw(largest=64).pmf(1000) == pytest.approx(SizeLaw().pmf(1000))

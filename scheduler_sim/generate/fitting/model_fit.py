@@ -107,15 +107,13 @@ def fit(workload: Workload, nodes: int | None = None, module: str | None = None,
         for an unknown module, fewer than 30 jobs, jobs all submitted at once, or nodes out of range.
     """
     records = records_of(workload, nodes, module)
-    requested = bool(records.stated.mean() >= 0.5)
-    random = stream(seed, "fit/requests")
     size = np.minimum(records.size, records.nodes)
     sizes, found = fit_sizes(size, records.nodes)
-    kept = records.stated if requested else np.ones(len(size), dtype=bool)
-    requests, more = fit_durations(records.limit[kept], random)
-    accuracy, used = _accuracy(records, requested)
+    limit = records.limit[records.timed]
+    requests, more = fit_durations(limit, stream(seed, "fit/requests"))
+    accuracy, used = _accuracy(records)
     cancellations, cancelled = _cancellations(records, seed)
-    correlation = fit_correlation(size[kept], records.limit[kept], sizes, records.nodes)
+    correlation = fit_correlation(size[records.timed], limit, sizes, records.nodes)
     cycle = fit_arrivals(records)
     model = Cirne(
         arrivals=cycle.arrivals,
@@ -136,12 +134,12 @@ def fit(workload: Workload, nodes: int | None = None, module: str | None = None,
             [*found, *more, *used, *cancelled, correlation, *cycle.estimates], columns=Estimate._fields
         ),
         tests=pd.DataFrame(tests_of(model, records, cycle), columns=LawTest._fields),
-        notes=notes_of(records, model, cycle, drawn, requested),
+        notes=notes_of(records, model, cycle, drawn),
     )
 
 
-def _accuracy(records: Records, requested: bool) -> tuple[Accuracy, list[Estimate]]:
-    if not requested:
+def _accuracy(records: Records) -> tuple[Accuracy, list[Estimate]]:
+    if not records.requested:
         return ALL_OF_IT, []
     return fit_accuracy(records.run_time[records.stated], records.limit[records.stated])
 

@@ -15,16 +15,11 @@ from scheduler_sim.generate.single import SingleTrace
 _WORTH_SAYING = 0.05
 
 
-def notes_of(
-    records: Records, model: Cirne, cycle: CycleFit, drawn: SingleTrace, requested: bool
-) -> tuple[str, ...]:
-    """Return the notes of a fit.
-
-    ``drawn`` is a trace of the model, ``requested`` whether the time law is that of requests.
-    """
+def notes_of(records: Records, model: Cirne, cycle: CycleFit, drawn: SingleTrace) -> tuple[str, ...]:
+    """Return the notes of a fit; ``drawn`` is a trace of the model."""
     found = [
-        *_about_records(records, requested),
-        *(_about_requests(records, model) if requested else ()),
+        *_about_records(records),
+        *(_about_requests(records, model) if records.requested else ()),
         *_about_arrivals(records, cycle),
         *_about_users(records),
         *_about_halves(records),
@@ -33,10 +28,10 @@ def notes_of(
     return tuple(found)
 
 
-def _about_records(records: Records, requested: bool) -> list[str]:
+def _about_records(records: Records) -> list[str]:
     found = []
     without = int((~records.stated).sum())
-    if not requested:
+    if not records.requested:
         found.append(
             f"{percent(without / len(records.stated))} of the jobs give no time limit of their own, so the "
             "requests law is that of the run times, and every job uses all it asks for."
@@ -118,7 +113,7 @@ def _about_halves(records: Records) -> list[str]:
     share = float(middle - records.submit[0]) / float(records.submit[-1] - records.submit[0])
     moved = {
         "sizes": halves_distance(records.size),
-        "requests": halves_distance(records.limit),
+        "requests": halves_distance(records.limit) if records.requested else 0.0,
         "run times": halves_distance(records.run_time),
     }
     noise = 1.63 / np.sqrt(len(records.size) / 4)  # 1 % point of two samples of half the jobs each

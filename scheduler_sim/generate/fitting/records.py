@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.generate.sizes import LARGEST
-from scheduler_sim.workload.curves import module_names
+from scheduler_sim.workload.curves import NO_MODULE, module_names
 from scheduler_sim.workload.fields import CANCELLED
 from scheduler_sim.workload.local_time import DAY, local_clock
+from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.summary import columns_of, header_nodes
 from scheduler_sim.workload.table import Workload
 
 FEWEST = 30
+MOST_NODES = 1 << 24
 _SUFFIXES = re.compile(r"\.(swf|mwf|csv|parquet)(\.gz)?$")
 _CANCELLED_STATUS = 5
 
@@ -28,8 +29,9 @@ class Records:
     Parameters
     ----------
     name : of the trace; module : or None for all of it; nodes : of the machine or module
-    size (nodes), run_time, limit (s) : of the jobs that are simulated; ``limit`` is the run time
-        where none is ``stated`` (bool); user : code of each
+    size (nodes), run_time, limit (s) : of the jobs that are simulated; user : code of each
+    stated : bool, which of them give a limit of their own; requested : whether at least half do.
+        Else ``limit`` is the run time of all
     submit, clock : s, of the jobs simulated and of those cancelled before they ran; ``clock``
         counts from a Monday's midnight if ``calendar``, else from second 0
     cancelled : jobs cancelled before they ran; lags : s, of those of them whose wait is known
@@ -43,6 +45,7 @@ class Records:
     run_time: np.ndarray
     limit: np.ndarray
     stated: np.ndarray
+    requested: bool
     user: np.ndarray
     submit: np.ndarray
     clock: np.ndarray
@@ -55,6 +58,11 @@ class Records:
     def jobs(self) -> int:
         """How many jobs were submitted."""
         return len(self.submit)
+
+    @property
+    def timed(self) -> np.ndarray:
+        """Which jobs the time laws are learnt from."""
+        return self.stated if self.requested else np.ones_like(self.stated)
 
     @property
     def days(self) -> float:
@@ -83,15 +91,16 @@ def records_of(workload: Workload, nodes: int | None, module: str | None) -> Rec
         raise InputError(f"too few jobs to learn from: found {int(live.sum())}; allowed: {FEWEST} or more")
     column = columns_of(workload, live)
     if nodes is None:
-        stated = header_nodes(workload) if module is None else None
-        nodes = stated or int(column["nodes"].max())
-    if not 1 <= nodes <= LARGEST:
-        raise InputError(f"nodes: found {nodes}; allowed: 1 to {LARGEST}")
+        nodes = (header_nodes(workload) if module is None else None) or int(column["nodes"].max())
+    if not 1 <= nodes <= MOST_NODES:
+        raise InputError(f"nodes: found {nodes}; allowed: 1 to {MOST_NODES}")
     submit = np.sort(table["submit_time"].to_numpy()[live | cancelled])
     if submit[0] == submit[-1]:
         raise InputError(f"all jobs are submitted at {submit[0]} s; allowed: a trace that spans some time")
     clock, calendar = local_clock(workload.source, submit)
-    limit = np.where(column["time_limit"] > 0, column["time_limit"], np.maximum(column["run_time"], 1))
+    stated = column["requested"] > 0
+    requested = bool(stated.mean() >= 0.5)
+    limit = np.maximum(np.where(stated & requested, column["time_limit"], column["run_time"]), 1)
     order = np.argsort(column["submit_time"], kind="stable")
     wait = table["wait_time"].to_numpy()[cancelled]
     return Records(
@@ -101,7 +110,8 @@ def records_of(workload: Workload, nodes: int | None, module: str | None) -> Rec
         size=column["nodes"][order],
         run_time=column["run_time"][order],
         limit=limit[order],
-        stated=(column["requested"] > 0)[order],
+        stated=stated[order],
+        requested=requested,
         user=np.asarray(table["user"].array.codes)[live][order],
         submit=submit,
         clock=clock,
@@ -120,5 +130,6 @@ def _of_module(workload: Workload, module: str | None) -> np.ndarray:
     if module not in names:
         raise InputError(f"module: found {module!r}; allowed: {', '.join(names)}")
     column = workload.table["partition"].array
-    first = np.array([str(text).split(",")[0].strip() == module for text in column.categories])
-    return first[column.codes]
+    firsts = (str(text).split(",")[0].strip() for text in column.categories)
+    named = [(NO_MODULE if is_missing(first) else first) == module for first in firsts]
+    return np.array(named)[column.codes]

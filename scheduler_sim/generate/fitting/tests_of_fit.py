@@ -49,10 +49,10 @@ def tests_of(model: Cirne, records: Records, cycle: CycleFit) -> list[LawTest]:
         _ks("sizes", size, lambda x: sizes_up_to(model, nodes, x), _of_nodes),
         _size_classes(model, size, nodes),
     ]
-    if stated.any():
+    if records.requested:
         found.append(_ks("requests", records.limit[stated], lambda x: limits_up_to(model, x), spoken))
     found.append(_ks("run times", records.run_time, lambda x: run_times_up_to(model, x), spoken))
-    if stated.any():
+    if records.requested:
         limit = records.limit[stated]
         used = np.clip(records.run_time[stated], 1, limit) / limit
         found.append(_ks("accuracy", used, lambda x: accuracies_up_to(model, x), _of_limit, _BELOW))
