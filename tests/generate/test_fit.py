@@ -207,6 +207,18 @@ def test_a_few_jobs_without_limits_are_left_out():
     assert found.tests.set_index("law")["jobs"]["requests"] == 2900
 
 
+def test_where_few_jobs_have_limits_the_run_times_count():
+    made = trace(Cirne(), 128, jobs=3000)
+    limits = np.where(np.arange(3000) % 3 == 0, made["time_limit"], -1)
+    mixed, without = (
+        fit(trace(Cirne(), 128, jobs=3000, time_limit=limit), 128) for limit in (limits, np.full(3000, -1))
+    )
+    assert "67 % of the jobs give no time limit" in mixed.notes[0]
+    assert mixed.model == without.model
+    assert set(mixed.tests["law"]) == set(without.tests["law"])
+    assert "requests" not in set(mixed.tests["law"])
+
+
 def test_one_module_of_a_trace():
     model, nodes = MODELS["another"]
     partition = np.where(np.arange(4000) % 4 == 0, "ESB,CM", "CM").astype(object)
@@ -215,6 +227,7 @@ def test_one_module_of_a_trace():
     assert found.jobs == 1000
     assert found.recipe()["modules"][0]["name"] == "ESB"
     assert fit(made, module="CM").jobs == 3000
+    assert fit(trace(model, nodes, jobs=500), module="none given").jobs == 500
     with pytest.raises(InputError, match="module: found 'DAM'; allowed: CM, ESB"):
         fit(made, module="DAM")
 
