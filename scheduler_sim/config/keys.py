@@ -53,6 +53,24 @@ def _problems(model: type[Keys], error: ValidationError) -> Iterator[Problem]:
             yield Problem(where, f"{found(written)}; allowed: {allowed}")
 
 
+def nested(annotation: Any) -> tuple[type[Keys] | None, str]:
+    """Return the mapping inside a type, and ``[]`` or ``.<name>`` where there are several; else None."""
+    bare = _bare(annotation)
+    if _is_model(bare):
+        return bare, ""
+    inner = get_args(bare)
+    if get_origin(bare) is list and _is_model(_bare(inner[0])):
+        return _bare(inner[0]), "[]"
+    if get_origin(bare) is dict and _is_model(_bare(inner[1])):
+        return _bare(inner[1]), ".<name>"
+    return None, ""
+
+
+def words_for(model: type[Keys], name: str) -> str:
+    """Say in words what a key may hold."""
+    return _allowed(model, (name,))
+
+
 def _allowed(model: type[Keys], where: Location) -> str:
     """Say in words what may stand at a location."""
     annotation = _annotation(model, where)
@@ -95,7 +113,10 @@ def _metadata(model: type[Keys], where: Location) -> list[Any]:
     if not where or not _is_model(parent):
         return []
     info = parent.model_fields.get(str(where[-1]))
-    return list(info.metadata) if info else []
+    if info is None or info.metadata:
+        return list(info.metadata) if info else []
+    kinds = get_args(info.annotation)  # of an optional key, the checks stand with its type
+    return [part for kind in kinds for part in getattr(kind, "__metadata__", ())]
 
 
 def _is_model(annotation: Any) -> bool:

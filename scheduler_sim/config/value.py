@@ -81,6 +81,18 @@ def real(minimum: float) -> BeforeValidator:
     return BeforeValidator(Check(f"a number >= {minimum:g}", convert))
 
 
+def above_zero() -> BeforeValidator:
+    """Accept a finite number above 0."""
+
+    def convert(written: Any) -> float:
+        value = float(_number(written))
+        if not 0.0 < value <= MOST_UNITS:
+            raise ValueError
+        return value
+
+    return BeforeValidator(Check("a number > 0", convert))
+
+
 def between(least: float, most: float) -> BeforeValidator:
     """Accept a number from ``least`` to ``most``."""
 
@@ -198,6 +210,7 @@ OptionalCount = Annotated[int | None, whole(1)]
 Units = Annotated[int, whole(0, MOST_UNITS)]
 Seconds = Annotated[int, whole(0, MOST_SECONDS)]
 Amount = Annotated[float, real(0)]
+Positive = Annotated[float, above_zero()]
 Percent = Annotated[float, between(0, 100)]
 Flag = Annotated[bool, BeforeValidator(Check("true, false", _flag, ("true", "false")))]
 Text = Annotated[str, BeforeValidator(Check("text", _text))]

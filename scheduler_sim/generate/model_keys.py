@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Amount, Check, Flag, PositiveCount, between, choice, whole
+from scheduler_sim.config.value import Amount, Check, Flag, Positive, PositiveCount, between, choice, whole
 from scheduler_sim.generate.sites import SITES
 from scheduler_sim.generate.sizes import MACHINE, MOST_TABULATED
 
@@ -25,7 +25,6 @@ Site = Annotated[str, choice(*SITES)]
 Process = Annotated[str, choice("accumulator", "poisson")]
 Preset = Annotated[str, choice("deep-est", "cirne-berman")]
 ModelKind = Annotated[str, choice("cirne", "lublin")]
-Positive = Annotated[float, between(1e-12, 1e12)]
 Number = Annotated[float, between(-1e12, 1e12)]
 Probability = Annotated[float, between(0, 1)]
 LargestSize = Annotated[
