@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from scheduler_sim.version import __version__
 
 if TYPE_CHECKING:
-    from scheduler_sim.generate.generate import generate
-    from scheduler_sim.generate.recipe import Recipe
+    from scheduler_sim.generation.generate import generate
+    from scheduler_sim.generation.recipe import Recipe
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.result.result import Result
     from scheduler_sim.simulation import Simulation, simulate
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Policy": "scheduler_sim.policy.policy",
-    "Recipe": "scheduler_sim.generate.recipe",
+    "Recipe": "scheduler_sim.generation.recipe",
     "Result": "scheduler_sim.result.result",
     "Simulation": "scheduler_sim.simulation",
     "System": "scheduler_sim.system.system",
     "Workload": "scheduler_sim.workload.table",
-    "generate": "scheduler_sim.generate.generate",
+    "generate": "scheduler_sim.generation.generate",
     "read_trace": "scheduler_sim.workload.trace_io",
     "simulate": "scheduler_sim.simulation",
     "write_trace": "scheduler_sim.workload.trace_io",

@@ -10,7 +10,7 @@ from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
 if TYPE_CHECKING:
-    from scheduler_sim.generate.generate import Generated
+    from scheduler_sim.generation.generate import Generated
 
 ALL = "all"
 
@@ -64,9 +64,9 @@ def execute(args: argparse.Namespace) -> None:
 
 def _make(args: argparse.Namespace) -> None:
     from scheduler_sim.cli.generate_page import generated_text
-    from scheduler_sim.generate.generate import Generated
-    from scheduler_sim.generate.recipe import Recipe
-    from scheduler_sim.generate.scenarios import SCENARIOS
+    from scheduler_sim.generation.generate import Generated
+    from scheduler_sim.generation.recipe import Recipe
+    from scheduler_sim.generation.scenarios import SCENARIOS
     from scheduler_sim.workload.trace_io import trace_format
 
     trace_format(args.out)  # an unknown one is an error before the work is done
@@ -107,8 +107,8 @@ def _write(generated: Generated, scenario: str | None, out: Path, *, quiet: bool
 
 
 def _learn(args: argparse.Namespace) -> None:
-    from scheduler_sim.generate.fitting import fit
-    from scheduler_sim.generate.fitting.page import recipe_text
+    from scheduler_sim.generation.fitting import fit
+    from scheduler_sim.generation.fitting.page import recipe_text
     from scheduler_sim.report.look import save_png
     from scheduler_sim.report.trace_figures import trace_figure
     from scheduler_sim.workload.curves import curves_of

@@ -7,9 +7,9 @@ from textwrap import wrap
 import numpy as np
 
 from scheduler_sim.cli.terminal import table
-from scheduler_sim.generate.cirne import Cirne
-from scheduler_sim.generate.generate import Generated
-from scheduler_sim.generate.shapes import Shape
+from scheduler_sim.generation.cirne import Cirne
+from scheduler_sim.generation.generate import Generated
+from scheduler_sim.generation.shapes import Shape
 from scheduler_sim.report.wording import count, duration, percent, plain
 
 

@@ -96,7 +96,7 @@ def _draw(workload: Workload, args: argparse.Namespace) -> None:
 
 
 def _law(recipe: str) -> TraceCurves:
-    from scheduler_sim.generate.recipe import Recipe
-    from scheduler_sim.generate.recipe_law import recipe_law
+    from scheduler_sim.generation.recipe import Recipe
+    from scheduler_sim.generation.recipe_law import recipe_law
 
     return recipe_law(Recipe.from_yaml(recipe))

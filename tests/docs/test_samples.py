@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_sim import read_trace, simulate, write_trace
-from scheduler_sim.generate.generate import generate
+from scheduler_sim.generation.generate import generate
 from scheduler_sim.workload.summary import summarise
 from tests.conftest import ROOT
 

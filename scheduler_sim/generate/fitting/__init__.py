@@ -1,5 +1,0 @@
-"""Learning the parameters of Cirne's model from a trace."""
-
-from scheduler_sim.generate.fitting.model_fit import Fit, fit
-
-__all__ = ["Fit", "fit"]

@@ -1,0 +1,243 @@
+"""What must hold between the keys of a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+
+from scheduler_sim.config.problem import Location, Problem, found, one_of
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.generation.exact import inexact
+from scheduler_sim.generation.keys import ModuleKeys, RecipeKeys, ShapeKeys, WorkflowKeys
+from scheduler_sim.generation.lublin import JobType
+from scheduler_sim.generation.model_keys import ArrivalKeys, ModelKeys, SizeKeys
+from scheduler_sim.generation.model_of import cirne_of, merged, model_of
+from scheduler_sim.generation.shapes import Shape
+from scheduler_sim.system.system import System
+
+MOST_RANLIB_SEED = 2147483398
+LAWS_OF_TYPES = ("batch", "interactive")
+
+
+def contradictions(keys: RecipeKeys, system: System | None) -> list[Problem]:
+    """Return what no single key can tell; all of it, so that it shows at once."""
+    problems = [
+        *_modules(keys, system),
+        *_module_lists(keys),
+        *_applications(keys),
+        *_workflows(keys, system),
+    ]
+    return problems or [*_models(keys, system), *_exactness(keys, system)]
+
+
+def _modules(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
+    if not keys.modules:
+        yield Problem(("modules",), "found an empty list; allowed: at least one module")
+    seen: set[str] = set()
+    for i, module in enumerate(keys.modules):
+        where: Location = ("modules", i)
+        if module.name.lower() in seen:
+            yield Problem((*where, "name"), f"{found(module.name)} again; allowed: each module once")
+        seen.add(module.name.lower())
+        if module.jobs is None and keys.jobs is None:
+            yield Problem(
+                where, "missing: jobs; allowed: jobs here, or for all modules at the top of the recipe"
+            )
+        yield from _in_system(module, where, system)
+
+
+def _in_system(module: ModuleKeys, where: Location, system: System | None) -> Iterator[Problem]:
+    if system is None:
+        if module.nodes is None:
+            yield Problem(where, "missing: nodes; allowed: nodes here, or a system that has the module")
+        return
+    names = [known.name for known in system.modules]
+    own = next((known for known in system.modules if known.name.lower() == module.name.lower()), None)
+    if own is None:
+        text = f"{found(module.name)}, no module of system {system.name}"
+        yield Problem((*where, "name"), f"{text}; {one_of(names, module.name)}")
+        return
+    if module.nodes is not None and module.nodes > own.nodes:
+        text = f"found {module.nodes}, more than module {own.name} of system {system.name} has"
+        yield Problem((*where, "nodes"), f"{text}; allowed: at most {own.nodes}")
+    written = module.partition or module.name
+    partitions = [p.name for p in system.partitions if p.module == own.name]
+    if written.lower() not in {name.lower() for name in partitions}:
+        key = "partition" if module.partition else "name"
+        text = f"{found(written)}, no partition of module {own.name} in system {system.name}"
+        yield Problem((*where, key), f"{text}; {one_of(partitions, written)}")
+
+
+def _module_lists(keys: RecipeKeys) -> Iterator[Problem]:
+    if keys.module_lists is None:
+        return
+    names = [module.name for module in keys.modules]
+    known = {name.lower() for name in names}
+    for name, options in keys.module_lists.modules.items():
+        where: Location = ("module_lists", "modules", name)
+        if name.lower() not in known:
+            yield Problem(where, f"{found(name)}, no module of the recipe; {one_of(names, name)}")
+        yield from _sum_to_100([(one.percent, ()) for one in options.lists], (*where, "lists"))
+        for i, one in enumerate(options.lists):
+            here = (*where, "lists", i, "modules")
+            if not one.modules or one.modules[0].lower() != name.lower():
+                yield Problem(here, f"{found(', '.join(one.modules))}; allowed: {name} first, then others")
+            for other in one.modules:
+                if other.lower() not in known:
+                    yield Problem(here, f"{found(other)}, no module of the recipe; {one_of(names, other)}")
+
+
+def _applications(keys: RecipeKeys) -> Iterator[Problem]:
+    if keys.applications is None:
+        return
+    types = keys.applications.types
+    where: Location = ("applications", "types")
+    yield from _sum_to_100([(one.percent, ()) for one in types], where)
+    names = [one.name for one in types]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            yield Problem((*where, i, "name"), f"{found(name)} again; allowed: each type once")
+
+
+def _sum_to_100(shares: Sequence[tuple[float, object]], where: Location) -> Iterator[Problem]:
+    total = sum(percent for percent, _ in shares)
+    if abs(total - 100) > 1e-6:
+        yield Problem(where, f"found percentages that sum to {total:g}; allowed: a sum of 100")
+
+
+def _workflows(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
+    flows = keys.workflows
+    if flows is None:
+        if keys.scenario != "DEP":
+            text = f"{found(keys.scenario)} without workflows; allowed: DEP, or a recipe with workflows"
+            yield Problem(("scenario",), text)
+        return
+    where: Location = ("workflows",)
+    if (flows.percent is None) == (flows.extension_percent is None):
+        yield Problem(where, "found both or neither; allowed: one of percent and extension_percent")
+    if flows.shapes and flows.extension_percent is not None:
+        yield Problem((*where, "extension_percent"), "found with shapes; allowed: percent")
+    for key in ("delay_factor", "api_factor"):
+        factors = getattr(flows, key)
+        if len(factors) != 2 or factors[0] > factors[1]:
+            yield Problem((*where, key), "allowed: two numbers, the least and the most, as in [0.5, 0.9]")
+    if flows.shapes:
+        yield from _sum_to_100([(one.percent, ()) for one in flows.shapes], (*where, "shapes"))
+    yield from _sizes_of_workflows(flows, keys, system)
+
+
+def _sizes_of_workflows(flows: WorkflowKeys, keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
+    """A component needs a node: workflows of more components than there are nodes can never fit."""
+    if any(_nodes(module, system) == 0 for module in keys.modules):
+        return
+    nodes = sum(_nodes(module, system) for module in keys.modules)
+    modules = "module" if len(keys.modules) == 1 else "modules together"
+    if not flows.shapes and flows.max_components > nodes:
+        text = f"found {flows.max_components}, more components than the {modules} have nodes"
+        yield Problem(("workflows", "max_components"), f"{text}; allowed: at most {nodes}")
+    for i, keyed in enumerate(flows.shapes):
+        where: Location = ("workflows", "shapes", i)
+        yield from _odd_shape(keyed, where)
+        largest = Shape(keyed.shape, max(keyed.width), max(keyed.depth)).components
+        if largest > nodes:
+            text = f"found workflows of {largest} components, more than the {modules} have nodes"
+            yield Problem(where, f"{text}; allowed: at most {nodes} components")
+
+
+def _odd_shape(keyed: ShapeKeys, where: Location) -> Iterator[Problem]:
+    if keyed.shape == "chain":
+        if set(keyed.width) != {1}:
+            yield Problem((*where, "width"), "found a width of a chain; allowed: depth alone")
+        if min(keyed.depth) < 2:
+            yield Problem((*where, "depth"), "found a chain of 1 component; allowed: 2 or more")
+    elif min(keyed.width) < 2:
+        yield Problem((*where, "width"), f"found a {keyed.shape} of 1 branch; allowed: 2 or more")
+
+
+def _models(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
+    told: set[str] = set()
+    for i, module in enumerate(keys.modules):
+        model = merged(keys.model, module.model)
+        for problem in (*_arrivals(model.arrivals), *_sizes(model.sizes), *_lublin(model)):
+            where = _where_given(i, module, problem.where)
+            if str(where) not in told:
+                told.add(str(where))
+                yield Problem(where, problem.text)
+        if not told:
+            try:
+                model_of(model, _nodes(module, system))
+            except ConfigError as error:
+                yield from (Problem(("modules", i, "model"), text) for text in error.problems)
+
+
+def _where_given(i: int, module: ModuleKeys, where: Location) -> Location:
+    """Point into the module's model if it gives the key's section, else into the recipe's."""
+    own = module.model is not None and str(where[0]) in module.model.model_fields_set
+    return ("modules", i, "model", *where) if own else ("model", *where)
+
+
+def _arrivals(keys: ArrivalKeys) -> Iterator[Problem]:
+    where: Location = ("arrivals",)
+    if keys.hourly is not None and (len(keys.hourly) != 24 or not sum(keys.hourly) > 0):
+        yield Problem((*where, "hourly"), f"found {len(keys.hourly)} numbers; allowed: 24, not all 0")
+    if keys.weekly is not None and (len(keys.weekly) != 7 or not sum(keys.weekly) > 0):
+        yield Problem((*where, "weekly"), f"found {len(keys.weekly)} numbers; allowed: 7, not all 0")
+    if keys.polynomial is not None and not keys.polynomial:
+        yield Problem((*where, "polynomial"), "found no coefficients; allowed: at least one")
+    given = [key for key in ("site", "hourly", "polynomial") if key in keys.model_fields_set]
+    if len(given) > 1:
+        yield Problem((*where, given[1]), f"found besides {given[0]}; allowed: one cycle")
+
+
+def _sizes(keys: SizeKeys) -> Iterator[Problem]:
+    if keys.largest is not None and keys.slope is not None:
+        yield Problem(("sizes", "largest"), "found besides slope; allowed: one of them")
+    if keys.largest is not None and keys.intercept == 1.0:
+        yield Problem(("sizes", "intercept"), "found 1, all jobs serial, besides largest; allowed: below 1")
+
+
+def _lublin(keys: ModelKeys) -> Iterator[Problem]:
+    cirne_only = {"arrivals", "sizes", "requests", "accuracy", "cancellations", "load_multiplier",
+                  "reduction_factor", "size_time_correlation", "preset"}  # fmt: skip
+    if keys.kind == "cirne":
+        if "lublin" in keys.model_fields_set:
+            yield Problem(("lublin",), "found with kind: cirne; allowed: kind: lublin")
+        return
+    for key in sorted(cirne_only & keys.model_fields_set):
+        yield Problem((key,), "found with kind: lublin; allowed: kind, lublin, estimates")
+    names = [field.name for field in fields(JobType)]
+    for section in ("law", *LAWS_OF_TYPES):
+        law: Mapping[str, float] = getattr(keys.lublin, section)
+        for name in law:
+            if name not in names:
+                yield Problem(("lublin", section, name), f"unknown key; {one_of(names, name)}")
+        if law and (section in LAWS_OF_TYPES) != keys.lublin.types:
+            needed = "types: true" if section in LAWS_OF_TYPES else "batch and interactive with types: true"
+            yield Problem(("lublin", section), f"found without effect; allowed: {needed}")
+
+
+def _exactness(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
+    """With ``rng: ranlib`` only what the reference knows."""
+    if keys.rng != "ranlib":
+        return
+    seeds = [(("seed",), keys.seed)] if keys.seeds == "twin" else []
+    seeds += [(("modules", i, "seed"), m.seed) for i, m in enumerate(keys.modules) if m.seed is not None]  # type: ignore[misc]
+    for where, seed in seeds:
+        if not 2 <= seed <= MOST_RANLIB_SEED:
+            yield Problem(where, f"found {seed}; allowed with rng: ranlib: 2 to {MOST_RANLIB_SEED}")
+    for i, module in enumerate(keys.modules):
+        model = merged(keys.model, module.model)
+        beyond = ["kind"] if model.kind != "cirne" else inexact(cirne_of(model, _nodes(module, system)))
+        beyond += ["estimates"] if model.estimates else []
+        for key in beyond:
+            where_given = _where_given(i, module, tuple(key.split(".")))
+            yield Problem(where_given, "found with rng: ranlib; allowed: what the reference generator knows")
+    if keys.workflows is not None and keys.workflows.extension_percent is None:
+        yield Problem(("workflows",), "found percent with rng: ranlib; allowed: extension_percent")
+
+
+def _nodes(module: ModuleKeys, system: System | None) -> int:
+    """Return the nodes of a module; 0 where they are not known."""
+    if module.nodes or system is None:
+        return module.nodes or 0
+    return next((known.nodes for known in system.modules if known.name.lower() == module.name.lower()), 0)

@@ -1,0 +1,67 @@
+"""A fit as a page of text, and as a recipe file that says where it comes from."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import yaml
+
+from scheduler_sim.generation.fitting.words import spoken
+
+if TYPE_CHECKING:
+    from scheduler_sim.generation.fitting.model_fit import Fit
+
+_WIDTH = 108
+
+
+def fit_text(fit: Fit) -> str:
+    """Return parameters with their intervals, the daily cycle, the tests and the notes."""
+    lines = [*_parameters(fit), "", *_cycle(fit), "", *_tests(fit), ""]
+    for note in fit.notes:
+        lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+    return "\n".join([*lines, ""])
+
+
+def recipe_text(fit: Fit, trace: str) -> str:
+    """Return a recipe in YAML, headed by comments: the trace it was learnt from, and the page of the fit."""
+    comments = [f"Learnt from {trace}.", "", *fit_text(fit).splitlines()]
+    heading = "\n".join(f"# {line}".rstrip() for comment in comments for line in comment.splitlines() or [""])
+    recipe = yaml.safe_dump(
+        fit.recipe(), sort_keys=False, default_flow_style=None, width=_WIDTH, allow_unicode=True
+    )
+    return f"{heading}\n\n{recipe}"
+
+
+def _parameters(fit: Fit) -> Iterator[str]:
+    module = f", module {fit.module}" if fit.module else ""
+    yield f"{fit.jobs} jobs of {fit.name}{module}, on {fit.nodes} nodes"
+    yield ""
+    yield f"{'parameter':28}{'value':>12}   95 % interval"
+    one_a_law = ~fit.estimates["parameter"].str.startswith("arrivals.")
+    for parameter, value, low, high in fit.estimates[one_a_law].itertuples(index=False):
+        seconds = parameter.endswith(("shortest", "longest"))
+        said = [spoken(x) if seconds else f"{x:.5g}" for x in (value, low, high)]
+        interval = "not known" if np.isnan(low) else f"{said[1]} to {said[2]}"
+        yield f"{parameter:28}{said[0]:>12}   {interval}"
+
+
+def _cycle(fit: Fit) -> Iterator[str]:
+    arrivals = fit.model.arrivals
+    yield f"arrivals: {arrivals.process} process; jobs a day in each hour, from 0:00 and from 12:00"
+    yield from (_row(arrivals.cycle.hourly[start : start + 12]) for start in (0, 12))
+    if arrivals.cycle.weekly:
+        yield "weights of the days, Monday first"
+        yield _row(arrivals.cycle.weekly)
+
+
+def _row(values: tuple[float, ...]) -> str:
+    return "".join(f"{value:9.3g}" for value in values)
+
+
+def _tests(fit: Fit) -> Iterator[str]:
+    yield f"{'law':10}{'test':22}{'statistic':>10}{'p':>9}  verdict"
+    for law, test, statistic, p_value, _, verdict in fit.tests.itertuples(index=False):
+        yield f"{law:10}{test:22}{statistic:>10.4g}{p_value:>9.2g}  {verdict}"
