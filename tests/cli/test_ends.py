@@ -181,7 +181,7 @@ def test_help_has_an_example(cli, command):
     assert ended.code == 0
     assert "example" in ended.out
     assert f"scheduler-sim {command}".rstrip() in ended.out
-    for later in ("generate", "study", "report ", "fit "):
+    for later in ("study", "report ", "fit "):
         assert f"scheduler-sim {later}" not in ended.out
 
 

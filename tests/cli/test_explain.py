@@ -15,9 +15,9 @@ def result(cli, tmp_path):
 
 
 def test_a_wait(cli, result):
-    ended = cli("explain", result, 612)
+    ended = cli("explain", result, 301)
     assert (ended.code, ended.err) == (0, "")
-    for told in ("Component 612", "It waited 1d 00:23:03", "sat behind the reservation of", "shadow time"):
+    for told in ("Component 301", "It waited 4:19:16", "sat behind the reservation of", "shadow time"):
         assert told in " ".join(ended.out.split())
 
 
