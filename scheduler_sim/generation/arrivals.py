@@ -105,43 +105,47 @@ class Arrivals:
         together do, node-seconds.
         """
         phase = DAY * float(streams("phase").random())
-        due = self.cycle.accumulated(phase)
+        crossings = Crossings(self.cycle.accumulated(phase))
         amounts = np.arange(1.0, jobs + 1)
         if self.process == "poisson":
             amounts = np.cumsum(exponential(streams("arrivals"), jobs))
         scale = factor * nodes / self.cycle.reference_nodes
         if self.offered_load is not None:
-            scale = _scale_for_span(due, amounts, work / (self.offered_load * nodes))
-        return int(np.ceil(phase)) + seconds_until(due, amounts / scale)
+            scale = _scale_for_span(crossings, amounts, work / (self.offered_load * nodes))
+        return int(np.ceil(phase)) + crossings.seconds(amounts / scale)
 
 
-def seconds_until(due: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-    """Return the second at which a periodic sum first reaches each amount (ascending), int64.
+class Crossings:
+    """When a periodic sum reaches amounts for the first time.
 
     ``due[s − 1]`` is the sum after s seconds of the first period; each period adds ``due[-1]``.
     The sum may fall for a while, as a rate may be negative: the first crossing counts.
     """
-    total, top = float(due[-1]), float(due.max())
-    if not total > 0.0:
-        raise InputError(
-            f"the rate of submissions sums to {total:g} jobs over its cycle; allowed: more than 0"
-        )
-    periods = np.maximum(np.ceil((amounts - top) / total), 0.0)
-    rest = amounts - periods * total
-    highest = np.maximum.accumulate(due)
-    in_first = np.searchsorted(highest, rest)
-    in_later = np.searchsorted(np.maximum(highest, top - total), rest)
-    second = np.where(periods == 0.0, in_first, in_later)
-    return periods.astype(np.int64) * len(due) + second + 1
+
+    def __init__(self, due: np.ndarray) -> None:
+        self.total, self.top, self.period = float(due[-1]), float(due.max()), len(due)
+        if not self.total > 0.0:
+            raise InputError(
+                f"the rate of submissions sums to {self.total:g} jobs over its cycle; allowed: more than 0"
+            )
+        self._first = np.maximum.accumulate(due)
+        self._later = np.maximum(self._first, self.top - self.total)
+
+    def seconds(self, amounts: np.ndarray) -> np.ndarray:
+        """Return the second at which each amount (ascending) is reached, int64."""
+        periods = np.maximum(np.ceil((amounts - self.top) / self.total), 0.0)
+        rest = amounts - periods * self.total
+        in_first, in_later = np.searchsorted(self._first, rest), np.searchsorted(self._later, rest)
+        return periods.astype(np.int64) * self.period + np.where(periods == 0.0, in_first, in_later) + 1
 
 
-def _scale_for_span(due: np.ndarray, amounts: np.ndarray, span: float) -> float:
+def _scale_for_span(crossings: Crossings, amounts: np.ndarray, span: float) -> float:
     """Return the factor of the rate at which first and last submission lie ``span`` s apart."""
     ends = amounts[[0, -1]]
-    mean = float(due[-1]) / len(due)
+    mean = crossings.total / crossings.period
     low, high = 1e-6 * float(ends[1]) / mean / span, 1e6 * float(ends[1]) / mean / span
     for _ in range(100):
         middle = low + (high - low) / 2 if high < 2 * low else float(np.sqrt(low * high))
-        first, last = seconds_until(due, ends / middle)
+        first, last = crossings.seconds(ends / middle)
         low, high = (middle, high) if last - first > span else (low, middle)
     return high

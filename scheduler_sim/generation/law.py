@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduler_sim.generation.arrivals import DAY, seconds_until
+from scheduler_sim.generation.arrivals import DAY, Crossings
 from scheduler_sim.generation.cirne import Cirne
 from scheduler_sim.workload.curves import Cdf, TraceCurves
 
@@ -121,7 +121,8 @@ def rate_scale(model: Cirne, nodes: int) -> float:
 
 def _accumulator_gaps(due: np.ndarray, scale: float) -> np.ndarray:
     first = due[-1] * (1.0 + (np.arange(_GAPS) + 0.5) / _GAPS)
-    return seconds_until(due, first + 1.0 / scale) - seconds_until(due, first)
+    crossings = Crossings(due)
+    return crossings.seconds(first + 1.0 / scale) - crossings.seconds(first)
 
 
 def _poisson_gaps_up_to(due: np.ndarray, scale: float, seconds: np.ndarray) -> np.ndarray:

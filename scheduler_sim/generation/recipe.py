@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -59,6 +60,7 @@ class Recipe:
     extension : (probability, most components) where workflows are extended job by job.
     users : number of users, 0 for none; the k-th submits 1/k as much as the first.
     scenario : how workflows are written.
+    keys : as they were given, without the system; see :meth:`to_dict`.
     """
 
     name: str
@@ -74,6 +76,11 @@ class Recipe:
     extension: tuple[float, int] | None
     users: int
     scenario: Scenario
+    keys: Mapping[str, Any] = field(repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys that were given, modules with their nodes: ``Recipe.of`` of them is the same."""
+        return copy.deepcopy(dict(self.keys))
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Recipe:
@@ -139,7 +146,15 @@ def _recipe_of(keys: RecipeKeys, system: System | None, name: str) -> Recipe:
         extension=(law.start, flows.max_components) if law and flows and extended else None,
         users=keys.users,
         scenario=cast(Scenario, keys.scenario),
+        keys=_given(keys, system),
     )
+
+
+def _given(keys: RecipeKeys, system: System | None) -> dict[str, Any]:
+    given = keys.model_dump(exclude_unset=True, exclude_none=True, exclude={"system"})
+    for module, checked in zip(given["modules"], keys.modules, strict=True):
+        module["nodes"] = checked.nodes or (system.module(checked.name).nodes if system else 0)
+    return given
 
 
 def _module(module: ModuleKeys, keys: RecipeKeys, system: System | None) -> ModuleRecipe:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.generation.arrivals import DAY, Arrivals, Cycle, seconds_until
+from scheduler_sim.generation.arrivals import DAY, Arrivals, Crossings, Cycle
 from scheduler_sim.generation.cirne import Cirne, cycle_of_site
 from scheduler_sim.streams import stream
 
@@ -37,7 +37,7 @@ def test_rate_grows_with_nodes_and_factor():
 def test_crossings_are_those_of_stepping_through_the_seconds(rates, gaps):
     due = np.cumsum(rates)
     amounts = np.cumsum(gaps)
-    found = seconds_until(due, amounts)
+    found = Crossings(due).seconds(amounts)
     total, second, highest = float(due[-1]), 0, -np.inf
     for amount, got in zip(amounts, found, strict=True):
         while highest < amount - 1e-9:  # rounding may put a crossing on either side
@@ -96,4 +96,4 @@ def test_offered_load_is_what_was_asked_for(process, load):
 
 def test_a_rate_that_never_adds_up_is_an_error():
     with pytest.raises(InputError, match="more than 0"):
-        seconds_until(np.array([0.5, -0.5]), np.array([1.0]))
+        Crossings(np.array([0.5, -0.5]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scheduler_sim.errors import ConfigError
@@ -168,3 +170,12 @@ def test_shapes_from_several_keys_add_up():
 def test_estimates_stand_over_any_model():
     recipe = Recipe.of(**ONE, model={"kind": "lublin", "estimates": {"max_estimate": 250_000}})
     assert isinstance(recipe.modules[0].model, WithEstimates)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "workloads").glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_recipe_is_its_keys(path):
+    recipe = Recipe.from_yaml(path)
+    assert "system" not in recipe.to_dict()
+    again = Recipe.of(**recipe.to_dict())
+    assert replace(again, name=recipe.name) == recipe
+    assert again.to_dict() == recipe.to_dict()
