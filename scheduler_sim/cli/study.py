@@ -1,0 +1,89 @@
+"""``scheduler-sim study``: many runs, resumed by themselves."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from scheduler_sim.cli.terminal import show, step
+from scheduler_sim.errors import InputError, SchedulerSimError
+
+if TYPE_CHECKING:
+    from scheduler_sim.study.carry import Runner
+    from scheduler_sim.study.conduct import Conducted
+
+EXAMPLES = """\
+examples:
+  scheduler-sim study configs/studies/policies.yaml --out policies --workers 2
+  scheduler-sim study configs/studies/policies.yaml --out policies
+
+The second line repeats nothing: what is finished stays, what is missing or failed is done. The directory
+holds a result directory a run, and index.parquet, a row a run, for pandas, DuckDB and the like.
+--dask takes the address of a Dask scheduler (tcp://...), or a YAML file that describes Slurm jobs to start.
+"""
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "study",
+        help="carry out many runs and compare them",
+        description="Carry out a study: systems, workloads, policies, parameters and seeds, crossed.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("study", metavar="STUDY", help="study in YAML")
+    parser.add_argument("--out", metavar="DIR", help="directory of the study; default: the study's name")
+    parser.add_argument("--workers", metavar="N", type=int, help="processes; default: one for each core")
+    parser.add_argument("--dask", metavar="ADDRESS", help="run on Dask instead of local processes")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Carry out a study; say what has come of it."""
+    runner = _runner(args)
+    from scheduler_sim.cli.study_page import study_text
+    from scheduler_sim.study.conduct import conduct
+    from scheduler_sim.study.study import Study
+
+    study = Study.from_yaml(args.study)
+    out = Path(args.out) if args.out else Path(Path(args.study).stem)
+    began = monotonic()
+    try:
+        with step(f"studying {study.name}", quiet=args.quiet) as progress:
+            conducted = conduct(study, out, runner, progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"finished runs are kept in {out}; the same command goes on there") from None
+    show(study_text(study, conducted, monotonic() - began), quiet=args.quiet)
+    _tell_failures(conducted)
+
+
+def _runner(args: argparse.Namespace) -> Runner:
+    if args.workers is not None and args.workers < 1:
+        raise InputError(f"--workers: found {args.workers}; allowed: an integer >= 1")
+    if args.dask is not None:
+        if args.workers is not None:
+            raise InputError(
+                "--workers: found with --dask, which brings workers of its own; allowed: one of them"
+            )
+        from scheduler_sim.study.dask_runner import on_dask
+
+        return on_dask(args.dask)
+    from scheduler_sim.study.carry import here, local
+
+    workers = args.workers or len(os.sched_getaffinity(0))
+    return here if workers == 1 else local(workers)
+
+
+def _tell_failures(conducted: Conducted) -> None:
+    if not conducted.failed:
+        return
+    lines = [f"  {run}: {error}" for run, error in conducted.failed.items()]
+    shown = [*lines[:20], *([f"  ... and {len(lines) - 20} more"] if len(lines) > 20 else [])]
+    text = "\n".join(shown)
+    raise SchedulerSimError(f"{len(lines)} runs failed; the others are kept in {conducted.directory}\n{text}")

@@ -1,0 +1,167 @@
+"""The systems, workloads and policies of a study: opened once, varied by its parameters."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scheduler_sim.config.problem import Problem, found
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.generation.recipe import Recipe
+from scheduler_sim.policy.policy import Policy
+from scheduler_sim.study.keys import StudyKeys
+from scheduler_sim.study.run import Run, file_digest
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.trace_io import trace_format
+
+RECIPE_SUFFIXES = (".yaml", ".yml")
+
+
+class Inputs:
+    """What a study varies, by name.
+
+    Attributes
+    ----------
+    folder : that relative paths start from.
+    systems : keys of each system.
+    workloads : ``trace`` (path, sha256) or ``recipe`` (keys) with ``scenario``, by name.
+    policies : by name.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.systems: dict[str, dict[str, Any]] = {}
+        self.workloads: dict[str, dict[str, Any]] = {}
+        self.policies: dict[str, Policy] = {}
+
+    def open(self, keys: StudyKeys) -> Iterator[Problem]:
+        """Open everything a study names; yield what is wrong."""
+        rooms: list[tuple[str, Mapping[str, Any], Callable[[Any], Any], dict[str, Any]]] = [
+            ("systems", keys.systems, self._system, self.systems),
+            ("workloads", keys.workloads, self._workload, self.workloads),
+            ("policies", keys.policies, self._policy, self.policies),
+        ]
+        for section, given, read, opened in rooms:
+            if not given:
+                yield Problem((section,), "found none; allowed: at least one")
+            for name, what in given.items():
+                try:
+                    opened[name] = read(what)
+                except InputError as error:
+                    yield Problem((section, name), str(error).replace("\n", "; "))
+        for key in keys.parameters:
+            if key.partition(".")[0] not in ("policy", "system", "recipe") or "." not in key:
+                text = f"{found(key)}; allowed: policy.KEY, system.KEY or recipe.KEY"
+                yield Problem(("parameters", key), text)
+            elif key.startswith("recipe.") and not any("recipe" in one for one in self.workloads.values()):
+                yield Problem(("parameters", key), "found for a study without recipes; allowed: a recipe")
+
+    def is_random(self, workload: str) -> bool:
+        """Tell whether other seeds give other jobs."""
+        return "recipe" in self.workloads[workload]
+
+    def run(
+        self, labels: Mapping[str, str], settings: Mapping[str, Any], seed: int, honour_status: bool
+    ) -> Run:
+        """Return the run of some levels. Raises ConfigError for a parameter that does not apply."""
+        policy = self.policies[labels["policy"]]
+        of_policy = {key: value for key, value in settings.items() if key.startswith("policy.")}
+        varied = policy.with_settings(of_policy) if of_policy else policy
+        system = _varied(self.systems[labels["system"]], settings, "system")
+        workload = self.workloads[labels["workload"]]
+        random = "recipe" in workload
+        return Run(
+            factors=dict(labels),
+            system=System.from_dict(system).to_dict(),
+            workload=self._of_seed(workload, settings, seed),
+            policy=varied,
+            seed=seed,
+            files={role: file_digest(path) for role, path in varied.files if role != "policy"},
+            honour_status=honour_status,
+            trace_path="" if random else workload["path"],
+        )
+
+    def _of_seed(self, workload: Mapping[str, Any], settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        if "recipe" not in workload:
+            return {"trace": workload["trace"]}
+        recipe = Recipe.of(**_varied(workload["recipe"], settings, "recipe"))
+        scenario = workload.get("scenario")
+        return {"recipe": recipe.to_dict(), "seed": seed, **({"scenario": scenario} if scenario else {})}
+
+    def _system(self, given: Any) -> dict[str, Any]:
+        system = System.from_dict(given) if isinstance(given, dict) else System.from_yaml(self._place(given))
+        return system.to_dict()
+
+    def _workload(self, given: Any) -> dict[str, Any]:
+        keys = given if isinstance(given, dict) else {_kind(given): given}
+        unknown = set(keys) - {"trace", "recipe", "scenario"}
+        if unknown or ("trace" in keys) == ("recipe" in keys):
+            allowed = "a file, or a mapping with trace or recipe, and scenario"
+            raise ConfigError(f"{found(given)}; allowed: {allowed}")
+        if "trace" in keys:
+            path = self._place(keys["trace"])
+            trace_format(path)
+            return {"path": str(path.resolve()), "trace": file_digest(path)}
+        what = keys["recipe"]
+        recipe = Recipe.of(**what) if isinstance(what, dict) else Recipe.from_yaml(self._place(what))
+        scenario = keys.get("scenario")
+        if scenario is not None:
+            Recipe.of(**{**recipe.to_dict(), "scenario": scenario})
+        return {"recipe": recipe.to_dict(), **({"scenario": scenario} if scenario else {})}
+
+    def _policy(self, given: Any) -> Policy:
+        if isinstance(given, dict):
+            base = {key: value for key, value in given.items() if key != "set"}
+            start = base.pop("policy", None)
+            if start is not None and base:
+                raise ConfigError(f"{found(given)}; allowed: keys of a policy, or policy with set")
+            policy = Policy.resolve(self._policy_source(start)) if start else Policy(**base)
+            return policy.with_settings(given["set"]) if "set" in given else policy
+        return Policy.resolve(self._policy_source(given))
+
+    def _policy_source(self, given: Any) -> str | Path:
+        is_file = str(given).lower().endswith(RECIPE_SUFFIXES)
+        return self._place(given) if is_file else str(given)
+
+    def _place(self, path: Any) -> Path:
+        if not isinstance(path, str):
+            raise ConfigError(f"{found(path)}; allowed: the path of a file")
+        return self.folder / path
+
+
+def _kind(path: Any) -> str:
+    return "recipe" if str(path).lower().endswith(RECIPE_SUFFIXES) else "trace"
+
+
+def _varied(keys: Mapping[str, Any], settings: Mapping[str, Any], section: str) -> dict[str, Any]:
+    """Return keys with the settings of a section in place: ``modules.CM.nodes`` finds CM by its name."""
+    varied = copy.deepcopy(dict(keys))
+    for setting, value in settings.items():
+        room, _, path = setting.partition(".")
+        if room == section:
+            *steps, last = path.split(".")
+            here: Any = varied
+            for step in steps:
+                here = _inside(here, step, setting)
+            _put(here, last, value, setting)
+    return varied
+
+
+def _inside(here: Any, step: str, setting: str) -> Any:
+    if isinstance(here, dict):
+        return here.setdefault(step, {})
+    if isinstance(here, list):
+        for i, entry in enumerate(here):
+            if isinstance(entry, dict) and step in (str(entry.get("name")), str(i)):
+                return entry
+        names = [str(entry.get("name", i)) for i, entry in enumerate(here) if isinstance(entry, dict)]
+        raise ConfigError(f"{setting}: found {step!r}; allowed: {', '.join(names)}")
+    raise ConfigError(f"{setting}: {step!r} leads nowhere; allowed: keys of mappings, names in lists")
+
+
+def _put(here: Any, last: str, value: Any, setting: str) -> None:
+    if not isinstance(here, dict):
+        raise ConfigError(f"{setting}: {last!r} leads nowhere; allowed: a key of a mapping")
+    here[last] = value

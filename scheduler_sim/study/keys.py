@@ -1,0 +1,136 @@
+"""The keys of a study file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from scheduler_sim.config.keys import Keys
+from scheduler_sim.config.value import Check, Flag, Name, Percent, Positive, Text, Title, whole
+
+MOST_RUNS = 1_000_000
+
+Seed = Annotated[int, whole(0, 2**63 - 1)]
+
+
+def _named(written: Any) -> dict[str, Any]:
+    """Read a list as a mapping: a file is named by its stem, anything else by itself."""
+    if isinstance(written, dict):
+        return {str(name): value for name, value in written.items()}
+    if isinstance(written, str):
+        written = [written]
+    named: dict[str, Any] = {}
+    for entry in written:
+        if not isinstance(entry, str) or stem(entry) in named:
+            raise ValueError
+        named[stem(entry)] = entry
+    return named
+
+
+def stem(path: str) -> str:
+    """Return the name of a file without folder and suffixes; of a plain name, itself."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    for suffix in (".gz", ".yaml", ".yml", ".swf", ".mwf", ".parquet", ".csv"):
+        name = name.removesuffix(suffix)
+    return name or path
+
+
+def _seeds(written: Any) -> list[int]:
+    """Read a number n as the seeds 0 to n − 1."""
+    if isinstance(written, list):
+        seeds = [int(str(seed)) for seed in written]
+        if len(set(seeds)) < len(seeds):
+            raise ValueError
+    else:
+        seeds = list(range(int(str(written))))
+    if isinstance(written, bool) or not seeds or min(seeds) < 0:
+        raise ValueError
+    return seeds
+
+
+def _levels(written: Any) -> dict[str, list[Any]]:
+    """Read a mapping of keys to lists of values; one value is a list of one."""
+    if not isinstance(written, dict):
+        raise TypeError
+    levels = {}
+    for key, values in written.items():
+        listed = values if isinstance(values, list) else [values]
+        if not listed or len({repr(value) for value in listed}) < len(listed):
+            raise ValueError
+        levels[str(key)] = listed
+    return levels
+
+
+def _matches(written: Any) -> list[dict[str, list[str]]]:
+    """Read a list of mappings from a factor to the levels that match."""
+    if not isinstance(written, list):
+        raise TypeError
+    return [
+        {
+            str(key): [str(v) for v in (value if isinstance(value, list) else [value])]
+            for key, value in one.items()
+        }
+        for one in written
+    ]
+
+
+NamedInputs = Annotated[
+    dict[str, Any],
+    BeforeValidator(Check("a list of different names or files, or a mapping from a name to one", _named)),
+]
+Seeds = Annotated[list[int], BeforeValidator(Check("a number of seeds, or a list of different ones", _seeds))]
+Levels = Annotated[
+    dict[str, list[Any]],
+    BeforeValidator(Check("a mapping from a key to a list of different values", _levels)),
+]
+Matches = Annotated[
+    list[dict[str, list[str]]],
+    BeforeValidator(Check("a list of mappings from a factor to one of its levels or to several", _matches)),
+]
+
+
+class TrimKeys(Keys):
+    """What counts of each run: components submitted outside the first and last part of its span."""
+
+    warm_up: Percent = Field(default=0.0, description="percent of the span of submissions at its beginning")
+    cool_down: Percent = Field(default=0.0, description="the same at its end")
+
+
+class ReplicateKeys(Keys):
+    """More seeds until the comparisons are narrow enough."""
+
+    metric: Name = Field(default="wait_time_mean", description="metric whose comparison counts")
+    half_width: Positive = Field(description="half width of the interval of the ratio, percent")
+    most: Annotated[int, whole(2, 100_000)] = Field(default=100, description="most seeds in all")
+
+
+class StudyKeys(Keys):
+    """The whole file."""
+
+    name: Title = Field(default="", description="what reports call the study; by default the file's name")
+    description: Text = Field(default="", description="a sentence for people")
+    systems: NamedInputs = Field(description="system files, or keys of a system, by name")
+    workloads: NamedInputs = Field(
+        description="traces and recipes, by name; a mapping may give trace or recipe, and a scenario"
+    )
+    policies: NamedInputs = Field(description="policies by name, files, or keys, by name")
+    parameters: Levels = Field(
+        default={},
+        description="keys to vary: policy.depth, system.modules.CM.nodes, recipe.model.arrivals.offered_load",
+    )
+    seeds: Seeds = Field(
+        default=[0], description="seeds of recipes and random draws: a number, or a list; the same for all"
+    )
+    include: Matches = Field(default=[], description="only runs that match one of these")
+    exclude: Matches = Field(default=[], description="no runs that match one of these")
+    baseline: dict[str, Any] = Field(
+        default={}, description="factor and level that the other levels are compared with, as policy: easy"
+    )
+    metrics: list[Name] = Field(
+        default=["wait_time_mean", "bounded_slowdown_mean", "utilization_total"],
+        description="columns of the index that are compared",
+    )
+    trim: TrimKeys = Field(default=TrimKeys(), description="warm-up and cool-down")
+    replicates: ReplicateKeys | None = Field(default=None, description="add seeds until intervals are narrow")
+    honour_status: Flag = Field(default=False, description="components fail whose status is not success")

@@ -1,0 +1,122 @@
+"""One run of a study: what determines it, its identity, and how it is carried out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import scheduler_sim
+from scheduler_sim.errors import InputError
+from scheduler_sim.generation.generate import generate
+from scheduler_sim.generation.recipe import Recipe
+from scheduler_sim.policy.policy import Policy
+from scheduler_sim.result.result import Result
+from scheduler_sim.simulation import simulate
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.trace_io import read_trace
+
+DIGITS = 20
+"""Hexadecimal digits of a run's id."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run, plain data that any worker can carry out.
+
+    Attributes
+    ----------
+    factors : level of each factor, as the index has them.
+    system : keys of the system.
+    workload : ``trace`` (sha256) or ``recipe`` (keys) with ``seed``, and ``scenario``.
+    policy : as it is carried out; files : sha256 of the Python files that order its queue.
+    seed : of the simulation's own draws.
+    honour_status : whether components fail whose status is not success.
+    trace_path : where the trace stands; no part of the identity.
+    """
+
+    factors: Mapping[str, str]
+    system: Mapping[str, Any]
+    workload: Mapping[str, Any]
+    policy: Policy
+    seed: int
+    files: Mapping[str, str] = field(default_factory=dict)
+    honour_status: bool = False
+    trace_path: str = ""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that determines the result."""
+        return {
+            "system": self.system,
+            "workload": self.workload,
+            "policy": {**self.policy.to_dict(), "name": None, "files": dict(self.files)},
+            "seed": self.seed,
+            "honour_status": self.honour_status,
+            "code": code_digest(),
+        }
+
+    @property
+    def id(self) -> str:
+        """Hash of all that determines the result, as hexadecimal text."""
+        return digest(self.identity)[:DIGITS]
+
+    @property
+    def workload_id(self) -> str:
+        """Hash of what determines the workload: runs with the same one may share it."""
+        return digest(self.workload)[:DIGITS]
+
+    def carry_out(self) -> Result:
+        """Simulate; the manifest says what to repeat."""
+        result = simulate(
+            System.from_dict(self.system),
+            _workload(self.trace_path, json.dumps(self.workload)),
+            self.policy,
+            seed=self.seed,
+            honour_status=self.honour_status,
+        )
+        result.manifest["run"] = {"id": self.id, "factors": dict(self.factors), **self.identity}
+        return result
+
+
+@lru_cache(maxsize=2)
+def _workload(trace_path: str, spelt: str) -> Workload:
+    """Read or generate a workload; the runs that follow often want the same one."""
+    workload = json.loads(spelt)
+    if "recipe" in workload:
+        recipe = Recipe.of(**workload["recipe"])
+        return generate(recipe, seed=workload["seed"], scenario=workload.get("scenario"))
+    if file_digest(trace_path) != workload["trace"]:
+        raise InputError(f"{trace_path}: the trace has changed since the study began")
+    return read_trace(trace_path)
+
+
+def digest(data: Any) -> str:
+    """Return the sha256 of plain data, whatever the order of its keys."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the sha256 of a file."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+@lru_cache(maxsize=1)
+def code_digest() -> str:
+    """Return the sha256 of this package's sources: other code may give other results."""
+    package = Path(scheduler_sim.__file__).parent
+    rooms = ("config", "engine", "generation", "metrics", "placement", "policy", "result", "simulation",
+             "system", "workload")  # fmt: skip
+    files = [path for room in rooms for path in (package / room).rglob("*") if path.suffix in (".py", ".csv")]
+    named = {path.relative_to(package).as_posix(): file_digest(path) for path in files}
+    return digest(named)

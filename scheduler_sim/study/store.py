@@ -1,0 +1,150 @@
+"""The directory of a study: whole runs, an index of them, and nothing that looks whole but is not.
+
+``runs/ID/`` is the result directory of a run; ``index.parquet`` has a row a run with its factors,
+state and metrics; ``study.json`` says what was studied. All of these are the same bytes for the same
+study, whoever carried it out; ``study.log`` alone holds times.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.result.result import Result
+from scheduler_sim.result.store import FILES, read_document, write_document
+from scheduler_sim.study.run import Run
+
+INDEX = "index.parquet"
+STUDY = "study.json"
+LOCK = ".lock"
+RUNS = "runs"
+
+
+class Store:
+    """A study's directory.
+
+    Parameters
+    ----------
+    directory : new, empty, or that of an earlier part of the same or another version of a study
+
+    Raises
+    ------
+    InputError : the directory holds something else.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self.runs = self.directory / RUNS
+        if self.directory.exists() and not self.directory.is_dir():
+            raise InputError(f"{directory} is a file; a study needs a directory of its own")
+        if self.directory.is_dir() and not self.runs.is_dir() and any(self.directory.iterdir()):
+            raise InputError(f"{directory} holds something that is not a study; choose another directory")
+        try:
+            self.runs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SchedulerSimError(f"cannot write to {directory}: {error.strerror or error}") from None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep others from working on the same study at the same time."""
+        with (self.directory / LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(f"{self.directory}: another process is at work on this study") from None
+            yield
+
+    def place(self, run_id: str) -> Path:
+        """Return the directory of a run."""
+        return self.runs / run_id
+
+    def is_finished(self, run_id: str) -> bool:
+        """Tell whether a run is there, whole: every file has its end, and the manifest names the run."""
+        place = self.place(run_id)
+        if not all(_has_its_end(place / name) for name in FILES):
+            return False
+        try:
+            return read_document(place / "manifest.json").get("run", {}).get("id") == run_id
+        except InputError:
+            return False
+
+    def keep(self, run: Run, result: Result) -> None:
+        """Write the result of a run, whole or not at all."""
+        result.save(self.place(run.id))
+
+    def clear_leftovers(self) -> None:
+        """Remove what interrupted workers left under hidden names, and runs that are not whole."""
+        for path in self.runs.iterdir():
+            if path.name.startswith("."):
+                shutil.rmtree(path, ignore_errors=True)
+
+    def write_study(self, document: Mapping[str, Any]) -> None:
+        """Write what was studied."""
+        self._write(STUDY, lambda path: write_document(document, path))
+
+    def write_index(self, runs: Sequence[Run], failed: Mapping[str, str]) -> pd.DataFrame:
+        """Write a row a run, in the order of the study; return the table."""
+        rows = [self._row(run, failed.get(run.id)) for run in runs]
+        index = pd.DataFrame(rows)
+        self._write(INDEX, lambda path: _to_parquet(index, path))
+        return index
+
+    def _row(self, run: Run, error: str | None) -> dict[str, Any]:
+        row: dict[str, Any] = {"id": run.id, **run.factors}
+        row["seed"] = int(run.factors["seed"])
+        if not self.is_finished(run.id):
+            return {**row, "state": "failed" if error else "missing", "error": error or ""}
+        metrics = read_document(self.place(run.id) / "metrics.json")
+        return {**row, "state": "finished", "error": "", **dict(flat(metrics))}
+
+    def _write(self, name: str, write: Any) -> None:
+        target = self.directory / name
+        partial = self.directory / f".{name}.partial"
+        try:
+            write(partial)
+            with partial.open("rb") as file:
+                os.fsync(file.fileno())
+            os.replace(partial, target)
+        except OSError as error:
+            raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _has_its_end(path: Path) -> bool:
+    """Tell whether a file was written to its end: a power cut may leave an empty or a short one."""
+    end = b"PAR1" if path.suffix == ".parquet" else b"}\n"
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(end), os.SEEK_END)
+            return file.read() == end
+    except OSError:
+        return False
+
+
+def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, float]]:
+    """Yield the numbers of ``metrics.json`` as ``wait_time_mean``; what is null as NaN."""
+    for name, value in metrics.items():
+        path = f"{above}{name}"
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{path}_")
+        elif value is None:
+            yield path, float("nan")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield path, float(value)
+
+
+def _to_parquet(index: pd.DataFrame, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pandas(index, preserve_index=False).replace_schema_metadata(None)
+    pq.write_table(table, path, compression="zstd", compression_level=1)

@@ -1,0 +1,150 @@
+"""A study: systems × workloads × policies × parameters × seeds, as runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from scheduler_sim.config.keys import check_keys
+from scheduler_sim.config.problem import Problem, found, listed, one_of
+from scheduler_sim.config.yaml_file import read_yaml
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.study.inputs import Inputs
+from scheduler_sim.study.keys import MOST_RUNS, StudyKeys
+from scheduler_sim.study.run import Run
+
+SEED = "seed"
+FACTORS = ("system", "workload", "policy")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked study. Build one with :meth:`from_yaml`, or with :meth:`of` from the same keys."""
+
+    name: str
+    keys: StudyKeys
+    inputs: Inputs = field(repr=False)
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> Study:
+        """Read a study file. Raises ConfigError with every problem, each with its line."""
+        file = read_yaml(path)
+        keys, problems = check_keys(StudyKeys, file.data)
+        if keys is None or problems:
+            raise file.error(problems)
+        study, problems = cls._checked(keys, file.path.parent, file.path.stem)
+        if study is None or problems:
+            raise file.error(problems)
+        return study
+
+    @classmethod
+    def of(cls, **keys: Any) -> Study:
+        """Build a study from the keys of a study file. Raises ConfigError with every problem."""
+        checked, problems = check_keys(StudyKeys, keys)
+        study = None
+        if checked is not None and not problems:
+            study, problems = cls._checked(checked, Path(), "study")
+        if study is None or problems:
+            raise ConfigError(listed(f"study: {problem}" for problem in problems))
+        return study
+
+    @classmethod
+    def _checked(cls, keys: StudyKeys, folder: Path, name: str) -> tuple[Study | None, list[Problem]]:
+        inputs = Inputs(folder)
+        problems = [
+            *inputs.open(keys),
+            *_baseline(keys),
+            *_matching(keys, "include"),
+            *_matching(keys, "exclude"),
+        ]
+        if problems:
+            return None, problems
+        study = cls(keys.name or name, keys, inputs)
+        try:
+            runs = study.runs(keys.seeds[:1])
+        except ConfigError as error:
+            return None, [Problem(("parameters",), text) for text in error.problems]
+        if not runs:
+            return None, [Problem(("include",), "no run is left by include and exclude")]
+        if len(runs) * len(keys.seeds) > MOST_RUNS:
+            return None, [Problem((), f"found {len(runs) * len(keys.seeds):,} runs; allowed: {MOST_RUNS:,}")]
+        return study, []
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The factors, in the order of the index."""
+        return (*FACTORS, *self.keys.parameters, SEED)
+
+    def runs(self, seeds: list[int] | None = None) -> list[Run]:
+        """Return the runs, workload by workload and seed by seed; of traces the first seed alone."""
+        chosen = self.keys.seeds if seeds is None else seeds
+        found: dict[str, Run] = {}
+        for workload in self.inputs.workloads:
+            for settings in self._settings():
+                for seed in chosen if self.inputs.is_random(workload) else self.keys.seeds[:1]:
+                    for system, policy in product(self.inputs.systems, self.inputs.policies):
+                        labels = {"system": system, "workload": workload, "policy": policy}
+                        labels |= {key: spelt(value) for key, value in settings.items()} | {SEED: str(seed)}
+                        if self._wanted(labels):
+                            run = self.inputs.run(labels, settings, seed, self.keys.honour_status)
+                            found.setdefault(run.id, run)
+        return list(found.values())
+
+    def _settings(self) -> Iterator[dict[str, Any]]:
+        """Yield each combination of the parameters, the first one varying slowest."""
+        keys = list(self.keys.parameters)
+        for values in product(*self.keys.parameters.values()):
+            yield dict(zip(keys, values, strict=True))
+
+    def _wanted(self, labels: Mapping[str, str]) -> bool:
+        included = not self.keys.include or any(_match(labels, one) for one in self.keys.include)
+        return included and not any(_match(labels, one) for one in self.keys.exclude)
+
+
+def spelt(value: Any) -> str:
+    """Return a parameter's value as the index writes it."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)
+
+
+def _match(labels: Mapping[str, str], wanted: Mapping[str, list[str]]) -> bool:
+    return all(labels[factor] in levels for factor, levels in wanted.items())
+
+
+def _levels(keys: StudyKeys) -> dict[str, list[str]]:
+    named = {"system": keys.systems, "workload": keys.workloads, "policy": keys.policies}
+    levels = {factor: list(names) for factor, names in named.items()}
+    levels |= {key: [spelt(value) for value in values] for key, values in keys.parameters.items()}
+    return levels | {SEED: [str(seed) for seed in keys.seeds]}
+
+
+def _baseline(keys: StudyKeys) -> Iterator[Problem]:
+    levels = _levels(keys)
+    if len(keys.baseline) > 1:
+        yield Problem(("baseline",), f"found {len(keys.baseline)} factors; allowed: one, as policy: easy")
+    for factor, level in keys.baseline.items():
+        where = ("baseline", factor)
+        if factor not in levels or factor == SEED:
+            allowed = [name for name in levels if name != SEED]
+            yield Problem(where, f"{found(factor)}, no factor of this study; {one_of(allowed, factor)}")
+        elif spelt(level) not in levels[factor]:
+            yield Problem(where, f"{found(level)}; {one_of(levels[factor], spelt(level))}")
+
+
+def _matching(keys: StudyKeys, section: str) -> Iterator[Problem]:
+    levels = _levels(keys)
+    for i, one in enumerate(getattr(keys, section)):
+        for factor, wanted in one.items():
+            where = (section, i, factor)
+            if factor not in levels:
+                yield Problem(
+                    where, f"{found(factor)}, no factor of this study; {one_of(list(levels), factor)}"
+                )
+                continue
+            for level in wanted:
+                if level not in levels[factor] and factor != SEED:
+                    yield Problem(where, f"{found(level)}; {one_of(levels[factor], level)}")
