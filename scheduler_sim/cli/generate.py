@@ -19,6 +19,8 @@ examples:
   scheduler-sim generate workloads/deep-est-workflows-24.yaml --out trace.mwf --seed 7
   scheduler-sim generate workloads/deep-est-workflows-24.yaml --out trace.mwf --scenario all
   scheduler-sim generate --fit workloads/sample-1000.swf --out fitted.yaml
+  scheduler-sim generate --fit workloads/sample-modular.mwf --out modular.yaml \\
+      --system configs/systems/deep-est-prototype.yaml
 
 The suffix of TRACE tells the format: .swf, .mwf or .csv (each also .gz), or .parquet. The same recipe
 and seed give the same bytes. --scenario all writes one file for each of DEP, DEP+API, HET,
@@ -46,6 +48,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--scenario", metavar="NAME", help="how workflows are written, or all; default: the recipe's"
     )
     parser.add_argument("--fit", metavar="TRACE", help="learn a recipe from this trace; --out is the recipe")
+    parser.add_argument(
+        "--system", metavar="SYSTEM", help="machine of the trace to fit; default: what it says"
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -56,6 +61,8 @@ def execute(args: argparse.Namespace) -> None:
         raise InputError("generate: allowed: RECIPE to make a trace, or --fit TRACE to learn a recipe")
     if args.seed is not None and not 0 <= args.seed < 2**63:
         raise InputError(f"--seed: found {args.seed}; allowed: an integer from 0 to 2^63 - 1")
+    if args.system is not None and args.fit is None:
+        raise InputError("--system: found without --fit; allowed: a recipe names its system itself")
     if args.fit is not None:
         _learn(args)
     else:
@@ -63,7 +70,7 @@ def execute(args: argparse.Namespace) -> None:
 
 
 def _make(args: argparse.Namespace) -> None:
-    from scheduler_sim.cli.generate_page import generated_text
+    from scheduler_sim.cli.generate_page import generated_text, warnings_of
     from scheduler_sim.generation.generate import Generated
     from scheduler_sim.generation.recipe import Recipe
     from scheduler_sim.generation.scenarios import SCENARIOS
@@ -84,6 +91,8 @@ def _make(args: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"kept {', '.join(map(str, written))}" if written else "") from None
     show(generated_text(generated), quiet=args.quiet)
+    for warning in warnings_of(generated, trace_format(args.out)):
+        note(f"note: {warning}", quiet=args.quiet)
     show(f"\n  written to {', '.join(map(str, written))}", quiet=args.quiet)
 
 
@@ -106,12 +115,22 @@ def _write(generated: Generated, scenario: str | None, out: Path, *, quiet: bool
             note(f"note: {lost}", quiet=quiet)
 
 
+def _nodes(system: str | None) -> dict[str, int] | None:
+    if system is None:
+        return None
+    from scheduler_sim.system.system import System
+
+    machine = System.from_yaml(system)
+    by_partition = {p.name.lower(): machine.module(p.module).nodes for p in machine.partitions}
+    return {**by_partition, **{module.name.lower(): module.nodes for module in machine.modules}}
+
+
 def _learn(args: argparse.Namespace) -> None:
-    from scheduler_sim.generation.fitting import fit
+    from scheduler_sim.generation.fitting import fit_modules, joint_law, joint_recipe
     from scheduler_sim.generation.fitting.page import recipe_text
     from scheduler_sim.report.look import save_png
     from scheduler_sim.report.trace_figures import trace_figure
-    from scheduler_sim.workload.curves import curves_of
+    from scheduler_sim.workload.curves import curves_by_module, curves_of
     from scheduler_sim.workload.output import whole_file
     from scheduler_sim.workload.trace_io import read_trace
 
@@ -123,10 +142,12 @@ def _learn(args: argparse.Namespace) -> None:
     with step(f"reading {args.fit}", quiet=args.quiet):
         workload = read_trace(args.fit)
     with step(f"fitting {args.fit}", quiet=args.quiet):
-        fitted = fit(workload, seed=args.seed or 0)
-        picture = trace_figure(curves_of(workload, fitted.nodes), fitted.law())
+        fits = fit_modules(workload, _nodes(args.system), seed=args.seed or 0)
+        whole = curves_of(workload, fits[0].nodes if len(fits) == 1 else None)
+        each = curves_by_module(workload) if len(fits) > 1 else ()
+        picture = trace_figure(whole, joint_law(fits), modules=each)
     with whole_file(out) as file:
-        file.write(recipe_text(fitted, Path(args.fit).name).encode())
+        file.write(recipe_text(fits, joint_recipe(fits), Path(args.fit).name).encode())
     save_png(picture, out.with_suffix(".png"))
-    show(fitted.text(), quiet=args.quiet)
+    show("\n\n".join(fitted.text() for fitted in fits), quiet=args.quiet)
     show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from textwrap import wrap
 
 import numpy as np
@@ -12,6 +13,9 @@ from scheduler_sim.generation.generate import Generated
 from scheduler_sim.generation.shapes import Shape
 from scheduler_sim.report.wording import count, duration, percent, plain
 
+UNEVEN = 1.25
+"""By how much the ends of modules may differ without a word."""
+
 
 def generated_text(generated: Generated) -> str:
     """Return the page: each module's jobs, module lists, applications, workflows."""
@@ -20,6 +24,21 @@ def generated_text(generated: Generated) -> str:
     parts = [title, table(_modules(generated))]
     facts = [*_cancelled(generated), *_lists(generated), *_applications(generated), *_workflows(generated)]
     return "\n\n".join([*parts, *(["\n".join(facts)] if facts else [])])
+
+
+def warnings_of(generated: Generated, format: str) -> Iterator[str]:
+    """Yield what a person should know of the trace."""
+    base, names = generated.base, [plain(module.name) for module in generated.recipe.modules]
+    ends = [int(base.submit_time[base.module == place].max(initial=0)) for place in range(len(names))]
+    first, last = min(ends), max(ends)
+    if last > UNEVEN * first:
+        shorter, longer = names[ends.index(first)], names[ends.index(last)]
+        yield (
+            f"submissions to {shorter} end after {duration(first)}, to {longer} after {duration(last)};"
+            " cut: true ends the trace with the first"
+        )
+    if format == "swf" and len(names) > 1:
+        yield "SWF numbers partitions and has no lists; a system maps the numbers by swf: {partitions: ...}"
 
 
 def _modules(generated: Generated) -> list[tuple[str, ...]]:

@@ -76,12 +76,13 @@ def _allowed(model: type[Keys], where: Location) -> str:
     annotation = _annotation(model, where)
     if _is_model(annotation):
         return f"a mapping with the keys {', '.join(annotation.model_fields)}"
-    if get_origin(annotation) in (list, tuple):
-        return "a list"
-    if get_origin(annotation) is dict:
-        return "a mapping of names to values"
     checks = [part.func for part in _metadata(model, where) if isinstance(part, BeforeValidator)]
-    return next((check.allowed for check in checks if isinstance(check, Check)), "")
+    said = next((check.allowed for check in checks if isinstance(check, Check)), "")
+    if not said and get_origin(annotation) in (list, tuple):
+        return "a list"
+    if not said and get_origin(annotation) is dict:
+        return "a mapping of names to values"
+    return said
 
 
 def _annotation(model: type[Keys], where: Location) -> Any:

@@ -26,8 +26,11 @@ def contradictions(keys: RecipeKeys, system: System | None) -> list[Problem]:
         *_module_lists(keys),
         *_applications(keys),
         *_workflows(keys, system),
+        *_models(keys),
     ]
-    return problems or [*_models(keys, system), *_exactness(keys, system)]
+    if all(_nodes(module, system) for module in keys.modules):
+        problems += _exactness(keys, system)
+    return problems or list(_parameters(keys, system))
 
 
 def _modules(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
@@ -114,7 +117,8 @@ def _workflows(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
         return
     where: Location = ("workflows",)
     if (flows.percent is None) == (flows.extension_percent is None):
-        yield Problem(where, "found both or neither; allowed: one of percent and extension_percent")
+        given = "neither percent nor" if flows.percent is None else "both percent and"
+        yield Problem(where, f"found {given} extension_percent; allowed: one of them")
     if flows.shapes and flows.extension_percent is not None:
         yield Problem((*where, "extension_percent"), "found with shapes; allowed: percent")
     for key in ("delay_factor", "api_factor"):
@@ -131,16 +135,16 @@ def _sizes_of_workflows(flows: WorkflowKeys, keys: RecipeKeys, system: System | 
     if any(_nodes(module, system) == 0 for module in keys.modules):
         return
     nodes = sum(_nodes(module, system) for module in keys.modules)
-    modules = "module" if len(keys.modules) == 1 else "modules together"
+    have = "the module has" if len(keys.modules) == 1 else "all modules together have"
     if not flows.shapes and flows.max_components > nodes:
-        text = f"found {flows.max_components}, more components than the {modules} have nodes"
+        text = f"found {flows.max_components}, more components than {have} nodes"
         yield Problem(("workflows", "max_components"), f"{text}; allowed: at most {nodes}")
     for i, keyed in enumerate(flows.shapes):
         where: Location = ("workflows", "shapes", i)
         yield from _odd_shape(keyed, where)
         largest = Shape(keyed.shape, max(keyed.width), max(keyed.depth)).components
         if largest > nodes:
-            text = f"found workflows of {largest} components, more than the {modules} have nodes"
+            text = f"found workflows of {largest} components, more than {have} nodes"
             yield Problem(where, f"{text}; allowed: at most {nodes} components")
 
 
@@ -154,20 +158,24 @@ def _odd_shape(keyed: ShapeKeys, where: Location) -> Iterator[Problem]:
         yield Problem((*where, "width"), f"found a {keyed.shape} of 1 branch; allowed: 2 or more")
 
 
-def _models(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
-    told: set[str] = set()
+def _models(keys: RecipeKeys) -> Iterator[Problem]:
+    told: set[Location] = set()
     for i, module in enumerate(keys.modules):
         model = merged(keys.model, module.model)
         for problem in (*_arrivals(model.arrivals), *_sizes(model.sizes), *_lublin(model)):
             where = _where_given(i, module, problem.where)
-            if str(where) not in told:
-                told.add(str(where))
+            if where not in told:
+                told.add(where)
                 yield Problem(where, problem.text)
-        if not told:
-            try:
-                model_of(model, _nodes(module, system))
-            except ConfigError as error:
-                yield from (Problem(("modules", i, "model"), text) for text in error.problems)
+
+
+def _parameters(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
+    """Yield what the models themselves find wrong with their parameters."""
+    for i, module in enumerate(keys.modules):
+        try:
+            model_of(merged(keys.model, module.model), _nodes(module, system))
+        except ConfigError as error:
+            yield from (Problem(("modules", i, "model"), text) for text in error.problems)
 
 
 def _where_given(i: int, module: ModuleKeys, where: Location) -> Location:

@@ -14,7 +14,13 @@ from scheduler_sim.generation.arrivals import Arrivals, Cycle
 from scheduler_sim.generation.single import SingleTrace, Streams
 from scheduler_sim.generation.sites import SITES
 from scheduler_sim.generation.sizes import SizeLaw
-from scheduler_sim.generation.times import Accuracy, Cancellations, LogUniform, correlated
+from scheduler_sim.generation.times import (
+    Accuracy,
+    Cancellations,
+    LogUniform,
+    correlated,
+    correlated_quantiles,
+)
 
 
 def cycle_of_site(name: str) -> Cycle:
@@ -66,18 +72,31 @@ class Cirne:
     def offered_load(self, nodes: int) -> float:
         """Return the load that the laws offer to a machine: work of a day over node-seconds of a day.
 
-        Cancelled jobs do no work. Size and time are taken as independent.
+        Cancelled jobs do no work.
         """
         if self.arrivals.offered_load is not None:
             return self.arrivals.offered_load
-        pmf = self.sizes.pmf(nodes, self.reduction_factor)
-        mean_size = float((np.arange(len(pmf)) * pmf).sum())
         jobs = self.rate_factor * self.arrivals.cycle.jobs_per_day(nodes)
         worked = 1.0 - self.cancellations.probability
-        return jobs * worked * mean_size * self.mean_run_time() / (nodes * 86400.0)
+        return jobs * worked * self.mean_work(nodes) / (nodes * 86400.0)
+
+    def mean_work(self, nodes: int) -> float:
+        """Return the mean work of a job of the laws, node-seconds, to about 1 in 1,000."""
+        if self.size_time_correlation == 0.0:
+            pmf = self.sizes.pmf(nodes, self.reduction_factor)
+            return float((np.arange(len(pmf)) * pmf).sum()) * self.mean_run_time()
+        where = (np.arange(1000) + 0.5) / 1000
+        size = self.sizes.mean_at(where, nodes, self.reduction_factor)
+        in_law = correlated_quantiles(where, self.size_time_correlation)
+        run = np.interp(in_law, *self._run_time_by_request()).mean(axis=1)
+        return float((size * run).mean())
 
     def mean_run_time(self) -> float:
         """Return the mean run time of the laws, s, to about 1 in 10,000 (midpoints of quantiles)."""
+        return float(self._run_time_by_request()[1].mean())
+
+    def _run_time_by_request(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return quantiles of the requests, and the mean run time of jobs that stand there."""
         points = (np.arange(1000) + 0.5) / 1000
         exact = np.outer(self.requests.at(points, self.load_multiplier), self.accuracy.at(points))
-        return float(np.maximum(np.ceil(exact), 1.0).mean())
+        return points, np.maximum(np.ceil(exact), 1.0).mean(axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -23,18 +23,21 @@ least that works:
 modules: [{name: cluster, nodes: 128, jobs: 1000}]
 ```
 
-A key that is absent, or has no value, has its default. Unknown keys are errors; all mistakes of a file are
-listed at once, each with its line. `workloads/` has ready recipes; [how to generate
-traces](../how-to/generate.md) shows them at work, and [workload models](models.md) has the laws.
+A key that is absent, or has no value, has its default. Unknown keys are errors; mistakes are listed together,
+each with its line: first those of single keys, then, once each is right by itself, those between keys.
+`workloads/` has ready recipes; [how to generate traces](../how-to/generate.md) shows them at work, and
+[workload models](models.md) has the laws.
 """
 
 
 def keys_page() -> str:
     """Return the page: one table for each mapping, the whole file first."""
     parts = [_INTRODUCTION]
-    for path, model in _sections("", RecipeKeys):
+    sections = dict(_sections("", RecipeKeys))
+    home = {model: path for path, model in sections.items()}
+    for path, model in sections.items():
         title = f"## `{path}`\n\n{model.__doc__}\n" if path else "## The file\n"
-        rows = [_row(name, info, model) for name, info in model.model_fields.items()]
+        rows = [_row(name, info, model, home) for name, info in model.model_fields.items()]
         parts.append(
             "\n".join([title, "| key | default | allowed | meaning |", "|---|---|---|---|", *rows, ""])
         )
@@ -58,10 +61,11 @@ def _sections(path: str, model: type[Keys]) -> Iterator[tuple[str, type[Keys]]]:
     yield from walk(path, model)
 
 
-def _row(name: str, info: FieldInfo, model: type[Keys]) -> str:
+def _row(name: str, info: FieldInfo, model: type[Keys], home: Mapping[type[Keys], str]) -> str:
     inner, _ = nested(info.annotation)
-    allowed = words_for(model, name) if inner is None else "see below"
-    return f"| `{name}` | {_default(info)} | {allowed} | {info.description} |"
+    allowed = words_for(model, name) if inner is None else f"see `{home[inner]}`"
+    cells = (f"`{name}`", _default(info), allowed, str(info.description))
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _default(info: FieldInfo) -> str:

@@ -107,14 +107,12 @@ def gaps_up_to(model: Cirne, nodes: int, seconds: np.ndarray) -> np.ndarray:
 def rate_scale(model: Cirne, nodes: int) -> float:
     """Return what the rate of the cycle is multiplied by on a module of some nodes.
 
-    Where the offered load is given, it is the scale at which the laws offer it, size and time
-    taken as independent.
+    Where the offered load is given, it is the scale at which the laws offer it.
     """
     arrivals = model.arrivals
     if arrivals.offered_load is None:
         return model.rate_factor * nodes / arrivals.cycle.reference_nodes
-    pmf = model.sizes.pmf(nodes, model.reduction_factor)
-    work = float((np.arange(len(pmf)) * pmf).sum()) * model.mean_run_time()
+    work = model.mean_work(nodes)
     wanted = arrivals.offered_load * nodes * DAY / (work * (1.0 - model.cancellations.probability))
     return wanted / arrivals.cycle.jobs_per_day(arrivals.cycle.reference_nodes)
 

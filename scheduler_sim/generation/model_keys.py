@@ -58,7 +58,7 @@ class ArrivalKeys(Keys):
         description="weights of the days, Monday first (day 0 is a Monday); by default all alike",
     )
     clamp: Flag = Field(default=False, description="count a negative rate as 0; the reference does not")
-    offered_load: Positive | None = Field(
+    offered_load: Annotated[float, between(1e-6, 20)] | None = Field(
         default=None, description="scale the rate so that the jobs drawn offer this load to the module"
     )
 

@@ -46,11 +46,21 @@ class SizeLaw:
         ``where`` has one uniform in [0, 1) a job, where its size stands in the law. A reduction
         factor of 2 halves every size above 1; odd ones are rounded by a fair coin.
         """
-        exact = exp2((where - self.intercept) / self.slope_on(nodes))
-        size = np.maximum(np.ceil(exact), 1.0).astype(np.int64)
+        size = self._at(where, nodes)
         to_power = random.random(len(where)) < self.power_of_two
         size = np.minimum(np.where(to_power, nearest_power_of_two(size), size), nodes)
         return halved(size, random.random(len(where)) < 0.5) if reduction == 2 else size
+
+    def mean_at(self, where: np.ndarray, nodes: int, reduction: int) -> np.ndarray:
+        """Return the mean size of jobs that stand somewhere in the law."""
+        size = self._at(where, nodes)
+        kept, rounded = (np.minimum(n, nodes) for n in (size, nearest_power_of_two(size)))
+        means = [np.where((n > 1) & (reduction == 2), n / 2, n) for n in (kept, rounded)]
+        return (1.0 - self.power_of_two) * means[0] + self.power_of_two * means[1]
+
+    def _at(self, where: np.ndarray, nodes: int) -> np.ndarray:
+        exact = exp2((where - self.intercept) / self.slope_on(nodes))
+        return np.maximum(np.ceil(exact), 1.0).astype(np.int64)
 
     def pmf(self, nodes: int, reduction: int = 1) -> np.ndarray:
         """Return the probability of each size 0, 1, … up to the largest on a machine of some nodes."""

@@ -74,8 +74,15 @@ def correlated(where: np.ndarray, spearman: float, random: np.random.Generator) 
     The copula's parameter is 2 sin(π ρ / 6) for Spearman's ρ (Kruskal, JASA 53, 1958).
     """
     own = random.random(len(where))
-    if spearman == 0.0:
-        return own
+    return own if spearman == 0.0 else _tied(where, own, spearman)
+
+
+def correlated_quantiles(where: np.ndarray, spearman: float, number: int = 200) -> np.ndarray:
+    """Return, for each uniform given, evenly spread quantiles of the one correlated with it: (n, number)."""
+    return _tied(where[:, None], (np.arange(number) + 0.5) / number, spearman)
+
+
+def _tied(where: np.ndarray, own: np.ndarray, spearman: float) -> np.ndarray:
     r = 2.0 * math.sin(math.pi * spearman / 6.0)
     given, other = ndtri(_inside(where)), ndtri(_inside(own))
     return np.minimum(ndtr(r * given + math.sqrt(1.0 - r * r) * other), 1.0 - 2.0**-53)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler_sim import read_trace
-from tests.cli.command import MODULAR, SAMPLE
+from scheduler_sim import Recipe, read_trace
+from tests.cli.command import MODULAR, PROTOTYPE, SAMPLE
 from tests.conftest import ROOT
 
 RECIPE = ROOT / "workloads" / "deep-est-workflows-24.yaml"
@@ -95,3 +95,21 @@ def test_a_bad_recipe_lists_its_mistakes_with_lines(cli, tmp_path):
     for line in (2, 3, 4):
         assert f"bad.yaml:{line}:" in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["bad.yaml"]
+
+
+def test_fit_of_a_modular_trace_has_its_modules(cli, tmp_path):
+    done = cli("generate", "--fit", MODULAR, "--system", PROTOTYPE, "--out", tmp_path / "modular.yaml")
+    assert done.code == 0, done.err
+    recipe = Recipe.from_yaml(tmp_path / "modular.yaml")
+    assert [(module.name, module.nodes) for module in recipe.modules] == [
+        ("CM", 50),
+        ("DAM", 16),
+        ("ESB", 75),
+    ]
+    assert sum(module.jobs for module in recipe.modules) == 908
+
+
+def test_what_a_person_should_know_is_noted(cli, tmp_path):
+    done = cli("generate", RECIPE, "--out", tmp_path / "t.swf")
+    assert "cut: true ends the trace with the first" in done.err
+    assert "SWF numbers partitions" in done.err

@@ -160,3 +160,10 @@ def test_adding_draws_of_one_kind_shifts_no_other():
     plain, cancelled = draw(Cirne(), 50), draw(Cirne(cancellations=Cancellations(0.5)), 50)
     for name in ("submit_time", "nodes", "time_limit", "run_time"):
         assert np.array_equal(getattr(plain, name), getattr(cancelled, name))
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.8, -0.5])
+def test_the_load_of_the_law_knows_the_correlation(correlation):
+    model = Cirne(size_time_correlation=correlation)
+    work = [draw(model, 64, seed).node_seconds.mean() for seed in range(30)]
+    assert np.mean(work) == pytest.approx(model.mean_work(64), rel=4 * np.std(work) / np.mean(work) / 30**0.5)

@@ -143,7 +143,7 @@ def test_recipe_has_few_digits_and_as_many_jobs_as_asked():
 
 def test_recipe_text_says_where_it_comes_from_and_is_the_recipe():
     found = fit(trace(*MODELS["another"], jobs=2000))
-    text = recipe_text(found, "of a strange\nname.swf")
+    text = recipe_text([found], found.recipe(), "of a strange\nname.swf")
     assert yaml.safe_load(text) == found.recipe()
     assert "# Learnt from of a strange\n# name.swf.\n" in text
     assert all(len(line) <= 130 for line in text.splitlines())

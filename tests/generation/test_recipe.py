@@ -61,15 +61,20 @@ def problem(**keys):
         ),
         ({"applications": {"types": [{"name": "A", "percent": 90}]}}, "sum to 90"),
         ({"applications": {"types": [{"name": "A", "percent": 50}] * 2}}, "each type once"),
-        ({"workflows": {}}, "one of percent and extension_percent"),
+        ({"workflows": {}}, "found neither percent nor extension_percent"),
         ({"workflows": {"percent": 120}}, "found 120"),
-        ({"workflows": {"percent": 20, "max_components": 51}}, "found 51, more components than the module"),
+        ({"workflows": {"percent": 20, "extension_percent": 10}}, "found both percent and extension_percent"),
+        ({"model": {"arrivals": {"offered_load": 90}}}, "a number from 1e-06 to 20"),
+        (
+            {"workflows": {"percent": 20, "max_components": 51}},
+            "found 51, more components than the module has nodes",
+        ),
         ({"workflows": {"percent": 20, "shapes": [{"shape": "ring"}]}}, "chain, fan_out, fan_in, diamond"),
         ({"workflows": {"percent": 20, "shapes": [{"shape": "chain", "depth": 1}]}}, "2 or more"),
         ({"workflows": {"percent": 20, "shapes": [{"shape": "fan_in", "width": 1}]}}, "2 or more"),
         (
             {"workflows": {"percent": 20, "shapes": [{"shape": "fan_out", "width": 50}]}},
-            "found workflows of 51 components, more than the module",
+            "found workflows of 51 components, more than the module has nodes",
         ),
         (
             {"workflows": {"percent": 20, "shapes": [{"shape": "chain", "depth": {2: 80, 3: 30}}]}},
@@ -179,3 +184,14 @@ def test_a_recipe_is_its_keys(path):
     again = Recipe.of(**recipe.to_dict())
     assert replace(again, name=recipe.name) == recipe
     assert again.to_dict() == recipe.to_dict()
+
+
+def test_mistakes_between_keys_are_told_together():
+    told = problem(
+        workflows={"percent": 20, "extension_percent": 10},
+        model={"arrivals": {"weekly": [1, 2], "process": "poisson"}},
+        rng="ranlib",
+    )
+    assert "both percent" in told
+    assert "allowed: 7" in told
+    assert "model.arrivals.process: found with rng: ranlib" in told

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
@@ -25,14 +25,16 @@ def fit_text(fit: Fit) -> str:
     return "\n".join([*lines, ""])
 
 
-def recipe_text(fit: Fit, trace: str) -> str:
-    """Return a recipe in YAML, headed by comments: the trace it was learnt from, and the page of the fit."""
-    comments = [f"Learnt from {trace}.", "", *fit_text(fit).splitlines()]
+def recipe_text(fits: Sequence[Fit], recipe: Mapping[str, Any], trace: str) -> str:
+    """Return a recipe in YAML, headed by comments: the trace it was learnt from, and the page of each fit."""
+    comments = [f"Learnt from {trace}."]
+    for fit in fits:
+        comments += ["", *fit_text(fit).splitlines()]
     heading = "\n".join(f"# {line}".rstrip() for comment in comments for line in comment.splitlines() or [""])
-    recipe = yaml.safe_dump(
-        fit.recipe(), sort_keys=False, default_flow_style=None, width=_WIDTH, allow_unicode=True
+    text = yaml.safe_dump(
+        dict(recipe), sort_keys=False, default_flow_style=None, width=_WIDTH, allow_unicode=True
     )
-    return f"{heading}\n\n{recipe}"
+    return f"{heading}\n\n{text}"
 
 
 def _parameters(fit: Fit) -> Iterator[str]:
