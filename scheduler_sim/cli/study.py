@@ -74,7 +74,8 @@ def _runner(args: argparse.Namespace) -> Runner:
         from scheduler_sim.study.dask_runner import on_dask
 
         return on_dask(args.dask)
-    from scheduler_sim.study.carry import here, local
+    from scheduler_sim.study.carry import here
+    from scheduler_sim.study.processes import local
 
     workers = args.workers or len(os.sched_getaffinity(0))
     return here if workers == 1 else local(workers)

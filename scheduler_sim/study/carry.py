@@ -1,4 +1,4 @@
-"""Carrying out the runs of a study: here, on local processes, or wherever a runner puts them."""
+"""Carrying out the runs of a study, wherever a runner puts them."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ def _one(store: Store, run: Run) -> Done:
     try:
         store.keep(run, run.carry_out())
     except SchedulerSimError as error:
+        if store.is_finished(run.id):  # a worker of an interrupted study came first
+            return Done(run.id)
         return Done(run.id, str(error))
     except MemoryError:
         return Done(run.id, "out of memory")
@@ -62,40 +64,6 @@ def here(directory: str, work: Sequence[Batch]) -> Iterator[Done]:
     for batch in work:
         for run in batch:
             yield from carry_out(directory, (run,))
-
-
-def local(workers: int) -> Runner:
-    """Return a runner on processes of this machine; one that is lost is replaced, its runs tried again."""
-
-    def runner(directory: str, work: Sequence[Batch]) -> Iterator[Done]:
-        from concurrent.futures import FIRST_COMPLETED, wait
-        from multiprocessing import get_context
-
-        from pebble import ProcessExpired, ProcessPool
-
-        attempts: dict[str, int] = {}
-        queue = list(reversed(work))
-        with ProcessPool(max_workers=workers, context=get_context("spawn")) as pool:
-            flying: dict = {}
-            try:
-                while queue or flying:
-                    while queue and len(flying) < 2 * workers:
-                        batch = queue.pop()
-                        flying[pool.schedule(carry_out, args=(directory, batch))] = batch
-                    finished, _ = wait(list(flying), return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        batch = flying.pop(future)
-                        try:
-                            yield from future.result()
-                        except ProcessExpired:
-                            again, lost = after_loss(directory, batch, attempts)
-                            queue += again
-                            yield from lost
-            except BaseException:
-                pool.stop()
-                raise
-
-    return runner
 
 
 def after_loss(directory: str, batch: Batch, attempts: dict[str, int]) -> tuple[list[Batch], list[Done]]:

@@ -59,6 +59,7 @@ def conduct(
                 failed[ended.run_id] = ended.error
             if progress is not None:
                 progress(done, len(runs))
+        store.clear_leftovers()
         return Conducted(store.directory, store.write_index(runs, failed), already, failed)
 
 
