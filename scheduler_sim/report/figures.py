@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
@@ -20,6 +18,7 @@ from scheduler_sim.report.look import (
     GREY,
     HATCHES,
     look,
+    blank,
     save_png,
     short,
     span_text,
@@ -33,10 +32,11 @@ from scheduler_sim.result.steps import Steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from scheduler_sim.result.result import Result
 
-__all__ = ["overview", "save_png"]
+__all__ = ["headline", "overview", "run_span", "save_png", "x_label"]
 
 Array = NDArray[Any]
 
@@ -58,11 +58,10 @@ def overview(result: Result) -> Figure:
     sizes = module_sizes(result.manifest)
     names = list(sizes) if 0 < len(sizes) <= MOST_PANELS else [TOTAL]
     nodes = sum(sizes.values())
-    span = _span(result)
+    span = run_span(result)
     with look():
         heights = [1.7 if len(names) < 3 else 1.25] * len(names) + [1.0, 1.0]
-        figure = Figure(figsize=(11, 1.6 + 1.45 * sum(heights)), dpi=150, layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = blank(11, 1.6 + 1.45 * sum(heights))
         panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
         pictures = [
             _busy(panel, result, name, sizes.get(name, nodes), colour, span, alone=len(names) == 1)
@@ -72,7 +71,7 @@ def overview(result: Result) -> Figure:
         pictures.append(_queue(panels[-1], result, names, "queue_nodes", span))
         for panel in panels:
             _finish(panel, *span)
-        panels[-1].set_xlabel(_x_label(result, *span))
+        panels[-1].set_xlabel(x_label(result, *span))
         exact = all(picture.exact for picture in pictures)
         figure.legend(
             handles=_keys(names, bool(ints(result.timeline, "nodes_down").any()), exact, span[1] - span[0]),
@@ -82,11 +81,11 @@ def overview(result: Result) -> Figure:
             title_fontsize=8.5,
             fontsize=8.5,
         )
-        figure.suptitle(_title(result, nodes), x=0.01, ha="left", fontsize=12, fontweight="bold")
+        figure.suptitle(headline(result, nodes), x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
 
 
-def _span(result: Result) -> tuple[int, int]:
+def run_span(result: Result) -> tuple[int, int]:
     """Return when the picture begins and ends, in seconds; never empty."""
     submit, time = ints(result.components, "submit_time"), ints(result.timeline, "time")
     moments = np.concatenate((submit, time))
@@ -189,7 +188,8 @@ def _finish(panel: Axes, first: int, last: int) -> None:
     panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
 
 
-def _x_label(result: Result, first: int, last: int) -> str:
+def x_label(result: Result, first: int, last: int) -> str:
+    """Say what the time axis of a picture of this run counts."""
     stated = (result.manifest.get("trace") or {}).get("unix_start_time")
     return time_label(first, last, stated if isinstance(stated, int) else None)
 
@@ -232,7 +232,7 @@ def _caption(exact: bool, seconds: int) -> str:
     )
 
 
-def _title(result: Result, nodes: int) -> str:
+def headline(result: Result, nodes: int) -> str:
     """Say in one line what ran and how it went."""
     policy: Mapping[str, Any] = result.manifest.get("policy") or {}
     wait = (result.metrics.get("wait_time") or {}).get("mean")

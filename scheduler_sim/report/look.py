@@ -6,11 +6,13 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -24,6 +26,19 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 HATCHES = ("", "////", "....", "xxxx", "----", "++++")
 GREY = "#555555"
+
+# Paul Tol's medium-contrast scheme (SRON/EPS/TN/09-002), reordered: six names that differ in grey, too.
+TONES = ("#004488", "#EECC66", "#994455", "#6699CC", "#997700", "#EE99AA")
+
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1, 1)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (9, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
+"""Dashes of lines, as many as ``COLOURS``."""
 
 LOOK: dict[str, Any] = {
     "font.size": 9,
@@ -54,6 +69,41 @@ def look() -> Iterator[None]:
         yield
 
 
+class Picture(Figure):
+    """A figure that a notebook shows, with the bytes that :func:`save_png` writes."""
+
+    def _repr_png_(self) -> bytes:
+        file = BytesIO()
+        with look():
+            self.savefig(file, format="png", metadata={"Software": None})
+        return file.getvalue()
+
+
+def blank(width: float, height: float) -> Picture:
+    """Begin a picture of this size (inches); call it, and draw, within :func:`look`."""
+    figure = Picture(figsize=(width, height), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def shades(number: int) -> list[tuple[float, float, float]]:
+    """Return RGB colours of ordered classes, from light to dark, each darker than the one before."""
+    ramp = matplotlib.colormaps["viridis"]
+    places = [0.96 - 0.96 * i / max(number - 1, 1) for i in range(number)]
+    return [ramp(place)[:3] for place in places]
+
+
+def lightness(colour: Any) -> float:
+    """Return how light a colour is in grey print, 0 black to 1 white (weights of ITU-R BT.601)."""
+    red, green, blue = matplotlib.colors.to_rgb(colour)
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def ink(colour: Any) -> str:
+    """Return the colour in which a number is read on this one: black or white."""
+    return "black" if lightness(colour) > 0.5 else "white"
+
+
 def save_png(figure: Figure, path: str | Path) -> Path:
     """Write a figure as PNG, whole or not at all; the same figure gives the same bytes."""
     path = Path(path)
@@ -79,13 +129,15 @@ def _umask() -> int:
     return mask
 
 
-def time_axis(panel: Axes, first: int, last: int) -> None:
-    """Let the x axis run from ``first`` to ``last`` (s), counted in units from ``first``."""
+def time_axis(panel: Axes, first: int, last: int, origin: int | None = None) -> None:
+    """Let the x axis run from ``first`` to ``last`` (s), counted in units from ``origin``, or ``first``."""
+    zero = first if origin is None else origin
     panel.set_xlim(first, last)
     _, seconds = time_unit(last - first)
-    ticks = MaxNLocator(nbins=12, steps=[1, 2, 2.5, 5, 10]).tick_values(0, (last - first) / seconds)
-    panel.set_xticks([first + tick * seconds for tick in ticks if 0 <= tick * seconds <= last - first])
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{(x - first) / seconds:,.10g}"))
+    locator = MaxNLocator(nbins=12, steps=[1, 2, 2.5, 5, 10])
+    ticks = locator.tick_values((first - zero) / seconds, (last - zero) / seconds)
+    panel.set_xticks([x for tick in ticks if first <= (x := zero + tick * seconds) <= last])
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{(x - zero) / seconds:,.10g}"))
 
 
 def time_label(first: int, last: int, unix_start: int | None) -> str:

@@ -1,0 +1,160 @@
+"""One module's nodes over time: who had which, as rectangles or, if there are too many, as an image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
+
+from scheduler_sim.report.colouring import Colouring
+from scheduler_sim.report.look import ink
+from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.occupancy import blend, coverage
+from scheduler_sim.result.columns import rows_named
+from scheduler_sim.result.nodes import node_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from scheduler_sim.result.result import Result
+
+Ints = NDArray[np.int64]
+
+MOST_RECTANGLES = 4000
+"""Rectangles drawn one by one; more become an image."""
+
+BORDER, BORDER_ON_IMAGE = 4, 12
+"""Pixels that a rectangle must be wide and high to get a border."""
+
+MOST_LABELS = 400
+LABEL_SIZE = 6.5
+DIGIT, LINE = 0.62, 1.25
+"""Width of a digit and height of a line of a label, in font sizes."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The nodes of one module over time: rectangles that do not overlap.
+
+    Attributes
+    ----------
+    capacity : nodes of the module
+    row : int64[n], row in the result's components; one in pieces has several rectangles
+    start, end : int64[n], seconds
+    low, high : int64[n], the nodes from ``low`` up to, but not with, ``high``
+    """
+
+    capacity: int
+    row: Ints
+    start: Ints
+    end: Ints
+    low: Ints
+    high: Ints
+
+    @property
+    def many(self) -> bool:
+        """Whether they are drawn as an image."""
+        return len(self.row) > MOST_RECTANGLES
+
+    def within(self, first: int, last: int) -> Bars:
+        """Return those that touch a span of time."""
+        keep = (self.start <= last) & (self.end >= first)
+        columns = ("row", "start", "end", "low", "high")
+        return Bars(self.capacity, *(getattr(self, column)[keep] for column in columns))
+
+
+def module_bars(result: Result) -> dict[str, Bars]:
+    """Return what ran on the nodes of each module; raises InputError as ``node_numbers`` does."""
+    table, sizes = result.components, module_sizes(result.manifest)
+    runs = node_numbers(table, sizes)
+    start, end = ints(table, "start_time")[runs.row], ints(table, "end_time")[runs.row]
+    bars = {}
+    for module, capacity in sizes.items():
+        own = rows_named(table["module"], module)[runs.row]
+        first, count = runs.first[own], runs.count[own]
+        bars[module] = Bars(capacity, runs.row[own], start[own], end[own], first, first + count)
+    return bars
+
+
+def draw_nodes(panel: Axes, bars: Bars, colouring: Colouring, ids: Ints) -> None:
+    """Draw rectangles into a panel whose place on the page and limits are settled.
+
+    Up to ``MOST_RECTANGLES`` are drawn one by one, more as an image. Those that are large
+    enough get a border and the number of their component, from ``ids``.
+    """
+    (first, last), extent = panel.get_xlim(), panel.get_window_extent()
+    bars = bars.within(int(first), int(last))
+    wide = (bars.end - bars.start) * (extent.width / (last - first))
+    high = (bars.high - bars.low) * (extent.height / max(bars.capacity, 1))
+    border = BORDER_ON_IMAGE if bars.many else BORDER
+    outlined = (wide >= border) & (high >= border)
+    colours = np.array([to_rgb(colour) for colour in colouring.colours])[colouring.code[bars.row]]
+    if bars.many:
+        _image(panel, bars, colouring, round(extent.width), round(extent.height))
+        _rectangles(panel, bars, outlined, colours, outlined)
+    else:
+        _rectangles(panel, bars, np.ones(len(bars.row), dtype=bool), colours, outlined)
+    _labels(panel, bars, colours, ids, wide, high)
+    panel.set_xlim(first, last)
+    panel.set_ylim(0, max(bars.capacity, 1))
+
+
+def node_axis(panel: Axes, capacity: int, label: str = "node") -> None:
+    """Let the y axis count the nodes of a module."""
+    panel.set_ylim(0, max(capacity, 1))
+    panel.set_ylabel(label)
+    panel.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10], integer=True))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
+    panel.grid(visible=False, axis="y")
+
+
+def _rectangles(
+    panel: Axes, bars: Bars, shown: np.ndarray, colours: np.ndarray, outlined: np.ndarray
+) -> None:
+    """Draw rectangles with white borders; small ones with one of their own colour, so that they show."""
+    left, right, low, high = (values[shown] for values in (bars.start, bars.end, bars.low, bars.high))
+    corners = np.stack(
+        [np.stack(pair, axis=-1) for pair in ((left, low), (right, low), (right, high), (left, high))], axis=1
+    )
+    edges = np.where(outlined[shown, None], 1.0, colours[shown])
+    panel.add_collection(
+        PolyCollection(
+            list(corners), facecolors=list(colours[shown]), edgecolors=list(edges), linewidths=0.5
+        ),
+        autolim=False,
+    )
+
+
+def _image(panel: Axes, bars: Bars, colouring: Colouring, width: int, height: int) -> None:
+    """Draw all rectangles as one image, as many pixels as the panel has."""
+    first, last = panel.get_xlim()
+    along, up = width / (last - first), height / bars.capacity
+    layers = coverage(
+        (bars.start - first) * along, (bars.end - first) * along, bars.low * up, bars.high * up,
+        colouring.code[bars.row], codes=len(colouring.colours), width=width, height=height,
+    )  # fmt: skip
+    panel.imshow(
+        blend(layers, colouring.colours),
+        extent=(first, last, 0, bars.capacity),
+        origin="lower", aspect="auto", interpolation="nearest",
+    )  # fmt: skip
+
+
+def _labels(panel: Axes, bars: Bars, colours: np.ndarray, ids: Ints, wide: Any, high: Any) -> None:
+    """Write the numbers of the components into the largest piece of each, where they fit."""
+    size = LABEL_SIZE * panel.figure.dpi / 72
+    digits = np.char.str_len(ids[bars.row].astype(str)) if len(bars.row) else np.zeros(0)
+    fits = np.flatnonzero((wide >= (digits + 1) * DIGIT * size) & (high >= LINE * size))
+    largest = fits[np.argsort(-(wide * high)[fits], kind="stable")]
+    _, once = np.unique(bars.row[largest], return_index=True)
+    for i in largest[np.sort(once)][:MOST_LABELS]:
+        middle = ((bars.start[i] + bars.end[i]) / 2, (bars.low[i] + bars.high[i]) / 2)
+        panel.text(
+            *middle, str(ids[bars.row[i]]), fontsize=LABEL_SIZE, color=ink(colours[i]),
+            ha="center", va="center", clip_on=True, in_layout=False,
+        )  # fmt: skip
