@@ -94,7 +94,7 @@ def _named(column: str, title: str) -> Callable[[pd.DataFrame], Colouring]:
 
 def _workflow(components: pd.DataFrame) -> Colouring:
     """Give the components of one job one colour; a job of one component is grey."""
-    jobs, code, parts = np.unique(ints(components, "modular_job_id"), return_inverse=True, return_counts=True)
+    _, code, parts = np.unique(ints(components, "modular_job_id"), return_inverse=True, return_counts=True)
     several = parts > 1
     place = np.where(several, (np.cumsum(several) - 1) % len(TONES), len(TONES))
     keys: list[tuple[str, Colours]] = []

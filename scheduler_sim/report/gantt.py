@@ -53,7 +53,7 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
 
     Raises
     ------
-    InputError : an unknown colour, an empty span, or a result that no nodes fit (``Result.check`` tells more).
+    InputError : an unknown colour, an empty span, or a result that needs more nodes than there are.
     """
     colours, whole = colouring(result, colour), run_span(result)
     first, last = checked_span(span) if span else whole

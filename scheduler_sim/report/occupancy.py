@@ -49,7 +49,7 @@ def coverage(
 
 
 def blend(layers: Floats, colours: tuple[Any, ...]) -> NDArray[np.uint8]:
-    """Return the image, uint8[height, width, 3]: each pixel in the colour of the class that covers most of it.
+    """Colour each pixel as the class that covers most of it: uint8[height, width, 3].
 
     The less of a pixel is covered by any class, the whiter it is.
     """

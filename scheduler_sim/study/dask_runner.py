@@ -43,11 +43,11 @@ def on_dask(where: str) -> Runner:
     """
 
     def runner(directory: str, work: Sequence[Batch]) -> Iterator[Done]:
-        from distributed import as_completed
-        from distributed.scheduler import KilledWorker
-
         attempts: dict[str, int] = {}
         with _client(where) as client:
+            from distributed import as_completed
+            from distributed.scheduler import KilledWorker
+
             batch_of = {_submitted(client, directory, batch): batch for batch in work}
             running = as_completed(list(batch_of))
             for future in running:
@@ -73,17 +73,21 @@ def _submitted(client: Client, directory: str, batch: Batch) -> Any:
 @contextmanager
 def _client(where: str) -> Iterator[Client]:
     """Connect to a scheduler, or start a cluster for as long as the study takes."""
+    if where.lower().endswith((".yaml", ".yml")):
+        with _slurm_cluster(where) as cluster, _connected(cluster, where) as client:
+            yield client
+    else:
+        with _connected(where, where) as client:
+            yield client
+
+
+def _connected(scheduler: Any, where: str) -> Client:
     try:
         from distributed import Client
     except ImportError:
         raise InputError("--dask needs the package distributed: pip install 'scheduler-sim[dask]'") from None
     try:
-        if where.lower().endswith((".yaml", ".yml")):
-            with _slurm_cluster(where) as cluster, Client(cluster, timeout=WAIT_S) as client:
-                yield client
-        else:
-            with Client(where, timeout=WAIT_S, set_as_default=False) as client:
-                yield client
+        return Client(scheduler, timeout=WAIT_S)
     except (OSError, TimeoutError, ValueError) as error:
         raise SchedulerSimError(f"--dask {where}: no Dask scheduler answers: {error}") from error
 
