@@ -1,0 +1,72 @@
+"""What a comparison found, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+SMALL_PERCENT = 10.0
+"""An interval within this of no change says that there is no difference worth the name."""
+
+MINIMUM_PAIRS = 5
+"""With fewer, no verdict is given."""
+
+HIGHER_IS_BETTER = ("utilization", "user_slowdown_jain", "ran", "jobs", "counts_completed")
+"""Beginnings of the names of metrics of which more is better; of all others less is."""
+
+
+def higher_is_better(metric: str) -> bool:
+    """Tell whether more of a metric is better."""
+    return metric.startswith(HIGHER_IS_BETTER)
+
+
+def verdict(row: Mapping[Any, Any], significant: bool, least_pairs: int = MINIMUM_PAIRS) -> str:
+    """Say in a sentence what a row of a comparison found.
+
+    A difference is named if it is significant after correction and the interval of the
+    change leaves out 0.
+
+    Parameters
+    ----------
+    row : the columns of ``comparison.compare`` but the verdict.
+    significant : whether the corrected p is at most 1 − confidence.
+    least_pairs : with fewer pairs the verdict is that there are too few.
+    """
+    pairs = int(row["pairs"])
+    if pairs == 0:
+        return "nothing to compare: no pair has a value"
+    if pairs < least_pairs:
+        return f"too few replicates: {pairs}, {least_pairs} are needed"
+    if row["difference_low"] == row["difference_high"] == 0:
+        return f"no difference: all {pairs} pairs are equal"
+    unit, name = "%", "change"
+    if np.isnan(row["change_low"]):  # nothing to divide by
+        unit, name = "s" if "_time" in row["metric"] or row["metric"] == "makespan" else "", "difference"
+    change, low, high = (float(row[key]) for key in (name, f"{name}_low", f"{name}_high"))
+    confidence = f"{100 * float(row['confidence']):g} %"
+    if low <= 0 <= high:
+        if unit == "%" and max(-low, high) > SMALL_PERCENT:
+            less, more = _directions(row["metric"])
+            ends = f"between {_amounts(-low, unit=unit)} {less} and {_amounts(high, unit=unit)} {more}"
+            return f"undecided: {ends} ({confidence})"
+        return f"no difference found: within {_amounts(max(-low, high), unit=unit)}"
+    direction = _directions(row["metric"])[change > 0]
+    near, far = sorted((abs(low), abs(high)))
+    found = (
+        f"{direction} by {_amounts(abs(change), unit=unit)} ({confidence}: {_amounts(near, far, unit=unit)})"
+    )
+    return found if significant else f"not certain: {found}"
+
+
+def _directions(metric: str) -> tuple[str, str]:
+    is_duration = "_time_" in metric or metric.endswith("_time") or metric == "makespan"
+    return ("shorter", "longer") if is_duration else ("lower", "higher")
+
+
+def _amounts(*values: float, unit: str) -> str:
+    """Write one number, or two and ``to``, with two digits or all those before the point."""
+    largest = max(values)
+    decimals = 0 if largest >= 10 or largest == 0 else min(6, 1 - int(np.floor(np.log10(largest))))
+    return f"{' to '.join(f'{value:.{decimals}f}' for value in values)} {unit}".rstrip()
