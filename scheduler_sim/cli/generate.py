@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.terminal import note, show, step
-from scheduler_sim.errors import InputError
+from scheduler_sim.errors import InputError, SchedulerSimError
 
 if TYPE_CHECKING:
     from scheduler_sim.generation.generate import Generated
@@ -79,21 +79,34 @@ def _make(args: argparse.Namespace) -> None:
     trace_format(args.out)  # an unknown one is an error before the work is done
     recipe = Recipe.from_yaml(args.recipe)
     all_of_them = args.scenario is not None and args.scenario.lower() == ALL
-    wanted = SCENARIOS if all_of_them else (_scenario(args.scenario, SCENARIOS),)
+    if all_of_them and recipe.workflows is None:
+        raise InputError("--scenario: found all for a recipe without workflows; allowed: DEP")
+    wanted: tuple[str | None, ...] = SCENARIOS if all_of_them else (_scenario(args.scenario, SCENARIOS),)
+    outs = [_named(Path(args.out), name) if all_of_them and name else Path(args.out) for name in wanted]
+    for out in outs:
+        _refuse_directory(out)
     with step(f"generating {args.out}", quiet=args.quiet):
         generated = Generated(recipe, args.seed)
+    page = generated_text(generated)
     written: list[Path] = []
     try:
-        for scenario in wanted:
-            out = Path(args.out) if scenario is None or not all_of_them else _named(Path(args.out), scenario)
+        for scenario, out in zip(wanted, outs, strict=True):
             _write(generated, scenario, out, quiet=args.quiet)
             written.append(out)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"kept {', '.join(map(str, written))}" if written else "") from None
-    show(generated_text(generated), quiet=args.quiet)
+    except (KeyboardInterrupt, SchedulerSimError) as stop:
+        if not written:
+            raise
+        kept = f"kept {', '.join(map(str, written))}"
+        raise type(stop)(kept if isinstance(stop, KeyboardInterrupt) else f"{stop}; {kept}") from None
+    show(page, quiet=args.quiet)
     for warning in warnings_of(generated, trace_format(args.out)):
         note(f"note: {warning}", quiet=args.quiet)
     show(f"\n  written to {', '.join(map(str, written))}", quiet=args.quiet)
+
+
+def _refuse_directory(out: Path) -> None:
+    if out.is_dir():
+        raise InputError(f"{out}: this is a directory, a file is to be written here")
 
 
 def _scenario(given: str | None, known: tuple[str, ...]) -> str | None:
@@ -139,6 +152,8 @@ def _learn(args: argparse.Namespace) -> None:
         raise InputError(f"--out: found {args.out!r}; allowed with --fit: a recipe, .yaml or .yml")
     if args.scenario is not None:
         raise InputError("--scenario: found with --fit; allowed: with a recipe that has workflows")
+    for path in (out, out.with_suffix(".png")):
+        _refuse_directory(path)
     with step(f"reading {args.fit}", quiet=args.quiet):
         workload = read_trace(args.fit)
     with step(f"fitting {args.fit}", quiet=args.quiet):
@@ -146,8 +161,8 @@ def _learn(args: argparse.Namespace) -> None:
         whole = curves_of(workload, fits[0].nodes if len(fits) == 1 else None)
         each = curves_by_module(workload) if len(fits) > 1 else ()
         picture = trace_figure(whole, joint_law(fits), modules=each)
+    save_png(picture, out.with_suffix(".png"))
     with whole_file(out) as file:
         file.write(recipe_text(fits, joint_recipe(fits), Path(args.fit).name).encode())
-    save_png(picture, out.with_suffix(".png"))
     show("\n\n".join(fitted.text() for fitted in fits), quiet=args.quiet)
     show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)

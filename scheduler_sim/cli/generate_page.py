@@ -31,7 +31,7 @@ def warnings_of(generated: Generated, format: str) -> Iterator[str]:
     base, names = generated.base, [plain(module.name) for module in generated.recipe.modules]
     ends = [int(base.submit_time[base.module == place].max(initial=0)) for place in range(len(names))]
     first, last = min(ends), max(ends)
-    if last > UNEVEN * first:
+    if last > UNEVEN * first and not generated.recipe.cut:
         shorter, longer = names[ends.index(first)], names[ends.index(last)]
         yield (
             f"submissions to {shorter} end after {duration(first)}, to {longer} after {duration(last)};"

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -141,9 +142,9 @@ def _number(written: Any) -> int | float:
             raise ValueError
         text = written.strip()
         return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float(text)
-    if isinstance(written, bool) or not isinstance(written, int | float):
+    if isinstance(written, bool) or not isinstance(written, Real):
         raise TypeError
-    return written
+    return int(written) if isinstance(written, Integral) else float(written)
 
 
 def _flag(written: Any) -> bool:

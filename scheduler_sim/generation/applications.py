@@ -30,7 +30,11 @@ class Applications:
     draw: Draw
 
     def types(self, module: np.ndarray, number: np.ndarray, key: int, streams: Streams) -> np.ndarray:
-        """Return the type of each job, counted from 0; ``key`` seeds the hash."""
+        """Return the type of each job, counted from 0.
+
+        ``module`` has a number of each job's module that does not depend on the others, int64;
+        ``key`` seeds the hash.
+        """
         if self.draw == "quota":
             return _in_random_order(self._quota(len(module)), streams("applications"))
         if self.draw == "hash":

@@ -111,6 +111,10 @@ class Arrivals:
             amounts = np.cumsum(exponential(streams("arrivals"), jobs))
         scale = factor * nodes / self.cycle.reference_nodes
         if self.offered_load is not None:
+            if not work > 0 or jobs < 2:
+                raise InputError(
+                    "offered_load: there is no work to spread; allowed: 2 jobs that run, or more"
+                )
             scale = _scale_for_span(crossings, amounts, work / (self.offered_load * nodes))
         return int(np.ceil(phase)) + crossings.seconds(amounts / scale)
 

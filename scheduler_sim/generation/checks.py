@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
+import numpy as np
+
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.generation.exact import inexact
 from scheduler_sim.generation.keys import ModuleKeys, RecipeKeys, ShapeKeys, WorkflowKeys
 from scheduler_sim.generation.lublin import JobType
 from scheduler_sim.generation.model_keys import ArrivalKeys, ModelKeys, SizeKeys
-from scheduler_sim.generation.model_of import cirne_of, merged, model_of
+from scheduler_sim.generation.model_of import arrivals_of, cirne_of, merged, model_of
 from scheduler_sim.generation.shapes import Shape
 from scheduler_sim.system.system import System
 
 MOST_RANLIB_SEED = 2147483398
+MOST_RANLIB_DAYS = 100_000
+"""The reference steps through every second: longer would take minutes."""
+MOST_LOG2 = 32
+"""Durations of a law lie within 2^±32 s, 136 years."""
+LEAST_A_DAY, MOST_A_DAY = 1e-3, 1e9
 LAWS_OF_TYPES = ("batch", "interactive")
 
 
@@ -37,11 +44,17 @@ def _modules(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
     if not keys.modules:
         yield Problem(("modules",), "found an empty list; allowed: at least one module")
     seen: set[str] = set()
+    partitions: set[str] = set()
     for i, module in enumerate(keys.modules):
         where: Location = ("modules", i)
         if module.name.lower() in seen:
             yield Problem((*where, "name"), f"{found(module.name)} again; allowed: each module once")
         seen.add(module.name.lower())
+        written = (module.partition or module.name).lower()
+        if written in partitions:
+            key = "partition" if module.partition else "name"
+            yield Problem((*where, key), f"{found(written)} again; allowed: a partition of its own for each")
+        partitions.add(written)
         if module.jobs is None and keys.jobs is None:
             yield Problem(
                 where, "missing: jobs; allowed: jobs here, or for all modules at the top of the recipe"
@@ -76,8 +89,12 @@ def _module_lists(keys: RecipeKeys) -> Iterator[Problem]:
         return
     names = [module.name for module in keys.modules]
     known = {name.lower() for name in names}
+    given: set[str] = set()
     for name, options in keys.module_lists.modules.items():
         where: Location = ("module_lists", "modules", name)
+        if name.lower() in given:
+            yield Problem(where, f"{found(name)} again; allowed: each module once")
+        given.add(name.lower())
         if name.lower() not in known:
             yield Problem(where, f"{found(name)}, no module of the recipe; {one_of(names, name)}")
         yield from _sum_to_100([(one.percent, ()) for one in options.lists], (*where, "lists"))
@@ -85,6 +102,8 @@ def _module_lists(keys: RecipeKeys) -> Iterator[Problem]:
             here = (*where, "lists", i, "modules")
             if not one.modules or one.modules[0].lower() != name.lower():
                 yield Problem(here, f"{found(', '.join(one.modules))}; allowed: {name} first, then others")
+            if len({other.lower() for other in one.modules}) < len(one.modules):
+                yield Problem(here, f"{found(', '.join(one.modules))}; allowed: each module once")
             for other in one.modules:
                 if other.lower() not in known:
                     yield Problem(here, f"{found(other)}, no module of the recipe; {one_of(names, other)}")
@@ -134,18 +153,27 @@ def _sizes_of_workflows(flows: WorkflowKeys, keys: RecipeKeys, system: System | 
     """A component needs a node: workflows of more components than there are nodes can never fit."""
     if any(_nodes(module, system) == 0 for module in keys.modules):
         return
-    nodes = sum(_nodes(module, system) for module in keys.modules)
+    nodes = sum(_most_jobs_at_once(module, keys, system) for module in keys.modules)
     have = "the module has" if len(keys.modules) == 1 else "all modules together have"
     if not flows.shapes and flows.max_components > nodes:
-        text = f"found {flows.max_components}, more components than {have} nodes"
+        text = f"found {flows.max_components}, more components than {have} nodes for"
         yield Problem(("workflows", "max_components"), f"{text}; allowed: at most {nodes}")
     for i, keyed in enumerate(flows.shapes):
         where: Location = ("workflows", "shapes", i)
         yield from _odd_shape(keyed, where)
         largest = Shape(keyed.shape, max(keyed.width), max(keyed.depth)).components
         if largest > nodes:
-            text = f"found workflows of {largest} components, more than {have} nodes"
+            text = f"found workflows of {largest} components, more than {have} nodes for"
             yield Problem(where, f"{text}; allowed: at most {nodes} components")
+
+
+def _most_jobs_at_once(module: ModuleKeys, keys: RecipeKeys, system: System | None) -> int:
+    """Return how many of the smallest jobs of a module fit it."""
+    nodes, model = _nodes(module, system), merged(keys.model, module.model)
+    if model.kind != "cirne" or list(_sizes(model.sizes)):
+        return nodes
+    pmf = cirne_of(model, nodes).sizes.pmf(nodes, model.reduction_factor)
+    return nodes // int(np.flatnonzero(pmf > 0)[0])
 
 
 def _odd_shape(keyed: ShapeKeys, where: Location) -> Iterator[Problem]:
@@ -162,7 +190,14 @@ def _models(keys: RecipeKeys) -> Iterator[Problem]:
     told: set[Location] = set()
     for i, module in enumerate(keys.modules):
         model = merged(keys.model, module.model)
-        for problem in (*_arrivals(model.arrivals), *_sizes(model.sizes), *_lublin(model)):
+        jobs = module.jobs or keys.jobs or 0
+        problems = (
+            *_arrivals(model.arrivals, jobs),
+            *_sizes(model.sizes),
+            *_durations(model),
+            *_lublin(model),
+        )
+        for problem in problems:
             where = _where_given(i, module, problem.where)
             if where not in told:
                 told.add(where)
@@ -184,17 +219,47 @@ def _where_given(i: int, module: ModuleKeys, where: Location) -> Location:
     return ("modules", i, "model", *where) if own else ("model", *where)
 
 
-def _arrivals(keys: ArrivalKeys) -> Iterator[Problem]:
+def _arrivals(keys: ArrivalKeys, jobs: int) -> Iterator[Problem]:
     where: Location = ("arrivals",)
+    if keys.offered_load is not None and jobs == 1:
+        yield Problem((*where, "offered_load"), "found with 1 job; allowed: 2 jobs or more")
+    if keys.reference_nodes is not None and not (keys.hourly or keys.polynomial):
+        yield Problem((*where, "reference_nodes"), "found with a site; allowed: with hourly or polynomial")
     if keys.hourly is not None and (len(keys.hourly) != 24 or not sum(keys.hourly) > 0):
         yield Problem((*where, "hourly"), f"found {len(keys.hourly)} numbers; allowed: 24, not all 0")
     if keys.weekly is not None and (len(keys.weekly) != 7 or not sum(keys.weekly) > 0):
         yield Problem((*where, "weekly"), f"found {len(keys.weekly)} numbers; allowed: 7, not all 0")
     if keys.polynomial is not None and not keys.polynomial:
         yield Problem((*where, "polynomial"), "found no coefficients; allowed: at least one")
+    if not _has_no_cycle(keys):
+        a_day = arrivals_of(keys, 1).cycle.jobs_per_day(arrivals_of(keys, 1).cycle.reference_nodes)
+        if not LEAST_A_DAY <= a_day <= MOST_A_DAY:
+            allowed = f"{LEAST_A_DAY:g} to {MOST_A_DAY:g} jobs a day"
+            yield Problem(where, f"found a cycle of {a_day:g} jobs a day; allowed: {allowed}")
     given = [key for key in ("site", "hourly", "polynomial") if key in keys.model_fields_set]
     if len(given) > 1:
         yield Problem((*where, given[1]), f"found besides {given[0]}; allowed: one cycle")
+
+
+def _has_no_cycle(keys: ArrivalKeys) -> bool:
+    """Tell whether the cycle cannot be worked out."""
+    hours, days = keys.hourly, keys.weekly
+    bad_hours = hours is not None and (len(hours) != 24 or not sum(hours) > 0)
+    bad_days = days is not None and (len(days) != 7 or not sum(days) > 0)
+    return bad_hours or bad_days or keys.polynomial == []
+
+
+def _durations(keys: ModelKeys) -> Iterator[Problem]:
+    """Laws of time must stay within what an integer of seconds holds."""
+    if keys.kind != "cirne":
+        return
+    model = cirne_of(keys, 1)
+    laws = {("requests",): model.requests, ("cancellations", "lag"): model.cancellations.lag}
+    for where, law in laws.items():
+        least, most = -law.intercept / law.slope, (1.0 - law.intercept) / law.slope
+        if not -MOST_LOG2 <= least < most <= MOST_LOG2:
+            text = f"found durations of 2^{least:.4g} to 2^{most:.4g} s"
+            yield Problem(where, f"{text}; allowed: 2^-{MOST_LOG2} to 2^{MOST_LOG2} s")
 
 
 def _sizes(keys: SizeKeys) -> Iterator[Problem]:
@@ -240,8 +305,22 @@ def _exactness(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
         for key in beyond:
             where_given = _where_given(i, module, tuple(key.split(".")))
             yield Problem(where_given, "found with rng: ranlib; allowed: what the reference generator knows")
+        if model.kind == "cirne" and not beyond:
+            yield from _too_long_to_step(i, model, module.jobs or keys.jobs or 0, _nodes(module, system))
+        cancelling = model.kind == "cirne" and cirne_of(model, 1).cancellations.probability > 0
+        if keys.workflows is not None and cancelling:
+            where_given = _where_given(i, module, ("cancellations",))
+            yield Problem(where_given, "found with rng: ranlib and workflows; allowed: probability 0")
     if keys.workflows is not None and keys.workflows.extension_percent is None:
         yield Problem(("workflows",), "found percent with rng: ranlib; allowed: extension_percent")
+
+
+def _too_long_to_step(i: int, model: ModelKeys, jobs: int, nodes: int) -> Iterator[Problem]:
+    cirne = cirne_of(model, nodes)
+    days = jobs / (cirne.rate_factor * cirne.arrivals.cycle.jobs_per_day(nodes))
+    if days > MOST_RANLIB_DAYS:
+        text = f"found {jobs:,} jobs over {days:,.0f} days with rng: ranlib"
+        yield Problem(("modules", i), f"{text}; allowed: {MOST_RANLIB_DAYS:,} days")
 
 
 def _nodes(module: ModuleKeys, system: System | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +20,7 @@ from scheduler_sim.generation.recipe import ModuleRecipe, Recipe
 from scheduler_sim.generation.reference_draws import ReferenceDraws
 from scheduler_sim.generation.scenarios import SCENARIOS, Scenario, columns_of
 from scheduler_sim.generation.single import SingleTrace, Streams
-from scheduler_sim.generation.workflows import Workflows, lay
+from scheduler_sim.generation.workflows import Workflows, lay, lay_share
 from scheduler_sim.streams import stream
 from scheduler_sim.version import __version__
 from scheduler_sim.workload.columns import categories_of
@@ -63,7 +64,7 @@ class Generated:
 
     def __init__(self, recipe: Recipe, seed: int | None = None) -> None:
         self.recipe = recipe
-        self.seed = recipe.seed if seed is None else seed
+        self.seed = _checked_seed(recipe, recipe.seed if seed is None else seed)
         traces = [self._single(module) for module in recipe.modules]
         self.base = merge(traces, cut=recipe.cut)
         self.partition, self.partitions = self.base.module, [module.partition for module in recipe.modules]
@@ -157,7 +158,11 @@ class Generated:
         if recipe.workflows is not None:
             purposes = ("start", "shape", "delay", "api")
             uniforms = {purpose: self._per_job(f"workflow {purpose}") for purpose in purposes}
-            self.workflows = lay(recipe.workflows, base, self._capacity(), uniforms)
+            given = (base, self._capacity(), uniforms)
+            if recipe.share is None:
+                self.workflows = lay(recipe.workflows, *given)
+            else:
+                self.workflows = lay_share(recipe.workflows, recipe.share, *given)
 
     def _lay_as_reference(self) -> None:
         """Lay module lists and workflows over the jobs by the reference's draws, in its order."""
@@ -180,8 +185,14 @@ class Generated:
         if self.recipe.applications is None:
             return np.zeros(len(self.base.nodes), dtype=np.int64)
         key = int.from_bytes(stream(self.seed, "generate/application key").bytes(8), "big")
+        names = [
+            int(hashlib.sha256(m.name.lower().encode()).hexdigest()[:15], 16) for m in self.recipe.modules
+        ]
         return 1 + self.recipe.applications.types(
-            self.base.module, self.base.number, key, lambda purpose: stream(self.seed, f"generate/{purpose}")
+            np.array(names)[self.base.module],
+            self.base.number,
+            key,
+            lambda purpose: stream(self.seed, f"generate/{purpose}"),
         )
 
     def _users(self) -> np.ndarray:
@@ -203,7 +214,20 @@ def _reference_names(rows: int) -> dict[str, Any]:
     return {"modular_job_name": categories_of(number, names[1:]), "name": categories_of(number, names[:-1])}
 
 
+def _checked_seed(recipe: Recipe, seed: int) -> int:
+    least, most = (2, MOST_RANLIB_SEED) if recipe.exact and recipe.twin else (0, 2**63 - 1)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not least <= seed <= most:
+        raise ConfigError(f"seed: found {seed!r}; allowed: an integer from {least} to {most}")
+    return int(seed)
+
+
 def _recipe(recipe: Recipe | str | Path | Mapping[str, Any]) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
-    return Recipe.of(**recipe) if isinstance(recipe, Mapping) else Recipe.from_yaml(recipe)
+    if isinstance(recipe, Mapping):
+        return Recipe.of(**recipe)
+    if isinstance(recipe, str | Path):
+        return Recipe.from_yaml(recipe)
+    raise ConfigError(
+        f"recipe: found {type(recipe).__name__}; allowed: a Recipe, the path of one, or its keys"
+    )

@@ -43,7 +43,7 @@ def _counts(written: Any) -> dict[int, float]:
         if not 1 <= number <= MOST_COMPONENTS or isinstance(count, bool) or isinstance(percent, bool):
             raise ValueError
         read[number] = float(percent)
-    if not read or min(read.values()) < 0 or abs(sum(read.values()) - 100) > 1e-6:
+    if not read or not min(read.values()) >= 0 or not abs(sum(read.values()) - 100) <= 1e-6:
         raise ValueError
     return dict(sorted(read.items()))
 

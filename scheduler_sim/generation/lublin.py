@@ -22,6 +22,19 @@ _BUCKET = _DAY // _BUCKETS
 _FIRST_BUCKET = 11  # the day of the cycle's gamma begins at 5:00, the start of half hour 11
 
 
+def _lower_gamma(shape: float, x: np.ndarray) -> np.ndarray:
+    """The gamma distribution function up to a factor, by its power series; the same on every machine."""
+    term = np.full_like(x, 1.0 / shape)
+    series = term
+    n = 0
+    while np.any(term > 1e-17 * series):
+        n += 1
+        term = term * x / (shape + n)
+        series = series + term
+    exponent = shape * portable.log(x) - x
+    return series * portable.exp(np.maximum(exponent - exponent.max(), -600.0))
+
+
 @dataclass(frozen=True)
 class JobType:
     """The laws of one type of job; the defaults are for all jobs of the logs together.
@@ -63,8 +76,16 @@ class JobType:
             for name, value, allowed, fits in self._checks()
             if not (math.isfinite(value) and fits)
         ]
+        if not problems and not self._has_a_day():
+            found = f"a_num, b_num: found {self.a_num:g}, {self.b_num:g}"
+            problems = [f"{found}; allowed: a daily cycle with submissions in every half hour"]
         if problems:
             raise ConfigError(problems)
+
+    def _has_a_day(self) -> bool:
+        with np.errstate(all="ignore"):
+            weights = self.day_weights()
+        return bool(np.isfinite(weights).all() and (weights > 0).all())
 
     def _checks(self) -> list[tuple[str, float, str, bool]]:
         rules = [(name, "0 to 1", 0 <= getattr(self, name) <= 1) for name in _PROBABILITIES]
@@ -222,16 +243,3 @@ def _below(largest: float, draw, count: int) -> np.ndarray:  # type: ignore[no-u
     while len(above := np.flatnonzero(drawn > largest)):
         drawn[above] = draw(len(above))
     return drawn
-
-
-def _lower_gamma(shape: float, x: np.ndarray) -> np.ndarray:
-    """The gamma distribution function up to a factor, by its power series; the same on every machine."""
-    term = np.full_like(x, 1.0 / shape)
-    series = term
-    n = 0
-    while np.any(term > 1e-17 * series):
-        n += 1
-        term = term * x / (shape + n)
-        series = series + term
-    exponent = shape * portable.log(x) - x
-    return series * portable.exp(np.maximum(exponent - exponent.max(), -600.0))

@@ -58,7 +58,7 @@ class ArrivalKeys(Keys):
         description="weights of the days, Monday first (day 0 is a Monday); by default all alike",
     )
     clamp: Flag = Field(default=False, description="count a negative rate as 0; the reference does not")
-    offered_load: Annotated[float, between(1e-6, 20)] | None = Field(
+    offered_load: Annotated[float, between(0.001, 20)] | None = Field(
         default=None, description="scale the rate so that the jobs drawn offer this load to the module"
     )
 
@@ -112,7 +112,7 @@ class LublinKeys(Keys):
 class EstimateKeys(Keys):
     """Time limits by the model of user estimates of Tsafrir, Etsion and Feitelson."""
 
-    max_estimate: Annotated[int, whole(6000)] = Field(description="longest estimate allowed, s")
+    max_estimate: Annotated[int, whole(6000, 10_000_000)] = Field(description="longest estimate allowed, s")
     max_share: Probability | None = Field(
         default=None, description="share of jobs that give it; by default the published 22 %"
     )
@@ -132,7 +132,7 @@ class ModelKeys(Keys):
     requests: DurationKeys = Field(default=DurationKeys(), description="time limits")
     accuracy: AccuracyKeys = Field(default=AccuracyKeys(), description="run time over time limit")
     cancellations: CancellationKeys = Field(default=CancellationKeys(), description="cancelled jobs")
-    load_multiplier: Positive = Field(
+    load_multiplier: Annotated[float, between(0.001, 1000)] = Field(
         default=1.0, description="multiplies the arrival rate and the time limits"
     )
     reduction_factor: Annotated[int, whole(1, 2)] = Field(

@@ -21,6 +21,9 @@ PRESETS = {
 }
 """Deliverable D2.3's constants, and the authors' own: other sizes, and 15 % of the jobs cancelled."""
 
+RIVALS = ({"slope", "largest"}, {"site", "hourly", "polynomial"})
+"""Keys that say the same thing in different ways."""
+
 Some = TypeVar("Some", bound=Keys)
 
 
@@ -28,6 +31,11 @@ def merged(general: Some, particular: Some | None) -> Some:
     """Return keys in which those that ``particular`` gives replace the general ones, key by key."""
     if particular is None:
         return general
+    if "kind" in particular.model_fields_set and getattr(particular, "kind", "") != getattr(
+        general, "kind", ""
+    ):
+        return particular
+    general = _without_rivals(general, particular.model_fields_set)
     changed = {}
     for name in particular.model_fields_set:
         value, before = getattr(particular, name), getattr(general, name)
@@ -39,12 +47,19 @@ def merged(general: Some, particular: Some | None) -> Some:
     return together
 
 
+def _without_rivals(keys: Some, given: set[str]) -> Some:
+    """Drop what cannot stand beside the keys given: of each group one counts."""
+    dropped = {name for group in RIVALS if group & given for name in group - given}
+    kept = {name: getattr(keys, name) for name in keys.model_fields_set - dropped}
+    return type(keys).model_construct(_fields_set=set(kept), **kept)
+
+
 def cirne_of(keys: ModelKeys, nodes: int) -> Cirne:
     """Return Cirne's model for a module of some nodes; what the keys leave open is the preset's."""
     preset = PRESETS[keys.preset]
     sizes, accuracy, cancellations = keys.sizes, keys.accuracy, keys.cancellations
     return Cirne(
-        arrivals=_arrivals(keys.arrivals, nodes),
+        arrivals=arrivals_of(keys.arrivals, nodes),
         sizes=SizeLaw(
             _given(sizes.slope, preset.sizes.slope),
             _given(sizes.intercept, preset.sizes.intercept),
@@ -65,7 +80,8 @@ def cirne_of(keys: ModelKeys, nodes: int) -> Cirne:
     )
 
 
-def _arrivals(keys: ArrivalKeys, nodes: int) -> Arrivals:
+def arrivals_of(keys: ArrivalKeys, nodes: int) -> Arrivals:
+    """Return the process of submissions to a module of some nodes."""
     return Arrivals(_cycle(keys, nodes), cast(Process, keys.process), keys.offered_load)
 
 

@@ -58,6 +58,7 @@ class Recipe:
     cut : whether the trace ends where its first module does.
     module_lists, applications, workflows : what is laid over it; None for nothing.
     extension : (probability, most components) where workflows are extended job by job.
+    share : of the jobs that shall be in workflows, None where the extension is given.
     users : number of users, 0 for none; the k-th submits 1/k as much as the first.
     scenario : how workflows are written.
     keys : as they were given, without the system; see :meth:`to_dict`.
@@ -74,6 +75,7 @@ class Recipe:
     applications: Applications | None
     workflows: WorkflowLaw | None
     extension: tuple[float, int] | None
+    share: float | None
     users: int
     scenario: Scenario
     keys: Mapping[str, Any] = field(repr=False, compare=False)
@@ -144,6 +146,7 @@ def _recipe_of(keys: RecipeKeys, system: System | None, name: str) -> Recipe:
         applications=_applications(keys),
         workflows=law,
         extension=(law.start, flows.max_components) if law and flows and extended else None,
+        share=flows.percent / 100 if flows is not None and flows.percent is not None else None,
         users=keys.users,
         scenario=cast(Scenario, keys.scenario),
         keys=_given(keys, system),

@@ -55,7 +55,7 @@ class ReferenceDraws:
                 heads.setdefault(chain(length), []).append(row)
             row += length
         found = {shape: np.array(first, dtype=np.int64) for shape, first in sorted(heads.items())}
-        return Workflows(found, delay, api)
+        return Workflows(np.arange(rows), found, delay, api)
 
     def _extend(self, walk: _Walk, head: int, law: WorkflowLaw, delay: np.ndarray, api: np.ndarray) -> int:
         """Extend one head; return the length of its chain."""

@@ -56,9 +56,9 @@ def hand_over(trace: BaseTrace, workflows: Workflows) -> HandOver:
         longest=trace.time_limit.copy(),
         producers=[],
     )
-    for shape, heads in workflows.heads.items():
-        members = heads[:, None] + np.arange(shape.components)
-        said.head[members] = heads[:, None]
+    for shape in workflows.heads:
+        members = workflows.members(shape)
+        said.head[members] = members[:, :1]
         said.components[members] = shape.components
         for producer, consumer in shape.links():
             p, q = members[:, producer], members[:, consumer]

@@ -15,6 +15,9 @@ MACHINE = 0
 MOST_TABULATED = 1 << 24
 """Most nodes that a law is tabulated for."""
 
+MOST_EXPONENT = 31.0
+"""Of a size as a power of two: more than any machine has nodes."""
+
 
 @dataclass(frozen=True)
 class SizeLaw:
@@ -59,13 +62,13 @@ class SizeLaw:
         return (1.0 - self.power_of_two) * means[0] + self.power_of_two * means[1]
 
     def _at(self, where: np.ndarray, nodes: int) -> np.ndarray:
-        exact = exp2((where - self.intercept) / self.slope_on(nodes))
-        return np.maximum(np.ceil(exact), 1.0).astype(np.int64)
+        exponent = np.clip((where - self.intercept) / self.slope_on(nodes), -1.0, MOST_EXPONENT)
+        return np.maximum(np.ceil(exp2(exponent)), 1.0).astype(np.int64)
 
     def pmf(self, nodes: int, reduction: int = 1) -> np.ndarray:
         """Return the probability of each size 0, 1, … up to the largest on a machine of some nodes."""
         slope = self.slope_on(nodes)
-        reach = float(exp2(np.array([min((1.0 - self.intercept) / slope, 40.0)]))[0])
+        reach = float(exp2(np.array([min((1.0 - self.intercept) / slope, MOST_EXPONENT)]))[0])
         largest = max(math.ceil(min(reach - 1e-9, 2 * nodes)), 1)  # all above count as the machine
         edges = self.intercept + slope * np.log2(np.arange(1, largest + 1))
         drawn = np.diff(np.clip(edges, 0.0, 1.0), prepend=0.0)
@@ -73,8 +76,9 @@ class SizeLaw:
         size = np.arange(1, largest + 1)
         target = np.minimum(size, nodes)
         rounded = np.minimum(nearest_power_of_two(size), nodes)
-        p = np.bincount(target, (1.0 - self.power_of_two) * drawn, minlength=nodes + 1)
-        p = p + np.bincount(rounded, self.power_of_two * drawn, minlength=nodes + 1)
+        most = int(max(target.max(), rounded.max())) + 1
+        p = np.bincount(target, (1.0 - self.power_of_two) * drawn, minlength=most)
+        p = p + np.bincount(rounded, self.power_of_two * drawn, minlength=most)
         if reduction == 2:
             n = np.arange(len(p))
             low = np.where(n > 1, n // 2, n)

@@ -83,7 +83,7 @@ class Store:
     def clear_leftovers(self) -> None:
         """Remove what interrupted workers left under hidden names, and runs that are not whole."""
         for path in self.runs.iterdir():
-            if path.name.startswith("."):
+            if path.name.startswith(".") or not self.is_finished(path.name):
                 shutil.rmtree(path, ignore_errors=True)
 
     def write_study(self, document: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from scheduler_sim import Recipe, read_trace
 from tests.cli.command import MODULAR, PROTOTYPE, SAMPLE
 from tests.conftest import ROOT
 
+PLAIN = ROOT / "workloads" / "sample-1000.yaml"
 RECIPE = ROOT / "workloads" / "deep-est-workflows-24.yaml"
 
 
@@ -73,6 +74,8 @@ def test_law_of_a_recipe_in_the_picture(cli, tmp_path):
         (("generate", "--fit", SAMPLE, "--out", "x.swf"), "allowed with --fit: a recipe"),
         (("generate", "--fit", SAMPLE, "--out", "x.yaml", "--scenario", "HET"), "found with --fit"),
         (("inspect", SAMPLE, "--law", RECIPE), "--law: found without --plot"),
+        (("generate", PLAIN, "--out", "x.swf", "--scenario", "all"), "without workflows"),
+        (("generate", RECIPE, "--out", "x.mwf", "--system", PROTOTYPE), "--system: found without --fit"),
     ],
 )
 def test_bad_input_is_told_and_leaves_nothing(cli, arguments, said, tmp_path, monkeypatch):
@@ -113,3 +116,13 @@ def test_what_a_person_should_know_is_noted(cli, tmp_path):
     done = cli("generate", RECIPE, "--out", tmp_path / "t.swf")
     assert "cut: true ends the trace with the first" in done.err
     assert "SWF numbers partitions" in done.err
+
+
+def test_nothing_is_written_where_one_file_cannot_be(cli, tmp_path):
+    (tmp_path / "w_het.mwf").mkdir()
+    done = cli("generate", RECIPE, "--out", tmp_path / "w.mwf", "--scenario", "all")
+    assert done.code == 2
+    assert "this is a directory" in done.err
+    (tmp_path / "site.png").mkdir()
+    assert cli("generate", "--fit", SAMPLE, "--out", tmp_path / "site.yaml").code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["site.png", "w_het.mwf"]

@@ -208,3 +208,28 @@ def test_every_recipe_that_ships_runs_and_gives_sensible_metrics(path, tmp_path)
         assert np.isfinite(wait)
         assert 1 <= slowdown < 1e6
         assert 0.01 < result.metrics["utilization"]["total"] <= 1
+
+
+@pytest.mark.parametrize(("recipe", "seed"), [(RICH, -1), (RICH, 1.5), (RICH, True), (None, 1)])
+def test_what_is_no_seed_or_no_recipe_is_refused(recipe, seed):
+    with pytest.raises(ConfigError, match="allowed"):
+        generate(recipe, seed=seed)
+
+
+def test_seeds_of_the_reference_are_checked_when_given_anew():
+    recipe = Recipe.of(rng="ranlib", seeds="twin", seed=5, modules=[{"name": "A", "nodes": 5, "jobs": 2}])
+    with pytest.raises(ConfigError, match="2 to 2147483398"):
+        generate(recipe, seed=0)
+
+
+def test_types_by_hash_stay_when_modules_change_places():
+    modules = RICH["modules"][:2]
+    recipe = {**RICH, "workflows": None, "module_lists": None}
+    first, second = (
+        Generated(Recipe.of(**{**recipe, "modules": order}), 4) for order in (modules, modules[::-1])
+    )
+    of_cm = [
+        g.app[g.base.module == place][np.argsort(g.base.number[g.base.module == place])]
+        for g, place in ((first, 0), (second, 1))
+    ]
+    assert np.array_equal(*of_cm)

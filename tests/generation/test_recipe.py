@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from scheduler_sim.errors import ConfigError
@@ -64,17 +65,17 @@ def problem(**keys):
         ({"workflows": {}}, "found neither percent nor extension_percent"),
         ({"workflows": {"percent": 120}}, "found 120"),
         ({"workflows": {"percent": 20, "extension_percent": 10}}, "found both percent and extension_percent"),
-        ({"model": {"arrivals": {"offered_load": 90}}}, "a number from 1e-06 to 20"),
+        ({"model": {"arrivals": {"offered_load": 90}}}, "a number from 0.001 to 20"),
         (
             {"workflows": {"percent": 20, "max_components": 51}},
-            "found 51, more components than the module has nodes",
+            "found 51, more components than the module has nodes for",
         ),
         ({"workflows": {"percent": 20, "shapes": [{"shape": "ring"}]}}, "chain, fan_out, fan_in, diamond"),
         ({"workflows": {"percent": 20, "shapes": [{"shape": "chain", "depth": 1}]}}, "2 or more"),
         ({"workflows": {"percent": 20, "shapes": [{"shape": "fan_in", "width": 1}]}}, "2 or more"),
         (
             {"workflows": {"percent": 20, "shapes": [{"shape": "fan_out", "width": 50}]}},
-            "found workflows of 51 components, more than the module has nodes",
+            "found workflows of 51 components, more than the module has nodes for",
         ),
         (
             {"workflows": {"percent": 20, "shapes": [{"shape": "chain", "depth": {2: 80, 3: 30}}]}},
@@ -87,6 +88,56 @@ def problem(**keys):
         ({"rng": "ranlib", "workflows": {"percent": 20}}, "allowed: extension_percent"),
         ({"rng": "ranlib", "seeds": "twin", "seed": 1}, "2 to 2147483398"),
         ({"jbos": 5}, "unknown key"),
+        ({"model": {"load_multiplier": 1e-300}}, "a number from 0.001 to 1000"),
+        ({"model": {"requests": {"slope": 1e-10}}}, "found durations of 2^"),
+        ({"model": {"requests": {"intercept": 1e12}}}, "found durations of 2^"),
+        ({"model": {"arrivals": {"hourly": [1e-300] * 24}}}, "jobs a day; allowed"),
+        ({"model": {"arrivals": {"polynomial": [0]}}}, "found a cycle of 0 jobs a day"),
+        ({"model": {"arrivals": {"reference_nodes": 5}}}, "found with a site"),
+        (
+            {"modules": [{"name": "A", "nodes": 5, "jobs": 1}], "model": {"arrivals": {"offered_load": 1}}},
+            "2 jobs",
+        ),
+        ({"model": {"estimates": {"max_estimate": 10**9}}}, "an integer from 6000 to 10000000"),
+        ({"model": {"kind": "lublin", "lublin": {"law": {"b_num": 1e-9}}}}, "a daily cycle"),
+        (
+            {"workflows": {"percent": 5, "shapes": [{"shape": "chain", "depth": {2: float("nan"), 3: 100}}]}},
+            "sum to 100",
+        ),
+        ({"module_lists": {"modules": {"CM": LISTS, "cm": LISTS}}}, "each module once"),
+        (
+            {"module_lists": {"modules": {"CM": {"percent": 5, "lists": [{"modules": ["CM", "CM"]}]}}}},
+            "each module once",
+        ),
+        (
+            {
+                "modules": [
+                    {"name": "A", "nodes": 5, "jobs": 5},
+                    {"name": "B", "partition": "a", "nodes": 5, "jobs": 5},
+                ]
+            },
+            "a partition of its own",
+        ),
+        (
+            {"model": {"sizes": {"intercept": 0.0}}, "workflows": {"percent": 20, "max_components": 26}},
+            "found 26, more components than the module has nodes for; allowed: at most 25",
+        ),
+        (
+            {"rng": "ranlib", "model": {"preset": "cirne-berman"}, "workflows": {"extension_percent": 9}},
+            "probability 0",
+        ),
+        (
+            {"rng": "ranlib", "model": {"arrivals": {"hourly": [1] * 24}}},
+            "found with rng: ranlib",
+        ),
+        (
+            {
+                "rng": "ranlib",
+                "model": {"load_multiplier": 0.001},
+                "modules": [{"name": "A", "nodes": 1, "jobs": 10**6}],
+            },
+            "days with rng: ranlib",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(keys, said):
@@ -195,3 +246,23 @@ def test_mistakes_between_keys_are_told_together():
     assert "both percent" in told
     assert "allowed: 7" in told
     assert "model.arrivals.process: found with rng: ranlib" in told
+
+
+def test_what_a_module_gives_replaces_what_says_the_same_for_all():
+    recipe = Recipe.of(
+        jobs=5,
+        model={"sizes": {"slope": 0.2, "intercept": 0.3}, "arrivals": {"site": "kth", "process": "poisson"}},
+        modules=[
+            {"name": "A", "nodes": 10, "model": {"sizes": {"largest": 4}, "arrivals": {"hourly": [1] * 24}}},
+            {"name": "B", "nodes": 10, "model": {"kind": "lublin"}},
+        ],
+    )
+    first = recipe.modules[0].model
+    assert (first.sizes.largest, first.sizes.intercept) == (4, 0.3)
+    assert (first.arrivals.process, sum(first.arrivals.cycle.hourly)) == ("poisson", 24)
+    assert type(recipe.modules[1].model).__name__ == "Lublin"
+
+
+def test_numbers_of_numpy_are_numbers():
+    recipe = Recipe.of(modules=[{"name": "A", "nodes": np.int64(5), "jobs": np.int32(7)}])
+    assert (recipe.modules[0].nodes, recipe.modules[0].jobs) == (5, 7)

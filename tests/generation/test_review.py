@@ -27,7 +27,7 @@ def command(tmp_path, recipe, *options, out="trace.mwf"):
     ("recipe", "options", "said"),
     [
         (f"{ONE}model: {{estimates: {{max_estimate: 6000}}}}", (), "max_estimate = 6000"),
-        (f"{ONE}model: {{arrivals: {{polynomial: [-1]}}}}", (), "more than 0"),
+        (f"{ONE}model: {{arrivals: {{polynomial: [-1]}}}}", (), "0.001 to 1e+09 jobs a day"),
         (f"{ONE}model: {{arrivals: {{polynomial: [.nan]}}}}", (), "found nan"),
         (ONE, ("--scenario", "HET"), "without workflows"),
         (ONE, ("--scenario", "none"), "DEP, DEP+API"),

@@ -19,41 +19,11 @@ from scheduler_sim.generation.shapes import KINDS, Shape, chain
 from scheduler_sim.generation.single import SingleTrace
 from scheduler_sim.generation.workflows import WorkflowLaw, Workflows
 from scheduler_sim.workload.table import Workload
-from tests.conftest import SHARED, needs_shared
+from tests.conftest import ROOT, SHARED, needs_shared
 
 ORACLE = SHARED / "data" / "generator_oracle" / "indep"
 FILES = {"DEP": "dep", "DEP+API": "dep_api", "HET": "het_std", "HET+DELAY": "het", "HET+DELAY+API": "het_api"}
-EXACT = {
-    "rng": "ranlib",
-    "seed": 63,
-    "jobs": 1000,
-    "modules": [
-        {"name": "CM", "partition": "cm", "nodes": 50, "seed": 1600000001},
-        {"name": "ESB", "partition": "esb", "nodes": 75, "seed": 1600000123},
-        {
-            "name": "DAM",
-            "partition": "dam",
-            "nodes": 16,
-            "seed": 1600000777,
-            "model": {"reduction_factor": 2},
-        },
-    ],
-    "module_lists": {
-        "level": "none",
-        "modules": {
-            "CM": {"percent": 100, "lists": [{"modules": ["CM", "DAM"]}]},
-            "ESB": {"percent": 50, "lists": [{"modules": ["ESB", "CM"]}]},
-            "DAM": {
-                "percent": 57,
-                "lists": [
-                    {"modules": ["DAM", "ESB"], "percent": 75},
-                    {"modules": ["DAM", "CM"], "percent": 25},
-                ],
-            },
-        },
-    },
-    "workflows": {"extension_percent": 13, "max_components": 3},
-}
+EXACT = ROOT / "workloads" / "reference-24.yaml"
 
 
 def worked_example():
@@ -63,7 +33,7 @@ def worked_example():
     trace = BaseTrace(count, count, 128269 + count, np.array([1, 1, 5]), limit, run, np.full(3, -1))
     delay = np.array([0.5, 7875 / 12507, 7967 / 11825])
     api = np.array([44 / 50, 1973 / 2657, 0.5])
-    return trace, Workflows({chain(3): np.array([0])}, delay, api)
+    return trace, Workflows(count, {chain(3): np.array([0])}, delay, api)
 
 
 def test_worked_example_by_hand():
@@ -97,7 +67,10 @@ def test_hand_over_of_every_shape_is_the_plain_recursion(kind, width, depth, see
         np.maximum(limit // 2, 1), np.full(rows, -1),
     )  # fmt: skip
     workflows = Workflows(
-        {shape: np.array([0])}, random.uniform(0.5, 0.9, rows), random.uniform(0.5, 0.9, rows)
+        np.arange(rows),
+        {shape: np.array([0])},
+        random.uniform(0.5, 0.9, rows),
+        random.uniform(0.5, 0.9, rows),
     )
     said = hand_over(trace, workflows)
     before = {q: [p for p, r in shape.links() if r == q] for q in range(rows)}
@@ -164,7 +137,7 @@ def test_stages_give_the_files_of_the_reference_byte_for_byte(scenario, tmp_path
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_recipe_with_seeds_gives_the_same_files(scenario, tmp_path):
     """From seeds to bytes: both of the reference's generators, and everything between."""
-    write_trace(Generated(Recipe.of(**EXACT)).scenario(scenario), tmp_path / "trace.mwf")
+    write_trace(Generated(Recipe.from_yaml(EXACT)).scenario(scenario), tmp_path / "trace.mwf")
     assert (tmp_path / "trace.mwf").read_bytes() == gzip.decompress(
         (ORACLE / f"{FILES[scenario]}.mwf.gz").read_bytes()
     )
@@ -182,7 +155,7 @@ def test_the_reference_draws_workflows_without_looking_at_the_data():
 
 
 def test_all_scenarios_are_one_base_workload(tmp_path):
-    generated = Generated(Recipe.of(**EXACT), 5)
+    generated = Generated(Recipe.from_yaml(EXACT), 5)
     traces = {}
     for scenario in SCENARIOS:
         path = tmp_path / f"{SCENARIOS.index(scenario)}.mwf"

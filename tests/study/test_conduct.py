@@ -1,0 +1,215 @@
+"""Carrying studies out: the same bytes whoever does it, whatever is killed; failures leave the rest alone."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scheduler_sim import Result
+from scheduler_sim.errors import InputError
+from scheduler_sim.study import carry
+from scheduler_sim.study.conduct import conduct
+from scheduler_sim.study.processes import local
+from scheduler_sim.study.store import Store
+from tests.conftest import ROOT
+from tests.study.studies import RECIPE, small, tree
+
+DASK_WORKERS = 2
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("undisturbed")
+    conducted = conduct(small(), directory / "study")
+    assert conducted.failed == {}
+    return directory / "study"
+
+
+def test_the_index_is_a_row_a_run(undisturbed):
+    index = pd.read_parquet(undisturbed / "index.parquet")
+    assert index[["policy", "seed"]].values.tolist() == [[p, s] for s in range(3) for p in ("fcfs", "easy")]
+    assert set(index["state"]) == {"finished"}
+    for _, row in index.iterrows():
+        result = Result.load(undisturbed / "runs" / row["id"])
+        result.check()
+        assert row["wait_time_mean"] == result.metrics["wait_time"]["mean"]
+        assert row["utilization_cluster"] == result.metrics["utilization"]["cluster"]
+        assert result.manifest["run"]["factors"]["policy"] == row["policy"]
+
+
+def test_policies_are_paired_on_the_same_jobs(undisturbed):
+    index = pd.read_parquet(undisturbed / "index.parquet")
+    work = [
+        [
+            (c["nodes"] * c["run_time"]).sum()
+            for c in (Result.load(undisturbed / "runs" / i).components for i in ids)
+        ]
+        for ids in (index[index["policy"] == policy]["id"] for policy in ("fcfs", "easy"))
+    ]
+    assert work[0] == work[1]
+    assert len(set(work[0])) == 3
+
+
+def test_several_processes_give_the_same_bytes(undisturbed, tmp_path):
+    conducted = conduct(small(), tmp_path / "study", local(2))
+    assert conducted.failed == {}
+    assert tree(tmp_path / "study") == tree(undisturbed)
+
+
+def test_finished_runs_are_not_repeated(tmp_path):
+    conduct(small(seeds=2), tmp_path / "study")
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "study" / "runs").iterdir()}
+    more = conduct(small(), tmp_path / "study")
+    assert (more.already, len(more.index)) == (4, 6)
+    assert all(path.stat().st_mtime_ns == before for path, before in times.items())
+    fewer = conduct(small(seeds=1), tmp_path / "study")
+    assert (fewer.already, len(fewer.index)) == (2, 2)
+
+
+def test_a_run_that_is_not_whole_is_done_again(undisturbed, tmp_path):
+    conduct(small(), tmp_path / "study")
+    runs = sorted((tmp_path / "study" / "runs").iterdir())
+    (runs[0] / "components.parquet").write_bytes(b"PAR1")
+    (runs[1] / "metrics.json").write_text("")
+    (runs[2] / "manifest.json").unlink()
+    (tmp_path / "study" / "runs" / ".x.partial-1").mkdir()
+    conducted = conduct(small(), tmp_path / "study")
+    assert conducted.already == 3
+    assert tree(tmp_path / "study") == tree(undisturbed)
+
+
+def test_a_failed_run_leaves_the_others_alone_and_is_tried_again(undisturbed, tmp_path, monkeypatch):
+    keep = Store.keep
+    unlucky = small().runs()[2].id
+
+    def refuse(store, run, result):
+        if run.id == unlucky:
+            raise InputError("no luck today")
+        keep(store, run, result)
+
+    monkeypatch.setattr(Store, "keep", refuse)
+    conducted = conduct(small(), tmp_path / "study")
+    assert conducted.failed == {unlucky: "no luck today"}
+    assert conducted.index["state"].tolist() == ["finished"] * 2 + ["failed"] + ["finished"] * 3
+    assert np.isnan(conducted.index["wait_time_mean"][2])
+    monkeypatch.undo()
+    assert conduct(small(), tmp_path / "study").already == 5
+    assert tree(tmp_path / "study") == tree(undisturbed)
+
+
+def test_a_run_that_takes_its_worker_down_is_given_up_and_the_rest_is_not(tmp_path):
+    """A recipe of 10^8 jobs would need more memory than the worker may have: the system kills it."""
+    poison = {**RECIPE, "modules": [{"name": "cluster", "nodes": 64, "jobs": 10**8}]}
+    study = small(
+        seeds=1, policies=["easy"], workloads={"like": {"recipe": RECIPE}, "poison": {"recipe": poison}}
+    )
+    conducted = conduct(study, tmp_path / "study", killing_runner(study.runs()[1].id))
+    assert list(conducted.failed.values()) == ["its worker was lost 3 times"]
+    assert conducted.index["state"].tolist() == ["finished", "failed"]
+
+
+def killing_runner(victim):
+    """Give up the runs of a worker as the processes do, without the processes."""
+
+    def runner(directory, work):
+        attempts, queue = {}, list(work)
+        while queue:
+            batch = queue.pop(0)
+            if any(run.id == victim for run in batch):
+                again, done = carry.after_loss(directory, batch, attempts)
+                queue += again
+                yield from done
+            else:
+                yield from carry.carry_out(directory, batch)
+
+    return runner
+
+
+def test_a_directory_with_something_else_is_left_alone(tmp_path):
+    (tmp_path / "letter.txt").write_text("dear reader")
+    with pytest.raises(InputError, match="not a study"):
+        conduct(small(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_two_at_once_are_refused(tmp_path):
+    with Store(tmp_path / "study").held(), pytest.raises(InputError, match="another process"):
+        conduct(small(), tmp_path / "study")
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from scheduler_sim.study.conduct import conduct
+from scheduler_sim.study.processes import local
+from tests.study.studies import small
+if __name__ == "__main__":
+    conduct(small(), Path(sys.argv[1]), local(2))
+"""
+
+
+def start(program, directory):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, program, directory], env=environment, start_new_session=True)
+
+
+def children(pid):
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+            command = status.with_name("cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and b"spawn_main" in command:
+            found.append(int(status.parent.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds workers by /proc, which this system lacks")
+@pytest.mark.parametrize("victim", ["worker", "coordinator"])
+@pytest.mark.parametrize("seed", range(3))
+def test_killing_anybody_at_any_moment_changes_nothing(victim, seed, undisturbed, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    delay = random.Random(f"{victim}{seed}").uniform(1.0, 4.0)
+    running = start(program, tmp_path / "study")
+    time.sleep(delay)
+    target = running.pid if victim == "coordinator" else next(iter(children(running.pid)), None)
+    if target is not None:
+        os.kill(target, signal.SIGKILL)
+    running.wait(timeout=100)
+    if victim == "coordinator":
+        assert start(program, tmp_path / "study").wait(timeout=100) == 0
+    assert tree(tmp_path / "study") == tree(undisturbed)
+
+
+@pytest.mark.slow
+def test_dask_gives_the_same_bytes_with_a_worker_killed(undisturbed, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    from scheduler_sim.study.dask_runner import on_dask
+
+    with distributed.LocalCluster(
+        n_workers=DASK_WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        killed = []
+
+        def kill(done, total):
+            if not killed:
+                killed.append(next(iter(cluster.workers.values())).pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+        conducted = conduct(small(), tmp_path / "study", on_dask(cluster.scheduler_address), kill)
+    assert killed
+    assert conducted.failed == {}
+    assert tree(tmp_path / "study") == tree(undisturbed)
