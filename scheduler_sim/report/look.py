@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -93,15 +94,13 @@ def shades(number: int) -> list[tuple[float, float, float]]:
     return [ramp(place)[:3] for place in places]
 
 
-def lightness(colour: Any) -> float:
-    """Return how light a colour is in grey print, 0 black to 1 white (weights of ITU-R BT.601)."""
-    red, green, blue = matplotlib.colors.to_rgb(colour)
-    return 0.299 * red + 0.587 * green + 0.114 * blue
-
-
 def ink(colour: Any) -> str:
-    """Return the colour in which a number is read on this one: black or white."""
-    return "black" if lightness(colour) > 0.5 else "white"
+    """Return the colour in which a text stands out more from this one: black or white.
+
+    By the relative luminance and the contrast ratio of WCAG 2.2: black wins above 0.179.
+    """
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return "black" if 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] > 0.179 else "white"
 
 
 def save_png(figure: Figure, path: str | Path) -> Path:
@@ -167,3 +166,15 @@ def span_text(seconds: float) -> str:
 def short(number: float) -> str:
     """Write a number with sensible digits: ``1,234``, ``3.2``, ``0.071``."""
     return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
+
+
+def percent_change(ratio: float) -> str:
+    """Write a ratio as what changed: ``no change``, ``+12 %``, ``−3.4 %``, from twice on ``3.2 times``."""
+    if ratio >= 2:
+        return f"{short(float(f'{ratio:.3g}'))} times"
+    change = 100 * (ratio - 1)
+    digits = 0 if abs(change) >= 9.5 else 1
+    text = f"{abs(change):.{digits}f}"
+    if float(text) == 0:
+        return "no change" if change == 0 else "under 0.1 %"
+    return f"{'−' if change < 0 else '+'}{text} %"

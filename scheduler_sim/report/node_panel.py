@@ -62,10 +62,10 @@ class Bars:
         return len(self.row) > MOST_RECTANGLES
 
     def within(self, first: int, last: int) -> Bars:
-        """Return those that touch a span of time."""
+        """Cut out a span of time."""
         keep = (self.start <= last) & (self.end >= first)
-        columns = ("row", "start", "end", "low", "high")
-        return Bars(self.capacity, *(getattr(self, column)[keep] for column in columns))
+        start, end = (np.clip(times[keep], first, last) for times in (self.start, self.end))
+        return Bars(self.capacity, self.row[keep], start, end, self.low[keep], self.high[keep])
 
 
 def module_bars(result: Result) -> dict[str, Bars]:
@@ -82,13 +82,12 @@ def module_bars(result: Result) -> dict[str, Bars]:
 
 
 def draw_nodes(panel: Axes, bars: Bars, colouring: Colouring, ids: Ints) -> None:
-    """Draw rectangles into a panel whose place on the page and limits are settled.
+    """Draw rectangles into a panel whose place on the page and span of time are settled.
 
     Up to ``MOST_RECTANGLES`` are drawn one by one, more as an image. Those that are large
     enough get a border and the number of their component, from ``ids``.
     """
     (first, last), extent = panel.get_xlim(), panel.get_window_extent()
-    bars = bars.within(int(first), int(last))
     wide = (bars.end - bars.start) * (extent.width / (last - first))
     high = (bars.high - bars.low) * (extent.height / max(bars.capacity, 1))
     border = BORDER_ON_IMAGE if bars.many else BORDER

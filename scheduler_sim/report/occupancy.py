@@ -15,7 +15,7 @@ TINTS = 8
 
 
 def coverage(
-    left: Floats, right: Floats, low: Floats, high: Floats, code: NDArray[np.int64],
+    left: NDArray[Any], right: NDArray[Any], low: NDArray[Any], high: NDArray[Any], code: NDArray[np.int64],
     *, codes: int, width: int, height: int,
 ) -> Floats:  # fmt: skip
     """Return how much of each pixel the rectangles of each class cover: float64[codes, height, width].
@@ -59,7 +59,7 @@ def blend(layers: Floats, colours: tuple[Any, ...]) -> NDArray[np.uint8]:
     return np.rint(255 * image).astype(np.uint8)
 
 
-def _corner(place: Floats) -> tuple[NDArray[np.int64], Floats]:
+def _corner(place: NDArray[Any]) -> tuple[NDArray[np.int64], Floats]:
     """Split places on an axis into the pixel and the part of the pixel before them."""
     pixel = np.floor(place).astype(np.int64)
     return pixel, place - pixel

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -19,6 +20,9 @@ from scheduler_sim.result.store import (
     write_document,
     write_table,
 )
+
+if TYPE_CHECKING:
+    from scheduler_sim.report.plot import Plot
 
 
 @dataclass
@@ -79,6 +83,17 @@ class Result:
         from scheduler_sim.result.check import check
 
         check(self.components, self.timeline, self.metrics, self.manifest)
+
+    @property
+    def plot(self) -> Plot:
+        """Pictures of this run by name: ``result.plot.gantt()`` and others, see ``report.plot.Plot``."""
+        # By name, for a result knows nothing of what is made from it, and Matplotlib must not load with it.
+        plot: Plot = import_module("scheduler_sim.report.plot").Plot(self)
+        return plot
+
+    def _repr_html_(self) -> str:
+        card: str = import_module("scheduler_sim.report.card").card(self)
+        return card
 
     def __repr__(self) -> str:
         modules = ", ".join(self.manifest.get("modules", {}))

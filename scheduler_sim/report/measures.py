@@ -1,0 +1,46 @@
+"""The names of measures, and their values, as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+from scheduler_sim.report.look import short, span_text
+from scheduler_sim.report.wording import plain
+
+STATISTICS = {
+    "mean": "mean {}", "median": "median {}", "p90": "90th percentile of {}",
+    "p99": "99th percentile of {}", "max": "largest {}", "weighted": "mean {} of a node-hour",
+}  # fmt: skip
+"""Last words of the name of a measure, and how they are said."""
+
+WORDS = {
+    "wait_time": "wait",
+    "response_time": "response time",
+    "bounded_slowdown": "bounded slowdown",
+    "utilization": "utilisation",
+    "utilization_total": "utilisation",
+}
+
+
+def metric_words(name: str) -> str:
+    """Write the name of a measure: ``mean wait`` for ``wait_time_mean``."""
+    if name.startswith("utilization_") and name != "utilization_total":
+        return f"utilisation of {plain(name.removeprefix('utilization_'))}"
+    what, _, statistic = name.rpartition("_")
+    if statistic not in STATISTICS:
+        what, statistic = name, ""
+    words = WORDS.get(what) or plain(what.replace("_", " "))
+    return STATISTICS[statistic].format(words) if statistic else words
+
+
+def is_span(name: str) -> bool:
+    """Tell whether a measure is a span of time in seconds."""
+    return name.startswith(("wait_time", "response_time", "makespan"))
+
+
+def written(value: float, name: str) -> str:
+    """Write the value of a measure with sensible digits, spans of time with their unit."""
+    if is_span(name):
+        return span_text(float(f"{value:.3g}"))
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return short(round(value, min(digits, 6)))
