@@ -15,7 +15,7 @@ import pandas as pd
 
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.metrics.blocks import FEWEST as FEWEST_BLOCKS
-from scheduler_sim.metrics.blocks import merged
+from scheduler_sim.metrics.blocks import LARGE, merged
 from scheduler_sim.metrics.intervals import (
     CONFIDENCE,
     Interval,
@@ -118,7 +118,7 @@ def _compared(
     difference = difference_interval(level, baseline, confidence, inflation)
     ratio = ratio_interval(level, baseline, confidence, inflation, seed)
     p = paired_t(differences, inflation)
-    check = wilcoxon(differences) if inflation == 1 else np.nan  # it asks for independent pairs
+    check = np.nan if autocorrelation > LARGE else wilcoxon(differences)  # it asks for independent pairs
     if blocks and len(level) < FEWEST_BLOCKS:
         difference, ratio = Interval(difference.value, np.nan, np.nan), Interval(ratio.value, np.nan, np.nan)
         p = check = np.nan

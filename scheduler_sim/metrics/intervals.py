@@ -140,8 +140,7 @@ def _studentised_quantile(
         errors[errors <= NOISE * np.abs(ratios)] = 0.0
         pivots = np.abs(ratios - ratio) / errors
     pivots[(errors == 0) & (np.abs(ratios - ratio) <= NOISE * abs(ratio))] = 0.0
-    pivots[np.isnan(pivots)] = np.inf
-    pivots.sort()
+    pivots.sort()  # what is not a number comes last
     return float(pivots[int(np.ceil(confidence * (RESAMPLES + 1))) - 1])
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from scheduler_sim.metrics.blocks import LARGEST
+
 SMALL_PERCENT = 10.0
 """An interval within this of no change says that there is no difference worth the name."""
 
@@ -48,6 +50,8 @@ def verdict(row: Mapping[Any, Any], significant: bool, least_pairs: int = MINIMU
     confidence = f"{100 * float(row['confidence']):g} %"
     if low <= 0 <= high:
         if unit == "%" and max(-low, high) > SMALL_PERCENT:
+            if row.get("autocorrelation", 0.0) >= LARGEST:
+                return "undecided: the blocks depend too much on each other"
             less, more = _directions(row["metric"])
             ends = f"between {_amounts(-low, unit=unit)} {less} and {_amounts(high, unit=unit)} {more}"
             return f"undecided: {ends} ({confidence})"

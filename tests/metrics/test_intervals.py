@@ -70,6 +70,20 @@ def test_few_pairs_and_resamples_without_spread_fall_back_on_students_t():
     assert found.high - found.value == pytest.approx(t_half_width(linearised(one_of_ten, np.full(10, 50.0))))
 
 
+def test_resamples_that_agree_with_the_ratio_count_as_no_deviation():
+    baseline = np.full(6, 100.0)
+    level = baseline + np.array([0, 0, 0, 0, 7, -7])  # 9 % of the resamples have neither of the last two
+    found = ratio_interval(level, baseline)
+    assert found.value == 1.0
+    assert found.high - 1 != pytest.approx(t_half_width(linearised(level, baseline)), rel=1e-3)
+
+
+def test_a_ratio_of_what_cannot_be_negative_is_not():
+    level, baseline = np.array([0.0, 0.0, 30.0]), np.array([4.0, 5.0, 6.0])
+    assert ratio_interval(level, baseline).low == 0.0
+    assert ratio_interval(level - 1, baseline).low < 0.0
+
+
 def test_the_bootstrap_is_seeded_and_stands_alone():
     level, baseline = paired(np.random.default_rng(2), 9, "normal")
     first = ratio_interval(level, baseline)

@@ -103,6 +103,11 @@ def test_slices_are_in_their_order():
     assert list(sliced(many(), "user").index) == ["ana", "bo", "cy", "not known"]
 
 
+def test_small_is_fewer_than_30_that_ran():
+    runs = [Run(0, 0, 1, 1)] * 30 + [Run(0, 0, 1, 2)] * 29 + [Run(0, None, 0, 2, state="PENDING")] * 5
+    assert sliced(components_of(runs), "size")["small"].tolist() == [False, True]
+
+
 def test_two_ways():
     components = many()
     table = two_way(components, "ran")
