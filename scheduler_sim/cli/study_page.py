@@ -16,12 +16,29 @@ MOST_ROWS = 40
 def study_text(study: Study, conducted: Conducted, seconds: float) -> str:
     """Return the page: how many runs, and the mean of each metric over the seeds."""
     index = conducted.index
-    new = len(index) - conducted.already - len(conducted.failed)
+    new = conducted.new
+    already = len(index) - new - len(conducted.failed)
     overhead = f", {1000 * seconds / new:.0f} ms each" if new else ""
     title = f"{plain(study.name)}: {count(len(index), 'run')}"
-    done = f"  {new:,} new in {duration(round(seconds))}{overhead}; {conducted.already:,} were there"
+    done = f"  {new:,} new in {duration(round(seconds))}{overhead}; {already:,} were there"
     failed = f"; {len(conducted.failed):,} failed" if conducted.failed else ""
-    return "\n\n".join([title, done + failed, _means(study, index), f"  written to {conducted.directory}"])
+    parts = [title, done + failed, _means(study, index), _comparison(study, conducted.comparison)]
+    return "\n\n".join([*filter(None, parts), f"  written to {conducted.directory}"])
+
+
+def _comparison(study: Study, comparison: pd.DataFrame) -> str:
+    """Say how each level compares with the baseline, in every cell."""
+    if comparison.empty:
+        return ""
+    (factor, level), *_ = study.keys.baseline.items()
+    cells = [name for name in study.factors[:-1] if name != factor and comparison[name].nunique() > 1]
+    rows: list[tuple[str, ...]] = [(factor, *cells, "metric", "pairs", f"against {plain(str(level))}")]
+    for _, row in comparison.iterrows():
+        names = (plain(str(row[name])) for name in (factor, *cells))
+        rows.append((*names, row["metric"].replace("_", " "), f"{row['pairs']:,}", row["verdict"]))
+    more = len(rows) - 1 - MOST_ROWS
+    text = table([(*row[:-2], row[-1], row[-2]) for row in rows[: MOST_ROWS + 1]], left=len(rows[0]) - 1)
+    return text + (f"\n  ... and {more} more: comparison.parquet" if more > 0 else "")
 
 
 def _means(study: Study, index: pd.DataFrame) -> str:

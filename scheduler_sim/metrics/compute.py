@@ -10,11 +10,9 @@ import pandas as pd
 
 from scheduler_sim.metrics.statistics import summary
 from scheduler_sim.metrics.utilization import energy, utilization, window
+from scheduler_sim.metrics.values import job_values
 from scheduler_sim.metrics.workflows import workflow_metrics
 from scheduler_sim.result.columns import NEVER, rows_named
-
-BOUND_S = 10
-"""Run times below this count as this much in the bounded slowdown."""
 
 
 def compute(
@@ -55,13 +53,7 @@ def job_metrics(components: pd.DataFrame) -> dict[str, Any]:
     """Sum up wait, response, slowdown and bounded slowdown over the components that ran."""
     ran = components["start_time"].to_numpy() != NEVER
     submit, start, end = (components[f"{name}_time"].to_numpy()[ran] for name in ("submit", "start", "end"))
-    response, run = end - submit, end - start
-    return {
-        "wait_time": summary(start - submit),
-        "response_time": summary(response),
-        "slowdown": summary(response / np.maximum(run, 1)),
-        "bounded_slowdown": summary(np.maximum(1.0, response / np.maximum(run, BOUND_S))),
-    }
+    return {name: summary(values) for name, values in job_values(submit, start, end).items()}
 
 
 def state_counts(components: pd.DataFrame, counts: Mapping[str, Any]) -> dict[str, Any]:

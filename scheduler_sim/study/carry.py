@@ -32,12 +32,15 @@ def carry_out(directory: str, batch: Batch) -> list[Done]:
 
 
 def _one(store: Store, run: Run) -> Done:
-    if store.is_finished(run.id):  # a worker that was lost had come that far
-        return Done(run.id)
     try:
-        store.keep(run, run.carry_out())
+        if store.is_finished(run.id):  # by a worker that was lost, or measured otherwise
+            store.measure(run.id, None, run.trim)
+        else:
+            result = run.carry_out()
+            store.keep(run, result)
+            store.measure(run.id, result.components, run.trim)
     except SchedulerSimError as error:
-        if store.is_finished(run.id):  # a worker of an interrupted study came first
+        if store.is_done(run):  # a worker of an interrupted study came first
             return Done(run.id)
         return Done(run.id, str(error))
     except MemoryError:
@@ -72,7 +75,7 @@ def after_loss(directory: str, batch: Batch, attempts: dict[str, int]) -> tuple[
     again: list[Batch] = []
     ended: list[Done] = []
     for run in batch:
-        if store.is_finished(run.id):
+        if store.is_done(run):
             ended.append(Done(run.id))
             continue
         attempts[run.id] = attempts.get(run.id, 0) + 1

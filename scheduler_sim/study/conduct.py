@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from scheduler_sim.metrics.replication import needed_for
 from scheduler_sim.study.carry import Runner, batches, here
+from scheduler_sim.study.comparison import compared
+from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import Store
 from scheduler_sim.study.study import Study
+from scheduler_sim.version import __version__
 
 LARGEST_BATCH = 8
 """Most runs that a worker takes at once: they share a workload, and are lost together at worst."""
@@ -26,13 +31,15 @@ class Conducted:
     ----------
     directory : of the study.
     index : a row a run: id, factors, state, error, metrics.
-    already : runs that were there before.
+    comparison : how the levels of the baseline's factor compare; see :func:`compared`.
+    new : runs carried out; the others were there before.
     failed : error by run id.
     """
 
     directory: Path
     index: pd.DataFrame
-    already: int
+    comparison: pd.DataFrame
+    new: int
     failed: dict[str, str]
 
 
@@ -47,28 +54,59 @@ def conduct(
     store = Store(directory)
     with store.held():
         store.clear_leftovers()
-        runs = study.runs()
-        missing = [run for run in runs if not store.is_finished(run.id)]
-        store.write_study(study_document(study, len(runs)))
+        seeds = list(study.keys.seeds)
         failed: dict[str, str] = {}
-        done = len(runs) - len(missing)
-        already = done
-        for ended in runner(str(store.directory.resolve()), batches(missing, LARGEST_BATCH)):
-            done += 1
-            if ended.error:
-                failed[ended.run_id] = ended.error
-            if progress is not None:
-                progress(done, len(runs))
+        new = 0
+        while True:
+            runs = study.runs(seeds)
+            store.write_study(study_document(study, seeds))
+            missing = [run for run in runs if run.id not in failed and not store.is_done(run)]
+            errors = _carry_out(store, missing, len(runs), runner, progress)
+            new += len(missing) - len(errors)
+            failed |= errors
+            index = store.write_index(runs, failed)
+            more = more_seeds(study, store, index, seeds)
+            if not more:
+                break
+            seeds += more
         store.clear_leftovers()
-        return Conducted(store.directory, store.write_index(runs, failed), already, failed)
+        comparison = compared(store.directory, study_document(study, seeds), index)
+        store.write_comparison(comparison)
+        return Conducted(store.directory, index, comparison, new, failed)
 
 
-def study_document(study: Study, runs: int) -> dict[str, object]:
+def _carry_out(
+    store: Store, missing: list[Run], total: int, runner: Runner, progress: Progress | None
+) -> dict[str, str]:
+    """Carry out what is missing; return the errors of what failed."""
+    done, errors = total - len(missing), {}
+    for ended in runner(str(store.directory.resolve()), batches(missing, LARGEST_BATCH)):
+        done += 1
+        if ended.error:
+            errors[ended.run_id] = ended.error
+        if progress is not None:
+            progress(done, total)
+    return errors
+
+
+def more_seeds(study: Study, store: Store, index: pd.DataFrame, seeds: list[int]) -> list[int]:
+    """Return the seeds to add until the comparisons are narrow enough, none if they are or it is no use."""
+    wanted = study.keys.replicates
+    if wanted is None or len(seeds) >= wanted.most:
+        return []
+    table = compared(store.directory, study_document(study, seeds), index, [wanted.metric])
+    table = table[table["replicates"] == "seeds"]
+    number = min(needed_for(table, wanted.half_width), wanted.most - len(seeds))
+    return [max(seeds) + 1 + k for k in range(number)]
+
+
+def study_document(study: Study, seeds: list[int]) -> dict[str, Any]:
     """Return what ``study.json`` says: name, keys and inputs, nothing of who carried it out."""
     return {
+        "version": __version__,
         "name": study.name,
         "factors": list(study.factors),
-        "runs": runs,
+        "seeds": list(seeds),
         "keys": study.keys.model_dump(),
         "systems": study.inputs.systems,
         "workloads": {

@@ -12,7 +12,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.generation.recipe import Recipe
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.study.keys import StudyKeys
-from scheduler_sim.study.run import Run, file_digest
+from scheduler_sim.study.run import Run, Trim, file_digest
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.trace_io import trace_format
 
@@ -62,9 +62,7 @@ class Inputs:
         """Tell whether other seeds give other jobs."""
         return "recipe" in self.workloads[workload]
 
-    def run(
-        self, labels: Mapping[str, str], settings: Mapping[str, Any], seed: int, honour_status: bool
-    ) -> Run:
+    def run(self, labels: Mapping[str, str], settings: Mapping[str, Any], seed: int, keys: StudyKeys) -> Run:
         """Return the run of some levels. Raises ConfigError for a parameter that does not apply."""
         policy = self.policies[labels["policy"]]
         of_policy = {key: value for key, value in settings.items() if key.startswith("policy.")}
@@ -79,8 +77,9 @@ class Inputs:
             policy=varied,
             seed=seed,
             files={role: file_digest(path) for role, path in varied.files if role != "policy"},
-            honour_status=honour_status,
+            honour_status=keys.honour_status,
             trace_path="" if random else workload["path"],
+            trim=Trim(keys.trim.warm_up / 100, keys.trim.cool_down / 100),
         )
 
     def _of_seed(self, workload: Mapping[str, Any], settings: Mapping[str, Any], seed: int) -> dict[str, Any]:

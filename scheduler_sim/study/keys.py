@@ -100,7 +100,7 @@ class TrimKeys(Keys):
 class ReplicateKeys(Keys):
     """More seeds until the comparisons are narrow enough."""
 
-    metric: Name = Field(default="wait_time_mean", description="metric whose comparison counts")
+    metric: Name = Field(default="wait_time_mean", description="column of the index whose comparison counts")
     half_width: Positive = Field(description="half width of the interval of the ratio, percent")
     most: Annotated[int, whole(2, 100_000)] = Field(default=100, description="most seeds in all")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import scheduler_sim
 from scheduler_sim.errors import InputError
@@ -25,6 +25,17 @@ DIGITS = 20
 """Hexadecimal digits of a run's id."""
 
 
+class Trim(NamedTuple):
+    """Shares (0 to 1) of the span of submissions, at its beginning and end, that do not count."""
+
+    warm_up: float = 0.0
+    cool_down: float = 0.0
+
+    def to_dict(self) -> dict[str, float]:
+        """Return it as it is written."""
+        return self._asdict()
+
+
 @dataclass(frozen=True)
 class Run:
     """A run, plain data that any worker can carry out.
@@ -37,7 +48,7 @@ class Run:
     policy : as it is carried out; files : sha256 of the Python files that order its queue.
     seed : of the simulation's own draws.
     honour_status : whether components fail whose status is not success.
-    trace_path : where the trace stands; no part of the identity.
+    trace_path : where the trace stands; trim : what does not count. Neither is part of the identity.
     """
 
     factors: Mapping[str, str]
@@ -48,6 +59,7 @@ class Run:
     files: Mapping[str, str] = field(default_factory=dict)
     honour_status: bool = False
     trace_path: str = ""
+    trim: Trim = field(default_factory=Trim)
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""The directory of a study: whole runs, an index of them, and nothing that looks whole but is not.
+"""The directory of a study: whole runs, tables of them, and nothing that looks whole but is not.
 
-``runs/ID/`` is the result directory of a run; ``index.parquet`` has a row a run with its factors,
-state and metrics; ``study.json`` says what was studied. All of these are the same bytes for the same
-study, whoever carried it out; ``study.log`` alone holds times.
+``runs/ID/`` is the result directory of a run, with ``measures.json``, what the study counts of it;
+``index.parquet`` has a row a run with its factors, state, metrics and measures;
+``comparison.parquet`` compares the levels of the baseline's factor; ``study.json`` says what was
+studied. All of these are the same bytes for the same study, whoever carried it out.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,18 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.metrics.measures import measures
+from scheduler_sim.metrics.trimming import trim as trimmed
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, read_document, write_document
-from scheduler_sim.study.run import Run
+from scheduler_sim.study.run import Run, Trim
 
 INDEX = "index.parquet"
+COMPARISON = "comparison.parquet"
 STUDY = "study.json"
 LOCK = ".lock"
 RUNS = "runs"
+MEASURES = "measures.json"
 
 
 class Store:
@@ -80,6 +85,25 @@ class Store:
         """Write the result of a run, whole or not at all."""
         result.save(self.place(run.id))
 
+    def is_done(self, run: Run) -> bool:
+        """Tell whether nothing is left to do for a run."""
+        return self.is_finished(run.id) and self.is_measured(run.id, run.trim)
+
+    def is_measured(self, run_id: str, trim: Trim) -> bool:
+        """Tell whether a finished run has its measures, of the components that count."""
+        try:
+            return read_document(self.place(run_id) / MEASURES).get("trim") == trim.to_dict()
+        except InputError:
+            return False
+
+    def measure(self, run_id: str, components: pd.DataFrame | None, trim: Trim) -> None:
+        """Write the measures of a finished run; without its components they are read."""
+        if components is None:
+            components = Result.load(self.place(run_id)).components
+        counted = trimmed(components, trim.warm_up, trim.cool_down)
+        document = {"trim": trim.to_dict(), **measures(components, counted)}
+        write_whole(self.place(run_id) / MEASURES, lambda path: write_document(document, path))
+
     def clear_leftovers(self) -> None:
         """Remove what interrupted workers left under hidden names, and runs that are not whole."""
         for path in self.runs.iterdir():
@@ -88,35 +112,41 @@ class Store:
 
     def write_study(self, document: Mapping[str, Any]) -> None:
         """Write what was studied."""
-        self._write(STUDY, lambda path: write_document(document, path))
+        write_whole(self.directory / STUDY, lambda path: write_document(document, path))
 
     def write_index(self, runs: Sequence[Run], failed: Mapping[str, str]) -> pd.DataFrame:
         """Write a row a run, in the order of the study; return the table."""
         rows = [self._row(run, failed.get(run.id)) for run in runs]
         index = pd.DataFrame(rows)
-        self._write(INDEX, lambda path: _to_parquet(index, path))
+        write_whole(self.directory / INDEX, lambda path: _to_parquet(index, path))
         return index
+
+    def write_comparison(self, comparison: pd.DataFrame) -> None:
+        """Write how the levels of the baseline's factor compare."""
+        write_whole(self.directory / COMPARISON, lambda path: _to_parquet(comparison, path))
 
     def _row(self, run: Run, error: str | None) -> dict[str, Any]:
         row: dict[str, Any] = {"id": run.id, **run.factors}
         row["seed"] = int(run.factors["seed"])
         if not self.is_finished(run.id):
             return {**row, "state": "failed" if error else "missing", "error": error or ""}
-        metrics = read_document(self.place(run.id) / "metrics.json")
-        return {**row, "state": "finished", "error": "", **dict(flat(metrics))}
+        metrics = dict(flat(read_document(self.place(run.id) / "metrics.json")))
+        counted = dict(flat(read_document(self.place(run.id) / MEASURES)))
+        return {**row, "state": "finished", "error": "", **metrics, **counted}
 
-    def _write(self, name: str, write: Any) -> None:
-        target = self.directory / name
-        partial = self.directory / f".{name}.partial"
-        try:
-            write(partial)
-            with partial.open("rb") as file:
-                os.fsync(file.fileno())
-            os.replace(partial, target)
-        except OSError as error:
-            raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
-        finally:
-            partial.unlink(missing_ok=True)
+
+def write_whole(target: Path, write: Callable[[Path], None]) -> None:
+    """Write a file under another name and rename it. Raises SchedulerSimError if that fails."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        write(partial)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+    except OSError as error:
+        raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _has_its_end(path: Path) -> bool:
@@ -124,8 +154,9 @@ def _has_its_end(path: Path) -> bool:
     end = b"PAR1" if path.suffix == ".parquet" else b"}\n"
     try:
         with path.open("rb") as file:
-            file.seek(-len(end), os.SEEK_END)
-            return file.read() == end
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - len(end), 0))
+            return size > 2 * len(end) and file.read() == end
     except OSError:
         return False
 
@@ -142,9 +173,9 @@ def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, flo
             yield path, float(value)
 
 
-def _to_parquet(index: pd.DataFrame, path: Path) -> None:
+def _to_parquet(table: pd.DataFrame, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.Table.from_pandas(index, preserve_index=False).replace_schema_metadata(None)
-    pq.write_table(table, path, compression="zstd", compression_level=1)
+    arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+    pq.write_table(arrow, path, compression="zstd", compression_level=1)

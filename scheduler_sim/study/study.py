@@ -89,7 +89,7 @@ class Study:
                         labels = {"system": system, "workload": workload, "policy": policy}
                         labels |= {key: spelt(value) for key, value in settings.items()} | {SEED: str(seed)}
                         if self._wanted(labels):
-                            run = self.inputs.run(labels, settings, seed, self.keys.honour_status)
+                            run = self.inputs.run(labels, settings, seed, self.keys)
                             found.setdefault(run.id, run)
         return list(found.values())
 

@@ -69,10 +69,10 @@ def test_finished_runs_are_not_repeated(tmp_path):
     conduct(small(seeds=2), tmp_path / "study")
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "study" / "runs").iterdir()}
     more = conduct(small(), tmp_path / "study")
-    assert (more.already, len(more.index)) == (4, 6)
+    assert (more.new, len(more.index)) == (2, 6)
     assert all(path.stat().st_mtime_ns == before for path, before in times.items())
     fewer = conduct(small(seeds=1), tmp_path / "study")
-    assert (fewer.already, len(fewer.index)) == (2, 2)
+    assert (fewer.new, len(fewer.index)) == (0, 2)
 
 
 def test_a_run_that_is_not_whole_is_done_again(undisturbed, tmp_path):
@@ -83,7 +83,7 @@ def test_a_run_that_is_not_whole_is_done_again(undisturbed, tmp_path):
     (runs[2] / "manifest.json").unlink()
     (tmp_path / "study" / "runs" / ".x.partial-1").mkdir()
     conducted = conduct(small(), tmp_path / "study")
-    assert conducted.already == 3
+    assert conducted.new == 3
     assert tree(tmp_path / "study") == tree(undisturbed)
 
 
@@ -102,7 +102,7 @@ def test_a_failed_run_leaves_the_others_alone_and_is_tried_again(undisturbed, tm
     assert conducted.index["state"].tolist() == ["finished"] * 2 + ["failed"] + ["finished"] * 3
     assert np.isnan(conducted.index["wait_time_mean"][2])
     monkeypatch.undo()
-    assert conduct(small(), tmp_path / "study").already == 5
+    assert conduct(small(), tmp_path / "study").new == 1
     assert tree(tmp_path / "study") == tree(undisturbed)
 
 
@@ -132,6 +132,56 @@ def killing_runner(victim):
                 yield from carry.carry_out(directory, batch)
 
     return runner
+
+
+def test_measures_follow_the_trim_without_new_runs(tmp_path):
+    conduct(small(), tmp_path / "study")
+    before = tree(tmp_path / "study" / "runs")
+    trimmed = conduct(small(trim={"warm_up": 20, "cool_down": 20}), tmp_path / "study")
+    after = tree(tmp_path / "study" / "runs")
+    assert {name for name in before if before[name] != after[name]} == {n for n in before if "measures" in n}
+    assert (trimmed.index["jobs"] < 150).all()
+    assert (trimmed.index["counts_completed"] == 150).all()
+
+
+def test_comparisons_are_paired_by_seed(tmp_path):
+    conducted = conduct(small(seeds=6, baseline={"policy": "easy"}), tmp_path / "study")
+    table = conducted.comparison
+    assert set(table["policy"]) == {"fcfs"}
+    wait = table[table["metric"] == "wait_time_mean"].iloc[0]
+    assert wait["pairs"] == 6
+    mean = conducted.index.groupby("policy")["wait_time_mean"].mean()
+    assert wait["difference"] == pytest.approx(mean["fcfs"] - mean["easy"])
+    assert wait["difference_low"] < wait["difference"] < wait["difference_high"]
+    assert pd.read_parquet(tmp_path / "study" / "comparison.parquet").equals(table)
+
+
+def test_a_policy_compared_with_itself_is_no_different(tmp_path):
+    policies = {"easy": "easy", "again": {"policy": "easy", "set": {"policy.depth": 1}}}
+    conducted = conduct(small(policies=policies, baseline={"policy": "easy"}, seeds=5), tmp_path / "study")
+    assert (conducted.comparison["difference"] == 0).all()
+    assert conducted.comparison["verdict"].str.startswith("no difference").all()
+
+
+def test_a_trace_is_compared_by_blocks(tmp_path):
+    sample = str(ROOT / "workloads" / "sample-1000.swf")
+    system = {"modules": [{"name": "cluster", "nodes": 128}]}
+    study = small(systems={"s": system}, workloads={"sample": sample}, baseline={"policy": "easy"})
+    conducted = conduct(study, tmp_path / "study")
+    assert len(conducted.index) == 2
+    assert set(conducted.comparison["replicates"]) == {"blocks"}
+
+
+def test_seeds_are_added_until_the_interval_is_narrow(tmp_path):
+    wanted = {"half_width": 25, "most": 40}
+    study = small(seeds=2, baseline={"policy": "easy"}, replicates=wanted, policies=["easy", "sjf"])
+    conducted = conduct(study, tmp_path / "study")
+    wait = conducted.comparison[conducted.comparison["metric"] == "wait_time_mean"].iloc[0]
+    assert 5 <= wait["pairs"] <= 40
+    assert (wait["change_high"] - wait["change_low"]) / 2 <= 25 or wait["pairs"] == 40
+    again = conduct(study, tmp_path / "study", local(2))
+    assert again.new == 0
+    assert len(again.index) == len(conducted.index)
 
 
 def test_a_directory_with_something_else_is_left_alone(tmp_path):

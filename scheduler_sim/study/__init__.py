@@ -1,0 +1,1 @@
+"""Many runs: crossed, resumed, carried out anywhere, compared."""
