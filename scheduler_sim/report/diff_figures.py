@@ -31,10 +31,10 @@ MUCH = 3600
 # Blue won, brown lost; in grey print all five differ, too.
 OUTCOMES = {
     "more than 1 h earlier": "#004488",
-    "earlier": "#6699CC",
-    "at the same time": "#E2E2E2",
-    "later": "#EDB458",
-    "more than 1 h later": "#A3470F",
+    "earlier": "#7FB2E5",
+    "at the same time": "#E8E8E8",
+    "later": "#F5C56B",
+    "more than 1 h later": "#C4622D",
     "only in one of the two": "#000000",
 }
 SAME, ONE_ONLY = 2, 5

@@ -133,10 +133,11 @@ def notes(bars: Mapping[str, Bars], names: list[str]) -> list[str]:
 
 def legend(figure: Figure, colours: Colouring, patterns: list[Patch], lines: list[str]) -> None:
     """Say below the panels what colours and patterns mean."""
-    keys = [tuple(Patch(color=colour) for colour in several) for _, several in colours.keys]
+    entries = colours.keys or [("nothing ran", ("white",))]
+    keys = [tuple(Patch(color=colour) for colour in several) for _, several in entries]
     figure.legend(
         handles=[*keys, *patterns],
-        labels=[*(label for label, _ in colours.keys), *(str(patch.get_label()) for patch in patterns)],
+        labels=[*(label for label, _ in entries), *(str(patch.get_label()) for patch in patterns)],
         handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
         loc="outside lower center",
         ncols=8,

@@ -32,7 +32,7 @@ BORDER, BORDER_ON_IMAGE = 4, 12
 """Pixels that a rectangle must be wide and high to get a border."""
 
 MOST_LABELS = 400
-LABEL_SIZE = 6.5
+LABEL_SIZE, LARGE_LABEL = 6.5, 9.0
 DIGIT, LINE = 0.62, 1.25
 """Width of a digit and height of a line of a label, in font sizes."""
 
@@ -153,7 +153,9 @@ def _labels(panel: Axes, bars: Bars, colours: np.ndarray, ids: Ints, wide: Any, 
     _, once = np.unique(bars.row[largest], return_index=True)
     for i in largest[np.sort(once)][:MOST_LABELS]:
         middle = ((bars.start[i] + bars.end[i]) / 2, (bars.low[i] + bars.high[i]) / 2)
+        roomy = wide[i] >= 2 * (digits[i] + 1) * DIGIT * size and high[i] >= 2 * LINE * size
+        points = LARGE_LABEL if roomy else LABEL_SIZE
         panel.text(
-            *middle, str(ids[bars.row[i]]), fontsize=LABEL_SIZE, color=ink(colours[i]),
+            *middle, str(ids[bars.row[i]]), fontsize=points, color=ink(colours[i]),
             ha="center", va="center", clip_on=True, in_layout=False,
         )  # fmt: skip
