@@ -134,9 +134,10 @@ def _colouring(code: np.ndarray) -> Colouring:
 
 
 def _title(diff: ScheduleDiff, names: tuple[str, str]) -> str:
-    waits = [diff.components[f"wait_{side}"].mean() for side in ("before", "after")]
-    if np.isnan(waits).any():
-        return f"{names[0]} → {names[1]}  ·  nothing ran in one of them"
+    both = diff.components.dropna(subset="wait_difference")
+    waits = [float(both[f"wait_{side}"].mean()) for side in ("before", "after")]
+    if both.empty:
+        return f"{names[0]} → {names[1]}  ·  nothing ran in both"
     change = percent_change(waits[1] / waits[0]) if waits[0] > 0 else ""
     words = f"mean wait {span_text(waits[0])} → {span_text(waits[1])}"
     return f"{names[0]} → {names[1]}  ·  {words}" + (f" ({change})" if change else "")

@@ -43,8 +43,9 @@ def labels(panel) -> list[str]:
 
 def texts(figure) -> str:
     found = [figure.get_suptitle(), *(panel.get_title(loc="left") for panel in figure.axes)]
-    found += [legend.get_title().get_text() for legend in figure.legends]
-    found += [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    legends = [legend for part in (figure, *figure.subfigs) for legend in part.legends]
+    found += [legend.get_title().get_text() for legend in legends]
+    found += [text.get_text() for legend in legends for text in legend.get_texts()]
     return "\n".join([*found, figure.axes[-1].get_xlabel()])
 
 
