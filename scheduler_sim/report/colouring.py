@@ -103,7 +103,7 @@ def _workflow(components: pd.DataFrame) -> Colouring:
         keys.append((f"{count(int(several.sum()), 'job')} {words}", TONES))
     if not several.all():
         keys.append((f"{count(int((~several).sum()), 'job')} of one component", (OTHERS,)))
-    return Colouring("Workflow", place[code].astype(np.int64), (*TONES, OTHERS), keys)
+    return Colouring("Modular job", place[code].astype(np.int64), (*TONES, OTHERS), keys)
 
 
 def _node_seconds(components: pd.DataFrame) -> np.ndarray:

@@ -122,7 +122,7 @@ def _metric(panel: Axes, part: pd.DataFrame, names: list[str]) -> None:
         )  # fmt: skip
     panel.set_yticks(range(len(part)), names)
     panel.set_ylim(len(part) - 0.4, -0.6)
-    panel.tick_params(axis="y", length=0)
+    panel.tick_params(axis="y", length=0, pad=9)
     panel.grid(visible=False, axis="y")
     panel.axvline(1, color="black", linewidth=0.9)
 
