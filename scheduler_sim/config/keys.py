@@ -116,7 +116,8 @@ def _metadata(model: type[Keys], where: Location) -> list[Any]:
     info = parent.model_fields.get(str(where[-1]))
     if info is None or info.metadata:
         return list(info.metadata) if info else []
-    kinds = get_args(info.annotation)  # of an optional key, the checks stand with its type
+    optional = get_origin(info.annotation) in (Union, types.UnionType)
+    kinds = get_args(info.annotation) if optional else ()  # there the checks stand with the type
     return [part for kind in kinds for part in getattr(kind, "__metadata__", ())]
 
 

@@ -95,7 +95,7 @@ def test_bad_systems(cli, system, tmp_path, case):
 COMMANDS = {
     "no command": ([], "COMMAND"),
     "unknown command": (["fly"], "fly"),
-    "a command of a later version": (["study", "x"], "study"),
+    "a command of a later version": (["fit", "x"], "fit"),
     "no trace": (["run", CLUSTER], "TRACE"),
     "no such trace": (["run", CLUSTER, "none.swf"], "none.swf"),
     "no such system": (["run", "none.yaml", SAMPLE], "none.yaml"),
