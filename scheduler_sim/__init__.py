@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.result.result import Result
     from scheduler_sim.simulation import Simulation, simulate
+    from scheduler_sim.study.study import Study
     from scheduler_sim.system.system import System
     from scheduler_sim.workload.table import Workload
     from scheduler_sim.workload.trace_io import read_trace, write_trace
@@ -27,6 +28,7 @@ _HOMES = {
     "Recipe": "scheduler_sim.generation.recipe",
     "Result": "scheduler_sim.result.result",
     "Simulation": "scheduler_sim.simulation",
+    "Study": "scheduler_sim.study.study",
     "System": "scheduler_sim.system.system",
     "Workload": "scheduler_sim.workload.table",
     "generate": "scheduler_sim.generation.generate",
@@ -40,6 +42,7 @@ __all__ = [
     "Recipe",
     "Result",
     "Simulation",
+    "Study",
     "System",
     "Workload",
     "__version__",

@@ -1,14 +1,8 @@
-"""The reference page on recipes, rendered from the models of their keys."""
+"""The reference page on recipes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
-
-from scheduler_sim.config.keys import Keys, nested, words_for
+from scheduler_sim.config.page import tables
 from scheduler_sim.generation.keys import RecipeKeys
 
 _INTRODUCTION = """\
@@ -32,55 +26,7 @@ each with its line: first those of single keys, then, once each is right by itse
 
 def keys_page() -> str:
     """Return the page: one table for each mapping, the whole file first."""
-    parts = [_INTRODUCTION]
-    sections = dict(_sections("", RecipeKeys))
-    home = {model: path for path, model in sections.items()}
-    for path, model in sections.items():
-        title = f"## `{path}`\n\n{model.__doc__}\n" if path else "## The file\n"
-        rows = [_row(name, info, model, home) for name, info in model.model_fields.items()]
-        parts.append(
-            "\n".join([title, "| key | default | allowed | meaning |", "|---|---|---|---|", *rows, ""])
-        )
-    return "\n".join(parts)
-
-
-def _sections(path: str, model: type[Keys]) -> Iterator[tuple[str, type[Keys]]]:
-    """Yield each mapping once, where it stands first, before those inside it."""
-    seen: set[type[Keys]] = set()
-
-    def walk(path: str, model: type[Keys]) -> Iterator[tuple[str, type[Keys]]]:
-        if model in seen:
-            return
-        seen.add(model)
-        yield path, model
-        for name, info in model.model_fields.items():
-            inner, mark = nested(info.annotation)
-            if inner is not None:
-                yield from walk(f"{path}.{name}{mark}".lstrip("."), inner)
-
-    yield from walk(path, model)
-
-
-def _row(name: str, info: FieldInfo, model: type[Keys], home: Mapping[type[Keys], str]) -> str:
-    inner, _ = nested(info.annotation)
-    allowed = words_for(model, name) if inner is None else f"see `{home[inner]}`"
-    cells = (f"`{name}`", _default(info), allowed, str(info.description))
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def _default(info: FieldInfo) -> str:
-    default: Any = info.default
-    if default is PydanticUndefined:
-        return "required"
-    if default is None or default in ([], {}, "") or isinstance(default, Keys):
-        return ""
-    if isinstance(default, bool):
-        return str(default).lower()
-    if isinstance(default, dict):
-        return ", ".join(str(key) for key in default)
-    if isinstance(default, float):
-        return f"{default:g}"
-    return str(default)
+    return f"{_INTRODUCTION}\n{tables(RecipeKeys)}"
 
 
 if __name__ == "__main__":

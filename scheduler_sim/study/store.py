@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.measures import measures
 from scheduler_sim.metrics.trimming import trim as trimmed
+from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, read_document, write_document
 from scheduler_sim.study.run import Run, Trim
@@ -159,6 +161,15 @@ def _has_its_end(path: Path) -> bool:
             return size > 2 * len(end) and file.read() == end
     except OSError:
         return False
+
+
+def known_metrics(modules: Iterable[str]) -> list[str]:
+    """Return the metrics that an index has of runs on systems with these modules."""
+    components, timeline = (
+        frame({c.name: [] for c in columns}, columns) for columns in (COMPONENTS, TIMELINE)
+    )
+    nothing = compute(components, timeline, modules=dict.fromkeys(modules, 1))
+    return sorted({name for name, _ in (*flat(nothing), *flat(measures(components)))})
 
 
 def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, float]]:

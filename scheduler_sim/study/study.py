@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.study.inputs import Inputs
 from scheduler_sim.study.keys import MOST_RUNS, StudyKeys
 from scheduler_sim.study.run import Run
+from scheduler_sim.study.store import known_metrics
+
+if TYPE_CHECKING:
+    from scheduler_sim.study.conduct import Conducted
 
 SEED = "seed"
 FACTORS = ("system", "workload", "policy")
@@ -59,6 +63,8 @@ class Study:
             *_baseline(keys),
             *_matching(keys, "include"),
             *_matching(keys, "exclude"),
+            *_trim(keys),
+            *_metrics(keys, inputs),
         ]
         if problems:
             return None, problems
@@ -72,6 +78,18 @@ class Study:
         if len(runs) * len(keys.seeds) > MOST_RUNS:
             return None, [Problem((), f"found {len(runs) * len(keys.seeds):,} runs; allowed: {MOST_RUNS:,}")]
         return study, []
+
+    def conduct(self, directory: str | Path, workers: int = 1) -> Conducted:
+        """Carry out what the directory lacks, on so many processes; return index and comparison.
+
+        With more than one worker a script must be guarded by ``if __name__ == "__main__":``, as
+        the processes start anew.
+        """
+        from scheduler_sim.study.carry import here
+        from scheduler_sim.study.conduct import conduct
+        from scheduler_sim.study.processes import local
+
+        return conduct(self, directory, here if workers == 1 else local(workers))
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -133,6 +151,24 @@ def _baseline(keys: StudyKeys) -> Iterator[Problem]:
             yield Problem(where, f"{found(factor)}, no factor of this study; {one_of(allowed, factor)}")
         elif spelt(level) not in levels[factor]:
             yield Problem(where, f"{found(level)}; {one_of(levels[factor], spelt(level))}")
+
+
+def _trim(keys: StudyKeys) -> Iterator[Problem]:
+    if keys.trim.warm_up + keys.trim.cool_down >= 100:
+        yield Problem(("trim",), "found all of the span left out; allowed: percentages together below 100")
+
+
+def _metrics(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
+    modules = [module["name"] for system in inputs.systems.values() for module in system["modules"]]
+    known = known_metrics(dict.fromkeys(modules))
+    wanted = [(("metrics", i), name) for i, name in enumerate(keys.metrics)]
+    if keys.replicates is not None:
+        wanted.append((("replicates", "metric"), keys.replicates.metric))  # type: ignore[arg-type]
+    for where, name in wanted:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            text = f"{found(name)}; allowed: a metric of the index, as wait_time_mean{hint}"
+            yield Problem(where, text)
 
 
 def _matching(keys: StudyKeys, section: str) -> Iterator[Problem]:

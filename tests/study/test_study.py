@@ -6,6 +6,7 @@ import pytest
 
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.study import run as run_module
+from scheduler_sim.study.keys_page import keys_page
 from scheduler_sim.study.study import Study
 from tests.conftest import ROOT
 from tests.study.studies import RECIPE, SYSTEM, small
@@ -113,6 +114,9 @@ def test_policy_functions_count_by_their_source(tmp_path):
         ({"exclude": [{"policy": "sjf"}]}, "allowed: fcfs, easy"),
         ({"exclude": [{"policy": ["fcfs", "easy"]}]}, "no run is left"),
         ({"unknown": 1}, "unknown key"),
+        ({"trim": {"warm_up": 60, "cool_down": 40}}, "together below 100"),
+        ({"metrics": ["wait_mean"]}, "did you mean"),
+        ({"replicates": {"half_width": 5, "metric": "speed"}}, "found 'speed'"),
     ],
 )
 def test_mistakes_are_told(keys, said):
@@ -135,3 +139,13 @@ def test_mistakes_of_a_file_come_with_lines(tmp_path):
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_studies_that_ship_can_be_read(path):
     assert Study.from_yaml(path).runs()
+
+
+def test_metrics_of_modules_are_known():
+    study = small(metrics=["utilization_cluster", "user_slowdown_jain", "makespan"])
+    assert study.keys.metrics[0] == "utilization_cluster"
+
+
+def test_the_reference_page_is_up_to_date():
+    page = (ROOT / "docs" / "reference" / "study.md").read_text(encoding="utf-8")
+    assert page == keys_page(), "run: python -m scheduler_sim.study.keys_page > docs/reference/study.md"

@@ -1,0 +1,175 @@
+"""A run for other tools: CSV and Parquet tables, Chrome traces (Perfetto), Paje traces (ViTE).
+
+What is written depends on the suffix: ``.csv``, ``.parquet``, ``.json``, ``.paje``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+import pandas as pd
+
+from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.report.wording import plain
+from scheduler_sim.result.columns import COMPONENTS, rows_named
+from scheduler_sim.result.nodes import NodeRuns, node_numbers
+from scheduler_sim.result.result import Result
+from scheduler_sim.result.store import write_table
+
+MICROSECONDS = 1_000_000
+COUNTERS = ("nodes_busy", "queue_components")
+PAJE_EVENTS = (
+    ("PajeDefineContainerType", 0, ("Alias string", "Type string", "Name string")),
+    ("PajeDefineStateType", 1, ("Alias string", "Type string", "Name string")),
+    (
+        "PajeCreateContainer",
+        2,
+        ("Time date", "Alias string", "Type string", "Container string", "Name string"),
+    ),
+    ("PajeSetState", 3, ("Time date", "Type string", "Container string", "Value string")),
+    ("PajeDestroyContainer", 4, ("Time date", "Type string", "Name string")),
+)
+
+
+def export(result: Result, path: str | Path) -> None:
+    """Write a run in the format that the suffix names, whole or not at all.
+
+    Raises
+    ------
+    InputError : for another suffix. SchedulerSimError : the file cannot be written.
+    """
+    target = Path(path)
+    writer = WRITERS.get(target.suffix.lower())
+    if writer is None:
+        raise InputError(f"{path}: unknown format; allowed: {', '.join(WRITERS)}")
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        writer(result, partial)
+        partial.replace(target)
+    except OSError as error:
+        raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _csv(result: Result, path: Path) -> None:
+    result.components.to_csv(path, index=False, lineterminator="\n")
+
+
+def _parquet(result: Result, path: Path) -> None:
+    write_table(result.components, COMPONENTS, path)
+
+
+def _chrome(result: Result, path: Path) -> None:
+    """Write the Trace Event Format: a process for each module, a thread for each node.
+
+    A component is a slice on the lowest node of each run of nodes it had; ``args`` has the rest.
+    """
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write('{"displayTimeUnit":"ms","traceEvents":[\n')
+        lines = (json.dumps(event, separators=(",", ":")) for event in _chrome_events(result))
+        file.write(",\n".join(lines))
+        file.write("\n]}\n")
+
+
+def _chrome_events(result: Result) -> Iterator[dict[str, object]]:
+    modules = _modules(result)
+    number = {name: place for place, name in enumerate(modules, start=1)}
+    for name, pid in number.items():
+        yield {"ph": "M", "pid": pid, "name": "process_name", "args": {"name": plain(name)}}
+    runs = node_numbers(result.components, modules)
+    table = result.components.iloc[runs.row]
+    columns = (table[name].tolist() for name in ("component_id", "module", "start_time", "end_time", "state"))
+    texts = (table[name].astype(str).tolist() for name in ("name", "user", "app"))
+    asked = table["time_limit"].tolist()
+    rows = zip(*columns, *texts, asked, runs.first.tolist(), runs.count.tolist(), strict=True)
+    for component, module, start, end, state, name, user, app, limit, first, count in rows:
+        told = {"state": state, "user": user, "app": app, "time_limit_s": limit, "first_node": first}
+        yield {
+            "ph": "X",
+            "pid": number[module],
+            "tid": first,
+            "ts": start * MICROSECONDS,
+            "dur": (end - start) * MICROSECONDS,
+            "name": f"{component} {name}".strip(),
+            "args": {**told, "nodes_here": count},
+        }
+    yield from _chrome_counters(result, number)
+
+
+def _chrome_counters(result: Result, number: dict[str, int]) -> Iterator[dict[str, object]]:
+    timeline = result.timeline
+    for module, pid in number.items():
+        own = timeline[rows_named(timeline["module"], module)]
+        for column in COUNTERS:
+            for time, value in zip(own["time"].tolist(), own[column].tolist(), strict=True):
+                stamp = time * MICROSECONDS
+                yield {"ph": "C", "pid": pid, "ts": stamp, "name": column, "args": {column: value}}
+
+
+def _paje(result: Result, path: Path) -> None:
+    """Write a Paje trace: a container for each module and node, whose state is the component it runs."""
+    modules = _modules(result)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        _paje_header(file)
+        containers = {name: f"m{place}" for place, name in enumerate(modules)}
+        changes = _node_changes(result.components, node_numbers(result.components, modules), containers)
+        first = changes[0][0] if changes else 0
+        file.write(f'2 {first} system System 0 "system"\n')
+        for name, nodes in modules.items():
+            file.write(f'2 {first} {containers[name]} Module system "{_quoted(name)}"\n')
+            for node in range(nodes):
+                file.write(f'2 {first} {containers[name]}n{node} Node {containers[name]} "{node}"\n')
+        for time, _, container, value in changes:
+            file.write(f'3 {time} Component {container} "{value}"\n')
+        last = changes[-1][0] if changes else 0
+        for name, nodes in modules.items():
+            for node in range(nodes):
+                file.write(f"4 {last} Node {containers[name]}n{node}\n")
+            file.write(f"4 {last} Module {containers[name]}\n")
+        file.write(f"4 {last} System system\n")
+
+
+def _paje_header(file: TextIO) -> None:
+    for name, number, fields in PAJE_EVENTS:
+        file.write(f"%EventDef {name} {number}\n")
+        file.writelines(f"% {field}\n" for field in fields)
+        file.write("%EndEventDef\n")
+    file.write('0 System 0 "System"\n0 Module System "Module"\n0 Node Module "Node"\n')
+    file.write('1 Component Node "Component"\n')
+
+
+def _node_changes(
+    components: pd.DataFrame, runs: NodeRuns, containers: dict[str, str]
+) -> list[tuple[int, int, str, str]]:
+    """Return (time, 0 for an end and 1 for a start, container, value) of every node, in order."""
+    table = components.iloc[runs.row]
+    lasting = (table["end_time"] > table["start_time"]).to_numpy()
+    columns = (table[name].tolist() for name in ("component_id", "module", "start_time", "end_time"))
+    changes = []
+    rows = zip(*columns, runs.first.tolist(), runs.count.tolist(), lasting.tolist(), strict=True)
+    for component, module, start, end, first, count, lasts in rows:
+        for node in range(first, first + count) if lasts else ():
+            container = f"{containers[module]}n{node}"
+            changes.append((start, 1, container, str(component)))
+            changes.append((end, 0, container, "idle"))
+    return sorted(changes)
+
+
+def _modules(result: Result) -> dict[str, int]:
+    return {str(name): int(nodes) for name, nodes in result.manifest["modules"].items()}
+
+
+def _quoted(text: str) -> str:
+    return plain(text).replace('"', "'")
+
+
+WRITERS: dict[str, Callable[[Result, Path], None]] = {
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".json": _chrome,
+    ".paje": _paje,
+}
