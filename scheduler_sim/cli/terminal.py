@@ -59,7 +59,11 @@ class Step:
         self._appear()
         if self._bar is not None:
             self._bar.update(
-                self._bar.task_ids[0], completed=done, total=total, count=_count(done, total), refresh=True
+                self._bar.task_ids[0],
+                completed=done,
+                total=total,
+                count=self._count(done, total),
+                refresh=True,
             )
 
     def _appear(self) -> None:
@@ -77,10 +81,18 @@ class Step:
             )
             progress = Progress(*columns, console=Console(stderr=True), transient=True)
             done, total = self._done or (0, None)
-            progress.add_task(self.title, completed=done, total=total, count=_count(done, total))
+            progress.add_task(self.title, completed=done, total=total, count=self._count(done, total))
             progress.tasks[0].start_time = self._begin
             progress.start()
             self._bar = progress
+
+    def _count(self, done: int, total: int | None) -> str:
+        """Say how far it is, and how long the rest takes at the same pace."""
+        if total is None:
+            return ""
+        left = round((monotonic() - self._begin) * (total - done) / done) if done else None
+        clock = "" if left is None else f", {left // 60}:{left % 60:02} left"
+        return f"{done:,} of {total:,}{clock}"
 
     def end(self) -> None:
         """Take it off the terminal."""
@@ -121,10 +133,6 @@ def bar(share: float, width: int) -> str:
     """Return a bar of ``share`` of ``width`` cells, at least one cell if there is anything at all."""
     cells = min(width, round(share * width))
     return _cell() * (max(cells, 1) if share > 0 else 0)
-
-
-def _count(done: int, total: int | None) -> str:
-    return "" if total is None else f"{done:,} of {total:,}"
 
 
 def _cell() -> str:

@@ -20,6 +20,8 @@ from scheduler_sim.version import __version__
 LARGEST_BATCH = 8
 """Most runs that a worker takes at once: they share a workload, and are lost together at worst."""
 
+SHOWN_ROWS = 60
+
 Progress = Callable[[int, int], None]
 
 
@@ -41,6 +43,12 @@ class Conducted:
     comparison: pd.DataFrame
     new: int
     failed: dict[str, str]
+
+    def _repr_html_(self) -> str:
+        """Show the comparison in a notebook, without one the index."""
+        shown = self.comparison if len(self.comparison) else self.index
+        hidden = [name for name in shown if shown[name].isna().all() or name in ("id", "error")]
+        return str(shown.drop(columns=hidden).head(SHOWN_ROWS).to_html(index=False, escape=True))
 
 
 def conduct(

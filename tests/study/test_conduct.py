@@ -263,3 +263,11 @@ def test_dask_gives_the_same_bytes_with_a_worker_killed(undisturbed, tmp_path):
     assert killed
     assert conducted.failed == {}
     assert tree(tmp_path / "study") == tree(undisturbed)
+
+
+def test_a_notebook_shows_the_comparison_with_names_escaped(tmp_path):
+    policies = {"easy": "easy", "<b>bold</b>": "sjf"}
+    conducted = conduct(small(policies=policies, baseline={"policy": "easy"}), tmp_path / "study")
+    page = conducted._repr_html_()
+    assert "&lt;b&gt;bold" in page
+    assert "<b>" not in page
