@@ -175,7 +175,9 @@ def test_ascii_terminals(tmp_path):
     assert "####" in ended.out
 
 
-@pytest.mark.parametrize("command", ["", "run", "study", "generate", "convert", "inspect", "explain"])
+@pytest.mark.parametrize(
+    "command", ["", "run", "study", "report", "generate", "convert", "inspect", "explain"]
+)
 def test_help_has_an_example(cli, command):
     ended = cli(*filter(None, [command]), "--help")
     assert ended.code == 0

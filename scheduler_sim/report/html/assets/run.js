@@ -1,0 +1,44 @@
+// The page of a run: unpack, draw, and tie charts, story and table together.
+
+async function run() {
+  const jobs = await unpack();
+  const time = new Time(data.span);
+  const modules = data.modules;
+  let shown = modules.length > 1 ? modules.length : 0;  // the total stands after the last module
+  const part = () => timelineOf(jobs, shown);
+  const capacity = modules.reduce((sum, [, nodes]) => sum + nodes, 0);
+  const most = (key) => jobs[key].reduce((a, b) => Math.max(a, b), 0);
+  const drawLines = [
+    timeline("#busy-chart", time, part, { key: "busy", colour: "#004488", label: "busy nodes", top: capacity }),
+    timeline("#queue-chart", time, part, { key: "queue", colour: "#994455", label: "jobs in the queue", top: most("line_queue") }),
+  ];
+
+  const place = document.getElementById("gantt");
+  const gantts = mostUsed(jobs).map((module) => new Gantt(place, time, jobs, module));
+  const story = new Story(jobs, time, gantts);
+  const key = make("div", { class: "key" });
+  place.prepend(make("h3", {}, "Nodes"), key);
+  const colour = (by) => {
+    const classes = CLASSES[by](jobs);
+    key.replaceChildren(legend(classes));
+    gantts.forEach((gantt) => gantt.draw(classes));
+  };
+  for (const gantt of gantts) {
+    gantt.chosen = (row) => story.show(row);
+    time.listeners.push(() => gantt.draw());
+  }
+  const names = [...modules.map(([name], i) => [i, name]), ...(modules.length > 1 ? [[modules.length, "all modules"]] : [])].reverse();
+  const lines = choice("Lines of", names, (value) => {
+    shown = Number(value);
+    drawLines.forEach((draw) => draw());
+  });
+  const colours = choice("Colours by", Object.keys(CLASSES).map((by) => [by, by]), colour);
+  document.getElementById("time-controls").append(...time.controls(...(modules.length > 1 ? [lines] : []), colours));
+  drawLines.forEach((draw) => draw());
+  colour("wait");
+  waitChart("#wait-chart", jobs);
+  new JobTable(document.getElementById("job-table"), jobs, story);
+  sortableTables();
+}
+
+run().then(() => (document.documentElement.dataset.ready = "yes"));

@@ -1,0 +1,65 @@
+// Busy nodes and queue over time: steps where there are few, else the least, mean and most of each column.
+
+const COLUMNS = 700;
+
+// Rows of one module (the total stands after the last module) in the packed timeline.
+function timelineOf(columns, module) {
+  const end = after(columns.line_module, module);
+  const begin = after(columns.line_module, module - 1);
+  const part = (name) => columns[name].subarray(begin, end);
+  return { time: part("line_time"), busy: part("line_busy"), down: part("line_down"), queue: part("line_queue") };
+}
+
+// Cut a step function between two times into at most COLUMNS columns, as report/envelope.py does.
+function envelope(time, value, first, last) {
+  const [begin, end] = [after(time, first), after(time, last)];
+  const edges = [first];
+  if (end - begin < COLUMNS) edges.push(...time.subarray(begin, end).filter((t) => t > first && t < last), last);
+  else for (let i = 1; i <= COLUMNS; i++) edges.push(first + ((last - first) * i) / COLUMNS);
+  const low = [], high = [], mean = [];
+  let at = begin - 1;  // the row that holds now; before the first row all is 0
+  for (let i = 0; i + 1 < edges.length; i++) {
+    let now = edges[i], area = 0;
+    while (at + 1 < end && time[at + 1] <= now) at++;
+    let [least, most] = [at < 0 ? 0 : value[at], at < 0 ? 0 : value[at]];
+    while (at + 1 < end && time[at + 1] < edges[i + 1]) {
+      area += (at < 0 ? 0 : value[at]) * (time[at + 1] - now);
+      now = time[++at];
+      least = Math.min(least, value[at]);
+      most = Math.max(most, value[at]);
+    }
+    area += (at < 0 ? 0 : value[at]) * (edges[i + 1] - now);
+    low.push(least);
+    high.push(most);
+    mean.push(area / (edges[i + 1] - edges[i]));
+  }
+  return { edges, low, high, mean };
+}
+
+function timeline(place, time, columns, settings) {
+  const { key, colour, label, top } = settings;
+  const band = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [], mean: [] } });
+  const plot = time.figure(place, {
+    height: 170, y_axis_label: label, y_range: new Bokeh.Range1d({ start: 0, end: top * 1.05 || 1 }),
+  });
+  const sides = { left: { field: "left" }, right: { field: "right" } };
+  plot.quad({ ...sides, bottom: 0, top: { field: "mean" }, source: band, fill_color: colour, fill_alpha: 0.35, line_color: null });
+  plot.quad({ ...sides, bottom: { field: "low" }, top: { field: "high" }, source: band, fill_color: colour, fill_alpha: 0.25, line_color: null });
+  plot.segment({ x0: { field: "left" }, x1: { field: "right" }, y0: { field: "mean" }, y1: { field: "mean" }, source: band, line_color: colour, line_width: 1.5 });
+  let shown = { edges: [], low: [], high: [], mean: [] };
+  const draw = () => {
+    const [first, last] = time.span;
+    shown = envelope(columns().time, columns()[key], first, last);
+    const ms = shown.edges.map((edge) => edge * 1000);
+    band.data = { left: ms.slice(0, -1), right: ms.slice(1), low: shown.low, high: shown.high, mean: shown.mean };
+  };
+  time.listeners.push(draw);
+  hover(plot, (x) => {
+    const i = after(shown.edges, x) - 1;
+    if (i < 0 || i >= shown.mean.length) return "";
+    const { [i]: low } = shown.low, { [i]: high } = shown.high;
+    const value = low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}, mean ${grouped(shown.mean[i])}`;
+    return [`${clock(x)} after the first submission`, calendar(x), `${label}: ${value}`].filter(Boolean).join("\n");
+  });
+  return draw;
+}

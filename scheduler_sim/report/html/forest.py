@@ -1,0 +1,85 @@
+"""Each level against the baseline as a row with its interval: what the page draws of a comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.report.comparison_figure import (
+    BETTER,
+    MARKS,
+    OPEN,
+    WORSE,
+    _ends,
+    _found,
+    _marks,
+    _row_names,
+    _title,
+    plain_verdict,
+)
+from scheduler_sim.report.html.markup import Child, chart
+from scheduler_sim.report.measures import metric_words
+from scheduler_sim.report.wording import count, listing, plain
+
+MOST = 60
+"""Rows of a chart; the table has them all."""
+
+KINDS = {"better": BETTER, "worse": WORSE, "open": OPEN}
+
+
+def forests(comparison: pd.DataFrame) -> tuple[list[dict[str, Any]], Child]:
+    """Return what the page draws, one chart a metric, and the places for the charts with their words."""
+    if comparison.empty:
+        return [], None
+    names = np.array(_row_names(comparison), dtype=object)
+    charts, places = [], []
+    for i, metric in enumerate(pd.unique(comparison["metric"])):
+        own = (comparison["metric"] == metric).to_numpy()
+        part = comparison[own]
+        shown = part[np.isfinite(part["ratio"]) & (part["ratio"] > 0)].head(MOST)
+        charts.append(_chart(f"forest-{i}", metric, shown, names[comparison.index.get_indexer(shown.index)]))
+        places.append(chart(f"forest-{i}", _caption(metric, part, shown)))
+    return charts, places
+
+
+def _chart(place: str, metric: str, rows: pd.DataFrame, names: Any) -> dict[str, Any]:
+    low, high = _ends(rows)
+    return {
+        "place": place,
+        "title": _title(metric),
+        "against": plain(rows["baseline"].iloc[0]) if len(rows) else "",
+        "ends": [low, high],
+        "marks": [[mark, MARKS[mark]] for mark in _marks(low, high)],
+        "rows": [_row(row, name, low, high) for (_, row), name in zip(rows.iterrows(), names, strict=True)],
+    }
+
+
+def _row(row: Any, name: str, low: float, high: float) -> dict[str, Any]:
+    """Describe a row; an interval is cut at the ends of the chart, an unknown one has no length."""
+    ratio = float(row["ratio"])
+    ends = [row[key] if np.isfinite(row[key]) else ratio for key in ("ratio_low", "ratio_high")]
+    kind = next(kind for kind, look in KINDS.items() if look == _found(row))
+    return {
+        "name": name,
+        "ratio": ratio,
+        "low": float(np.clip(ends[0], low, high)),
+        "high": float(np.clip(ends[1], low, high)),
+        "kind": kind,
+        "verdict": plain_verdict(row["verdict"]),
+    }
+
+
+def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
+    """Say in words what the chart shows."""
+    kinds = [_found(row) for _, row in part.iterrows()]
+    better, worse, still = (kinds.count(look) for look in (BETTER, WORSE, OPEN))
+    baseline = listing(dict.fromkeys(plain(one) for one in part["baseline"]))
+    confidence = listing(dict.fromkeys(f"{100 * float(one):g} %" for one in part["confidence"]))
+    left = f" Not drawn: {count(len(part) - len(shown), 'row')}." if len(shown) < len(part) else ""
+    return (
+        f"{metric_words(metric).capitalize()} against {baseline}: ratio of the means, with the {confidence}"
+        f" interval. Of {count(len(part), 'comparison')}, {better} found better, {worse} worse, {still} no"
+        f" certain difference.{left} The table below has every number."
+    )

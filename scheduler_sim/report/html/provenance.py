@@ -1,0 +1,158 @@
+"""What was run, and the command that repeats it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from scheduler_sim.report.html.markup import Child, Markup, pairs, table, tag
+from scheduler_sim.report.wording import listing, plain
+
+if TYPE_CHECKING:
+    from scheduler_sim.result.result import Result
+
+CHANGED = re.compile(r"(?P<name>[^ ]+) \((?P<changes>[^ =]+=[^ ]+(?:, [^ =]+=[^ ]+)*)\)")
+"""A policy's name and what was changed of it: ``easy (depth=2)``."""
+
+
+def of_run(result: Result) -> Child:
+    """Tell the provenance of a run from its manifest."""
+    manifest = result.manifest
+    policy, system = manifest.get("policy") or {}, manifest.get("system") or {}
+    facts = {
+        "version": plain(manifest.get("version", "not known")),
+        "seed": plain(manifest.get("seed", "not known")),
+        "policy": plain(policy.get("name") or policy.get("order") or "not known"),
+        "system": plain(system.get("name") or "not named"),
+    }
+    run = manifest.get("run") or {}
+    if run.get("id"):
+        facts |= {
+            "run of a study": plain(run["id"]),
+            **{plain(k): plain(v) for k, v in (run.get("factors") or {}).items()},
+        }
+    return [
+        pairs(facts),
+        inputs_table(manifest),
+        command(_repeating(manifest)),
+        document("The policy in full", policy),
+        document("The system in full", system),
+    ]
+
+
+def of_study(study: Mapping[str, Any]) -> Child:
+    """Tell the provenance of a study from ``study.json``."""
+    keys = study.get("keys") or {}
+    facts = {
+        "version": plain(study.get("version", "not known")),
+        "seeds": whole(listing(study.get("seeds") or keys.get("seeds") or [])),
+        "baseline": whole(listing(f"{k} {v}" for k, v in (keys.get("baseline") or {}).items())) or "none",
+    }
+    trim = keys.get("trim") or {}
+    if any(trim.values()):
+        facts["left out of the span"] = (
+            f"{trim['warm_up']:g} % at its beginning, {trim['cool_down']:g} % at its end"
+        )
+    workloads = study.get("workloads") or {}
+    rows = [[plain(name), *_workload(one)] for name, one in workloads.items()]
+    return [
+        pairs(facts),
+        table("Workloads", ["workload", "what", "sha256"], rows, text=3) if rows else None,
+        tag("p", "This command repeats it, with the study file below and the traces above:"),
+        tag("pre", tag("code", "scheduler-sim study study.yaml --out study"), tabindex="0"),
+        document(
+            "The study file (systems, policies and recipes in full; JSON is YAML too)", _whole_study(study)
+        ),
+    ]
+
+
+def _workload(one: Mapping[str, Any]) -> tuple[str, Child]:
+    if "recipe" not in one:
+        return "trace", tag("code", plain_hash(one.get("trace")))
+    scenario = f", scenario {plain(one['scenario'])}" if one.get("scenario") else ""
+    return f"recipe {plain(one['recipe'].get('name') or '')}{scenario}".rstrip(), "in full below"
+
+
+def _whole_study(study: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a study file that needs no other file but traces."""
+    keys = dict(study.get("keys") or {})
+    given = keys.get("workloads") or {}
+    recipes = {name: one for name, one in (study.get("workloads") or {}).items() if "recipe" in one}
+    keys["name"] = study.get("name", "")
+    keys["seeds"] = study.get("seeds") or keys.get("seeds")
+    keys["systems"] = study.get("systems") or keys.get("systems")
+    keys["workloads"] = {name: recipes.get(name, what) for name, what in given.items()}
+    keys["policies"] = _policies(study)
+    return {key: value for key, value in keys.items() if value not in (None, {}, [], "")}
+
+
+def _policies(study: Mapping[str, Any]) -> dict[str, Any]:
+    """Return each policy as keys; one by a function of the user's own stays as it was given."""
+    given = (study.get("keys") or {}).get("policies") or {}
+    found = {}
+    for name, policy in (study.get("policies") or {}).items():
+        own = any(":" in str(policy.get(key)) for key in ("order", "backfill_order"))
+        keys = {key: value for key, value in policy.items() if key != "name" and value is not None}
+        found[name] = given.get(name) if own else keys
+    return found or given
+
+
+def inputs_table(manifest: Mapping[str, Any]) -> Child:
+    """List the inputs with their hashes."""
+    inputs = manifest.get("inputs") or []
+    rows = [
+        [plain(one.get("role")), whole(one.get("name")), tag("code", plain_hash(one.get("sha256")))]
+        for one in inputs
+    ]
+    return table("Inputs", ["what", "name", "sha256"], rows, text=3) if rows else None
+
+
+def command(words: str) -> Child:
+    """Show the command that repeats it, or say why there is none."""
+    if not words:
+        return tag("p", "It was run from Python: policy and system below, and the seed, repeat it.")
+    return [
+        tag("p", "With the inputs above this command repeats it:"),
+        tag("pre", tag("code", words), tabindex="0"),
+    ]
+
+
+def document(title: str, data: Mapping[str, Any]) -> Markup:
+    """Show a document, folded."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return tag("details", tag("summary", title), tag("pre", tag("code", text), tabindex="0"))
+
+
+def whole(name: object) -> str:
+    """Return a name on one line without control and direction characters, however long it is."""
+    return "".join(plain(sign) if sign != " " else " " for sign in str(name))
+
+
+def plain_hash(value: object) -> str:
+    """Return a hash as it is written, or that there is none."""
+    return str(value) if re.fullmatch(r"[0-9a-f]{64}", str(value)) else "–"
+
+
+def _repeating(manifest: Mapping[str, Any]) -> str:
+    names = {one.get("role"): whole(one.get("name")) for one in manifest.get("inputs") or []}
+    if "system" not in names or "workload" not in names:
+        return ""
+    words = ["scheduler-sim", "run", names["system"], names["workload"], *_policy(manifest, names)]
+    if (manifest.get("workload") or {}).get("honour_status"):
+        words += ["--set", "workload.honour_status=true"]
+    if manifest.get("seed"):
+        words += ["--seed", str(manifest["seed"])]
+    return shlex.join([*words, "--out", "result"])
+
+
+def _policy(manifest: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    name = str((manifest.get("policy") or {}).get("name") or "")
+    changed = CHANGED.fullmatch(name)
+    base = changed["name"] if changed else name
+    words = ["--policy", names.get("policy") or whole(base)]
+    for change in changed["changes"].split(", ") if changed else []:
+        words += ["--set", f"policy.{whole(change)}"]
+    return words

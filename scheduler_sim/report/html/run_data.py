@@ -1,0 +1,101 @@
+"""The columns that the page of a run is made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scheduler_sim.report.explain import explain
+from scheduler_sim.report.explain_text import text_of
+from scheduler_sim.report.html.pack import Growing, Ints, Words, numbers, words
+from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.wording import plain
+from scheduler_sim.result.columns import NEVER, TOTAL
+from scheduler_sim.result.nodes import node_numbers
+
+if TYPE_CHECKING:
+    from scheduler_sim.result.result import Result
+
+Columns = dict[str, "Ints | Words | Growing"]
+
+MOST_STORIES = 200
+"""Components with the longest waits, whose whole explanation is written into the page."""
+
+
+def origin(result: Result) -> int:
+    """Return the first submission, in seconds on the trace's clock: what the page counts from."""
+    submit = ints(result.components, "submit_time")
+    return int(submit.min()) if len(submit) else 0
+
+
+def columns(result: Result) -> Columns:
+    """Return all that the page knows of components, nodes and timeline; times in s from the origin.
+
+    ``wait`` and ``stay`` are start − submit and end − submit, −1 where there was none.
+    """
+    return _components(result) | _nodes(result) | _timeline(result)
+
+
+def _components(result: Result) -> Columns:
+    table = result.components
+    submit = ints(table, "submit_time")
+
+    def since(column: str) -> Ints:
+        return np.where(ints(table, column) == NEVER, NEVER, ints(table, column) - submit)
+
+    return {
+        "id": numbers(ints(table, "component_id")),
+        "job": numbers(ints(table, "modular_job_id")),
+        **{name: words(table[name]) for name in ("name", "user", "app", "state")},
+        "module": _modules(result),
+        "nodes": ints(table, "nodes"),
+        "submit": Growing(submit - origin(result)),
+        "dependency": since("eligible_time"),
+        "wait": since("start_time"),
+        "stay": since("end_time"),
+        "limit": ints(table, "time_limit"),
+        "priority": ints(table, "wait_priority"),
+    }
+
+
+def _modules(result: Result) -> Words:
+    """Return where components were, the modules in their own order: module i is word i + 1."""
+    used = result.components["module"].astype(object)
+    names = list(dict.fromkeys([*module_sizes(result.manifest), *used.unique()]))
+    places = {name: i + 1 for i, name in enumerate(names)}
+    return Words(used.map(places).to_numpy(np.int64), ["", *map(plain, names)])
+
+
+def _nodes(result: Result) -> Columns:
+    runs = node_numbers(result.components, module_sizes(result.manifest))
+    return {"run_row": Growing(runs.row), "run_first": runs.first, "run_count": runs.count}
+
+
+def _timeline(result: Result) -> Columns:
+    """Return the timeline module by module, the total last; of a single module the total is left out."""
+    names = [*module_sizes(result.manifest), TOTAL]
+    table = result.timeline
+    if len(names) == 2:
+        table = table[(table["module"] != TOTAL).to_numpy()]
+    places = {name: i for i, name in enumerate(names)}
+    codes = table["module"].astype(object).map(places).to_numpy().astype(np.int64)
+    order = np.argsort(codes, kind="stable")
+    columns: Columns = {
+        "line_module": Growing(codes[order]),
+        "line_time": Growing(ints(table, "time")[order] - origin(result)),
+    }
+    for short, name in (("busy", "nodes_busy"), ("down", "nodes_down"), ("queue", "queue_components")):
+        columns[f"line_{short}"] = Growing(ints(table, name)[order])
+    return columns
+
+
+def stories(result: Result) -> dict[str, str]:
+    """Return the whole explanation of the longest waits, by row: {"41": "Component 42 ..."}."""
+    table = result.components
+    wait = np.where(
+        ints(table, "start_time") == NEVER, 0, ints(table, "start_time") - ints(table, "submit_time")
+    )
+    longest = [row for row in np.argsort(-wait, kind="stable")[:MOST_STORIES] if wait[row] > 0]
+    ids = ints(table, "component_id")
+    return {str(row): text_of(explain(result, int(ids[row]))) for row in sorted(map(int, longest))}

@@ -1,0 +1,213 @@
+"""The report of a run: what it came to, in words, charts, a table of jobs, and how to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from scheduler_sim.metrics.slices import sliced
+from scheduler_sim.report.html.markup import Child, Markup, chart, pairs, section, table, tag
+from scheduler_sim.report.html.pack import pack
+from scheduler_sim.report.html.page import Page
+from scheduler_sim.report.html.provenance import of_run
+from scheduler_sim.report.html.run_data import columns, origin, stories
+from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.wording import count, date, duration, percent, plain
+from scheduler_sim.result.columns import TOTAL
+
+if TYPE_CHECKING:
+    from scheduler_sim.result.result import Result
+
+SCRIPTS = (
+    *("data.js", "words.js", "tables.js", "charts.js", "classes.js", "timeline.js", "gantt.js"),
+    *("waits.js", "story.js", "jobs.js", "run.js"),
+)
+SPREAD = {"mean": "mean", "median": "median", "p90": "90 % below", "p99": "99 % below", "max": "largest"}
+
+ALIKE = (
+    "Which component had which nodes. Nodes of a module are all alike: their numbers are given out after the"
+    " run, the lowest free ones first. Where there are more components than can be told apart, each spot has"
+    " the colour of those that held most of it, paler if it was partly idle. The same components, one by one,"
+    " are in the table of all jobs."
+)
+
+
+def run_page(result: Result) -> Page:
+    """Make the page of a run."""
+    first, last = _span(result)
+    unix = (result.manifest.get("trace") or {}).get("unix_start_time")
+    data = {
+        "kind": "run",
+        "modules": [[plain(name), nodes] for name, nodes in module_sizes(result.manifest).items()],
+        "span": [first, max(last, first + 1)],
+        "unix": unix + origin(result) if isinstance(unix, int) and unix > 0 else None,
+        "policy": _policy(result.manifest),
+        "stories": stories(result),
+    }
+    body = [
+        tag("p", _summary(result), class_="lead"),
+        section("summary", "What came of it", _numbers(result)),
+        section("time", "Nodes and queue over time", _over_time(result, first, last)),
+        section("waits", "How long they waited", chart("wait-chart", _distribution(result))),
+        section("story", "Why a job waited", _search(result)),
+        section("jobs", "All jobs", tag("div", id="job-table")),
+        section("provenance", "What was run, and how to repeat it", of_run(result)),
+    ]
+    return Page(_title(result.manifest), body, SCRIPTS, data, pack(columns(result)))
+
+
+def _title(manifest: Mapping[str, Any]) -> str:
+    trace = next((one["name"] for one in manifest.get("inputs") or [] if one.get("role") == "workload"), "")
+    system = (manifest.get("system") or {}).get("name") or ""
+    words = [plain(trace) or "A trace", f"on {plain(system)}" if system else "", f"under {_policy(manifest)}"]
+    return " ".join(word for word in words if word)
+
+
+def _policy(manifest: Mapping[str, Any]) -> str:
+    policy = manifest.get("policy") or {}
+    return plain(policy.get("name") or policy.get("order") or "an unnamed policy")
+
+
+def _span(result: Result) -> tuple[int, int]:
+    """Return the first and last second of the record, counted from the first submission."""
+    if not len(result.components):
+        return 0, 0
+    last = max(int(ints(result.components, name).max()) for name in ("submit_time", "end_time"))
+    return 0, last - origin(result)
+
+
+def _summary(result: Result) -> str:
+    """Say in words what came of it."""
+    table, metrics = result.components, result.metrics
+    if not len(table):
+        return "The trace holds no component, so nothing ran."
+    started = ints(table, "start_time") >= 0
+    if not started.any():
+        return f"None of {count(len(table), 'component')} ran."
+    wait, used = metrics["wait_time"], (metrics.get("utilization") or {}).get(TOTAL)
+    at_once = (ints(table, "start_time") == ints(table, "submit_time"))[started].mean()
+    every = "All" if started.all() else f"{int(started.sum()):,} of"
+    parts = [
+        f"{every} {count(len(table), 'component')} ran, within {duration(metrics['makespan'] or 0)}.",
+        f"{percent(at_once)} of them started at once; the mean wait was {duration(round(wait['mean']))},"
+        f" the longest {duration(round(wait['max']))}.",
+        "" if used is None else f"{percent(used)} of the node time was used.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _numbers(result: Result) -> Child:
+    tables = [_waits(result), _modules(result), _sizes(result)]
+    return [_counts(result), tag("div", tables, class_="side")]
+
+
+def _counts(result: Result) -> Markup:
+    counts = result.metrics.get("counts") or result.manifest.get("counts") or {}
+    numbers = {"components": f"{len(result.components):,}"}
+    numbers |= {
+        key.replace("_", " "): f"{value:,}"
+        for key, value in counts.items()
+        if isinstance(value, int) and value
+    }
+    for key in ("rejected_because", "skipped_because", "not_honoured"):
+        for reason, number in (counts.get(key) or {}).items():
+            numbers[f"{key.replace('_', ' ')}: {plain(reason).replace('_', ' ')}"] = f"{number:,}"
+    return pairs(numbers)
+
+
+def _waits(result: Result) -> Markup:
+    rows = []
+    for name, key in (
+        ("wait", "wait_time"),
+        ("response time", "response_time"),
+        ("bounded slowdown", "bounded_slowdown"),
+    ):
+        values = result.metrics.get(key) or {}
+        write = (
+            (lambda value: f"{value:,.2f}")
+            if key == "bounded_slowdown"
+            else lambda value: duration(round(value))
+        )
+        rows.append([name, *("–" if values.get(one) is None else write(values[one]) for one in SPREAD)])
+    return table("Waits of the components that ran", ["", *SPREAD.values()], rows)
+
+
+def _modules(result: Result) -> Markup:
+    sizes, shares = module_sizes(result.manifest), result.metrics.get("utilization") or {}
+    rows = [[plain(name), f"{nodes:,}", _share(shares.get(name))] for name, nodes in sizes.items()]
+    if len(sizes) > 1:
+        rows.append(["all modules", f"{sum(sizes.values()):,}", _share(shares.get(TOTAL))])
+    return table("Use of the modules", ["module", "nodes", "used"], rows)
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def _sizes(result: Result) -> Child:
+    if not len(result.components):
+        return None
+    keys = ("wait_time_mean", "wait_time_p99")
+    rows = [
+        [str(name), f"{int(row['jobs']):,}", *(_seconds(row[key]) for key in keys),
+         _ratio(row["bounded_slowdown_mean"])]
+        for name, row in sliced(result.components, "size").iterrows()
+    ]  # fmt: skip
+    header = ["nodes", "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
+    return table("Waits by size", header, rows)
+
+
+def _seconds(value: float) -> str:
+    return "–" if value != value else duration(round(value))
+
+
+def _ratio(value: float) -> str:
+    return "–" if value != value else f"{value:,.2f}"
+
+
+def _over_time(result: Result, first: int, last: int) -> Child:
+    unix = (result.manifest.get("trace") or {}).get("unix_start_time")
+    dates = ""
+    if isinstance(unix, int) and unix > 0 and date(unix + last):
+        begin = unix + origin(result)
+        dates = f" That is {date(begin + first)} to {date(begin + last)}."
+    when = f"Time counts days and hours from the first submission to {duration(last)} after it.{dates}"
+    sizes, shares = module_sizes(result.manifest), result.metrics.get("utilization") or {}
+    used = ", ".join(
+        f"{plain(name)} {_share(shares.get(name))} of {count(sizes[name], 'node')}" for name in sizes
+    )
+    timeline = result.timeline
+    total = timeline[(timeline["module"] == TOTAL).to_numpy()]
+    longest = int(total["queue_components"].max()) if len(total) else 0
+    return [
+        tag("p", when, " Drag over a chart to look closer; all of them share one span of time."),
+        tag("div", id="time-controls", class_="controls"),
+        chart("busy-chart", f"Busy nodes over time. Used on average: {used or 'nothing'}."),
+        chart("queue-chart", f"Components in the queue over time; at most {longest:,} waited at once."),
+        tag("div", id="gantt"),
+        tag("p", ALIKE, class_="note"),
+    ]
+
+
+def _search(result: Result) -> Child:
+    ids = result.components["component_id"]
+    example = str(ids.iloc[0]) if len(ids) else ""
+    field = tag(
+        "input", id="story-field", type="search", autocomplete="off", placeholder=f"such as {example}"
+    )
+    return [
+        tag("form", tag("label", "Component id or name", for_="story-field"), " ", field, " ",
+            tag("button", "Find", type="submit"), id="story-form", class_="controls"),
+        tag("div", id="story-text", aria_live="polite"),
+    ]  # fmt: skip
+
+
+def _distribution(result: Result) -> str:
+    wait = result.metrics.get("wait_time") or {}
+    if wait.get("mean") is None:
+        return "No component ran."
+    return (
+        "Share of the components that ran and waited at most so long, from submission to start: half at most"
+        f" {duration(round(wait['median']))}, 90 % at most {duration(round(wait['p90']))}, 99 % at most"
+        f" {duration(round(wait['p99']))}, all at most {duration(round(wait['max']))}."
+    )

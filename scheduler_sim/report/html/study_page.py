@@ -1,0 +1,233 @@
+"""The report of a study: what was compared, what was found, in words, figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.report.comparison_figure import plain_verdict
+from scheduler_sim.report.html.forest import forests
+from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
+from scheduler_sim.report.html.page import Page
+from scheduler_sim.report.html.provenance import of_study, whole
+from scheduler_sim.report.measures import metric_words, written
+from scheduler_sim.report.wording import count, listing, plain
+from scheduler_sim.result.store import read_document
+
+SCRIPTS = ("data.js", "words.js", "tables.js", "charts.js", "forest.js", "study.js")
+SEED = "seed"
+
+MOST_ROWS = 1000
+"""Rows of a table in the page; the files of the study have them all."""
+
+MOST_SENTENCES = 8
+MOST_FAILED = 200
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """A study as its directory has it: ``study.json``, a row a run, and the comparison, maybe empty."""
+
+    document: Mapping[str, Any]
+    index: pd.DataFrame
+    comparison: pd.DataFrame
+
+    @classmethod
+    def load(cls, directory: Path) -> Conducted:
+        """Read a study's directory; raises InputError if it is not one, or not yet."""
+        document = read_document(directory / "study.json")
+        for key in ("name", "factors", "keys"):
+            if key not in document:
+                raise InputError(f"{directory / 'study.json'}: not of a study: {key} is missing")
+        index = _parquet(directory / "index.parquet")
+        comparison = directory / "comparison.parquet"
+        return cls(document, index, _parquet(comparison) if comparison.is_file() else pd.DataFrame())
+
+    @property
+    def finished(self) -> pd.DataFrame:
+        """The runs that have metrics."""
+        return self.index[self.index["state"] == "finished"]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that the study names and the runs have."""
+        return [name for name in self.document["keys"]["metrics"] if name in self.index]
+
+    @property
+    def factors(self) -> list[str]:
+        """The factors but the seed; those of one level only are left out if any has more."""
+        names = [name for name in self.document["factors"] if name != SEED]
+        return [name for name in names if self.index[name].nunique() > 1] or names[:1]
+
+
+def study_page(directory: Path) -> Page:
+    """Make the page of a study; raises InputError if the directory holds no study, or not yet."""
+    study = Conducted.load(directory)
+    charts, places = forests(study.comparison)
+    sections = [
+        tag("p", _summary(study), class_="lead"),
+        tag("p", whole(study.document["keys"].get("description") or "")),
+        section("compared", "What was compared", _levels(study)),
+        section("found", "What was found", _found(study, places)),
+        section("means", "Means of each level", _means(study)),
+        section("failed", "Runs that failed", _failed(study)),
+        section("provenance", "What was run, and how to repeat it", of_study(study.document)),
+    ]
+    data = {"kind": "study", "unix": None, "forests": charts}
+    return Page(f"Study: {plain(study.document['name'])}", sections, SCRIPTS, data)
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise InputError(f"{path.parent} is not a finished study: {path.name} is missing")
+    try:
+        return pq.read_table(path).to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: not a whole parquet file: {error}") from error
+
+
+def _summary(study: Conducted) -> str:
+    crossed = " × ".join(
+        count(study.index[name].nunique(), _one(name))
+        for name in [*study.factors, SEED]
+        if study.index[name].nunique() > 1
+    )
+    lost = len(study.index) - len(study.finished)
+    ended = "all finished" if not lost else f"{lost:,} did not finish"
+    return f"{count(len(study.index), 'run')}{f' ({crossed})' if crossed else ''}; {ended}."
+
+
+def _one(factor: str) -> str:
+    """Name a factor in the singular, by its last part: ``policy`` has no regular plural."""
+    return "level of " + plain(factor.rpartition(".")[2]) if factor != SEED else SEED
+
+
+def _levels(study: Conducted) -> Child:
+    names = [name for name in study.document["factors"] if name != SEED]
+    levels = {plain(name): listing(plain(level) for level in pd.unique(study.index[name])) for name in names}
+    seeds = pd.unique(study.index[SEED])
+    baseline = study.document["keys"].get("baseline") or {}
+    facts = {**levels, "seeds": f"{len(seeds):,} ({min(seeds)} to {max(seeds)})" if len(seeds) else "none"}
+    if baseline:
+        facts["compared with"] = listing(f"{plain(name)} {plain(level)}" for name, level in baseline.items())
+    return pairs(facts)
+
+
+def _found(study: Conducted, charts: Child) -> Child:
+    if study.comparison.empty:
+        return tag(
+            "p", "The study names no baseline, or nothing finished beside it, so nothing was compared."
+        )
+    return [_sentences(study.comparison), charts, _comparison(study.comparison)]
+
+
+def _sentences(comparison: pd.DataFrame) -> Child:
+    """Say what was found for the first metric; the table says the rest."""
+    first = comparison[comparison["metric"] == comparison["metric"].iloc[0]]
+    treatment, cells = _treatment(comparison), _cells(comparison)
+    lines = []
+    for _, row in first.head(MOST_SENTENCES).iterrows():
+        at = listing(f"{plain(name)} {plain(row[name])}" for name in cells)
+        where = f" ({at})" if at else ""
+        lines.append(
+            [tag("strong", plain(row[treatment])), f" against {plain(row['baseline'])}{where}: ",
+             f"{metric_words(row['metric'])} {plain_verdict(row['verdict'])}."]
+        )  # fmt: skip
+    more = len(first) - len(lines)
+    rest = tag("p", f"{count(more, 'comparison')} more are in the table.") if more > 0 else None
+    return [tag("ul", [tag("li", line) for line in lines]), rest]
+
+
+def _treatment(comparison: pd.DataFrame) -> str:
+    return str(comparison.columns[list(comparison.columns).index("baseline") - 1])
+
+
+def _cells(comparison: pd.DataFrame) -> list[str]:
+    """Name the factors that tell one comparison of a level from another."""
+    before = comparison.columns[: list(comparison.columns).index("baseline") - 1]
+    return [str(name) for name in before if comparison[name].nunique() > 1]
+
+
+def _comparison(comparison: pd.DataFrame) -> Child:
+    treatment, cells = _treatment(comparison), _cells(comparison)
+    rows, keys = [], []
+    for _, row in comparison.head(MOST_ROWS).iterrows():
+        words = [*(plain(row[name]) for name in [treatment, *cells]), metric_words(row["metric"])]
+        words += [plain_verdict(row["verdict"]), "" if pd.isna(row["note"]) else plain_verdict(row["note"])]
+        numbers = [row[key] for key in ("change", "change_low", "mean", "mean_baseline", "pairs", "p_holm")]
+        rows.append([*words, *_shown(row)])
+        keys.append([*words, *map(float, numbers)])
+    confidence = listing(dict.fromkeys(f"{100 * float(c):g} %" for c in comparison["confidence"]))
+    header = [
+        plain(treatment),
+        *map(plain, cells),
+        "measure",
+        "verdict",
+        "note",
+        "change",
+        f"interval ({confidence})",
+    ]
+    header += ["mean", "mean of baseline", "pairs", "p (Holm)"]
+    return [
+        table("All comparisons", header, rows, text=len(cells) + 4, keys=keys),
+        _more(comparison, "comparison"),
+    ]
+
+
+def _shown(row: Any) -> list[str]:
+    """Write the numbers of a comparison."""
+    interval = f"{row['change_low']:+,.3g} to {row['change_high']:+,.3g} %"
+    numbers = {
+        "change": f"{row['change']:+,.3g} %",
+        "change_low": interval,
+        "mean": written(row["mean"], row["metric"]) if pd.notna(row["mean"]) else "",
+        "mean_baseline": written(row["mean_baseline"], row["metric"])
+        if pd.notna(row["mean_baseline"])
+        else "",
+        "pairs": f"{row['pairs']:,.0f}",
+        "p_holm": f"{row['p_holm']:.2g}",
+    }
+    return ["–" if pd.isna(row[key]) else text for key, text in numbers.items()]
+
+
+def _means(study: Conducted) -> Child:
+    if study.finished.empty or not study.metrics:
+        return tag("p", "No run has finished.")
+    grouped = study.finished.groupby(study.factors, sort=False, observed=True)[study.metrics]
+    means = grouped.mean().assign(runs=grouped.size()).reset_index()
+    rows, keys = [], []
+    for row in means.head(MOST_ROWS).to_dict("records"):
+        names = [plain(row[name]) for name in study.factors]
+        shown = ["–" if pd.isna(row[name]) else written(row[name], str(name)) for name in study.metrics]
+        rows.append([*names, f"{row['runs']:,}", *shown])
+        keys.append([*names, row["runs"], *(row[name] for name in study.metrics)])
+    header = [*map(plain, study.factors), "runs", *map(metric_words, study.metrics)]
+    caption = "Means over the runs of each combination; see what was found for how certain differences are"
+    return [table(caption, header, rows, text=len(study.factors), keys=keys), _more(means, "mean")]
+
+
+def _more(whole_table: pd.DataFrame, noun: str) -> Child:
+    more = len(whole_table) - MOST_ROWS
+    return tag("p", f"{count(more, noun)} more are in the files of the study.") if more > 0 else None
+
+
+def _failed(study: Conducted) -> Child:
+    lost = study.index[study.index["state"] != "finished"]
+    if lost.empty:
+        return tag("p", "None.")
+    names = [*study.factors, SEED]
+    rows: list[Sequence[Child]] = [
+        [plain(row["id"]), *(plain(row[name]) for name in names), whole(row["error"]) or plain(row["state"])]
+        for _, row in lost.head(MOST_FAILED).iterrows()
+    ]
+    more = f", the first {MOST_FAILED} of {len(lost):,}" if len(lost) > MOST_FAILED else ""
+    header = ["run", *map(plain, names), "error"]
+    return table(f"Runs without a result{more}", header, rows, text=len(header))
