@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -48,8 +49,14 @@ def started(*arguments: object, **settings: Any) -> subprocess.Popen[str]:
     settings.setdefault("stdout", subprocess.PIPE)
     settings.setdefault("stderr", subprocess.PIPE)
     environment = os.environ | {"PYTHONPATH": str(ROOT), **settings.pop("extra", {})}
+    settings.setdefault("preexec_fn", _hears_ctrl_c)
     command = [sys.executable, "-m", "scheduler_sim", *map(str, arguments)]
     return subprocess.Popen(command, env=environment, text=True, **settings)
+
+
+def _hears_ctrl_c() -> None:
+    """Undo that a shell's background jobs, and all they start, ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def process(*arguments: object, **settings: Any) -> Ended:
