@@ -18,8 +18,11 @@ from scheduler_sim.report.html import write_report
 from scheduler_sim.report.html.markup import Markup, json_text, script_text, table, tag
 from scheduler_sim.report.html.pack import Growing, numbers, pack, words
 from scheduler_sim.report.html.run_data import MOST_STORIES
+from scheduler_sim.study.conduct import conduct
+from scheduler_sim.study.study import Study
 from tests.report.schedules import EASY, behind_a_shadow, schedule
 from tests.result.hand_made import Run
+from tests.study.studies import small
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -302,3 +305,70 @@ def test_a_hundred_thousand_jobs_stay_below_ten_megabytes(tmp_path):
     )
 
     assert len(report(table, tmp_path / "run").encode()) < 10_000_000
+
+
+# Studies
+
+
+def conducted(folder, **changes):
+    """Carry out a small study of fcfs and easy; return it and the elements of its page."""
+    study = small(**{"baseline": {"policy": "easy"}, "seeds": 5, **changes})
+    conduct(study, folder)
+    return study, Elements(write_report(folder).read_text(encoding="utf-8"))
+
+
+def test_a_study_is_summed_up_compared_and_repeated(tmp_path):
+    study, page = conducted(tmp_path / "study")
+    text = "".join(page.text)
+    index = pd.read_parquet(tmp_path / "study" / "index.parquet")
+    comparison = pd.read_parquet(tmp_path / "study" / "comparison.parquet")
+
+    assert "10 runs: policy (2) × seed (5); all finished." in text
+    assert f"fcfs against easy: mean wait {comparison['verdict'].iloc[0]}." in text
+    forests = json.loads(page.scripts[0])["forests"]
+    assert [one["place"] for one in forests] == ["forest-0", "forest-1", "forest-2"]
+    assert forests[0]["rows"][0]["ratio"] == comparison["ratio"].iloc[0]
+    means = index.groupby("policy", sort=False)["wait_time_mean"].mean()
+    assert {str(mean) for mean in means} <= set(page.value("td", "data-key"))
+    written = json.loads(next(part for part in page.text if part.startswith("{")))
+    assert [run.id for run in Study.of(**written).runs()] == [run.id for run in study.runs()]
+
+
+def test_without_a_baseline_there_are_means_alone(tmp_path):
+    _, page = conducted(tmp_path / "study", baseline={}, seeds=2)
+    text = "".join(page.text)
+
+    assert "names no baseline" in text
+    assert "Means over the runs of each combination" in text
+    assert json.loads(page.scripts[0])["forests"] == []
+
+
+def test_failed_runs_are_listed_with_their_errors(tmp_path):
+    conducted(tmp_path / "study")
+    index = pd.read_parquet(tmp_path / "study" / "index.parquet")
+    index.loc[3, ["state", "error"]] = "failed", HOSTILE[1]
+    index.to_parquet(tmp_path / "study" / "index.parquet")
+    page = Elements(write_report(tmp_path / "study").read_text(encoding="utf-8"))
+    text = "".join(page.text)
+
+    assert "10 runs: policy (2) × seed (5); 1 did not finish." in text
+    assert text.count(HOSTILE[1]) == 1
+    assert index["id"][3] in text
+    assert "img" not in page.names
+
+
+def test_a_study_gives_the_same_bytes_and_names_no_place(tmp_path):
+    conducted(tmp_path / "one", seeds=2)
+    conducted(tmp_path / "two", seeds=2)
+    one, two = (write_report(tmp_path / name).read_text() for name in ("one", "two"))
+
+    assert one == two
+    assert str(tmp_path) not in one
+
+
+def test_a_study_that_has_not_got_far_is_refused(tmp_path):
+    conducted(tmp_path / "study", seeds=2)
+    (tmp_path / "study" / "index.parquet").unlink()
+
+    with pytest.raises(InputError, match="not a finished study"):
+        write_report(tmp_path / "study")

@@ -19,7 +19,7 @@ from scheduler_sim.report.comparison_figure import (
     _title,
     plain_verdict,
 )
-from scheduler_sim.report.html.markup import Child, chart
+from scheduler_sim.report.html.markup import Child, chart, tag
 from scheduler_sim.report.measures import metric_words
 from scheduler_sim.report.wording import count, listing, plain
 
@@ -40,7 +40,7 @@ def forests(comparison: pd.DataFrame) -> tuple[list[dict[str, Any]], Child]:
         part = comparison[own]
         shown = part[np.isfinite(part["ratio"]) & (part["ratio"] > 0)].head(MOST)
         charts.append(_chart(f"forest-{i}", metric, shown, names[comparison.index.get_indexer(shown.index)]))
-        places.append(chart(f"forest-{i}", _caption(metric, part, shown)))
+        places += [tag("h3", _title(metric)), chart(f"forest-{i}", _caption(metric, part, shown))]
     return charts, places
 
 
@@ -48,7 +48,6 @@ def _chart(place: str, metric: str, rows: pd.DataFrame, names: Any) -> dict[str,
     low, high = _ends(rows)
     return {
         "place": place,
-        "title": _title(metric),
         "against": plain(rows["baseline"].iloc[0]) if len(rows) else "",
         "ends": [low, high],
         "marks": [[mark, MARKS[mark]] for mark in _marks(low, high)],
@@ -80,6 +79,6 @@ def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     left = f" Not drawn: {count(len(part) - len(shown), 'row')}." if len(shown) < len(part) else ""
     return (
         f"{metric_words(metric).capitalize()} against {baseline}: ratio of the means, with the {confidence}"
-        f" interval. Of {count(len(part), 'comparison')}, {better} found better, {worse} worse, {still} no"
-        f" certain difference.{left} The table below has every number."
+        f" interval. Of {count(len(part), 'comparison')}, {better} found better (circles), {worse} worse"
+        f" (squares), {still} no certain difference (diamonds).{left} The table below has every number."
     )

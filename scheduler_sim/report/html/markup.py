@@ -18,6 +18,9 @@ class Markup(str):
 
 
 Child = str | Iterable[Any] | None
+LONG = 24
+"""Signs of text from which a cell is wide."""
+
 VOID = {"meta", "input", "br"}
 
 
@@ -84,7 +87,7 @@ def table(
     rows: Iterable[Sequence[Child]],
     *,
     text: int = 1,
-    keys: Sequence[Sequence[float | str]] | None = None,
+    keys: Sequence[Sequence[Any]] | None = None,
 ) -> Markup:
     """Build a table that scrolls within itself; the page's script makes its columns sortable.
 
@@ -101,7 +104,7 @@ def table(
             tag(
                 "td" if i else "th",
                 cell,
-                class_=None if i < text else "number",
+                class_=_kind(cell, i < text),
                 scope=None if i else "row",
                 data_key=None if keys is None else str(keys[at][i]),
             )
@@ -120,6 +123,12 @@ def table(
         class_="sortable" if keys is not None else None,
     )
     return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def _kind(cell: Child, is_text: bool) -> str | None:
+    if not is_text:
+        return "number"
+    return "long" if isinstance(cell, str) and len(cell) > LONG and not isinstance(cell, Markup) else None
 
 
 def pairs(facts: Mapping[str, Child]) -> Markup:

@@ -48,7 +48,7 @@ def of_study(study: Mapping[str, Any]) -> Child:
     keys = study.get("keys") or {}
     facts = {
         "version": plain(study.get("version", "not known")),
-        "seeds": whole(listing(study.get("seeds") or keys.get("seeds") or [])),
+        "seeds": _seeds(study.get("seeds") or keys.get("seeds") or []),
         "baseline": whole(listing(f"{k} {v}" for k, v in (keys.get("baseline") or {}).items())) or "none",
     }
     trim = keys.get("trim") or {}
@@ -67,6 +67,11 @@ def of_study(study: Mapping[str, Any]) -> Child:
             "The study file (systems, policies and recipes in full; JSON is YAML too)", _whole_study(study)
         ),
     ]
+
+
+def _seeds(seeds: list[int]) -> str:
+    in_a_row = len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds)))
+    return f"{seeds[0]} to {seeds[-1]}" if in_a_row else listing(seeds)
 
 
 def _workload(one: Mapping[str, Any]) -> tuple[str, Child]:

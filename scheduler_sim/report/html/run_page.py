@@ -180,7 +180,11 @@ def _over_time(result: Result, first: int, last: int) -> Child:
     total = timeline[(timeline["module"] == TOTAL).to_numpy()]
     longest = int(total["queue_components"].max()) if len(total) else 0
     return [
-        tag("p", when, " Drag over a chart to look closer; all of them share one span of time."),
+        tag(
+            "p",
+            when,
+            " Drag over a chart, or use the buttons, to look closer; all charts share one span of time.",
+        ),
         tag("div", id="time-controls", class_="controls"),
         chart("busy-chart", f"Busy nodes over time. Used on average: {used or 'nothing'}."),
         chart("queue-chart", f"Components in the queue over time; at most {longest:,} waited at once."),

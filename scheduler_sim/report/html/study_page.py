@@ -95,19 +95,18 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 
 def _summary(study: Conducted) -> str:
-    crossed = " × ".join(
-        count(study.index[name].nunique(), _one(name))
-        for name in [*study.factors, SEED]
-        if study.index[name].nunique() > 1
-    )
+    names = [name for name in [*study.factors, SEED] if study.index[name].nunique() > 1]
+    crossed = " × ".join(f"{_short(study, name)} ({study.index[name].nunique():,})" for name in names)
     lost = len(study.index) - len(study.finished)
     ended = "all finished" if not lost else f"{lost:,} did not finish"
-    return f"{count(len(study.index), 'run')}{f' ({crossed})' if crossed else ''}; {ended}."
+    return f"{count(len(study.index), 'run')}{f': {crossed}' if crossed else ''}; {ended}."
 
 
-def _one(factor: str) -> str:
-    """Name a factor in the singular, by its last part: ``policy`` has no regular plural."""
-    return "level of " + plain(factor.rpartition(".")[2]) if factor != SEED else SEED
+def _short(study: Conducted, factor: str) -> str:
+    """Name a factor by its last part where that is enough: ``depth`` for ``policy.depth``."""
+    last = [name.rpartition(".")[2] for name in study.document["factors"]]
+    own = factor.rpartition(".")[2]
+    return plain(own if last.count(own) == 1 else factor)
 
 
 def _levels(study: Conducted) -> Child:
@@ -126,16 +125,17 @@ def _found(study: Conducted, charts: Child) -> Child:
         return tag(
             "p", "The study names no baseline, or nothing finished beside it, so nothing was compared."
         )
-    return [_sentences(study.comparison), charts, _comparison(study.comparison)]
+    return [_sentences(study), charts, _comparison(study)]
 
 
-def _sentences(comparison: pd.DataFrame) -> Child:
+def _sentences(study: Conducted) -> Child:
     """Say what was found for the first metric; the table says the rest."""
+    comparison = study.comparison
     first = comparison[comparison["metric"] == comparison["metric"].iloc[0]]
     treatment, cells = _treatment(comparison), _cells(comparison)
     lines = []
     for _, row in first.head(MOST_SENTENCES).iterrows():
-        at = listing(f"{plain(name)} {plain(row[name])}" for name in cells)
+        at = listing(f"{_short(study, name)} {plain(row[name])}" for name in cells)
         where = f" ({at})" if at else ""
         lines.append(
             [tag("strong", plain(row[treatment])), f" against {plain(row['baseline'])}{where}: ",
@@ -156,7 +156,8 @@ def _cells(comparison: pd.DataFrame) -> list[str]:
     return [str(name) for name in before if comparison[name].nunique() > 1]
 
 
-def _comparison(comparison: pd.DataFrame) -> Child:
+def _comparison(study: Conducted) -> Child:
+    comparison = study.comparison
     treatment, cells = _treatment(comparison), _cells(comparison)
     rows, keys = [], []
     for _, row in comparison.head(MOST_ROWS).iterrows():
@@ -167,8 +168,7 @@ def _comparison(comparison: pd.DataFrame) -> Child:
         keys.append([*words, *map(float, numbers)])
     confidence = listing(dict.fromkeys(f"{100 * float(c):g} %" for c in comparison["confidence"]))
     header = [
-        plain(treatment),
-        *map(plain, cells),
+        *(_short(study, name) for name in [treatment, *cells]),
         "measure",
         "verdict",
         "note",
@@ -184,10 +184,9 @@ def _comparison(comparison: pd.DataFrame) -> Child:
 
 def _shown(row: Any) -> list[str]:
     """Write the numbers of a comparison."""
-    interval = f"{row['change_low']:+,.3g} to {row['change_high']:+,.3g} %"
     numbers = {
-        "change": f"{row['change']:+,.3g} %",
-        "change_low": interval,
+        "change": f"{_percent(row['change'])} %",
+        "change_low": f"{_percent(row['change_low'])} to {_percent(row['change_high'])} %",
         "mean": written(row["mean"], row["metric"]) if pd.notna(row["mean"]) else "",
         "mean_baseline": written(row["mean_baseline"], row["metric"])
         if pd.notna(row["mean_baseline"])
@@ -198,18 +197,23 @@ def _shown(row: Any) -> list[str]:
     return ["–" if pd.isna(row[key]) else text for key, text in numbers.items()]
 
 
+def _percent(change: float) -> str:
+    return f"{change:+,.0f}" if abs(change) >= 100 else f"{change:+.2g}"
+
+
 def _means(study: Conducted) -> Child:
     if study.finished.empty or not study.metrics:
         return tag("p", "No run has finished.")
     grouped = study.finished.groupby(study.factors, sort=False, observed=True)[study.metrics]
     means = grouped.mean().assign(runs=grouped.size()).reset_index()
-    rows, keys = [], []
+    rows: list[Sequence[Child]] = []
+    keys: list[Sequence[Any]] = []
     for row in means.head(MOST_ROWS).to_dict("records"):
         names = [plain(row[name]) for name in study.factors]
         shown = ["–" if pd.isna(row[name]) else written(row[name], str(name)) for name in study.metrics]
         rows.append([*names, f"{row['runs']:,}", *shown])
         keys.append([*names, row["runs"], *(row[name] for name in study.metrics)])
-    header = [*map(plain, study.factors), "runs", *map(metric_words, study.metrics)]
+    header = [*(_short(study, name) for name in study.factors), "runs", *map(metric_words, study.metrics)]
     caption = "Means over the runs of each combination; see what was found for how certain differences are"
     return [table(caption, header, rows, text=len(study.factors), keys=keys), _more(means, "mean")]
 
@@ -229,5 +233,5 @@ def _failed(study: Conducted) -> Child:
         for _, row in lost.head(MOST_FAILED).iterrows()
     ]
     more = f", the first {MOST_FAILED} of {len(lost):,}" if len(lost) > MOST_FAILED else ""
-    header = ["run", *map(plain, names), "error"]
+    header = ["run", *(_short(study, name) for name in names), "error"]
     return table(f"Runs without a result{more}", header, rows, text=len(header))

@@ -84,7 +84,7 @@ class Time {
 
   controls(...more) {
     const shown = make("output", { "aria-live": "polite" });
-    const tell = () => (shown.textContent = `Shown: ${this.span.map((end) => clock(Math.max(end, 0))).join(" to ")}`);
+    const tell = () => (shown.textContent = `Shown: ${this.span.map((end) => clock(Math.min(Math.max(end, 0), data.span[1]))).join(" to ")}`);
     this.listeners.push(tell);
     tell();
     return [
@@ -100,6 +100,18 @@ function write(axis, ticksOf, textOf) {
   axis.setv({ ticker: new Bokeh.BasicTicker(), formatter: new Bokeh.BasicTickFormatter() });
   axis.ticker.get_ticks = (low, high) => ({ major: ticksOf(low, high), minor: [] });
   axis.formatter.doFormat = (ticks) => ticks.map((tick) => textOf(tick, ticks));
+}
+
+// Mark a logarithmic axis at [value, text] pairs: 1 first, then all that stand 60 pixels apart.
+function marked(plot, marks) {
+  const low = Math.log(plot.x_range.start), high = Math.log(plot.x_range.end);
+  const place = (mark) => ((Math.log(mark) - low) / (high - low)) * (document.querySelector("main").clientWidth - 90);
+  const kept = [];
+  for (const mark of [...marks].sort(([a], [b]) => (b === 1) - (a === 1))) {
+    if (kept.every(([other]) => Math.abs(place(other) - place(mark[0])) >= 60)) kept.push(mark);
+  }
+  write(plot.xaxes[0], () => kept.map(([mark]) => mark), (tick) => kept.find(([mark]) => mark === tick)[1]);
+  plot.xgrids[0].ticker = plot.xaxes[0].ticker;
 }
 
 const STEPS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, DAY, 2 * DAY, 5 * DAY];

@@ -6,18 +6,15 @@ const KINDS = {
   open: { colour: "#555555", marker: "diamond", text: "no certain difference" },
 };
 
-function forest({ place, title, against, ends, marks, rows }) {
+function forest({ place, against, ends, marks, rows }) {
   if (rows.length === 0) return;
   const narrow = document.querySelector("main").clientWidth < 600;
   const height = (row) => rows.length - row;  // the first row on top
   const plot = figure(`#${place}`, {
     height: 90 + 26 * rows.length, x_axis_type: "log", x_range: new Bokeh.Range1d({ start: ends[0], end: ends[1] }),
-    y_range: new Bokeh.Range1d({ start: 0.3, end: rows.length + 0.7 }), title,
+    y_range: new Bokeh.Range1d({ start: 0.3, end: rows.length + 0.7 }),
   });
-  plot.title.setv({ text_font: FONT, text_font_size: "14px", text_color: INK });
-  const few = narrow ? marks.filter((_, i) => i % 2 === 0 || marks[i][0] === 1) : marks;
-  write(plot.xaxes[0], () => few.map(([mark]) => mark), (tick) => few.find(([mark]) => mark === tick)[1]);
-  plot.xgrids[0].ticker = plot.xaxes[0].ticker;
+  marked(plot, marks);
   plot.xaxes[0].axis_label = `compared with ${against}`;
   const cut = (name) => (narrow && name.length > 18 ? `${name.slice(0, 17)}…` : name);
   write(plot.yaxes[0], () => rows.map((_, row) => height(row)), (tick) => cut(rows[rows.length - tick].name));

@@ -47,7 +47,7 @@ class JobTable {
       this.apply();
     }, 150));
     const size = choice("nodes", [["", "all"], ...this.sizes.names.map((name, i) => [i, name])], (value) => this.filter("size", value));
-    return [make("label", {}, "contains ", field), ...["user", "app", "module", "state"].map((name) => this.byWord(name)), size];
+    return [labelled("contains", field), ...["user", "app", "module", "state"].map((name) => this.byWord(name)), size];
   }
 
   // A choice among the words of a column, the most frequent ones if there are too many.

@@ -6,11 +6,11 @@ async function run() {
   const modules = data.modules;
   let shown = modules.length > 1 ? modules.length : 0;  // the total stands after the last module
   const part = () => timelineOf(jobs, shown);
-  const capacity = modules.reduce((sum, [, nodes]) => sum + nodes, 0);
-  const most = (key) => jobs[key].reduce((a, b) => Math.max(a, b), 0);
+  const nodes = () => modules.reduce((sum, [, nodes], i) => sum + (shown === i || shown === modules.length ? nodes : 0), 0);
+  const queued = () => part().queue.reduce((a, b) => Math.max(a, b), 0);
   const drawLines = [
-    timeline("#busy-chart", time, part, { key: "busy", colour: "#004488", label: "busy nodes", top: capacity }),
-    timeline("#queue-chart", time, part, { key: "queue", colour: "#994455", label: "jobs in the queue", top: most("line_queue") }),
+    timeline("#busy-chart", time, part, nodes, { key: "busy", colour: "#004488", label: "busy nodes" }),
+    timeline("#queue-chart", time, part, queued, { key: "queue", colour: "#994455", label: "jobs in the queue" }),
   ];
 
   const place = document.getElementById("gantt");

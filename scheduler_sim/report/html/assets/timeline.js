@@ -36,30 +36,42 @@ function envelope(time, value, first, last) {
   return { edges, low, high, mean };
 }
 
-function timeline(place, time, columns, settings) {
-  const { key, colour, label, top } = settings;
+// One chart over time: `part()` gives the rows to draw, `top()` the end of its axis.
+function timeline(place, time, part, top, { key, colour, label }) {
   const band = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [], mean: [] } });
-  const plot = time.figure(place, {
-    height: 170, y_axis_label: label, y_range: new Bokeh.Range1d({ start: 0, end: top * 1.05 || 1 }),
-  });
+  const held = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [] } });
+  const plot = time.figure(place, { height: 170, y_axis_label: label, y_range: new Bokeh.Range1d({ start: 0, end: 1 }) });
   const sides = { left: { field: "left" }, right: { field: "right" } };
-  plot.quad({ ...sides, bottom: 0, top: { field: "mean" }, source: band, fill_color: colour, fill_alpha: 0.35, line_color: null });
-  plot.quad({ ...sides, bottom: { field: "low" }, top: { field: "high" }, source: band, fill_color: colour, fill_alpha: 0.25, line_color: null });
-  plot.segment({ x0: { field: "left" }, x1: { field: "right" }, y0: { field: "mean" }, y1: { field: "mean" }, source: band, line_color: colour, line_width: 1.5 });
-  let shown = { edges: [], low: [], high: [], mean: [] };
+  const between = { ...sides, bottom: { field: "low" }, top: { field: "high" }, line_color: null };
+  plot.quad({ ...between, bottom: 0, top: { field: "mean" }, source: band, fill_color: colour, fill_alpha: 0.35 });
+  plot.quad({ ...between, source: band, fill_color: colour, fill_alpha: 0.25 });
+  const mean = { field: "mean" };
+  plot.segment({ x0: sides.left, x1: sides.right, y0: mean, y1: mean, source: band, line_color: colour, line_width: 1.5 });
+  plot.quad({ ...between, source: held, fill_color: "#d9d9d9", hatch_pattern: "right_diagonal_line", hatch_color: "#555555" });
+  let shown, down;
   const draw = () => {
-    const [first, last] = time.span;
-    shown = envelope(columns().time, columns()[key], first, last);
+    const rows = part();
+    shown = envelope(rows.time, rows[key], ...time.span);
+    down = envelope(rows.time, rows.down, ...time.span);
+    plot.y_range.end = top() * 1.05 || 1;
     const ms = shown.edges.map((edge) => edge * 1000);
-    band.data = { left: ms.slice(0, -1), right: ms.slice(1), low: shown.low, high: shown.high, mean: shown.mean };
+    const places = { left: ms.slice(0, -1), right: ms.slice(1) };
+    band.data = { ...places, low: shown.low, high: shown.high, mean: shown.mean };
+    const out = key === "busy" ? down.mean : [];
+    const some = (values) => values.filter((_, i) => out[i] > 0);
+    const high = some(places.left).map(top);
+    held.data = {
+      left: some(places.left), right: some(places.right), high, low: some(out).map((nodes) => top() - nodes),
+    };
   };
   time.listeners.push(draw);
   hover(plot, (x) => {
     const i = after(shown.edges, x) - 1;
     if (i < 0 || i >= shown.mean.length) return "";
-    const { [i]: low } = shown.low, { [i]: high } = shown.high;
-    const value = low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}, mean ${grouped(shown.mean[i])}`;
-    return [`${clock(x)} after the first submission`, calendar(x), `${label}: ${value}`].filter(Boolean).join("\n");
+    const [low, high, mean] = [shown.low[i], shown.high[i], shown.mean[i]];
+    const value = low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}, mean ${grouped(mean)}`;
+    const out = down.mean[i] > 0 && key === "busy" ? `out of service: ${grouped(down.mean[i])}` : "";
+    return [`${clock(x)} after the first submission`, calendar(x), `${label}: ${value}`, out].filter(Boolean).join("\n");
   });
   return draw;
 }

@@ -17,9 +17,7 @@ function waitChart(place, jobs) {
   });
   const marks = [[1, "1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3600, "1 h"], [21600, "6 h"],
     [DAY, "1 d"], [10 * DAY, "10 d"], [100 * DAY, "100 d"], [1000 * DAY, "1,000 d"]].filter(([mark]) => mark <= longest * 1.1);
-  const textOf = (tick) => marks.find(([mark]) => mark === tick)[1];
-  write(plot.xaxes[0], () => marks.map(([mark]) => mark), textOf);
-  plot.xgrids[0].ticker = plot.xaxes[0].ticker;
+  marked(plot, marks);
   plot.xaxes[0].axis_label = "waited at most";
   plot.line(x, share, { line_color: "#004488", line_width: 2.5 });
   hover(plot, (thousandth) => {

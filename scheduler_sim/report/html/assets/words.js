@@ -44,11 +44,18 @@ function button(text, action, attributes = {}) {
   return make("button", { type: "button", click: action, ...attributes }, text);
 }
 
+// A field with its label; the label is not around it, or its options would be part of its name.
+let fields = 0;
+function labelled(text, field) {
+  field.id = `field-${fields++}`;
+  return make("span", { class: "field" }, make("label", { for: field.id }, text), " ", field);
+}
+
 // A labelled choice among [value, text] pairs.
 function choice(label, options, action) {
   const select = make("select", {}, ...options.map(([value, text]) => make("option", { value }, text)));
   select.addEventListener("change", () => action(select.value));
-  return make("label", {}, label + " ", select);
+  return labelled(label, select);
 }
 
 function later(action, milliseconds) {

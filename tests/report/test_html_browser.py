@@ -1,0 +1,327 @@
+"""The HTML report in a browser: the distribution's Chromium, without a window, from a file."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+from scheduler_sim.report.html import write_report
+from scheduler_sim.study.conduct import conduct
+from tests.report.schedules import EASY, behind_a_shadow, schedule
+from tests.report.test_html import HOSTILE, hostile
+from tests.result.hand_made import Run
+from tests.study.studies import small
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+try:
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    pytest.skip("playwright or axe-playwright-python is not installed", allow_module_level=True)
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the path"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+DRAWN = """place => {
+  const canvases = [];
+  const search = root => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.tagName === "CANVAS") canvases.push(element);
+      if (element.shadowRoot) search(element.shadowRoot);
+    }
+  };
+  search(document.querySelector(place));
+  const colours = new Set();
+  for (const canvas of canvases) {
+    const { width, height } = canvas;
+    if (!width || !height) continue;
+    const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+    for (let i = 0; i < pixels.length; i += 4) {
+      if (pixels[i + 3] > 250) colours.add(pixels.slice(i, i + 3).join());
+    }
+  }
+  return [...colours];
+}"""
+"""The opaque colours on the canvases of a chart."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        # A container's root may not use the sandbox; the pages are our own.
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a file: ``with opened(path) as page``; no error, request or dialog may come."""
+
+    @contextmanager
+    def visit(path, viewport=DESKTOP):
+        wrong = []
+        page = browser.new_page(viewport=viewport)
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda asked: wrong.append(asked.url) if not _own(asked.url, path) else None)
+        try:
+            page.goto(path.as_uri())
+            page.wait_for_selector("html[data-ready]", timeout=20_000)
+            page.wait_for_timeout(400)  # until the charts are painted
+            yield page
+        finally:
+            page.close()
+        assert wrong == []
+
+    return visit
+
+
+def _own(url, path):
+    return url == path.as_uri() or url.startswith(("data:", "blob:"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The report of a run: 80 jobs on two modules."""
+    runs = [
+        Run(i * 10, i * 10 + 40 * (i % 7), 30 + i % 5, 1 + i % 3, module=("CM", "ESB")[i % 2], limit=60)
+        for i in range(80)
+    ]
+    folder = tmp_path_factory.mktemp("report") / "run"
+    schedule(runs, {"CM": 64, "ESB": 64}, EASY).save(folder)
+    return write_report(folder)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The report of a study: two policies, six seeds."""
+    folder = tmp_path_factory.mktemp("report") / "study"
+    conduct(small(baseline={"policy": "easy"}, seeds=6, name=HOSTILE[0]), folder)
+    return write_report(folder)
+
+
+def of(result, folder):
+    result.save(folder)
+    return write_report(folder)
+
+
+# A run
+
+
+def test_every_chart_of_a_run_is_drawn(opened, run):
+    with opened(run) as page:
+        for chart in ("#busy-chart", "#queue-chart", "#wait-chart", "#gantt .chart >> nth=0"):
+            assert len(_colours(page, chart)) > 5, chart
+        assert "30,155,138" not in _colours(page, "#gantt .chart >> nth=0")  # nobody waited for hours
+        assert page.locator("#gantt h4").all_text_contents() == ["CM: 64 nodes", "ESB: 64 nodes"]
+
+
+def _colours(page, place):
+    page.locator(place).evaluate("element => element.dataset.looked = 'at'")
+    found = page.evaluate(DRAWN, "[data-looked]")
+    page.locator(place).evaluate("element => delete element.dataset.looked")
+    return found
+
+
+def test_search_finds_a_job_and_shows_its_story(opened, tmp_path):
+    with opened(of(behind_a_shadow(), tmp_path / "run")) as page:
+        page.get_by_label("Component id or name").fill("3")
+        page.keyboard.press("Enter")
+        story = page.locator("#story-text").inner_text()
+        assert "Component 3 (user cy) asked for 2 of 10 nodes of CM" in story
+        assert "It sat behind the reservation of component 2" in " ".join(story.split())
+
+        page.get_by_label("Component id or name").fill("4")
+        page.get_by_role("button", name="Find").click()
+        assert "It did not wait: it started at the instant" in page.locator("#story-text").inner_text()
+
+        page.get_by_label("Component id or name").fill("77")
+        page.get_by_role("button", name="Find").click()
+        assert "No component has the id" in page.locator("#story-text").inner_text()
+
+
+def test_a_short_story_has_the_moments_and_the_waits(opened, tmp_path):
+    runs = [Run(0, 0, 100, 8), Run(10, 130, 50, 8, eligible=40, job=1), Run(20, None, 60, 4, state="PENDING")]
+    path = of(schedule(runs, {"CM": 10}, EASY), tmp_path / "run")
+    path.write_text(path.read_text().replace('"stories":{"1":', '"stories":{"99":'))
+    with opened(path) as page:
+        page.get_by_label("Component id or name").fill("2")
+        page.keyboard.press("Enter")
+        lines = [" ".join(line.split()) for line in page.locator("#story-text pre").inner_text().splitlines()]
+        assert lines[0].endswith("asked for 8 nodes of CM for up to 50 s: COMPLETED after 50 s. Policy easy.")
+        assert "eligible 0d 00:00:40" in lines
+        assert "started 0d 00:02:10" in lines
+        assert "It waited 0:02:00:" in lines
+        assert "dependency 30 s, 25 %: waiting for other components, or for its begin time" in lines
+        assert "priority 30 s, 25 %: enough nodes were idle, but the policy kept them for others" in lines
+        assert "resources 0:01:00, 50 %: not enough nodes were idle" in lines
+
+        page.get_by_label("Component id or name").fill("3")
+        page.keyboard.press("Enter")
+        assert "It never started" in page.locator("#story-text pre").inner_text()
+
+
+def test_the_table_sorts_filters_and_turns_its_pages(opened, run):
+    with opened(run) as page:
+        first = page.locator("#job-table tbody tr >> nth=0 >> th")
+        rows = page.locator("#job-table tbody tr")
+        told = page.locator("#job-table output")
+        assert (first.inner_text(), rows.count(), told.inner_text()) == ("1", 50, "1 to 50 of 80 jobs")
+
+        page.get_by_role("button", name="Next page").click()
+        assert (first.inner_text(), told.inner_text()) == ("51", "51 to 80 of 80 jobs")
+
+        page.get_by_role("button", name="waited").focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        assert (first.inner_text(), rows.nth(0).locator("td").nth(7).inner_text()) == ("7", "0:04:00")
+        assert page.locator("th[aria-sort]").inner_text() == "waited"
+        assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
+
+        page.get_by_label("module", exact=True).select_option(label="ESB")
+        page.get_by_label("nodes", exact=True).select_option(label="2–4")
+        assert told.inner_text() == "1 to 27 of 27 jobs"  # of 40 on ESB, 13 have one node
+        page.get_by_label("contains").fill("nobody")
+        page.wait_for_timeout(300)
+        assert told.inner_text() == "No job fits."
+
+
+def test_a_row_leads_to_the_story_and_the_story_to_the_charts(opened, run):
+    with opened(run) as page:
+        page.get_by_role("button", name="30", exact=True).click()
+        page.get_by_role("button", name="Show it in the charts").click()
+        page.wait_for_timeout(300)
+        # submitted at 290 s, started at 330 s, ended at 364 s: the span is that and a quarter around it
+        assert page.locator("#time-controls output").inner_text() == "Shown: 0d 00:04:32 to 0d 00:06:23"
+
+
+def test_buttons_zoom_and_move_all_charts_together(opened, run):
+    with opened(run) as page:
+        shown = page.locator("#time-controls output")
+        whole = shown.inner_text()
+        page.get_by_role("button", name="Zoom in").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(300)
+        narrow = shown.inner_text()
+        page.get_by_role("button", name="Earlier").click()
+        page.wait_for_timeout(300)
+        moved = shown.inner_text()
+        spans = page.evaluate(
+            "Bokeh.documents.map(d => d.roots()[0].x_range).map(r => [r.start, r.end].join())"
+        )
+        page.get_by_role("button", name="Whole run").click()
+        page.wait_for_timeout(300)
+
+        assert len({whole, narrow, moved}) == 3
+        assert shown.inner_text() == whole
+        assert len(spans) == 5  # busy, queue, two modules, waits
+        assert len(set(spans)) == 2  # the waits have an axis of their own
+
+
+def test_hovering_over_the_nodes_tells_the_job(opened, run):
+    with opened(run) as page:
+        gantt = page.locator("#gantt .chart").first
+        gantt.scroll_into_view_if_needed()
+        box = gantt.bounding_box()
+        tooltip = page.locator(".tooltip")
+        found = set()
+        for share in (0.2, 0.35, 0.5, 0.65):
+            page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] - 35)
+            page.wait_for_timeout(100)
+            found.add(tooltip.inner_text() if tooltip.is_visible() else "")
+        assert any("nodes of CM, COMPLETED" in text or "node of CM, COMPLETED" in text for text in found)
+
+
+def test_more_rectangles_than_can_be_told_apart_become_a_picture(opened, tmp_path):
+    runs = [Run(i, i, 1, 1) for i in range(3001)]
+    with opened(of(schedule(runs, {"CM": 2}, EASY), tmp_path / "run")) as page:
+        # Node 0 is busy with jobs that did not wait, node 1 idle: the lightest shade, nothing darker.
+        colours = _colours(page, "#gantt .chart")
+        assert "236,229,27" in colours
+        assert "68,1,84" not in colours
+
+
+def test_hostile_names_are_text(opened, tmp_path):
+    with opened(of(hostile(), tmp_path / "run")) as page:
+        cells = page.locator("#job-table td", has_text="<script>alert(1)</script>")
+        assert cells.count() == 3  # name, user, app
+        assert page.evaluate("document.images.length") == 0
+        page.get_by_label("Component id or name").fill("<script>alert(1)</script>")
+        page.keyboard.press("Enter")
+        assert "<script>alert(1)</script>" in page.locator("#story-text").inner_text()
+        page.get_by_label("Component id or name").fill("<img src=x onerror=alert(3)>")
+        page.keyboard.press("Enter")
+        assert "<img src=x onerror=alert(3)>" in page.locator("#story-text").inner_text()
+        assert page.locator("#gantt h4").inner_text() == "<b>M</b>: 4 nodes"
+
+
+def test_the_page_may_neither_fetch_nor_run_what_is_put_into_it(browser, run):
+    page = browser.new_page()
+    page.goto(run.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    asked = "fetch('data:text/plain,x').then(() => 'fetched', () => 'refused')"
+    added = """() => {
+      const script = document.createElement("script");
+      script.textContent = "window.ran = true";
+      document.body.append(script);
+      return window.ran === true;
+    }"""
+    assert page.evaluate(asked) == "refused"
+    assert page.evaluate(added) is False
+    page.close()
+
+
+@pytest.mark.parametrize("runs", [[], [Run(5, 5, 0, 1)], [Run(5, None, 9, 1, state="PENDING")]])
+def test_odd_results_are_shown_without_complaint(opened, tmp_path, runs):
+    with opened(of(schedule(runs, {"CM": 4}, EASY), tmp_path / "run")) as page:
+        assert page.locator("h1").inner_text() == "A trace under easy"
+
+
+# A study
+
+
+def test_a_study_is_drawn_and_its_tables_sort(opened, study):
+    with opened(study) as page:
+        assert page.locator("h1").inner_text() == f"Study: {HOSTILE[0]}"
+        assert len(_colours(page, "#forest-0")) > 5
+        assert page.locator("#found li").first.inner_text().startswith("fcfs against easy: mean wait ")
+        cells = page.locator("#means tbody tr")
+        before = cells.all_inner_texts()
+        page.locator("#means").get_by_role("button", name="mean wait").click()
+        ascending = cells.all_inner_texts()
+        page.locator("#means").get_by_role("button", name="mean wait").click()
+        assert sorted(before) == sorted(ascending)
+        assert cells.all_inner_texts() == ascending[::-1]
+
+
+# Anybody, anywhere
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("which", ["run", "study"])
+def test_the_page_is_accessible_and_as_wide_as_the_screen(opened, request, which, viewport):
+    with opened(request.getfixturevalue(which), viewport) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+        found = Axe().run(page)
+        serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
+        assert serious == [], found.generate_report()
+
+
+def test_every_control_is_reached_by_tab(opened, run):
+    controls = "[...document.querySelectorAll('button:enabled, input, select, summary')]"
+    with opened(run) as page:
+        wanted = page.evaluate(f"{controls}.length")
+        reached = set()
+        for _ in range(wanted + 60):
+            page.keyboard.press("Tab")
+            reached.add(page.evaluate(f"{controls}.indexOf(document.activeElement)"))
+        assert len(reached - {-1}) == wanted
