@@ -231,6 +231,15 @@ def test_all_jobs_are_in_the_page_and_the_longest_waits_are_explained(tmp_path):
     assert columns["line_busy"] == [8, 8, 8, 10, 8, 9, 2, 0]
 
 
+def test_of_components_with_one_id_the_first_is_explained(tmp_path):
+    result = behind_a_shadow()
+    result.components["component_id"] = [1, 2, 2, 4]
+    data = json.loads(Elements(report(result, tmp_path / "run")).scripts[0])
+
+    assert list(data["stories"]) == ["1"]
+    assert "user ben" in data["stories"]["1"]
+
+
 @pytest.mark.parametrize(
     "runs",
     [

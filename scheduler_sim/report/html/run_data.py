@@ -91,11 +91,13 @@ def _timeline(result: Result) -> Columns:
 
 
 def stories(result: Result) -> dict[str, str]:
-    """Return the whole explanation of the longest waits, by row: {"41": "Component 42 ..."}."""
+    """Return the whole explanation of the longest waits, by row: {"41": "Component 42 ..."}.
+
+    Of several components with one id only the first has an explanation.
+    """
     table = result.components
-    wait = np.where(
-        ints(table, "start_time") == NEVER, 0, ints(table, "start_time") - ints(table, "submit_time")
-    )
-    longest = [row for row in np.argsort(-wait, kind="stable")[:MOST_STORIES] if wait[row] > 0]
-    ids = ints(table, "component_id")
-    return {str(row): text_of(explain(result, int(ids[row]))) for row in sorted(map(int, longest))}
+    ids, start = ints(table, "component_id"), ints(table, "start_time")
+    explained = (start != NEVER) & ~table["component_id"].duplicated().to_numpy()
+    wait = np.where(explained, start - ints(table, "submit_time"), 0)
+    longest = [row for row in np.argsort(-wait, kind="stable")[:MOST_STORIES].tolist() if wait[row] > 0]
+    return {str(row): text_of(explain(result, int(ids[row]))) for row in sorted(longest)}

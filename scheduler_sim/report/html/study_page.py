@@ -162,7 +162,7 @@ def _comparison(study: Conducted) -> Child:
     rows, keys = [], []
     for _, row in comparison.head(MOST_ROWS).iterrows():
         words = [*(plain(row[name]) for name in [treatment, *cells]), metric_words(row["metric"])]
-        words += [plain_verdict(row["verdict"]), "" if pd.isna(row["note"]) else plain_verdict(row["note"])]
+        words.append("; ".join(plain_verdict(row[key]) for key in ("verdict", "note") if _said(row[key])))
         numbers = [row[key] for key in ("change", "change_low", "mean", "mean_baseline", "pairs", "p_holm")]
         rows.append([*words, *_shown(row)])
         keys.append([*words, *map(float, numbers)])
@@ -171,15 +171,18 @@ def _comparison(study: Conducted) -> Child:
         *(_short(study, name) for name in [treatment, *cells]),
         "measure",
         "verdict",
-        "note",
         "change",
         f"interval ({confidence})",
     ]
     header += ["mean", "mean of baseline", "pairs", "p (Holm)"]
     return [
-        table("All comparisons", header, rows, text=len(cells) + 4, keys=keys),
+        table("All comparisons", header, rows, text=len(cells) + 3, keys=keys),
         _more(comparison, "comparison"),
     ]
+
+
+def _said(text: object) -> bool:
+    return isinstance(text, str) and text != ""
 
 
 def _shown(row: Any) -> list[str]:

@@ -24,7 +24,7 @@ class Gantt {
     this.plot.quad({
       ...sides, source: this.boxes, fill_color: { field: "colour" }, line_color: "white", line_width: 0.5,
     });
-    this.plot.quad({ ...sides, source: this.mark, fill_color: null, line_color: "black", line_width: 3 });
+    this.plot.quad({ ...sides, source: this.mark, fill_color: null, line_color: "#d55e00", line_width: 4 });
     hover(this.plot, (x, y) => this.tell(x, y));
     this.plot.on_event("tap", ({ x, y }) => {
       const row = this.find(x / 1000, y);

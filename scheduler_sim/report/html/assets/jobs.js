@@ -57,7 +57,7 @@ class JobTable {
     column.forEach((word) => often[word]++);
     let used = [...often.keys()].filter((word) => often[word]);
     if (used.length > MOST_CHOICES) used = used.sort((a, b) => often[b] - often[a]).slice(0, MOST_CHOICES);
-    const options = used.map((word) => [word, column.words[word] || "not known"]);
+    const options = used.map((word) => [word, known(column.words[word]) ? column.words[word] : "not known"]);
     options.sort(([, a], [, b]) => a.localeCompare(b, "en", { numeric: true }));
     return choice(name, [["", "all"], ...options], (value) => this.filter(name, value));
   }
@@ -114,7 +114,7 @@ class JobTable {
       if (name === "nodes") return make("td", { class: "number" }, grouped(value(row)));
       if (name === "submitted") return make("td", { class: "number" }, clock(value(row)));
       if (name === "waited" || name === "ran") return make("td", { class: "number" }, value(row) < 0 ? "–" : duration(value(row)));
-      return make("td", {}, value(row));
+      return make("td", {}, known(value(row)) ? value(row) : "–");
     });
     return make("tr", {}, ...cells);
   }

@@ -41,4 +41,11 @@ async function run() {
   sortableTables();
 }
 
-run().then(() => (document.documentElement.dataset.ready = "yes"));
+run().then(
+  () => (document.documentElement.dataset.ready = "yes"),
+  (error) => {
+    const told = `Charts, search and the table of jobs could not be made in this browser: ${error.message}`;
+    document.getElementById("content").prepend(make("p", { class: "notice", role: "alert" }, told));
+    throw error;
+  },
+);

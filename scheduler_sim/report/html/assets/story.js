@@ -5,7 +5,6 @@ const MEANING = {
   priority: "enough nodes were idle, but the policy kept them for others",
   resources: "not enough nodes were idle",
 };
-const known = (name) => !["", "-1", "NA"].includes(name);
 
 function title(jobs, row) {
   const [name, user, app] = ["name", "user", "app"].map((column) => at(jobs[column], row));

@@ -39,14 +39,14 @@ function envelope(time, value, first, last) {
 // One chart over time: `part()` gives the rows to draw, `top()` the end of its axis.
 function timeline(place, time, part, top, { key, colour, label }) {
   const band = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [], mean: [] } });
+  const line = new Bokeh.ColumnDataSource({ data: { x: [], y: [] } });
   const held = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [] } });
   const plot = time.figure(place, { height: 170, y_axis_label: label, y_range: new Bokeh.Range1d({ start: 0, end: 1 }) });
   const sides = { left: { field: "left" }, right: { field: "right" } };
   const between = { ...sides, bottom: { field: "low" }, top: { field: "high" }, line_color: null };
   plot.quad({ ...between, bottom: 0, top: { field: "mean" }, source: band, fill_color: colour, fill_alpha: 0.35 });
   plot.quad({ ...between, source: band, fill_color: colour, fill_alpha: 0.25 });
-  const mean = { field: "mean" };
-  plot.segment({ x0: sides.left, x1: sides.right, y0: mean, y1: mean, source: band, line_color: colour, line_width: 1.5 });
+  plot.step({ x: { field: "x" }, y: { field: "y" }, mode: "after", source: line, line_color: colour, line_width: 1.5 });
   plot.quad({ ...between, source: held, fill_color: "#d9d9d9", hatch_pattern: "right_diagonal_line", hatch_color: "#555555" });
   let shown, down;
   const draw = () => {
@@ -57,6 +57,7 @@ function timeline(place, time, part, top, { key, colour, label }) {
     const ms = shown.edges.map((edge) => edge * 1000);
     const places = { left: ms.slice(0, -1), right: ms.slice(1) };
     band.data = { ...places, low: shown.low, high: shown.high, mean: shown.mean };
+    line.data = { x: ms, y: [...shown.mean, shown.mean.at(-1)] };
     const out = key === "busy" ? down.mean : [];
     const some = (values) => values.filter((_, i) => out[i] > 0);
     const high = some(places.left).map(top);

@@ -23,6 +23,11 @@ function count(number, noun) {
   return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+// Traces write -1 or NA for a name that is not known.
+function known(name) {
+  return !["", "-1", "NA"].includes(name);
+}
+
 function calendar(seconds) {
   if (data.unix === null || data.unix === undefined) return "";
   const moment = new Date((data.unix + seconds) * 1000);
