@@ -236,7 +236,7 @@ def test_of_components_with_one_id_the_first_is_explained(tmp_path):
     result.components["component_id"] = [1, 2, 2, 4]
     data = json.loads(Elements(report(result, tmp_path / "run")).scripts[0])
 
-    assert list(data["stories"]) == ["1"]
+    assert list(data["stories"]) == ["1"]  # row 2 has the id of row 1, the others did not wait
     assert "user ben" in data["stories"]["1"]
 
 
@@ -256,6 +256,15 @@ def test_odd_results_have_a_page_too(runs, tmp_path):
 
     assert len(unpacked(page.scripts[1])["id"]) == len(runs)
     assert "nan" not in "".join(page.text).lower().split()
+
+
+def test_some_that_never_started_are_explained(tmp_path):
+    runs = [Run(5, None, 9, 99, state="REJECTED"), Run(6, 6, 9, 2), Run(7, None, 9, 4, state="PENDING")]
+    data = json.loads(Elements(report(schedule(runs, {"CM": 4}, EASY), tmp_path / "run")).scripts[0])
+
+    assert list(data["stories"]) == ["0", "2"]
+    assert "it asked for 99 nodes, and CM has 4" in " ".join(data["stories"]["0"].split())
+    assert "It never started" in data["stories"]["2"]
 
 
 def test_every_place_a_label_speaks_of_is_there_once(tmp_path):

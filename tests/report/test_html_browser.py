@@ -152,7 +152,7 @@ def test_search_finds_a_job_and_shows_its_story(opened, tmp_path):
 def test_a_short_story_has_the_moments_and_the_waits(opened, tmp_path):
     runs = [Run(0, 0, 100, 8), Run(10, 130, 50, 8, eligible=40, job=1), Run(20, None, 60, 4, state="PENDING")]
     path = of(schedule(runs, {"CM": 10}, EASY), tmp_path / "run")
-    path.write_text(path.read_text().replace('"stories":{"1":', '"stories":{"99":'))
+    path.write_text(path.read_text().replace('"stories":{', '"stories":{},"unused":{'))
     with opened(path) as page:
         page.get_by_label("Component id or name").fill("2")
         page.keyboard.press("Enter")
@@ -312,8 +312,7 @@ def test_the_page_is_accessible_and_as_wide_as_the_screen(opened, request, which
     with opened(request.getfixturevalue(which), viewport) as page:
         assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
         found = Axe().run(page)
-        serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-        assert serious == [], found.generate_report()
+        assert found.response["violations"] == [], found.generate_report()
 
 
 def test_every_control_is_reached_by_tab(opened, run):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Columns = dict[str, "Ints | Words | Growing"]
 
-MOST_STORIES = 200
-"""Components with the longest waits, whose whole explanation is written into the page."""
+MOST_STORIES, MOST_NEVER = 200, 50
+"""Components whose whole explanation is in the page: longest waits, and some that never started."""
 
 
 def origin(result: Result) -> int:
@@ -91,13 +91,15 @@ def _timeline(result: Result) -> Columns:
 
 
 def stories(result: Result) -> dict[str, str]:
-    """Return the whole explanation of the longest waits, by row: {"41": "Component 42 ..."}.
+    """Return whole explanations by row: of the longest waits, and of some components that never started.
 
     Of several components with one id only the first has an explanation.
     """
     table = result.components
     ids, start = ints(table, "component_id"), ints(table, "start_time")
-    explained = (start != NEVER) & ~table["component_id"].duplicated().to_numpy()
-    wait = np.where(explained, start - ints(table, "submit_time"), 0)
-    longest = [row for row in np.argsort(-wait, kind="stable")[:MOST_STORIES].tolist() if wait[row] > 0]
-    return {str(row): text_of(explain(result, int(ids[row]))) for row in sorted(longest)}
+    first = ~table["component_id"].duplicated().to_numpy()
+    wait = np.where(first & (start != NEVER), start - ints(table, "submit_time"), 0)
+    longest = np.argsort(-wait, kind="stable")[:MOST_STORIES]
+    never = np.flatnonzero(first & (start == NEVER))[:MOST_NEVER]
+    rows = sorted({*longest[wait[longest] > 0].tolist(), *never.tolist()})
+    return {str(row): text_of(explain(result, int(ids[row]))) for row in rows}

@@ -129,7 +129,7 @@ def _waits(result: Result) -> Markup:
             else lambda value: duration(round(value))
         )
         rows.append([name, *("–" if values.get(one) is None else write(values[one]) for one in SPREAD)])
-    return table("Waits of the components that ran", ["", *SPREAD.values()], rows)
+    return table("Waits of the components that ran", ["measure", *SPREAD.values()], rows)
 
 
 def _modules(result: Result) -> Markup:
