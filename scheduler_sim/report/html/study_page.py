@@ -174,7 +174,7 @@ def _comparison(study: Conducted) -> Child:
         "change",
         f"interval ({confidence})",
     ]
-    header += ["mean", "mean of baseline", "pairs", "p (Holm)"]
+    header += ["mean", "baseline", "pairs", "p (Holm)"]
     return [
         table("All comparisons", header, rows, text=len(cells) + 3, keys=keys),
         _more(comparison, "comparison"),
