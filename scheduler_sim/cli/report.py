@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from scheduler_sim.cli.terminal import show, step
+from scheduler_sim.errors import InputError
+
+PAGES = (".html", ".htm")
 
 EXAMPLES = """\
 examples:
   scheduler-sim report result
   scheduler-sim report policies --out policies.html
+  scheduler-sim report result --out result.json
 
 DIR is what run --out or study wrote. The page opens offline, holds everything it shows, and sends nothing.
+Of a run, other suffixes export: .csv and .parquet the components, .json a trace for Perfetto
+(ui.perfetto.dev) and Chrome, .paje a trace for ViTE and other viewers of Paje.
 """
 
 
@@ -27,15 +34,30 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("directory", metavar="DIR", help="result directory, or the directory of a study")
-    parser.add_argument("--out", metavar="FILE.html", help="the file; default: report.html in DIR")
+    parser.add_argument("--out", metavar="FILE", help="page or export; default: report.html in DIR")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace) -> None:
     """Write the report; say where it is and how large."""
-    from scheduler_sim.report.html import write_report
-
     with step(f"reporting on {args.directory}", quiet=args.quiet):
-        path = write_report(args.directory, args.out)
+        path = _written(args.directory, args.out)
     show(f"  written to {path} ({path.stat().st_size / 1e6:.1f} MB)", quiet=args.quiet)
+
+
+def _written(directory: str, out: str | None) -> Path:
+    """Write the page, or what another suffix asks for."""
+    from scheduler_sim.report.export import WRITERS, export
+
+    suffix = ".html" if out is None else Path(out).suffix.lower()
+    if out is None or suffix in PAGES:
+        from scheduler_sim.report.html import write_report
+
+        return write_report(directory, out)
+    if suffix not in WRITERS:
+        raise InputError(f"--out: found {out!r}; allowed: {', '.join((PAGES[0], *WRITERS))}")
+    from scheduler_sim.result.result import Result
+
+    export(Result.load(directory), out)
+    return Path(out)

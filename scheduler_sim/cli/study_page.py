@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import pandas as pd
 
 from scheduler_sim.cli.terminal import table
@@ -49,8 +51,9 @@ def _means(study: Study, index: pd.DataFrame) -> str:
     rows: list[tuple[str, ...]] = [(*factors, "seeds", *(metric.replace("_", " ") for metric in metrics))]
     for levels, part in grouped:
         names = levels if isinstance(levels, tuple) else (levels,)
-        means = (number(float(part[metric].mean())) for metric in metrics)
-        rows.append((*map(plain, map(str, names)), f"{len(part):,}", *means))
+        means = (float(part[metric].mean()) for metric in metrics)
+        shown = ("" if isnan(mean) else number(mean) for mean in means)
+        rows.append((*map(plain, map(str, names)), f"{len(part):,}", *shown))
     more = len(rows) - 1 - MOST_ROWS
     text = table(rows[: MOST_ROWS + 1], left=len(factors))
     return text + (f"\n  ... and {more} more" if more > 0 else "")

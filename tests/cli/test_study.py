@@ -92,3 +92,16 @@ def test_interrupted_it_says_what_is_kept_and_goes_on(study, tmp_path):
     assert "Traceback" not in err
     study.write_text(study.read_text().replace("seeds: 400", "seeds: 2"))
     assert process("study", study, "--out", tmp_path / "out", "--workers", "1").code == 0
+
+
+def test_a_metric_that_has_no_value_is_left_empty(cli, tmp_path):
+    """The recipe has no users, so there is nothing to be fair between."""
+    (tmp_path / "s.yaml").write_text(
+        "systems: {s: {modules: [{name: a, nodes: 8}]}}\n"
+        "workloads: {w: {recipe: {modules: [{name: a, nodes: 8, jobs: 50}]}}}\n"
+        "policies: [fcfs, easy]\nbaseline: {policy: easy}\nseeds: 2\n"
+        "metrics: [wait_time_mean, user_slowdown_jain]\n"
+    )
+    done = cli("study", tmp_path / "s.yaml", "--out", tmp_path / "out", "--workers", 1)
+    assert (done.code, done.err) == (0, "")
+    assert cli("report", tmp_path / "out").code == 0
