@@ -61,7 +61,7 @@ def comparison_figure(table: pd.DataFrame) -> Figure:
         raise InputError(f"no column {missing[0]} in the comparison; needed: {', '.join(NEEDED)}")
     if table.empty:
         raise InputError("the comparison has no rows")
-    names = _row_names(table)
+    names = row_names(table)
     metrics = list(pd.unique(table["metric"]))
     parts = {metric: table[table["metric"] == metric] for metric in metrics}
     with look():
@@ -71,7 +71,7 @@ def comparison_figure(table: pd.DataFrame) -> Figure:
         for panel, (metric, part) in zip(panels, parts.items(), strict=True):
             _axis(panel, part)
             _metric(panel, part, [names[i] for i in np.flatnonzero((table["metric"] == metric).to_numpy())])
-            panel.set_title(_title(metric))
+            panel.set_title(metric_title(metric))
         baselines = ", ".join(dict.fromkeys(plain(name) for name in table["baseline"]))
         panels[-1].set_xlabel(f"compared with {baselines}")
         figure.legend(handles=_keys(), loc="outside lower center", ncols=3, fontsize=8.5)
@@ -83,7 +83,7 @@ def comparison_figure(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _row_names(table: pd.DataFrame) -> list[str]:
+def row_names(table: pd.DataFrame) -> list[str]:
     """Name each row by its factors; those that never change say nothing and are left out."""
     factors = list(table.columns[: list(table.columns).index("baseline")])
     telling = [name for name in factors[:-1] if table[name].nunique() > 1] + factors[-1:]
@@ -92,7 +92,7 @@ def _row_names(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _title(metric: str) -> str:
+def metric_title(metric: str) -> str:
     words = metric_words(metric)
     return f"{words[:1].upper()}{words[1:]} ({'more' if higher_is_better(metric) else 'less'} is better)"
 
@@ -101,7 +101,7 @@ def _metric(panel: Axes, part: pd.DataFrame, names: list[str]) -> None:
     """Draw the rows of one metric from above, with the verdict at the right."""
     left, right = panel.get_xlim()
     for place, (_, row) in enumerate(part.iterrows()):
-        colour, mark = _found(row)
+        colour, mark = outcome(row)
         ratio, low, high = (float(row[name]) for name in ("ratio", "ratio_low", "ratio_high"))
         pen: dict[str, Any] = {"color": colour, "clip_on": False, "zorder": 3}
         if np.isfinite(low) and np.isfinite(high):
@@ -127,7 +127,7 @@ def _metric(panel: Axes, part: pd.DataFrame, names: list[str]) -> None:
     panel.axvline(1, color="black", linewidth=0.9)
 
 
-def _found(row: Any) -> tuple[str, str]:
+def outcome(row: Any) -> tuple[str, str]:
     """Return how to draw a row: better or worse only if its verdict says so."""
     first = str(row["verdict"]).split(" ", 1)[0]
     if first not in LESS + MORE:
@@ -157,15 +157,15 @@ def plain_verdict(text: object) -> str:
 
 def _axis(panel: Axes, part: pd.DataFrame) -> None:
     """Set up an axis on which the same factor is the same length wherever it is."""
-    low, high = _ends(part)
+    low, high = axis_ends(part)
     panel.set_xscale("log")
     panel.set_xlim(low, high)
-    marks = _marks(low, high)
+    marks = axis_marks(low, high)
     panel.set_xticks(marks, [MARKS[mark] for mark in marks])
     panel.minorticks_off()
 
 
-def _ends(part: pd.DataFrame) -> tuple[float, float]:
+def axis_ends(part: pd.DataFrame) -> tuple[float, float]:
     """Return the ends of the axis: all ratios, the baseline, intervals up to ``FARTHEST``, some air."""
     ratios = part["ratio"].to_numpy(dtype=np.float64)
     ratios = np.append(ratios[np.isfinite(ratios) & (ratios > 0)], (0.98, 1.02))
@@ -177,7 +177,7 @@ def _ends(part: pd.DataFrame) -> tuple[float, float]:
     return low / air, high * air
 
 
-def _marks(low: float, high: float) -> list[float]:
+def axis_marks(low: float, high: float) -> list[float]:
     """Return marks that do not touch, from the baseline outwards, the coarse ones first."""
     inside = [mark for mark in MARKS if low <= mark <= high]
     chosen: list[float] = []

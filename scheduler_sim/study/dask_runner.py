@@ -104,5 +104,5 @@ def _slurm_cluster(path: str) -> Iterator[Any]:
         raise InputError("a cluster in YAML needs dask-jobqueue: pip install 'scheduler-sim[dask]'") from None
     given = keys.model_dump(exclude={"jobs"}, exclude_none=True)
     with SLURMCluster(**given) as cluster:
-        cluster.scale(jobs=keys.jobs)
+        cluster.adapt(minimum_jobs=keys.jobs, maximum_jobs=keys.jobs)  # so that lost ones are replaced
         yield cluster

@@ -12,11 +12,11 @@ from scheduler_sim.report.comparison_figure import (
     MARKS,
     OPEN,
     WORSE,
-    _ends,
-    _found,
-    _marks,
-    _row_names,
-    _title,
+    axis_ends,
+    outcome,
+    axis_marks,
+    row_names,
+    metric_title,
     plain_verdict,
 )
 from scheduler_sim.report.html.markup import Child, chart, tag
@@ -33,24 +33,24 @@ def forests(comparison: pd.DataFrame) -> tuple[list[dict[str, Any]], Child]:
     """Return what the page draws, one chart a metric, and the places for the charts with their words."""
     if comparison.empty:
         return [], None
-    names = np.array(_row_names(comparison), dtype=object)
+    names = np.array(row_names(comparison), dtype=object)
     charts, places = [], []
     for i, metric in enumerate(pd.unique(comparison["metric"])):
         own = (comparison["metric"] == metric).to_numpy()
         part = comparison[own]
         shown = part[np.isfinite(part["ratio"]) & (part["ratio"] > 0)].head(MOST)
         charts.append(_chart(f"forest-{i}", metric, shown, names[comparison.index.get_indexer(shown.index)]))
-        places += [tag("h3", _title(metric)), chart(f"forest-{i}", _caption(metric, part, shown))]
+        places += [tag("h3", metric_title(metric)), chart(f"forest-{i}", _caption(metric, part, shown))]
     return charts, places
 
 
 def _chart(place: str, metric: str, rows: pd.DataFrame, names: Any) -> dict[str, Any]:
-    low, high = _ends(rows)
+    low, high = axis_ends(rows)
     return {
         "place": place,
         "against": plain(rows["baseline"].iloc[0]) if len(rows) else "",
         "ends": [low, high],
-        "marks": [[mark, MARKS[mark]] for mark in _marks(low, high)],
+        "marks": [[mark, MARKS[mark]] for mark in axis_marks(low, high)],
         "rows": [_row(row, name, low, high) for (_, row), name in zip(rows.iterrows(), names, strict=True)],
     }
 
@@ -59,7 +59,7 @@ def _row(row: Any, name: str, low: float, high: float) -> dict[str, Any]:
     """Describe a row; an interval is cut at the ends of the chart, an unknown one has no length."""
     ratio = float(row["ratio"])
     ends = [row[key] if np.isfinite(row[key]) else ratio for key in ("ratio_low", "ratio_high")]
-    kind = next(kind for kind, look in KINDS.items() if look == _found(row))
+    kind = next(kind for kind, look in KINDS.items() if look == outcome(row))
     return {
         "name": name,
         "ratio": ratio,
@@ -72,7 +72,7 @@ def _row(row: Any, name: str, low: float, high: float) -> dict[str, Any]:
 
 def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     """Say in words what the chart shows."""
-    kinds = [_found(row) for _, row in part.iterrows()]
+    kinds = [outcome(row) for _, row in part.iterrows()]
     better, worse, still = (kinds.count(look) for look in (BETTER, WORSE, OPEN))
     baseline = listing(dict.fromkeys(plain(one) for one in part["baseline"]))
     confidence = listing(dict.fromkeys(f"{100 * float(one):g} %" for one in part["confidence"]))
