@@ -93,6 +93,7 @@ def row_names(table: pd.DataFrame) -> list[str]:
 
 
 def metric_title(metric: str) -> str:
+    """Name a metric as a title that says which direction is better."""
     words = metric_words(metric)
     return f"{words[:1].upper()}{words[1:]} ({'more' if higher_is_better(metric) else 'less'} is better)"
 

@@ -13,11 +13,11 @@ from scheduler_sim.report.comparison_figure import (
     OPEN,
     WORSE,
     axis_ends,
-    outcome,
     axis_marks,
-    row_names,
     metric_title,
+    outcome,
     plain_verdict,
+    row_names,
 )
 from scheduler_sim.report.html.markup import Child, chart, tag
 from scheduler_sim.report.measures import metric_words
