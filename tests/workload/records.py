@@ -59,7 +59,7 @@ def mwf(changes: Mapping[int, object] | None = None, count: int = 42) -> str:
 def write(path: Path, lines: Iterable[str] | bytes) -> Path:
     """Write lines, or bytes as they are, gzip if the name ends so."""
     data = lines if isinstance(lines, bytes) else "".join(f"{line}\n" for line in lines).encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
     return path
 
 
