@@ -12,12 +12,12 @@ from typing import TextIO
 
 import pandas as pd
 
-from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.errors import InputError
 from scheduler_sim.report.wording import plain
 from scheduler_sim.result.columns import COMPONENTS, rows_named
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import write_table
+from scheduler_sim.result.store import write_table, write_whole
 
 MICROSECONDS = 1_000_000
 COUNTERS = ("nodes_busy", "queue_components")
@@ -45,14 +45,7 @@ def export(result: Result, path: str | Path) -> None:
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:
         raise InputError(f"{path}: unknown format; allowed: {', '.join(WRITERS)}")
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        writer(result, partial)
-        partial.replace(target)
-    except OSError as error:
-        raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(target, lambda partial: writer(result, partial))
 
 
 def _csv(result: Result, path: Path) -> None:

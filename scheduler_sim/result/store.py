@@ -51,6 +51,19 @@ def write_directory(directory: Path, writers: Mapping[str, Callable[[Path], None
         ) from error
 
 
+def write_whole(target: Path, write: Callable[[Path], object]) -> None:
+    """Write a file under another name and rename it. Raises SchedulerSimError if that fails."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        write(partial)
+        _reach_disk(partial)
+        os.replace(partial, target)
+    except OSError as error:
+        raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
 def refuse_foreign(directory: Path) -> None:
     """Raise unless a result may be written here: nothing, an empty directory, an older result."""
     if not directory.exists():

@@ -11,8 +11,6 @@ from scheduler_sim.config.value import Check, Flag, Name, Percent, Positive, Tex
 
 MOST_RUNS = 1_000_000
 
-Seed = Annotated[int, whole(0, 2**63 - 1)]
-
 
 def _named(written: Any) -> dict[str, Any]:
     """Read a list as a mapping: a file is named by its stem, anything else by itself."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from scheduler_sim.metrics.measures import measures
 from scheduler_sim.metrics.trimming import trim as trimmed
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import FILES, read_document, write_document
+from scheduler_sim.result.store import FILES, read_document, write_document, write_whole
 from scheduler_sim.study.run import Run, Trim
 
 INDEX = "index.parquet"
@@ -135,20 +135,6 @@ class Store:
         metrics = dict(flat(read_document(self.place(run.id) / "metrics.json")))
         counted = dict(flat(read_document(self.place(run.id) / MEASURES)))
         return {**row, "state": "finished", "error": "", **metrics, **counted}
-
-
-def write_whole(target: Path, write: Callable[[Path], None]) -> None:
-    """Write a file under another name and rename it. Raises SchedulerSimError if that fails."""
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        write(partial)
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(partial, target)
-    except OSError as error:
-        raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _has_its_end(path: Path) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from pathlib import Path
 
-from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.errors import InputError
 from scheduler_sim.report.html.page import Page, html_of
+from scheduler_sim.result.store import write_whole
 
 STUDY = "study.json"
 
@@ -32,7 +31,8 @@ def write_report(directory: str | Path, path: str | Path | None = None) -> Path:
     target = directory / "report.html" if path is None else Path(path)
     if target.is_dir():
         raise InputError(f"{target} is a directory; allowed: the name of a file for the report")
-    _write_whole(target, html_of(page_of(directory)))
+    text = html_of(page_of(directory))
+    write_whole(target, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
     return target
 
 
@@ -46,14 +46,3 @@ def page_of(directory: Path) -> Page:
     from scheduler_sim.result.result import Result
 
     return run_page(Result.load(directory))
-
-
-def _write_whole(target: Path, text: str) -> None:
-    partial = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}")
-    try:
-        partial.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(partial, target)
-    except OSError as problem:
-        raise SchedulerSimError(f"cannot write {target}: {problem.strerror or problem}") from problem
-    finally:
-        partial.unlink(missing_ok=True)
