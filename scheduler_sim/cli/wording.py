@@ -4,10 +4,16 @@ from __future__ import annotations
 
 NOT_HONOURED = {
     "heterogeneous": "components of heterogeneous jobs, each scheduled on its own",
+    "begin_time": "components with a begin time, which are eligible from submission on",
+    "hold": "components submitted held, which are not held",
+    "nice": "components with a nice value, which has no effect",
+    "array_limit": "tasks of arrays with a limit of tasks at once, which has no effect",
     "delay": "components with a delay, which is left out",
     "api_call": "components with API calls, which have no effect",
     "dynamic": "DYNAMIC dependencies, which have no effect",
     "singleton": "SINGLETON dependencies, which have no effect",
+    "after_minutes": "dependencies that end minutes after a start, which end with the start",
+    "dependency_any": "components for which any one dependency is enough; all are waited for",
     "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
     "skipped_predecessor": "dependencies on records that are not simulated, which are left out",
     "licences": "components that ask for licences; the system states none, so they are not limited",
@@ -16,8 +22,10 @@ NOT_HONOURED = {
 """What the counts of ``not_honoured`` mean."""
 
 REJECTED = {
-    "too_large": "larger than their module",
+    "partition_state": "whose partition takes no submissions (State DRAIN or INACTIVE)",
+    "too_large": "larger than their partition",
     "max_nodes": "larger than MaxNodes of their partition",
+    "min_nodes": "smaller than MinNodes of their partition",
     "max_time": "with a time limit above MaxTime of their partition",
     "memory": "that ask for more memory than a node has",
     "cores": "that ask for more cores than a node has",

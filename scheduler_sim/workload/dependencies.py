@@ -2,128 +2,138 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.errors import did_you_mean
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.dependency_text import ALONE, Wish, parse_wishes
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.validation import problem
 
-#: Kinds the clock honours: after its start, its end, its success, its failure.
-HONOURED = ("AFTER", "AFTERANY", "AFTEROK", "AFTERNOTOK")
-#: Kinds that are counted only, under these names.
-COUNTED = {"DYNAMIC": "dynamic", "SINGLETON": "singleton", "SINGLE": "singleton"}
-
-_NUMBER = re.compile(r"[0-9]{1,18}")
+_COLUMNS = {"row": np.int64, "after_row": np.int64, "kind": object, "minutes": np.int64}
 
 
-class _Wish(NamedTuple):
-    """One dependency as the text gives it; ``wanted`` is None where the kind needs no id."""
+@dataclass
+class Dependencies:
+    """What the components of a trace wait for.
 
-    kind: str
-    wanted: int | None
+    Parameters
+    ----------
+    edges : row, after_row (int64), kind (AFTER, AFTERANY, AFTEROK, AFTERNOTOK), minutes (int64, AFTER only)
+    singletons : int64[n], rows that wait for all of the same user and name, ascending
+    counts : rows concerned by what is not an edge, by name
+    """
+
+    edges: pd.DataFrame
+    singletons: np.ndarray
+    counts: dict[str, int] = field(default_factory=dict)
 
 
-def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the honoured dependencies (row, after_row, kind) and the counts of the others.
+def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies:
+    """Return the dependencies between rows that are simulated.
 
     Only rows that have any are looked at. The ids are component ids, or job numbers where
-    ``source.dependencies_name`` says so; a dependency on a job is one on each of its components.
-    """
-    ids, kinds = table["dependency_ids"].array, table["dependency_kinds"].array
-    id_texts, kind_texts = list(ids.categories), list(kinds.categories)
-    silent_id = np.array([is_missing(text) for text in id_texts], dtype=bool)
-    silent_kind = np.array([is_missing(text) for text in kind_texts], dtype=bool)
-    skipped = table["skipped"].to_numpy() != 0
-    rows = np.flatnonzero(~((silent_id[ids.codes] & silent_kind[kinds.codes]) | skipped))
-    pairs = list(zip(ids.codes[rows].tolist(), kinds.codes[rows].tolist(), strict=True))
+    ``source.dependencies_name`` says so; a dependency on a job or on an array is one on each of
+    its components. AFTERCORR becomes AFTEROK on the task of the same number, or on the whole
+    array where either has no such task, as in Slurm (``test_job_dependency``).
 
-    wishes: dict[tuple[int, int], list[_Wish]] = {}
-    for row, pair in zip(rows.tolist(), pairs, strict=True):
-        if pair not in wishes:
-            wishes[pair] = _wishes(table, source, row, id_texts[pair[0]], kind_texts[pair[1]])
-    target = _rows_by_id(table[source.dependencies_name].to_numpy(), wishes.values())
-    counts = {"dynamic": 0, "singleton": 0, "skipped_predecessor": 0}
-    found: list[tuple[int, int, str]] = []
-    for row, pair in zip(rows.tolist(), pairs, strict=True):
-        concerned = set()
-        for kind, wanted in wishes[pair]:
-            if kind in COUNTED:
-                concerned.add(COUNTED[kind])
+    Raises
+    ------
+    TraceError
+        for an unknown id or kind, lists that do not pair up, and cycles.
+    """
+    skipped = table["skipped"].to_numpy() != 0
+    rows, wishes = _wishes_of_rows(table, source, skipped)
+    targets = _Targets(table, source, wishes)
+    tasks = table["array_task_id"].to_numpy()
+    any_one = table["dependency_any"].to_numpy() != 0
+    counts = dict.fromkeys(
+        ("dynamic", "singleton", "after_minutes", "dependency_any", "skipped_predecessor"), 0
+    )
+    found: list[tuple[int, int, str, int]] = []
+    singletons = []
+    for row, wanted in zip(rows.tolist(), wishes, strict=True):
+        concerned = {ALONE[wish.kind] for wish in wanted if wish.kind in ALONE}
+        if "singleton" in concerned:
+            singletons.append(row)
+        if any_one[row] and len(wanted) > 1:
+            concerned.add("dependency_any")
+        for wish in wanted:
+            if wish.kind in ALONE:
                 continue
-            if wanted not in target:
-                raise problem(
-                    table,
-                    source,
-                    row,
-                    "dependency_ids",
-                    "depends on a component that is not in the trace",
-                    wanted,
-                    "the id of a component of this trace",
-                )
-            for after_row in target[wanted]:
-                if skipped[after_row]:
-                    concerned.add("skipped_predecessor")
-                else:
-                    found.append((row, after_row, kind))
+            after = targets.rows(wish, int(tasks[row]))
+            if not after:
+                named = wish.wanted if wish.task is None else f"{wish.wanted}_{wish.task}"
+                message = "depends on a component that is not in the trace"
+                allowed = "the id of a component of this trace"
+                raise problem(table, source, row, "dependency_ids", message, named, allowed)
+            if wish.minutes:
+                concerned.add("after_minutes")
+            if skipped[after].any():
+                concerned.add("skipped_predecessor")
+            kind = "AFTEROK" if wish.kind == "AFTERCORR" else wish.kind
+            found += [(row, other, kind, wish.minutes) for other in after if not skipped[other]]
         for name in concerned:
             counts[name] += 1
-    edges = pd.DataFrame(found, columns=["row", "after_row", "kind"])
-    edges = edges.astype({"row": np.int64, "after_row": np.int64, "kind": object})
+    edges = pd.DataFrame(found, columns=list(_COLUMNS)).astype(_COLUMNS)
     _refuse_cycles(table, source, edges)
-    return edges, counts
+    return Dependencies(edges, np.array(singletons, dtype=np.int64), counts)
 
 
-def _rows_by_id(ids: np.ndarray, wishes: Iterable[list[_Wish]]) -> dict[int | None, list[int]]:
-    wanted = {wish.wanted for wish in chain.from_iterable(wishes) if wish.wanted is not None}
+class _Targets:
+    """The rows an id means: those of an array if it is the number of one, else of a component or job."""
+
+    def __init__(self, table: pd.DataFrame, source: TraceSource, wishes: Iterable[list[Wish]]) -> None:
+        wanted = {wish.wanted for wish in chain.from_iterable(wishes) if wish.wanted is not None}
+        numbers = np.array(sorted(wanted), dtype=np.int64)
+        self._named = _rows_by(table[source.dependencies_name].to_numpy(), numbers)
+        self._arrays = _rows_by(table["array_job_id"].to_numpy(), numbers)
+        self._tasks = table["array_task_id"].to_numpy()
+
+    def rows(self, wish: Wish, own_task: int) -> list[int]:
+        """Return the rows that a wish of a component (task ``own_task`` of its array, or -1) names."""
+        array = self._arrays.get(wish.wanted)
+        if wish.task is not None:
+            return [row for row in array or () if self._tasks[row] == wish.task]
+        if array is None:
+            return self._named.get(wish.wanted, [])
+        if wish.kind == "AFTERCORR" and own_task >= 0:
+            return [row for row in array if self._tasks[row] == own_task] or array
+        return array
+
+
+def _rows_by(ids: np.ndarray, wanted: np.ndarray) -> dict[int | None, list[int]]:
     rows: dict[int | None, list[int]] = {}
-    for row in np.flatnonzero(np.isin(ids, np.array(sorted(wanted), dtype=np.int64))).tolist():
+    for row in np.flatnonzero(np.isin(ids, wanted)).tolist():
         rows.setdefault(int(ids[row]), []).append(row)
     return rows
 
 
-def _wishes(table: pd.DataFrame, source: TraceSource, row: int, ids: str, kinds: str) -> list[_Wish]:
-    wanted = [] if is_missing(ids) else [part.strip() for part in ids.split(",")]
-    named = [] if is_missing(kinds) else [part.strip().upper() for part in kinds.split(",")]
-    allowed = ", ".join((*HONOURED, *COUNTED))
-    for kind in named:
-        if kind not in HONOURED and kind not in COUNTED:
-            hint = did_you_mean(kind, (*HONOURED, *COUNTED))
-            raise problem(
-                table, source, row, "dependency_kinds", f"unknown kind of dependency{hint}", kind, allowed
-            )
-    for number in wanted:
-        if not _NUMBER.fullmatch(number):
-            raise problem(
-                table,
-                source,
-                row,
-                "dependency_ids",
-                "not a dependency",
-                ids,
-                "ids separated by commas; -1 = none",
-            )
-    if not wanted and all(kind in COUNTED for kind in named):
-        return [_Wish(kind, None) for kind in named]
-    if wanted and len(named) == 1:
-        named = named * len(wanted)
-    if len(named) != len(wanted):
-        raise problem(
-            table,
-            source,
-            row,
-            "dependency_kinds",
-            f"the kinds do not pair up with the ids {ids!r}",
-            kinds,
-            f"one kind for each id, or one for all, of {allowed}",
-        )
-    return [_Wish(kind, int(number)) for kind, number in zip(named, wanted, strict=True)]
+def _wishes_of_rows(
+    table: pd.DataFrame, source: TraceSource, skipped: np.ndarray
+) -> tuple[np.ndarray, list[list[Wish]]]:
+    """Return the rows that say anything about dependencies, and what each says; equal texts are read once."""
+    ids, kinds = table["dependency_ids"].array, table["dependency_kinds"].array
+    id_texts, kind_texts = list(ids.categories), list(kinds.categories)
+    silent_id = np.array([is_missing(text) for text in id_texts], dtype=bool)
+    silent_kind = np.array([is_missing(text) for text in kind_texts], dtype=bool)
+    rows = np.flatnonzero(~((silent_id[ids.codes] & silent_kind[kinds.codes]) | skipped))
+    pairs = list(zip(ids.codes[rows].tolist(), kinds.codes[rows].tolist(), strict=True))
+    known: dict[tuple[int, int], list[Wish]] = {}
+    for row, pair in zip(rows.tolist(), pairs, strict=True):
+        if pair not in known:
+            try:
+                known[pair] = parse_wishes(id_texts[pair[0]], kind_texts[pair[1]])
+            except TraceError as error:
+                message = str(error).partition(";")[0]
+                field = str(error.field)
+                raise problem(table, source, row, field, message, error.found, error.allowed) from None
+    return rows, [known[pair] for pair in pairs]
 
 
 def _refuse_cycles(table: pd.DataFrame, source: TraceSource, edges: pd.DataFrame) -> None:

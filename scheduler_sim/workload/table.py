@@ -12,11 +12,22 @@ import pandas as pd
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.columns import as_column
-from scheduler_sim.workload.dependencies import parse_dependencies
+from scheduler_sim.workload.dependencies import Dependencies, parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
 from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.validation import check_columns
+
+_ASKING = (
+    "components_total",
+    "submit_time",
+    "begin_time",
+    "hold",
+    "nice",
+    "array_limit",
+    "delay",
+    "preceding_job",
+)
 
 __all__ = ["SKIP_REASONS", "TraceSource", "Workload"]
 
@@ -93,39 +104,53 @@ class Workload:
         return self.replace(exit_code=np.where(failed, 1, exit_code))
 
     @cached_property
-    def _dependencies(self) -> tuple[pd.DataFrame, dict[str, int]]:
+    def _dependencies(self) -> Dependencies:
         return parse_dependencies(self.table, self.source)
 
     def dependencies(self) -> pd.DataFrame:
-        """Return the dependencies the clock honours, between rows that are simulated.
+        """Return the dependencies between rows that are simulated.
+
+        All of a row are needed, or any one where its ``dependency_any`` is 1.
 
         Returns
         -------
         DataFrame with ``row`` and ``after_row`` (int64, row numbers of ``table``: *row* waits
-        for *after_row*) and ``kind`` (AFTER, AFTERANY, AFTEROK or AFTERNOTOK).
+        for *after_row*), ``kind`` (AFTER, AFTERANY, AFTEROK or AFTERNOTOK; AFTERCORR has become
+        AFTEROK between corresponding tasks) and ``minutes`` (int64, after the start; 0 but for AFTER).
 
         Raises
         ------
         TraceError
             for an unknown id or kind, lists that do not pair up, and cycles.
         """
-        return self._dependencies[0]
+        return self._dependencies.edges
+
+    def singletons(self) -> np.ndarray:
+        """Return the rows (int64, ascending) that wait for all others of the same user and name."""
+        return self._dependencies.singletons
 
     def not_honoured(self) -> dict[str, int]:
         """Return how many simulated rows ask for something the simulation does not do yet.
 
         Keys, present where the count is above 0: ``heterogeneous`` (components scheduled
-        separately), ``delay``, ``api_call``, ``dynamic``, ``singleton``, ``preceding_job`` and
-        ``skipped_predecessor`` (a dependency on a record that is not simulated).
+        separately), ``begin_time``, ``hold``, ``nice``, ``array_limit``, ``delay``, ``api_call``,
+        ``dynamic``, ``singleton``, ``after_minutes``, ``dependency_any`` (all are needed),
+        ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not simulated).
         """
-        table, live = self.table, self.table["skipped"].to_numpy() == 0
-        counts: dict[str, Any] = {
-            "heterogeneous": np.count_nonzero(live & (table["components_total"].to_numpy() > 1)),
-            "delay": np.count_nonzero(live & (table["delay"].to_numpy() > 0)),
-            "api_call": np.count_nonzero(live & _calls_api(table["api_calls"].array)),
-            **self._dependencies[1],
-            "preceding_job": np.count_nonzero(live & (table["preceding_job"].to_numpy() > 0)),
+        column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}
+        live = self.table["skipped"].to_numpy() == 0
+        asking = {
+            "heterogeneous": column["components_total"] > 1,
+            "begin_time": column["begin_time"] > column["submit_time"],
+            "hold": column["hold"] != 0,
+            "nice": column["nice"] != 0,
+            "array_limit": column["array_limit"] > 0,
+            "delay": column["delay"] > 0,
+            "api_call": _calls_api(self.table["api_calls"].array),
+            "preceding_job": column["preceding_job"] > 0,
         }
+        counts: dict[str, Any] = {name: np.count_nonzero(live & rows) for name, rows in asking.items()}
+        counts |= self._dependencies.counts
         return {name: int(count) for name, count in counts.items() if count > 0}
 
 

@@ -16,6 +16,8 @@ from scheduler_sim.workload.source import TraceSource
 #: Largest time (s) and largest number of nodes or KB that a column may hold.
 MAX_TIME = 10**15
 MAX_AMOUNT = 2**53
+#: Largest nice value of Slurm, either way (sbatch, ``--nice``).
+MAX_NICE = 2_147_483_645
 
 
 def check_columns(table: pd.DataFrame, source: TraceSource) -> None:
@@ -85,7 +87,8 @@ def _listed(name: str, file_format: str):  # type: ignore[no-untyped-def]
 def _check_total(table: pd.DataFrame, source: TraceSource, live: np.ndarray) -> None:
     longest = np.maximum(table["run_time"].to_numpy(), table["time_limit"].to_numpy())[live].astype(float)
     node_seconds = float((longest * table["nodes"].to_numpy()[live]).sum())
-    latest = float(table["submit_time"].to_numpy()[live].max(initial=0)) + float(longest.sum())
+    first = np.maximum(table["submit_time"].to_numpy(), table["begin_time"].to_numpy())[live]
+    latest = float(first.max(initial=0)) + float(longest.sum())
     if max(node_seconds, latest) >= 2.0**62:
         raise TraceError(
             "the times of all components together are beyond what int64 seconds can hold",
@@ -124,6 +127,13 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "threads_per_process": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = unknown"),
     "memory_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "nam_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
+    "begin_time": (_at_least(-1, MAX_TIME), "-1 (none), or 0 to 1e15 s"),
+    "array_job_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
+    "array_task_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
+    "array_limit": (lambda v: (v == -1) | ((v >= 1) & (v <= MAX_AMOUNT)), "1 or more; -1 = any number"),
+    "nice": (_at_least(-MAX_NICE, MAX_NICE), f"-{MAX_NICE} to {MAX_NICE}"),
+    "hold": (_at_least(0, 1), "0 or 1"),
+    "dependency_any": (_at_least(0, 1), "0 or 1"),
     "delay": (_at_least(-1, MAX_TIME), "0 or more; -1 = none"),
 }
 _TEXT_RULES: dict[str, Callable[[str], object]] = {"frequency": check_frequency, "api_calls": parse_api_calls}

@@ -13,7 +13,7 @@ from scheduler_sim import Workload
 from scheduler_sim.errors import TraceError
 
 
-def chain(ids, kinds):
+def chain(ids, kinds, **columns):
     rows = len(ids)
     return Workload.from_columns(
         nodes=np.ones(rows, dtype=np.int64),
@@ -21,7 +21,12 @@ def chain(ids, kinds):
         run_time=np.ones(rows, dtype=np.int64),
         dependency_ids=ids,
         dependency_kinds=kinds,
+        **columns,
     )
+
+
+def edges_of(jobs):
+    return [tuple(edge) for edge in jobs.dependencies().itertuples(index=False)]
 
 
 @pytest.mark.parametrize(
@@ -36,12 +41,16 @@ def chain(ids, kinds):
         ("2, 1", "AFTER , AFTEROK", [(2, 1, "AFTER"), (2, 0, "AFTEROK")]),
         ("1,2", "DYNAMIC,AFTER", [(2, 1, "AFTER")]),
         ("-1", "SINGLETON", []),
+        ("1,2", "SINGLETON", []),
+        ("1", "singleton,afterok", [(2, 0, "AFTEROK")]),
+        ("2", "AFTERCORR", [(2, 1, "AFTEROK")]),
+        ("2", "AFTER+0", [(2, 1, "AFTER")]),
     ],
 )
 def test_pairs(ids, kinds, edges):
-    found = chain(["", "", ids], ["", "", kinds]).dependencies()
-    assert [tuple(row) for row in found.itertuples(index=False)] == edges
-    assert found["row"].dtype == found["after_row"].dtype == np.int64
+    jobs = chain(["", "", ids], ["", "", kinds])
+    assert edges_of(jobs) == [(*edge, 0) for edge in edges]
+    assert {str(jobs.dependencies()[name].dtype) for name in ("row", "after_row", "minutes")} == {"int64"}
 
 
 @pytest.mark.parametrize(
@@ -56,11 +65,62 @@ def test_pairs(ids, kinds, edges):
         (["", "1"], ["", ""], "do not pair up"),
         (["", "1"], ["", "AFTER,AFTER"], "do not pair up"),
         (["", "1"], ["", "BEFORE"], "unknown kind"),
+        (["", "1"], ["", "AFTEROK+5"], "unknown kind"),
+        (["", "1"], ["", "AFTER+"], "unknown kind"),
+        (["", "1_2"], ["", "AFTER"], "not in the trace"),
+        (["", "1_"], ["", "AFTER"], "not a dependency"),
+        (["", "1"], ["", "AFTER,AFTEROK,SINGLETON"], "do not pair up"),
     ],
 )
 def test_refusals_name_the_row(ids, kinds, message):
     with pytest.raises(TraceError, match=rf"{message}.* in row \d"):
         chain(ids, kinds).dependencies()
+
+
+def test_minutes_after_a_start_belong_to_their_edge():
+    jobs = chain(["", "", "1,2"], ["", "", "AFTER+10,after"])
+    assert edges_of(jobs) == [(2, 0, "AFTER", 10), (2, 1, "AFTER", 0)]
+    assert jobs.not_honoured() == {"after_minutes": 1}
+
+
+def test_singletons_are_rows_without_an_edge():
+    jobs = chain(["", "1", "", ""], ["SINGLETON", "afterok,single", "", "singleton"], skipped=[0, 0, 0, 1])
+    assert jobs.singletons().tolist() == [0, 1]
+    assert edges_of(jobs) == [(1, 0, "AFTEROK", 0)]
+    assert jobs.not_honoured() == {"singleton": 2}
+
+
+def test_any_one_counts_where_there_is_a_choice():
+    jobs = chain(["", "", "1,2", "1"], ["", "", "AFTEROK", "AFTEROK"], dependency_any=[0, 0, 1, 1])
+    assert jobs.not_honoured() == {"dependency_any": 1}
+
+
+# Two arrays, 10 (tasks 0, 1, 2) and 20 (tasks 1, 2, 3), whose last tasks have the arrays' numbers, and a job.
+ARRAYS = {
+    "component_id": [8, 9, 10, 18, 19, 20, 30],
+    "array_job_id": [10, 10, 10, 20, 20, 20, -1],
+    "array_task_id": [0, 1, 2, 1, 2, 3, -1],
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "ids", "kinds", "after"),
+    [
+        (6, "10", "AFTEROK", [0, 1, 2]),  # an array's number names the array, not the task that has it
+        (6, "9", "AFTEROK", [1]),
+        (6, "10_2", "AFTEROK", [2]),
+        (6, "10_0,20_3", "AFTEROK", [0, 5]),
+        (3, "10", "AFTERCORR", [1]),
+        (4, "10", "AFTERCORR", [2]),
+        (5, "10", "AFTERCORR", [0, 1, 2]),  # no task 3 there: the whole array
+        (6, "10", "AFTERCORR", [0, 1, 2]),  # no array itself
+        (4, "30", "AFTERCORR", [6]),  # no array there
+    ],
+)
+def test_arrays_are_named_whole_or_by_task(row, ids, kinds, after):
+    given = [(ids, kinds) if i == row else ("", "") for i in range(7)]
+    jobs = chain([text for text, _ in given], [text for _, text in given], **ARRAYS)
+    assert edges_of(jobs) == [(row, other, "AFTEROK", 0) for other in after]
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12))
@@ -87,5 +147,5 @@ def test_only_rows_with_dependencies_cost_time():
     ids[-1], kinds[-1] = "1", "AFTER"
     jobs = chain(ids, kinds)
     start = time.perf_counter()
-    assert jobs.dependencies().values.tolist() == [[rows - 1, 0, "AFTER"]]
+    assert jobs.dependencies().values.tolist() == [[rows - 1, 0, "AFTER", 0]]
     assert time.perf_counter() - start < 1

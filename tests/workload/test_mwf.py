@@ -125,20 +125,20 @@ def test_time_limits(tmp_path, listed, limit):
 def test_component_ids_from_position_8(tmp_path):
     workload = read(tmp_path, mwf({8: 20}), mwf({8: 10, 39: 20, 40: "AFTEROK"}))
     assert workload["component_id"].tolist() == [20, 10]
-    assert workload.dependencies().values.tolist() == [[1, 0, "AFTEROK"]]
+    assert workload.dependencies().values.tolist() == [[1, 0, "AFTEROK", 0]]
 
 
 def test_component_ids_from_the_jobs(tmp_path):
     workload = read(tmp_path, mwf({1: 7, 8: 0}), mwf({1: 9, 8: 0, 39: 7, 40: "after"}))
     assert workload["component_id"].tolist() == [7, 9]
-    assert workload.dependencies().values.tolist() == [[1, 0, "AFTER"]]
+    assert workload.dependencies().values.tolist() == [[1, 0, "AFTER", 0]]
 
 
 def test_component_ids_from_the_lines_and_dependencies_on_jobs(tmp_path):
     lines = ["# heading", mwf({1: 5, 8: 0}), mwf({1: 5, 8: 0}), mwf({1: 6, 8: 0, 39: 5, 40: "AFTERANY"})]
     workload = read(tmp_path, *lines)
     assert workload["component_id"].tolist() == [2, 3, 4]
-    assert workload.dependencies().values.tolist() == [[2, 0, "AFTERANY"], [2, 1, "AFTERANY"]]
+    assert workload.dependencies().values.tolist() == [[2, 0, "AFTERANY", 0], [2, 1, "AFTERANY", 0]]
     assert round_trip(tmp_path, *lines) == lines
     write_trace(workload, tmp_path / "w.parquet")
     assert (

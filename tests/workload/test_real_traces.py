@@ -89,6 +89,6 @@ def test_mwf_that_the_reference_simulator_has_run(tmp_path, name):
     write_trace(workload, tmp_path / "out.mwf")
     assert (tmp_path / "out.mwf").read_bytes() == path.read_bytes()
     if name == "dep":
-        assert workload.dependencies().values.tolist() == [[1, 0, "AFTEROK"], [1, 2, "AFTEROK"]]
+        assert workload.dependencies().values.tolist() == [[1, 0, "AFTEROK", 0], [1, 2, "AFTEROK", 0]]
         assert workload["licences"].tolist() == [""] * 3
         assert workload["frequency"].tolist() == ["2100"] * 3

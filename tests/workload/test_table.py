@@ -70,6 +70,12 @@ def test_a_column_taken_out_is_a_copy():
         ({"knodes": 1}, r"no such column in a workload: knodes"),
         ({"skipped": [0, 9, 0]}, r"field skipped; found 9"),
         ({"delay": -7}, r"field delay"),
+        ({"begin_time": -2}, r"field begin_time; found -2; allowed: -1 \(none\), or 0 to"),
+        ({"array_limit": 0}, r"field array_limit; found 0; allowed: 1 or more; -1 = any number"),
+        ({"array_task_id": -5}, r"field array_task_id"),
+        ({"nice": 2**31}, r"field nice; found 2147483648"),
+        ({"hold": 2}, r"field hold; found 2; allowed: 0 or 1"),
+        ({"dependency_any": -1}, r"field dependency_any"),
         ({"api_calls": "soon"}, r"not an API call"),
         ({"frequency": "fast"}, r"not a frequency"),
     ],
@@ -122,8 +128,15 @@ def test_not_honoured_counts_simulated_rows():
     assert jobs.not_honoured() == {
         "heterogeneous": 2, "delay": 1, "api_call": 1, "dynamic": 1, "singleton": 1, "preceding_job": 1,
     }  # fmt: skip
-    assert jobs.dependencies().values.tolist() == [[2, 1, "AFTEROK"]]
+    assert jobs.dependencies().values.tolist() == [[2, 1, "AFTEROK", 0]]
     assert "heterogeneous" not in jobs.replace(skipped=[1, 1, 0]).not_honoured()
+
+
+def test_what_slurm_alone_honours_is_counted():
+    jobs = workload(
+        begin_time=[-1, 5, 6], hold=[1, 0, 0], nice=[0, -5, 5], array_job_id=[1, 1, 1], array_limit=[2, 2, -1]
+    )
+    assert jobs.not_honoured() == {"begin_time": 1, "hold": 1, "nice": 2, "array_limit": 2}
 
 
 def test_columns_that_say_nothing_cost_nothing():
