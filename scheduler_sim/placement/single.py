@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from scheduler_sim.placement.shared import NEVER_ENOUGH
+from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.system import Module, Partition, System
 
@@ -27,11 +28,15 @@ class Way(NamedTuple):
 
 
 class Single(NamedTuple):
-    """The ways of a component, and the priority and time limit (s) in the first partition it asks for."""
+    """The ways of a component, the priority and time limit (s) in the first partition it asks for.
+
+    ``held``: all its ways are in partitions that are DOWN, so that it waits for ever.
+    """
 
     ways: tuple[Way, ...]
     tier: int
     limit: int
+    held: bool
 
     @property
     def rigid(self) -> bool:
@@ -53,16 +58,20 @@ class Placer:
         features or licences cannot be understood.
         """
         partitions = self._partitions(asked["partition"])
-        ways = list(self._ways(asked, partitions))
+        up = [partition for partition in partitions if partition.state != "DOWN"]
+        down = [partition for partition in partitions if partition.state == "DOWN"]
+        open_ways = list(self._ways(asked, up))
+        ways = open_ways or list(self._ways(asked, down))
         first = ways[:1] if self._only_first else ways
-        return Single(tuple(first), partitions[0].priority, _limit(asked, partitions[0]))
+        tier, limit = partitions[0].priority, _limit(asked, partitions[0])
+        return Single(tuple(first), tier, limit, bool(ways) and not open_ways)
 
-    def _ways(self, asked: Mapping[str, Any], partitions: tuple[Partition, ...]) -> Iterator[Way]:
+    def _ways(self, asked: Mapping[str, Any], partitions: list[Partition]) -> Iterator[Way]:
         demands = [d for d in self._demands(asked) if self._there_is(d)]
         for partition in partitions:
             number = self._system.module_index(partition.module)
             module, limit, nodes = self._system.modules[number], _limit(asked, partition), asked["nodes"]
-            if _can_run(asked, module, partition, limit):
+            if self._can_run(asked, module, partition, limit):
                 for demand in demands:
                     cost = nodes * module.cost_per_node * limit
                     yield Way(number, nodes, limit, asked["run_time"], cost, demand)
@@ -84,24 +93,25 @@ class Placer:
             found.append(tuple(demand))
         return found
 
+    def _can_run(self, asked: Mapping[str, Any], module: Module, partition: Partition, limit: int) -> bool:
+        cores = max(asked["processes_per_node"], 0) * max(asked["threads_per_process"], 1)
+        return (
+            module.satisfies(asked["constraint"])
+            and partition.state not in NO_SUBMISSIONS
+            and partition.min_nodes <= asked["nodes"] <= self._system.nodes_of(partition.name)
+            and (partition.max_nodes is None or asked["nodes"] <= partition.max_nodes)
+            and (partition.max_time_s is None or limit <= partition.max_time_s)
+            and not 0 < module.memory_kb < asked["memory_kb"]
+            and not 0 < module.least_cores < cores
+        )
+
     def _there_is(self, demand: tuple[int, ...]) -> bool:
         return all(d <= r.amount for d, r in zip(demand, self._system.resources, strict=True))
 
 
 def _limit(asked: Mapping[str, Any], partition: Partition) -> int:
-    """Time limit: the component's own, else the partition's MaxTime, else the run time; at least 1 s."""
+    """Time limit: the component's own, else the partition's DefaultTime, else the run time; at least 1 s."""
     if asked["time_limit"] >= 0:
         return max(asked["time_limit"], 1)
-    return max(asked["run_time"] if partition.max_time_s is None else partition.max_time_s, 1)
-
-
-def _can_run(asked: Mapping[str, Any], module: Module, partition: Partition, limit: int) -> bool:
-    cores = max(asked["processes_per_node"], 0) * max(asked["threads_per_process"], 1)
-    return (
-        module.satisfies(asked["constraint"])
-        and asked["nodes"] <= module.nodes
-        and (partition.max_nodes is None or asked["nodes"] <= partition.max_nodes)
-        and (partition.max_time_s is None or limit <= partition.max_time_s)
-        and not 0 < module.memory_kb < asked["memory_kb"]
-        and not 0 < module.cores_per_node < cores
-    )
+    default = default_time(partition)
+    return max(asked["run_time"] if default is None else default, 1)

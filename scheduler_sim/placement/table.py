@@ -3,12 +3,13 @@
 A placement is (module, nodes) with its time limit, run time, cost and demand of shared
 resources. Here every component of a trace gets one for each partition it names, with the
 same nodes, run time and limit (rule 10); placements that can never run are dropped, and a
-component without any is rejected (rule 9).
+component without any is rejected (rule 9). Placements in a partition that is DOWN are kept
+only where there are no others: the component is held for ever.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,21 @@ from scheduler_sim.workload.table import Workload
 
 Ints = NDArray[np.int64]
 
-REASONS = ("too_large", "max_nodes", "max_time", "memory", "cores", "features", "resources")
+REASONS = (
+    "partition_state",
+    "too_large",
+    "max_nodes",
+    "min_nodes",
+    "max_time",
+    "memory",
+    "cores",
+    "features",
+    "resources",
+)
 """Why a placement can never run; the first that holds is given."""
+
+NO_SUBMISSIONS = ("DRAIN", "INACTIVE")
+"""States of a partition in which Slurm refuses submissions; DOWN queues them (slurm.conf(5), State)."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,7 @@ class Placements:
     demand : int64[p, shared resources]
     tier : int64[n], priority of the first partition asked for
     asked_module, asked_limit : int64[n], of the first partition, also where it was dropped
+    held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
     rejected : number of components without a placement, by reason
     not_limited : components that ask for a kind of shared resource the system does not declare
     """
@@ -54,6 +69,7 @@ class Placements:
     tier: Ints
     asked_module: Ints
     asked_limit: Ints
+    held: NDArray[np.bool_]
     rejected: dict[str, int]
     not_limited: dict[str, int]
 
@@ -91,6 +107,7 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
     reason = way.reasons(owner, partition, nodes, limit, demand)
     possible = reason == len(REASONS)
     asked = np.searchsorted(owner, np.arange(len(rows)))
+    possible, held = _without_closed(owner, possible, way.down[partition], len(rows))
     if only_first:
         possible &= _first_of_each(owner, possible)
     counts = np.bincount(owner[possible], minlength=len(rows))
@@ -107,6 +124,7 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
         tier=way.priority[partition[asked]],
         asked_module=module[asked],
         asked_limit=limit[asked],
+        held=held,
         rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},
         not_limited=unlimited,
     )
@@ -114,7 +132,10 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
 
 def joined(first: Placements, later: Placements, offset: int) -> Placements:
     """Put two tables one after the other; ``offset`` rows of the workload stand before the later one's."""
-    names = ("module", "nodes", "limit", "run", "cost", "demand", "tier", "asked_module", "asked_limit")
+    names = (
+        *("module", "nodes", "limit", "run", "cost", "demand"),
+        *("tier", "asked_module", "asked_limit", "held"),
+    )
     return Placements(
         rows=np.concatenate((first.rows, later.rows + offset)),
         first=np.concatenate((first.first, later.first[1:] + first.first[-1])),
@@ -146,10 +167,13 @@ class _Ways:
         parts = system.partitions
         self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
         self.priority = np.array([p.priority for p in parts], dtype=np.int64)
-        self.max_time = np.array(
-            [-1 if p.max_time_s is None else p.max_time_s for p in parts], dtype=np.int64
-        )
-        self.max_nodes = np.array([-1 if p.max_nodes is None else p.max_nodes for p in parts], dtype=np.int64)
+        self.max_time = _or_minus_1(p.max_time_s for p in parts)
+        self.default_time = _or_minus_1(default_time(p) for p in parts)
+        self.max_nodes = _or_minus_1(p.max_nodes for p in parts)
+        self.min_nodes = np.array([p.min_nodes for p in parts], dtype=np.int64)
+        self.size = np.array([system.nodes_of(p.name) for p in parts], dtype=np.int64)
+        self.down = np.array([p.state == "DOWN" for p in parts], dtype=bool)
+        self.refuses = np.array([p.state in NO_SUBMISSIONS for p in parts], dtype=bool)
         lists, codes = self._lists()
         count = np.array([len(one) for one in lists], dtype=np.int64)
         start = np.cumsum(count) - count
@@ -189,23 +213,24 @@ class _Ways:
         return values, np.searchsorted(used, codes)
 
     def limit(self, owner: Ints, partition: Ints) -> Ints:
-        """Time limit in each placement: the trace's, else the partition's MaxTime, else the run time."""
+        """Time limit in each placement: the trace's, else the partition's DefaultTime, else the run time."""
         table = self.workload.table
         own = table["time_limit"].to_numpy()[self.rows][owner]
-        most = self.max_time[partition]
+        default = self.default_time[partition]
         run = table["run_time"].to_numpy()[self.rows][owner]
-        return np.maximum(np.where(own >= 0, own, np.where(most >= 0, most, run)), 1)
+        return np.maximum(np.where(own >= 0, own, np.where(default >= 0, default, run)), 1)
 
     def reasons(self, owner: Ints, partition: Ints, nodes: Ints, limit: Ints, demand: Ints) -> Ints:
         """Number of the first reason why each placement can never run, ``len(REASONS)`` if it can."""
         module, modules = self.module[partition], self.system.modules
-        size = np.array([m.nodes for m in modules])[module]
         tests = [
-            nodes > size,
+            self.refuses[partition],
+            nodes > self.size[partition],
             (self.max_nodes[partition] >= 0) & (nodes > self.max_nodes[partition]),
+            nodes < self.min_nodes[partition],
             (self.max_time[partition] >= 0) & (limit > self.max_time[partition]),
             _exceeds(self._column("memory_kb")[owner], np.array([m.memory_kb for m in modules])[module]),
-            _exceeds(self._cores()[owner], np.array([m.cores_per_node for m in modules])[module]),
+            _exceeds(self._cores()[owner], np.array([m.least_cores for m in modules])[module]),
             ~self._features()[module, owner],
             (demand > self._amounts()).any(axis=1),
         ]
@@ -226,6 +251,24 @@ class _Ways:
 
     def _amounts(self) -> Ints:
         return np.array([resource.amount for resource in self.system.resources], dtype=np.int64)
+
+
+def default_time(partition: Partition) -> int | None:
+    """Time limit (s) of a component that states none: DefaultTime, else MaxTime; None without either."""
+    return partition.max_time_s if partition.default_time_s is None else partition.default_time_s
+
+
+def _or_minus_1(values: Iterable[int | None]) -> Ints:
+    return np.array([-1 if value is None else value for value in values], dtype=np.int64)
+
+
+def _without_closed(
+    owner: Ints, possible: NDArray[np.bool_], down: NDArray[np.bool_], components: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Drop placements in partitions that are DOWN where there are others; tell who has no others."""
+    has_open = np.bincount(owner[possible & ~down], minlength=components) > 0
+    left = possible & (~down | ~has_open[owner])
+    return left, ~has_open & (np.bincount(owner[left], minlength=components) > 0)
 
 
 def _exceeds(asked: Ints, there_is: Ints) -> NDArray[np.bool_]:

@@ -90,6 +90,7 @@ def write_components(
     comp = core.comp
     comp["submit"][part] = table["submit_time"].to_numpy()[rows]
     comp["tier"][part] = placements.tier
+    comp["missing"][part] = placements.held  # as by a dependency that is never satisfied
     comp["fails"][part] = table["exit_code"].to_numpy()[rows] != 0
     comp["first"][part], comp["last"][part] = first, last
     core.columns[:, part] = columns_of(workload, placements, origin)
@@ -115,6 +116,7 @@ def put_components(
             core.demand[used] = way.demand
             used += 1
         comp["submit"][row], comp["tier"][row] = fields["submit_time"], single.tier
+        comp["missing"][row] += single.held
         comp["fails"][row] = fields.get("exit_code", 0) != 0
         core.columns[:, row] = (
             fields["submit_time"] - origin,
@@ -194,4 +196,4 @@ def write_edges(core: Core, edges: pd.DataFrame) -> None:
     after = edges["after_row"].to_numpy()
     core.comp["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
     core.comp["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
-    core.comp["missing"][: len(rows)] = np.bincount(edges["row"], minlength=len(rows))
+    core.comp["missing"][: len(rows)] += np.bincount(edges["row"], minlength=len(rows))

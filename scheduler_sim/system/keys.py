@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -20,9 +20,25 @@ from scheduler_sim.config.value import (
     Text,
     Title,
     Units,
+    choice,
 )
+from scheduler_sim.system.node_set_checks import limits_at_odds, node_set_problems
 
 TOTAL = "total"  # the timeline's row over all modules; no module may bear this name
+STATES = ("UP", "DOWN", "DRAIN", "INACTIVE")
+
+State = Annotated[str, choice(*STATES)]
+
+
+class NodeSetKeys(Keys):
+    """Nodes of a module that are alike, and differ from its other nodes."""
+
+    name: Name = Field(description="what partitions call the set; unique within the module")
+    nodes: PositiveCount = Field(description="number of nodes")
+    features: list[Name] = Field(default=[], description="keywords, besides those of the module")
+    cores_per_node: Count = Field(default=0, description="cores of a node; 0: as the module states")
+    memory_gb: Amount = Field(default=0.0, description="memory of a node, GB; 0: as the module states")
+    weight: Count = Field(default=1, description="nodes of the smallest weight are taken first")
 
 
 class ModuleKeys(Keys):
@@ -38,6 +54,9 @@ class ModuleKeys(Keys):
         default=1.0, description="cost of a node, in any unit; ranks placements by least_cost"
     )
     description: Text = Field(default="", description="a sentence for people")
+    node_sets: list[NodeSetKeys] = Field(
+        default=[], description="sets that together are all nodes, in the order of their numbers"
+    )
 
 
 class PartitionKeys(Keys):
@@ -52,6 +71,18 @@ class PartitionKeys(Keys):
     priority: Count = Field(default=0, description="larger goes first, under policies that look at it")
     default: Flag = Field(
         default=False, description="takes components that name no partition; else the first one does"
+    )
+    node_sets: list[Name] = Field(default=[], description="node sets of the module; by default all nodes")
+    default_time: Duration = Field(
+        default=None, description="time limit of components without one; by default max_time"
+    )
+    min_nodes: PositiveCount = Field(default=1, description="fewest nodes of one component")
+    state: State = Field(
+        default="UP",
+        description="DOWN: components wait for ever; DRAIN, INACTIVE: no submissions, they are rejected",
+    )
+    priority_job_factor: Count = Field(
+        default=1, description="Slurm's PriorityJobFactor, for the partition factor of a job's priority"
     )
 
 
@@ -104,6 +135,8 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     yield from _partitions_without_module(data.get("partitions"), list(modules.values()))
     yield from _partitions_in_the_way(data.get("partitions"), modules)
     yield from _second_defaults(data.get("partitions"))
+    yield from node_set_problems(data.get("modules"), data.get("partitions"))
+    yield from limits_at_odds(data.get("partitions"))
     yield from _odd_licences(data.get("resources"))
     reached = {name.lower() for name in _targets(data.get("partitions"))}
     own = [name for name in modules.values() if name.lower() not in reached]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -12,51 +12,13 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.system.constraint import parse_constraint
-from scheduler_sim.system.keys import SystemKeys, contradictions
+from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
+from scheduler_sim.system.module import KB_PER_GB, Module, NodeChoice, NodeSet, choices_among
 
-KB_PER_GB = 1024 * 1024
+__all__ = ["Module", "NodeChoice", "NodeSet", "Partition", "Resource", "System"]
+
 NAM = "nam"
 NO_PARTITION = ("", "NA", "-1")
-
-
-@dataclass(frozen=True)
-class Module:
-    """A pool of identical nodes.
-
-    Attributes
-    ----------
-    name : as results call it.
-    nodes : number of nodes, at least 1.
-    cores_per_node : 0 where it is not stated, so that nothing is checked against it.
-    memory_gb : memory of a node, GB of 1,048,576 KB; 0 where it is not stated.
-    gpus_per_node : GPUs of a node.
-    features : keywords that a constraint may ask for.
-    cost_per_node : in any unit; ranks placements by least cost.
-    description : a sentence for people.
-    """
-
-    name: str
-    nodes: int
-    cores_per_node: int = 0
-    memory_gb: float = 0.0
-    gpus_per_node: int = 0
-    features: tuple[str, ...] = ()
-    cost_per_node: float = 1.0
-    description: str = ""
-
-    @property
-    def memory_kb(self) -> int:
-        """Memory of a node in KB, the unit of traces; 0 where it is not stated."""
-        return round(self.memory_gb * KB_PER_GB)
-
-    def satisfies(self, constraint: str) -> bool:
-        """Tell whether the nodes have the features that a component asks for.
-
-        The constraint is written as for Slurm: keywords joined by ``&`` and ``|``.
-        Raises InputError on one that cannot be understood.
-        """
-        return parse_constraint(constraint).holds_for(self.features)
 
 
 @dataclass(frozen=True)
@@ -71,6 +33,11 @@ class Partition:
     max_nodes : most nodes of one component; None without limit.
     priority : larger goes first, under policies that look at it.
     default : takes the components that name no partition.
+    node_sets : names of the module's node sets it covers; none: all nodes.
+    default_time_s : time limit of components without one, s; None: ``max_time_s``.
+    min_nodes : fewest nodes of one component.
+    state : ``UP``; ``DOWN``: components wait for ever; ``DRAIN``, ``INACTIVE``: no submissions.
+    priority_job_factor : Slurm's PriorityJobFactor.
     """
 
     name: str
@@ -79,6 +46,11 @@ class Partition:
     max_nodes: int | None = None
     priority: int = 0
     default: bool = False
+    node_sets: tuple[str, ...] = ()
+    default_time_s: int | None = None
+    min_nodes: int = 1
+    state: str = "UP"
+    priority_job_factor: int = 1
 
 
 @dataclass(frozen=True)
@@ -199,6 +171,41 @@ class System:
             return (self.default_partition,)
         return tuple(dict.fromkeys(self.partition(name) for name in names))
 
+    def sets_of(self, partition: str) -> tuple[tuple[NodeSet, range], ...]:
+        """Return the node sets of a partition with their node numbers in the module, from 0.
+
+        In the order of the numbers, what the module states filled in. Raises InputError if
+        there is no such partition.
+        """
+        return self._sets[self.partition(partition).name.lower()]
+
+    def nodes_of(self, partition: str) -> int:
+        """Return the number of nodes of a partition. Raises InputError if there is no such partition."""
+        return sum(one.nodes for one, _ in self.sets_of(partition))
+
+    def node_choices(
+        self, partition: str, constraint: str = "", *, cores: int = 0, memory_kb: int = 0
+    ) -> tuple[NodeChoice, ...]:
+        """Return the nodes of a partition's module that a component may take, by its requests of each node.
+
+        Usually one choice; ``[a|b]`` gives one for each alternative. What is not stated of a
+        node is enough. Raises InputError for an unknown partition and a constraint that cannot
+        be understood.
+        """
+        return choices_among(self.sets_of(partition), constraint, cores, memory_kb)
+
+    def require_whole_modules(self, policy: str) -> None:
+        """Raise ConfigError if a partition covers part of a module, for a policy that only counts nodes."""
+        sizes = [(p, self.nodes_of(p.name), self.module(p.module).nodes) for p in self.partitions]
+        problems = [
+            f"system {self.name}: partition {p.name} covers {part} of {whole} nodes of module {p.module};"
+            f" allowed under {policy}, which counts the nodes of a module: all nodes; slurm tells them apart"
+            for p, part, whole in sizes
+            if part < whole
+        ]
+        if problems:
+            raise ConfigError(listed(problems))
+
     def _swf_partition(self, number: str) -> Partition:
         if number in self.swf_partitions:
             return self.partition(self.swf_partitions[number])
@@ -216,6 +223,10 @@ class System:
         return {module.name.lower(): i for i, module in enumerate(self.modules)}
 
     @cached_property
+    def _sets(self) -> dict[str, tuple[tuple[NodeSet, range], ...]]:
+        return {p.name.lower(): tuple(_sets_of(p, self.module(p.module))) for p in self.partitions}
+
+    @cached_property
     def _partition_by_name(self) -> dict[str, Partition]:
         return {partition.name.lower(): partition for partition in self.partitions}
 
@@ -229,13 +240,8 @@ def _checked_keys(data: dict[str, Any], source: str) -> SystemKeys:
 
 
 def _system_of(keys: SystemKeys, name: str) -> System:
-    modules = {
-        m.name.lower(): Module(**{**m.model_dump(), "features": tuple(m.features)}) for m in keys.modules
-    }
-    partitions = (
-        Partition(p.name, modules[p.module.lower()].name, p.max_time, p.max_nodes, p.priority, p.default)
-        for p in keys.partitions
-    )
+    modules = {m.name.lower(): _module_of(m) for m in keys.modules}
+    partitions = (_partition_of(p, modules[p.module.lower()]) for p in keys.partitions)
     resources = [Resource(licence, amount) for licence, amount in keys.resources.licences.items()]
     nam_kb = round(keys.resources.nam_gb * KB_PER_GB)
     if nam_kb > 0:
@@ -250,16 +256,57 @@ def _system_of(keys: SystemKeys, name: str) -> System:
     )
 
 
+def _sets_of(partition: Partition, module: Module) -> Iterator[tuple[NodeSet, range]]:
+    wanted = {name.lower() for name in partition.node_sets}
+    for one, numbers in zip(module.sets, module.ranges, strict=True):
+        if not wanted or one.name.lower() in wanted:
+            yield one, numbers
+
+
+def _module_of(keys: ModuleKeys) -> Module:
+    sets = (NodeSet(**{**one.model_dump(), "features": tuple(one.features)}) for one in keys.node_sets)
+    given = {**keys.model_dump(), "features": tuple(keys.features), "node_sets": tuple(sets)}
+    return Module(**given)
+
+
+def _partition_of(keys: PartitionKeys, module: Module) -> Partition:
+    spelling = {one.name.lower(): one.name for one in module.node_sets}
+    return Partition(
+        keys.name,
+        module.name,
+        keys.max_time,
+        keys.max_nodes,
+        keys.priority,
+        keys.default,
+        tuple(spelling[name.lower()] for name in keys.node_sets),
+        keys.default_time,
+        keys.min_nodes,
+        keys.state,
+        keys.priority_job_factor,
+    )
+
+
 def _module_keys(module: Module) -> dict[str, Any]:
+    """Keys of a module; ``node_sets`` only where there are any, so that plain systems stay short."""
     keys = {name: getattr(module, name) for name in Module.__dataclass_fields__}
-    return {**keys, "features": list(module.features)}
+    sets = [{**asdict(one), "features": list(one.features)} for one in keys.pop("node_sets")]
+    return {**keys, "features": list(module.features), **({"node_sets": sets} if sets else {})}
 
 
 def _partition_keys(partition: Partition) -> dict[str, Any]:
+    """Keys of a partition; those that came with Slurm only where they differ from their default."""
     limits = {"max_time": partition.max_time_s, "max_nodes": partition.max_nodes}
     given = {key: value for key, value in limits.items() if value is not None}
     rest = {"priority": partition.priority, "default": partition.default}
-    return {"name": partition.name, "module": partition.module, **given, **rest}
+    slurm = {
+        "node_sets": list(partition.node_sets),
+        "default_time": partition.default_time_s,
+        "min_nodes": partition.min_nodes,
+        "state": partition.state,
+        "priority_job_factor": partition.priority_job_factor,
+    }
+    stated = {key: value for key, value in slurm.items() if value != PartitionKeys.model_fields[key].default}
+    return {"name": partition.name, "module": partition.module, **given, **rest, **stated}
 
 
 def _unknown(kind: str, name: str, known: list[str], system: str) -> str:

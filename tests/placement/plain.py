@@ -9,30 +9,32 @@ from scheduler_sim import System
 
 
 class Found(NamedTuple):
-    """Placements as (module, nodes, limit, run, cost, demand), and why there are none."""
+    """Placements as (module, nodes, limit, run, cost, demand), why there are none, held for ever?"""
 
     ways: list[tuple[Any, ...]]
     reason: str | None
+    held: bool
 
 
 def placements(system: System, job: dict[str, Any]) -> Found:
     """Return the ways in which a component can run; the reason is that of the first it asked for."""
-    ways, reasons = [], []
+    ways, closed, reasons = [], [], []
     for partition in asked_partitions(system, job["partition"]):
         module = next(m for m in system.modules if m.name == partition.module)
         limit = job["time_limit"]
         if limit < 0:
-            limit = job["run_time"] if partition.max_time_s is None else partition.max_time_s
+            stated = [t for t in (partition.default_time_s, partition.max_time_s) if t is not None]
+            limit = stated[0] if stated else job["run_time"]
         limit = max(limit, 1)
         for demand in alternatives(system, job):
             reason = why_not(system, job, module, partition, limit, demand)
             reasons.append(reason)
             if reason is None:
                 cost = job["nodes"] * module.cost_per_node * limit
-                ways.append(
-                    (system.modules.index(module), job["nodes"], limit, job["run_time"], cost, demand)
-                )
-    return Found(ways, None if ways else reasons[0])
+                way = (system.modules.index(module), job["nodes"], limit, job["run_time"], cost, demand)
+                (closed if partition.state == "DOWN" else ways).append(way)
+    held = bool(closed) and not ways
+    return Found(closed if held else ways, None if ways or held else reasons[0], held)
 
 
 def asked_partitions(system: System, text: str) -> list[Any]:
@@ -73,10 +75,14 @@ def why_not(
     demand: tuple[int | None, ...],
 ) -> str | None:
     cores = max(job["processes_per_node"], 0) * max(job["threads_per_process"], 1)
+    if partition.state in ("DRAIN", "INACTIVE"):
+        return "partition_state"
     if job["nodes"] > module.nodes:
         return "too_large"
     if partition.max_nodes is not None and job["nodes"] > partition.max_nodes:
         return "max_nodes"
+    if job["nodes"] < partition.min_nodes:
+        return "min_nodes"
     if partition.max_time_s is not None and limit > partition.max_time_s:
         return "max_time"
     if module.memory_gb and job["memory_kb"] > module.memory_gb * 1024 * 1024:

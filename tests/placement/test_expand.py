@@ -39,8 +39,11 @@ def systems(draw: st.DrawFn) -> System:
             "name": f"p{i}",
             "module": draw(st.sampled_from(names)),
             "priority": draw(st.integers(0, 2)),
-            **({"max_time": draw(st.integers(1, 9))} if draw(st.booleans()) else {}),
-            **({"max_nodes": draw(st.integers(1, 4))} if draw(st.booleans()) else {}),
+            **({"max_time": draw(st.integers(4, 9))} if draw(st.booleans()) else {}),
+            **({"default_time": draw(st.integers(1, 4))} if draw(st.booleans()) else {}),
+            "state": draw(st.sampled_from(["UP", "UP", "UP", "DOWN", "DRAIN", "INACTIVE"])),
+            "min_nodes": draw(st.sampled_from([1, 1, 2])),
+            **({"max_nodes": draw(st.integers(2, 4))} if draw(st.booleans()) else {}),
             "default": i == 1,
         }
         for i in range(draw(st.integers(0, 3)))
@@ -100,6 +103,7 @@ def test_equal_to_a_plain_loop(case: tuple[System, list[dict[str, Any]]]) -> Non
     table = expand(workload_of(jobs), system)
     found = [placements(system, job) for job in jobs]
     assert [ways_of(table, i) for i in range(len(jobs))] == [one.ways for one in found]
+    assert table.held.tolist() == [one.held for one in found]
     assert table.rejected == dict(Counter(one.reason for one in found if one.reason))
     assert table.rows.tolist() == list(range(len(jobs)))
     firsts = expand(workload_of(jobs), system, only_first=True)
@@ -117,6 +121,7 @@ def test_one_by_one_is_all_at_once(case: tuple[System, list[dict[str, Any]]], on
         single = placer.place({name: field.default for name, field in FIELDS.items()} | job)
         assert [tuple(way) for way in single.ways] == ways_of(table, i)
         assert (single.tier, single.limit) == (table.tier[i], table.asked_limit[i])
+        assert single.held == table.held[i]
     if not only_first:
         assert table.rigid == all(
             placer.place({name: field.default for name, field in FIELDS.items()} | job).rigid for job in jobs

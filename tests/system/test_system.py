@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, ResourceKeys, SwfKeys, SystemKeys
+from scheduler_sim.system.keys import (
+    ModuleKeys,
+    NodeSetKeys,
+    PartitionKeys,
+    ResourceKeys,
+    SwfKeys,
+    SystemKeys,
+)
 from scheduler_sim.system.system import Module, Partition, Resource, System
 from tests.conftest import ROOT
 
@@ -165,7 +172,7 @@ MISTAKES = [
     (
         "modules:\n  - name: CM\n    nods: 1",
         "3: modules[0].nods: unknown key; allowed: name, nodes, cores_per_node, memory_gb, gpus_per_node, "
-        "features, cost_per_node, description (did you mean 'nodes'?)",
+        "features, cost_per_node, description, node_sets (did you mean 'nodes'?)",
     ),
     ("{CM}\npartition: []", "2: partition: unknown key; allowed: name, description, modules, partitions"),
     ("{CM}\nmodule: 3", "2: module: unknown key"),
@@ -209,11 +216,47 @@ MISTAKES = [
     (
         "{CM}\npartitions: [{name: a, module: CM, MaxTime: 1}]",
         "2: partitions[0].MaxTime: unknown key; allowed: name, module, max_time, max_nodes, priority, "
-        "default (did you mean 'max_time'?)",
+        "default, node_sets, default_time, min_nodes, state, priority_job_factor (did you mean 'max_time'?)",
     ),
     (
         "{CM}\npartitions: [{name: a, module: CM, default: maybe}]",
         "2: partitions[0].default: found 'maybe'; allowed: true, false",
+    ),
+    (
+        "modules:\n- name: CM\n  nodes: 3\n  node_sets: [{name: a, nodes: 1}, {name: b, nodes: 1}]",
+        "4: modules[0].node_sets: found sets of 2 nodes in all; allowed: as many as the module has, 3",
+    ),
+    (
+        "modules:\n- name: CM\n  nodes: 2\n  node_sets:\n  - {name: a, nodes: 1}\n  - {name: A, nodes: 1}",
+        "6: modules[0].node_sets[1].name: found 'A' again; allowed: names that differ in more than case",
+    ),
+    (
+        "{CM, node_sets: [{name: a}]}",
+        "1: modules[0].node_sets[0].nodes: missing; allowed: an integer >= 1",
+    ),
+    (
+        "{CM, node_sets: [{name: a, nodes: 1}]}\npartitions: [{name: p, module: CM, node_sets: [b]}]",
+        "2: partitions[0].node_sets[0]: found 'b', no such node set of the module; allowed: a",
+    ),
+    (
+        "{CM, node_sets: [{name: a, nodes: 1}]}\npartitions: [{name: p, module: CM, node_sets: [a, A]}]",
+        "2: partitions[0].node_sets[1]: found 'A' again; allowed: each set once",
+    ),
+    (
+        "{CM}\npartitions: [{name: p, module: CM, node_sets: [a]}]",
+        "2: partitions[0].node_sets[0]: found 'a', no such node set of the module; allowed: none, the module",
+    ),
+    (
+        "{CM}\npartitions: [{name: p, module: CM, min_nodes: 3, max_nodes: 2}]",
+        "2: partitions[0].min_nodes: found 3; allowed: at most max_nodes, which is 2",
+    ),
+    (
+        "{CM}\npartitions: [{name: p, module: CM, default_time: 2h, max_time: 1h}]",
+        "2: partitions[0].default_time: found '2h'; allowed: at most max_time, which is '1h'",
+    ),
+    (
+        "{CM}\npartitions: [{name: p, module: CM, state: IDLE}]",
+        "2: partitions[0].state: found 'IDLE'; allowed: UP, DOWN, DRAIN, INACTIVE",
     ),
     ("{CM}\nresources: {licences: {a: -1}}", "2: resources.licences.a: found -1; allowed: an integer >= 0"),
     ("{CM}\nresources: {licences: {a b: 1}}", "2: resources.licences.a b: found a name with blanks or signs"),
@@ -263,7 +306,7 @@ def test_a_system_built_in_python_is_checked_too() -> None:
 
 def test_the_reference_page_has_every_key() -> None:
     page = (ROOT / "docs" / "reference" / "system.md").read_text()
-    for model in (SystemKeys, ModuleKeys, PartitionKeys, ResourceKeys, SwfKeys):
+    for model in (SystemKeys, ModuleKeys, NodeSetKeys, PartitionKeys, ResourceKeys, SwfKeys):
         assert all(f"\n| `{key}` | " in page for key in model.model_fields)
 
 

@@ -1,0 +1,152 @@
+"""A pool of nodes and the sets of equal nodes in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from scheduler_sim.system.constraint import parse_constraint
+
+KB_PER_GB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """Nodes of a module that are alike, and differ from its other nodes.
+
+    Attributes
+    ----------
+    name : unique within the module, ignoring case.
+    nodes : number of nodes, at least 1.
+    features : keywords that a constraint may ask for, besides those of the module.
+    cores_per_node : 0: as the module states.
+    memory_gb : memory of a node, GB of 1,048,576 KB; 0: as the module states.
+    weight : Slurm's Weight: nodes of the smallest weight are taken first.
+    """
+
+    name: str
+    nodes: int
+    features: tuple[str, ...] = ()
+    cores_per_node: int = 0
+    memory_gb: float = 0.0
+    weight: int = 1
+
+    @property
+    def memory_kb(self) -> int:
+        """Memory of a node in KB, the unit of traces; 0 where it is not stated."""
+        return round(self.memory_gb * KB_PER_GB)
+
+    def has(self, cores: int, memory_kb: int) -> bool:
+        """Tell whether a node has so many cores and so much memory; what is not stated is enough."""
+        return not (0 < self.cores_per_node < cores or 0 < self.memory_kb < memory_kb)
+
+
+@dataclass(frozen=True)
+class Module:
+    """A pool of nodes, alike but for the node sets.
+
+    Attributes
+    ----------
+    name : as results call it.
+    nodes : number of nodes, at least 1.
+    cores_per_node : 0 where it is not stated, so that nothing is checked against it.
+    memory_gb : memory of a node, GB of 1,048,576 KB; 0 where it is not stated.
+    gpus_per_node : GPUs of a node.
+    features : keywords that a constraint may ask for.
+    cost_per_node : in any unit; ranks placements by least cost.
+    description : a sentence for people.
+    node_sets : sets that together are all nodes, in the order of node numbers; none: all nodes alike.
+    """
+
+    name: str
+    nodes: int
+    cores_per_node: int = 0
+    memory_gb: float = 0.0
+    gpus_per_node: int = 0
+    features: tuple[str, ...] = ()
+    cost_per_node: float = 1.0
+    description: str = ""
+    node_sets: tuple[NodeSet, ...] = ()
+
+    @cached_property
+    def sets(self) -> tuple[NodeSet, ...]:
+        """The node sets with what the module states filled in; a module of equal nodes is one set."""
+        if not self.node_sets:
+            return (NodeSet(self.name, self.nodes, self.features, self.cores_per_node, self.memory_gb),)
+        return tuple(
+            replace(
+                one,
+                features=(*self.features, *one.features),
+                cores_per_node=one.cores_per_node or self.cores_per_node,
+                memory_gb=one.memory_gb or self.memory_gb,
+            )
+            for one in self.node_sets
+        )
+
+    @cached_property
+    def ranges(self) -> tuple[range, ...]:
+        """Node numbers of each set, from 0, in the order of the sets."""
+        ends = [0]
+        for one in self.sets:
+            ends.append(ends[-1] + one.nodes)
+        return tuple(map(range, ends, ends[1:]))
+
+    @cached_property
+    def least_cores(self) -> int:
+        """Cores that every node has; 0 where it is not stated for all."""
+        return min(one.cores_per_node for one in self.sets)
+
+    @cached_property
+    def memory_kb(self) -> int:
+        """Memory that every node has, in KB, the unit of traces; 0 where it is not stated for all."""
+        return min(one.memory_kb for one in self.sets)
+
+    def satisfies(self, constraint: str) -> bool:
+        """Tell whether every node has the features that a component asks for.
+
+        The constraint is written as for Slurm: keywords joined by ``&`` and ``|``.
+        Raises InputError on one that cannot be understood.
+        """
+        wanted = parse_constraint(constraint)
+        return all(wanted.holds_for(one.features) for one in self.sets)
+
+
+@dataclass(frozen=True)
+class NodeChoice:
+    """Nodes of a module among which a component may be placed.
+
+    Attributes
+    ----------
+    anywhere : node numbers, from 0, one range for each node set that will do, in their order.
+    at_least : pairs (n, ranges): at least n of the nodes must be among these ranges.
+    """
+
+    anywhere: tuple[range, ...]
+    at_least: tuple[tuple[int, tuple[range, ...]], ...] = ()
+
+    @property
+    def most(self) -> int:
+        """Number of nodes there are to choose from; 0 where a count in itself cannot be met."""
+        if any(count > sum(map(len, ranges)) for count, ranges in self.at_least):
+            return 0
+        return sum(map(len, self.anywhere))
+
+
+def choices_among(
+    sets: Sequence[tuple[NodeSet, range]], constraint: str, cores: int = 0, memory_kb: int = 0
+) -> tuple[NodeChoice, ...]:
+    """Return the nodes a component may take of some node sets, one choice for each alternative.
+
+    Raises InputError where the constraint cannot be understood.
+    """
+    able = [(one, numbers) for one, numbers in sets if one.has(cores, memory_kb)]
+    choices = []
+    for way in parse_constraint(constraint).ways():
+        every = [(one, numbers) for one, numbers in able if way.every.holds_for(one.features)]
+        at_least = tuple(
+            (count, tuple(numbers for one, numbers in every if feature.holds_for(one.features)))
+            for count, feature in way.counts
+        )
+        choices.append(NodeChoice(tuple(numbers for _, numbers in every), at_least))
+    return tuple(choices)
