@@ -1,0 +1,186 @@
+"""Accounts, their users and their shares: the tree that Slurm's fair share is computed on.
+
+Slurm keeps it in its accounting database (``sacctmgr``); here it is ``policy.slurm.accounts``.
+Whoever a trace names beyond it gets one share where Slurm's administrator would add them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field
+
+from scheduler_sim.config.keys import Keys
+from scheduler_sim.config.problem import Location, Problem
+from scheduler_sim.config.value import Check, Name, whole
+
+PARENT = -1
+"""Shares of whoever counts as a part of the account above."""
+
+ROOT = "root"
+MOST_SHARES = 2**31 - 1
+MOST_PRIORITY = 2**32 - 1
+
+
+def _shares(written: Any) -> int | str:
+    if isinstance(written, str) and written.strip().lower() == "parent":
+        return "parent"
+    if isinstance(written, bool) or int(written) != float(written):
+        raise ValueError
+    if not 0 <= int(written) <= MOST_SHARES:
+        raise ValueError
+    return int(written)
+
+
+_SHARES = Check(f"an integer from 0 to {MOST_SHARES}, or parent", _shares, ("parent",))
+Shares = Annotated[int | str, BeforeValidator(_SHARES)]
+
+
+class AccountKeys(Keys):
+    """An account: its shares among its neighbours, and what is inside it."""
+
+    shares: Shares = Field(
+        default=1,
+        description="Shares among all accounts and users of the account above; parent = its users and "
+        "accounts compete as if they stood in the account above.",
+    )
+    priority: Annotated[int | None, whole(0, MOST_PRIORITY)] = Field(
+        default=None,
+        description="Priority of the association, for PriorityWeightAssoc; by default that of the account "
+        "above, 0 at the top.",
+    )
+    users: dict[Name, Shares] = Field(
+        default={},
+        description="Users and their shares. Users a trace names beyond them get 1 share each.",
+    )
+    accounts: dict[Name, AccountKeys] = Field(
+        default={},
+        description="Accounts inside this one. Accounts a trace names that stand nowhere get 1 share each "
+        "at the top.",
+    )
+
+
+def account_problems(accounts: Mapping[str, AccountKeys], where: Location = ()) -> Iterator[Problem]:
+    """Check that every account has a name of its own: it is all a trace says."""
+    seen = {ROOT: "the top of the tree"}
+    for place, name in _places(accounts, where):
+        if name in seen:
+            yield Problem(place, f"the name of {seen[name]}, too; allowed: a name that stands once")
+        seen.setdefault(name, "another account")
+
+
+def _places(accounts: Mapping[str, AccountKeys], where: Location) -> Iterator[tuple[Location, str]]:
+    for name, account in accounts.items():
+        yield (*where, name), name
+        yield from _places(account.accounts, (*where, name, "accounts"))
+
+
+class Associations(NamedTuple):
+    """The tree as columns, a row for each association, each above those inside it.
+
+    Attributes
+    ----------
+    names : [a], ``account`` or ``account/user``; the first is the root
+    parent : int64[a], row of the account above, -1 of the root
+    user : bool[a], False for accounts
+    shares : int64[a], PARENT = those of the account above
+    priority : int64[a]
+    row : int64[n], which of them each component is charged to
+    """
+
+    names: tuple[str, ...]
+    parent: NDArray[np.int64]
+    user: NDArray[np.bool_]
+    shares: NDArray[np.int64]
+    priority: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+
+def associations(
+    accounts: Mapping[str, AccountKeys], users: Sequence[str], charged: Sequence[str]
+) -> Associations:
+    """Build the tree, and find everybody's place in it.
+
+    Users without an account belong to the first that lists them, else to the root. Users an account
+    does not list become users with 1 share in it, and accounts that stand nowhere accounts with
+    1 share at the top, in the order in which the trace first names them.
+
+    Parameters
+    ----------
+    accounts : as in ``policy.slurm.accounts``, without ``account_problems``
+    users, charged : [n], user and account of each component; empty if unknown
+    """
+    tree = _Tree()
+    for name, account in accounts.items():
+        tree.add_all(name, account, above=0)
+    user_codes, user_names = pd.factorize(np.asarray(users, dtype=object))
+    account_codes, account_names = pd.factorize(np.asarray(charged, dtype=object))
+    width = max(len(account_names), 1)
+    codes, pairs = pd.factorize(user_codes * width + account_codes)
+    places = [tree.row_of(user_names[pair // width], account_names[pair % width]) for pair in pairs.tolist()]
+    return Associations(
+        names=tuple(tree.names),
+        parent=np.array(tree.parent, dtype=np.int64),
+        user=np.array(tree.user, dtype=np.bool_),
+        shares=np.array(tree.shares, dtype=np.int64),
+        priority=np.array(tree.priority, dtype=np.int64),
+        row=np.array(places, dtype=np.int64)[codes],
+    )
+
+
+@dataclass
+class _Tree:
+    """Associations as they are added; row 0 is the root."""
+
+    names: list[str] = field(default_factory=lambda: [ROOT])
+    parent: list[int] = field(default_factory=lambda: [-1])
+    user: list[bool] = field(default_factory=lambda: [False])
+    shares: list[int] = field(default_factory=lambda: [1])
+    priority: list[int] = field(default_factory=lambda: [0])
+    account_rows: dict[str, int] = field(default_factory=lambda: {ROOT: 0})
+    user_rows: dict[tuple[int, str], int] = field(default_factory=dict)
+    default_account: dict[str, int] = field(default_factory=dict)
+
+    def add_all(self, name: str, account: AccountKeys, above: int) -> None:
+        """Add an account, its users and the accounts inside it."""
+        here = self.add_account(name, above, account.shares, account.priority)
+        for user, shares in account.users.items():
+            self.add_user(user, here, shares)
+            self.default_account.setdefault(user, here)
+        for inner, keys in account.accounts.items():
+            self.add_all(inner, keys, here)
+
+    def add_account(
+        self, name: str, above: int = 0, shares: int | str = 1, priority: int | None = None
+    ) -> int:
+        self.account_rows[name] = self._add(name, above, False, shares, priority)
+        return self.account_rows[name]
+
+    def add_user(self, user: str, above: int, shares: int | str = 1) -> int:
+        row = self._add(f"{self.names[above]}/{user}", above, True, shares, None)
+        self.user_rows[above, user] = row
+        return row
+
+    def row_of(self, user: str, account: str) -> int:
+        """Return the row of a user in an account, and add what is missing of the two."""
+        if not account:
+            above = self.default_account.get(user, 0)
+        elif account in self.account_rows:
+            above = self.account_rows[account]
+        else:
+            above = self.add_account(account)
+        known = self.user_rows.get((above, user))
+        return self.add_user(user, above) if known is None else known
+
+    def _add(self, name: str, above: int, user: bool, shares: int | str, priority: int | None) -> int:
+        self.names.append(name)
+        self.parent.append(above)
+        self.user.append(user)
+        self.shares.append(PARENT if shares == "parent" else int(shares))
+        self.priority.append(self.priority[above] if priority is None else priority)
+        return len(self.names) - 1
