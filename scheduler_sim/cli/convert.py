@@ -11,12 +11,14 @@ EXAMPLES = """\
 examples:
   scheduler-sim convert workloads/sample-modular.mwf sample.swf
   scheduler-sim convert trace.txt trace.parquet --from swf
+  scheduler-sim convert workloads/sample-sacct.txt site.parquet
 
-Formats are told by the suffix: .swf, .mwf and .csv (each also .gz), .parquet. What the new
-format has no place for is listed on stderr.
+Formats are told by the suffix: .swf, .mwf and .csv (each also .gz), .parquet. Dumps of sacct
+--parsable2 are read as .sacct, .psv or .txt. What the new format has no place for is listed on stderr.
 """
 
 FORMATS = ("swf", "mwf", "parquet", "csv")
+READ_ONLY = ("sacct",)
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -31,8 +33,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("input", metavar="IN", help="trace to read")
     parser.add_argument("output", metavar="OUT", help="trace to write; an older file there is replaced")
-    formats = ", ".join(FORMATS)
-    parser.add_argument("--from", dest="read_as", metavar="F", help=f"format of IN: {formats}")
+    formats, readable = ", ".join(FORMATS), ", ".join((*FORMATS, *READ_ONLY))
+    parser.add_argument("--from", dest="read_as", metavar="F", help=f"format of IN: {readable}")
     parser.add_argument("--to", dest="write_as", metavar="F", help=f"format of OUT: {formats}")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
@@ -40,12 +42,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     """Convert a trace."""
-    read_as, write_as = (
-        _format(option, value) for option, value in (("--from", args.read_as), ("--to", args.write_as))
-    )
+    read_as = _format("--from", args.read_as, (*FORMATS, *READ_ONLY))
+    write_as = _format("--to", args.write_as, FORMATS)
     from scheduler_sim.workload.trace_io import read_trace, trace_format, write_trace
 
-    trace_format(args.output, write_as)  # an unknown one is an error before the work is done
+    trace_format(args.output, write_as, writing=True)  # an unknown one is an error before the work is done
     with step(f"reading {args.input}", quiet=args.quiet):
         workload = read_trace(args.input, read_as)
     with step(f"writing {args.output}", quiet=args.quiet):
@@ -55,11 +56,9 @@ def execute(args: argparse.Namespace) -> None:
         note(f"note: {lost}", quiet=args.quiet)
 
 
-def _format(option: str, name: str | None) -> str | None:
-    if name is None or name.lower() in FORMATS:
+def _format(option: str, name: str | None, formats: tuple[str, ...]) -> str | None:
+    if name is None or name.lower() in formats:
         return name
-    if name.lower() == "sacct":
-        raise InputError(f"{option} sacct is not yet in this version; allowed: {', '.join(FORMATS)}")
     raise InputError(
-        f"{option}: unknown format {name!r}; allowed: {', '.join(FORMATS)}{did_you_mean(name, FORMATS)}"
+        f"{option}: unknown format {name!r}; allowed: {', '.join(formats)}{did_you_mean(name, formats)}"
     )

@@ -76,7 +76,7 @@ def _make(args: argparse.Namespace) -> None:
     from scheduler_sim.generation.scenarios import SCENARIOS
     from scheduler_sim.workload.trace_io import trace_format
 
-    trace_format(args.out)  # an unknown one is an error before the work is done
+    trace_format(args.out, writing=True)  # an unknown one is an error before the work is done
     recipe = Recipe.from_yaml(args.recipe)
     all_of_them = args.scenario is not None and args.scenario.lower() == ALL
     if all_of_them and recipe.workflows is None:

@@ -27,7 +27,7 @@ TITLES = {
 def trace_text(said: Summary, source: TraceSource) -> str:
     """Return the page on a trace: header, counts, spreads, load over time, warnings."""
     title = f"{plain(Path(said.name).name)} ({said.format.upper()}): {count(said.records, 'record')}"
-    warnings = [f"  - {warning}" for warning in (*source.notes, *said.warnings)]
+    warnings = [f"  - {warning}" for warning in said.warnings]
     parts = [
         title,
         _header(said),

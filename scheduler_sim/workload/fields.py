@@ -78,5 +78,7 @@ SKIP_REASONS: dict[int, str] = {
     1: "cancelled before it ran",
     2: "run time unknown",
     3: "no nodes",
+    4: "not ended when the trace was taken",
+    5: "the same run once more",
 }
-CANCELLED, NO_RUN_TIME, NO_NODES = SKIP_REASONS
+CANCELLED, NO_RUN_TIME, NO_NODES, NOT_ENDED, SAME_RUN = SKIP_REASONS

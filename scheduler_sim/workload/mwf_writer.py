@@ -47,7 +47,7 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
     if source.format != "mwf":
         if "skipped_predecessor" in workload.not_honoured():
             raise TraceError("components depend on records that are left out as not simulated", file=path)
-        workload = without_skipped(workload, notes)
+        workload = _without_arrays(without_skipped(workload, notes))
         if source.format != "table" and (source.header or source.comments):
             notes.append(
                 f"{len(source.header) + len(source.comments)} header lines left out: MWF has no header"
@@ -65,6 +65,24 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
         columns = list(_constants_joined(columns))
     write_records(path, header, comments, columns, _joiner(counts, len(workload)), encoding)
     return notes
+
+
+def _without_arrays(workload: Workload) -> Workload:
+    """Let dependencies name the tasks of arrays one by one, as MWF knows components only."""
+    edges, arrays = workload.dependencies(), workload["array_job_id"]
+    rows = edges["row"][arrays[edges["after_row"]] != -1].unique()
+    if not len(rows):
+        return workload
+    texts = {name: workload[name] for name in ("dependency_ids", "dependency_kinds")}
+    numbers, alone = workload["component_id"], set(workload.singletons().tolist())
+    for _, of_row in edges[edges["row"].isin(rows)].groupby("row"):
+        row = int(of_row["row"].iloc[0])
+        kinds = [
+            f"{kind}+{m}" if m else kind for kind, m in zip(of_row["kind"], of_row["minutes"], strict=True)
+        ]
+        texts["dependency_ids"][row] = ",".join(map(str, numbers[of_row["after_row"]]))
+        texts["dependency_kinds"][row] = ",".join([*kinds, *["SINGLETON"] * (row in alone)])
+    return workload.replace(**texts)
 
 
 def _constants_joined(columns: Sequence[Any]) -> Iterator[Any]:

@@ -16,7 +16,7 @@ class TraceSource:
 
     Parameters
     ----------
-    format : ``swf``, ``mwf``, ``parquet``, ``csv``, or ``table`` if built in Python
+    format : ``swf``, ``mwf``, ``sacct``, ``parquet``, ``csv``, or ``table`` if built in Python
     name : path as given by the reader's caller, empty if there is none
     header : lines before the first record, as they came, without line ends
     comments : (row, line) pairs: lines that stand before that row of the table (or, with
@@ -25,6 +25,7 @@ class TraceSource:
     encoding : of the text in the file, ``utf-8`` or ``latin-1``
     notes : what a person should know about how the file was read
     dependencies_name : the column that dependency ids name, ``component_id`` or ``modular_job_id``
+    line_numbers : int64[records], 1-based line of each record, where no rule gives it (sacct)
     partial : whether rows of the file are left out, so that rows no longer tell lines
     """
 
@@ -36,6 +37,7 @@ class TraceSource:
     encoding: str = "utf-8"
     notes: tuple[str, ...] = ()
     dependencies_name: str = "component_id"
+    line_numbers: np.ndarray | None = None
     partial: bool = False
 
     @cached_property
@@ -44,7 +46,11 @@ class TraceSource:
 
     def line_of(self, row: int) -> int | None:
         """Return the 1-based line number of a row of the table, None if it came from no text."""
-        if self.partial or self.format not in ("swf", "mwf"):
+        if self.partial:
+            return None
+        if self.line_numbers is not None:
+            return int(self.line_numbers[row])
+        if self.format not in ("swf", "mwf"):
             return None
         return len(self.header) + bisect_right(self._comment_rows, row) + row + 1
 

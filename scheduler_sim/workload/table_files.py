@@ -196,7 +196,7 @@ def _described(source: TraceSource) -> dict[str, Any]:
     counts = source.field_count
     return {
         "format": source.format,
-        "name": Path(source.name).name if source.format in ("swf", "mwf") else "",
+        "name": Path(source.name).name if source.format in ("swf", "mwf", "sacct") else "",
         "header": source.header,
         "comments": source.comments,
         "field_count": counts if isinstance(counts, int) else _runs(counts),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload import mwf, mwf_writer, swf, swf_writer, table_files
+from scheduler_sim.workload import mwf, mwf_writer, sacct, swf, swf_writer, table_files
+from scheduler_sim.workload.sacct_lines import has_header
 from scheduler_sim.workload.table import Workload
 
 _READERS = {
@@ -13,6 +14,7 @@ _READERS = {
     "mwf": mwf.read_mwf,
     "parquet": table_files.read_parquet,
     "csv": table_files.read_csv,
+    "sacct": sacct.read_sacct,
 }
 _WRITERS = {
     "swf": swf_writer.write_swf,
@@ -21,7 +23,9 @@ _WRITERS = {
     "csv": table_files.write_csv,
 }
 
-FORMATS = tuple(_READERS)
+#: How dumps of sacct are called; as ``.txt``, too, if they begin with the header of one.
+SACCT_SUFFIXES = ("sacct", "psv")
+_TEXT_FORMATS = ("swf", "mwf", "csv")
 
 
 def read_trace(path: str | Path, format: str | None = None) -> Workload:
@@ -29,8 +33,9 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
 
     Parameters
     ----------
-    path : ``.swf``, ``.mwf`` or ``.csv``, each also ``.gz``, or ``.parquet``
-    format : ``swf``, ``mwf``, ``csv`` or ``parquet``, where the suffix does not tell
+    path : ``.swf``, ``.mwf``, ``.csv``, or a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, each
+        also ``.gz``; or ``.parquet``
+    format : ``swf``, ``mwf``, ``csv``, ``sacct`` or ``parquet``, where the suffix does not tell
 
     Raises
     ------
@@ -59,20 +64,28 @@ def write_trace(workload: Workload, path: str | Path, format: str | None = None)
     -------
     notes : one sentence for each thing the format has no place for; empty if nothing was lost
     """
-    return _WRITERS[trace_format(path, format)](workload, path)
+    return _WRITERS[trace_format(path, format, writing=True)](workload, path)
 
 
-def trace_format(path: str | Path, format: str | None = None) -> str:
-    """Return the format of a trace: the one given, else by its suffix (``.gz`` aside)."""
+def trace_format(path: str | Path, format: str | None = None, *, writing: bool = False) -> str:
+    """Return the format of a trace: the one given, else by its suffix (``.gz`` aside).
+
+    Of ``.txt`` only a dump of sacct tells by itself what it is. Raises TraceError for any other,
+    and for sacct where ``writing``, as it is only read.
+    """
     suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
     packed = bool(suffixes) and suffixes[-1] == "gz"
     suffixes = suffixes[:-1] if packed else suffixes
-    kind = format.lower() if format else (suffixes[-1] if suffixes else "")
-    if kind not in FORMATS or (packed and kind == "parquet"):
+    suffix = suffixes[-1] if suffixes else ""
+    kind = format.lower() if format else suffix
+    if not format and (suffix in SACCT_SUFFIXES or (suffix == "txt" and not writing and has_header(path))):
+        kind = "sacct"
+    if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
+        suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *(() if writing else SACCT_SUFFIXES))]
         raise TraceError(
-            "unknown trace format",
+            "sacct is read, not written" if kind == "sacct" else "unknown trace format",
             file=path,
             found=format or Path(path).name,
-            allowed=".swf, .mwf, .csv, each also .gz, or .parquet; or the format given by name",
+            allowed=f"{', '.join(suffixes)}, each also .gz, or .parquet; or the format given by name",
         )
     return kind

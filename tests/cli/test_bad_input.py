@@ -125,8 +125,9 @@ COMMANDS = {
     "no such result": (["explain", "none", "1"], "none"),
     "convert to nothing known": (["convert", SAMPLE, "t.xyz"], "t.xyz"),
     "convert from nothing known": (["convert", SAMPLE, "t.swf", "--from", "sfw"], "did you mean 'swf'"),
-    "convert to a later format": (["convert", SAMPLE, "t.swf", "--to", "sacct"], "not yet"),
-    "convert from a later format": (["convert", SAMPLE, "t.swf", "--from", "sacct"], "not yet"),
+    "convert to what is only read": (["convert", SAMPLE, "t.swf", "--to", "sacct"], "unknown format 'sacct'"),
+    "convert into what is only read": (["convert", SAMPLE, "t.psv"], "sacct is read, not written"),
+    "convert from what it is not": (["convert", SAMPLE, "t.swf", "--from", "sacct"], "no header of sacct"),
     "convert into no directory": (["convert", SAMPLE, "none/t.swf"], "none/t.swf"),
     "inspect nothing": (["inspect", "none.swf"], "none.swf"),
 }

@@ -1,0 +1,294 @@
+"""Dumps of Slurm's accounting, ``sacct --parsable2``, as traces.
+
+Columns go by the names in the header, in any order; what is not known is passed over. Second 0
+of the trace is the midnight before the first submission, so that moments that Slurm rounds in
+absolute time (``bf_resolution``) fall where they fell.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload import sacct_text as text
+from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, NOT_ENDED, SAME_RUN
+from scheduler_sim.workload.local_time import DAY
+from scheduler_sim.workload.memory import check_memory
+from scheduler_sim.workload.sacct_columns import Columns
+from scheduler_sim.workload.sacct_lines import Dump, read_dump
+from scheduler_sim.workload.source import TraceSource
+from scheduler_sim.workload.table import Workload
+
+_BYTES_A_RECORD = 1200  # of memory, from the text to the finished table
+_NODES = ("NNodes", "AllocNodes", "AllocTRES", "ReqNodes", "ReqTRES")
+_NEEDED: tuple[tuple[str, ...], ...] = (
+    ("JobID", "JobIDRaw"), ("Submit",), ("State",), _NODES, ("ElapsedRaw", "Elapsed", "End"),
+)  # fmt: skip
+_TEXTS = {
+    "name": "JobName", "user": "User", "group": "Group", "account": "Account", "qos": "QOS",
+    "partition": "Partition", "constraint": "Constraints", "licences": "Licenses",
+}  # fmt: skip
+
+
+def read_sacct(path: str | Path) -> Workload:
+    """Read a ``sacct --parsable2`` dump, plain or gzip: a component for each run of a job.
+
+    The reference page on sacct gives the rules: what each column becomes, what is skipped, which
+    run has the number of its job, and what times without a zone mean.
+
+    Raises
+    ------
+    TraceError
+        with file, line, field, value and what is allowed.
+    """
+    name = str(path)
+    dump = read_dump(path, name)
+    check_memory(len(dump.numbers) * _BYTES_A_RECORD, name, f"a trace of {len(dump.numbers)} records")
+    columns = Columns(dump, name)
+    dump.rows = b""
+    for either in _NEEDED:
+        if not any(column in columns for column in either):
+            raise TraceError(f"no column {' or '.join(either)}", file=name, allowed="columns of that name")
+    return _workload(columns, dump, name)
+
+
+def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
+    notes: list[str] = []
+    if dump.steps:
+        notes.append(f"{_counted(dump.steps, 'job step')} left out")
+    if dump.repaired:
+        notes.append(f"{_counted(dump.repaired, 'row')} with the separator | within a text")
+    states, codes = columns.mapped("State", text.state)
+    state = np.array(states, dtype=object)[codes]
+    moments = {column: columns.times(column) for column in ("Submit", "Eligible", "Start", "End")}
+    submit, start = moments["Submit"], moments["Start"]
+    run_time = _run_time(columns, moments)
+    started = start >= 0 if "Start" in columns else run_time > 0
+    ids = _ids(columns, submit, start, notes)
+    nodes = _nodes(columns, started)
+    skipped = _skipped(state, started, run_time, nodes, ids["repeated"])
+    if (submit < 0).any() and (skipped[submit < 0] == 0).any():
+        row = int(np.argmax((submit < 0) & (skipped == 0)))
+        raise columns.error("a job without a submission", "Submit", row, "a time")
+
+    known = submit[submit >= 0]
+    origin = int(known.min()) // DAY * DAY if len(known) else 0
+    limits = "TimelimitRaw" if "TimelimitRaw" in columns else "Timelimit"
+    table: dict[str, Any] = {
+        **{ours: columns.texts(theirs) for ours, theirs in _TEXTS.items()},
+        **{key: ids[key] for key in ("component_id", "modular_job_id", "components_total")},
+        **{key: ids[key] for key in ("array_job_id", "array_task_id", "array_limit")},
+        "submit_time": np.where(submit >= 0, submit - origin, -1),
+        "begin_time": np.where(moments["Eligible"] > submit, moments["Eligible"] - origin, -1),
+        "wait_time": np.where(started & ("Start" in columns), start - submit, -1),
+        "run_time": np.where(skipped == 0, run_time, -1),
+        "time_limit": columns.numbers_of(limits, text.time_limit),
+        "nodes": nodes,
+        "listed_nodes": columns.numbers_of("ReqNodes", text.count),
+        "allocated_nodes": np.where(started, nodes, -1),
+        "memory_kb": _memory(columns, nodes),
+        "status": _status(state),
+        "exit_code": _exit_code(columns, state),
+        "skipped": skipped,
+    }
+    table["listed_time_limit"] = table["time_limit"]
+    table |= _dependencies(columns, ids, table["begin_time"], notes)
+    notes += _remarks(columns, skipped, table["time_limit"], nodes)
+    comments = tuple(line.decode("utf-8", "replace").rstrip("\r") for line in dump.comments)
+    source = TraceSource(
+        format="sacct",
+        name=name,
+        header=(*comments, f"; UnixStartTime: {origin}"),
+        notes=tuple(notes),
+        line_numbers=dump.numbers,
+    )
+    return Workload(table, source)
+
+
+def _ids(columns: Columns, submit: np.ndarray, start: np.ndarray, notes: list[str]) -> dict[str, np.ndarray]:
+    """Return the numbers of jobs, arrays and components, and which rows say the same run once more."""
+    raw = columns.job_ids("JobIDRaw")["job"] if "JobIDRaw" in columns else None
+    said = columns.job_ids("JobID" if "JobID" in columns else "JobIDRaw")
+    if raw is None:
+        raw = np.where(said["offset"] > 0, said["job"] + said["offset"], said["job"])
+        tasks = said["task"] >= 0
+        if tasks.any():
+            keys = pd.MultiIndex.from_arrays([said["job"][tasks], said["task"][tasks]])
+            raw[tasks] = raw.max() + 1 + pd.factorize(keys)[0]
+            notes.append("no column JobIDRaw: tasks of arrays have numbers above those of all jobs")
+    runs = pd.DataFrame({"job": raw, "submit": submit, "start": start})
+    repeated = runs.duplicated(keep="last").to_numpy()
+    component = raw.copy()
+    order = runs[~repeated].sort_values(["job", "submit", "start"], kind="stable")
+    earlier = order.index[order["job"].duplicated(keep="last")].to_numpy()
+    if len(earlier):
+        component[np.sort(earlier)] = raw.max() + 1 + np.arange(len(earlier))
+        notes.append(
+            f"{_counted(len(earlier), 'earlier run')} of requeued jobs, with numbers above those of all jobs"
+        )
+    leader = np.where(said["offset"] >= 0, said["job"], component)
+    several = pd.Series(leader).groupby(leader).transform("size").to_numpy()
+    array = (said["task"] >= 0) | (said["rest"] != "")
+    array_job = np.where(array, said["job"], -1)
+    return {
+        "component_id": component,
+        "modular_job_id": leader,
+        "components_total": np.where(said["offset"] >= 0, several, 1),
+        "array_job_id": array_job,
+        "array_task_id": said["task"],
+        "array_limit": _array_limit(array_job, said["rest"]),
+        "repeated": repeated,
+    }
+
+
+def _array_limit(array: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Return the tasks at once of each array: what stands behind % in ``[5-9%2]`` of its pending tasks."""
+    limits = {
+        int(array[row]): int(found[1])
+        for row in np.flatnonzero(rest != "").tolist()
+        if (found := re.search(r"%([1-9][0-9]{0,8})$", str(rest[row])))
+    }
+    if not limits:
+        return np.full(len(array), -1, dtype=np.int64)
+    return pd.Series(array).map(limits).fillna(-1).to_numpy(dtype=np.int64)
+
+
+def _run_time(columns: Columns, moments: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the time run, without suspensions: ElapsedRaw, else Elapsed, else from start to end."""
+    if "ElapsedRaw" in columns:
+        return columns.numbers_of("ElapsedRaw", text.count)
+    if "Elapsed" in columns:
+        return columns.numbers_of("Elapsed", text.duration)
+    start, end = moments["Start"], moments["End"]
+    return np.where((start >= 0) & (end >= start), end - start, -1)
+
+
+def _nodes(columns: Columns, started: np.ndarray) -> np.ndarray:
+    """Return the nodes a job had, or asked for if it never started; -1 = not said."""
+    nodes = np.full(len(columns), -1, dtype=np.int64)
+    for column in _NODES:
+        read = text.nodes_of_tres if column.endswith("TRES") else text.count
+        said = columns.numbers_of(column, read)
+        nodes = np.where((nodes <= 0) & (said > 0), said, nodes)
+    return nodes
+
+
+def _skipped(
+    state: np.ndarray, started: np.ndarray, run_time: np.ndarray, nodes: np.ndarray, repeated: np.ndarray
+) -> np.ndarray:
+    cancelled = (state == "CANCELLED") & (~started | (run_time <= 0))
+    unfinished = np.isin(state, text.UNFINISHED)
+    reasons = [repeated, unfinished, cancelled, ~started | (run_time < 0), nodes <= 0]
+    return np.select(reasons, [SAME_RUN, NOT_ENDED, CANCELLED, NO_RUN_TIME, NO_NODES], 0).astype(np.int8)
+
+
+def _memory(columns: Columns, nodes: np.ndarray) -> np.ndarray:
+    """Return the memory asked for on each node, KB rounded up; -1 = none."""
+    if "ReqMem" not in columns:
+        return np.full(len(columns), -1, dtype=np.int64)
+    said, codes = columns.mapped("ReqMem", text.memory)
+    kb = np.array([one.kb for one in said], dtype=np.int64)[codes]
+    per = np.array([one.per for one in said], dtype=object)[codes]
+    size = np.maximum(nodes, 1)
+    whole = np.where(per == "cpu", kb * np.maximum(_cpus(columns), 1), kb)
+    return np.where((kb < 0) | (per == "node"), kb, -(-whole // size))
+
+
+def _cpus(columns: Columns) -> np.ndarray:
+    cpus = np.full(len(columns), -1, dtype=np.int64)
+    for column in ("AllocCPUS", "NCPUS", "ReqCPUS"):
+        cpus = np.where(cpus > 0, cpus, columns.numbers_of(column, text.count))
+    return cpus
+
+
+def _status(state: np.ndarray) -> np.ndarray:
+    return pd.Series(state).map(text.ENDED).fillna(-1).to_numpy(dtype=np.int64)
+
+
+def _exit_code(columns: Columns, state: np.ndarray) -> np.ndarray:
+    """Return 0 for what was COMPLETED, else the exit code, at least 1: what ended otherwise, failed."""
+    said = columns.numbers_of("ExitCode", text.exit_code) if "ExitCode" in columns else np.int64(1)
+    return np.where(state == "COMPLETED", 0, np.maximum(said, 1))
+
+
+def _dependencies(
+    columns: Columns, ids: dict[str, np.ndarray], begin: np.ndarray, notes: list[str]
+) -> dict[str, Any]:
+    """Return the columns on dependencies. What is not in the dump counts as satisfied, as in Slurm.
+
+    A job whose dependency is known waits for it, not for the moment at which it was satisfied.
+    """
+    if "Dependency" not in columns:
+        return {}
+    said, codes = columns.mapped("Dependency", text.dependency)
+    jobs = set(ids["component_id"].tolist()) | set(ids["array_job_id"].tolist())
+    tasks = set(zip(ids["array_job_id"].tolist(), ids["array_task_id"].tolist(), strict=True))
+    spelled, gone = [], []
+    for wishes, any_one in said:
+        there = [wish for wish in wishes if _is_there(wish, jobs, tasks)]
+        gone.append(len(wishes) - len(there))
+        spelled.append(_spelled([] if any_one and gone[-1] else there, any_one))
+    lost = int(np.array(gone, dtype=np.int64)[codes].sum())
+    if lost:
+        notes.append(f"{_counted(lost, 'dependency')} on jobs not in the dump, taken as satisfied")
+    named, kinds, any_ones = (np.array(column)[codes] for column in zip(*spelled, strict=True))
+    return {
+        "dependency_ids": named.astype(object),
+        "dependency_kinds": kinds.astype(object),
+        "dependency_any": any_ones,
+        "begin_time": np.where(kinds != "", -1, begin),
+    }
+
+
+def _is_there(wish: text.Depends, jobs: set[int], tasks: set[tuple[int, int]]) -> bool:
+    if wish.job is None:
+        return True
+    return wish.job in jobs if wish.task is None else (wish.job, wish.task) in tasks
+
+
+def _spelled(wishes: list[text.Depends], any_one: bool) -> tuple[str, str, int]:
+    """Return dependencies as the columns of the table spell them: ids, kinds, whether any one is enough."""
+    numbered = [wish for wish in wishes if wish.job is not None]
+    alone = dict.fromkeys(wish.kind for wish in wishes if wish.job is None)
+    ids = (str(wish.job) if wish.task is None else f"{wish.job}_{wish.task}" for wish in numbered)
+    kinds = (f"{wish.kind}+{wish.minutes}" if wish.minutes else wish.kind for wish in numbered)
+    return ",".join(ids), ",".join([*kinds, *alone]), int(any_one and bool(wishes))
+
+
+def _remarks(columns: Columns, skipped: np.ndarray, limit: np.ndarray, nodes: np.ndarray) -> list[str]:
+    """Return what a careful person should know about the jobs that are simulated."""
+    live = skipped == 0
+    notes = []
+    unlimited = int(np.count_nonzero(live & (limit < 0)))
+    if unlimited:
+        notes.append(f"{_counted(unlimited, 'job')} without a time limit: that of the partition is used")
+    shared = _on_part_of_a_node(columns, live, nodes)
+    if shared:
+        notes.append(
+            f"{_counted(shared, 'job')} with fewer CPUs a node than the fullest job of the partition:"
+            " simulated on whole nodes"
+        )
+    restarts = columns.numbers_of("Restarts", text.count)
+    lost = int(np.count_nonzero(live & (restarts > 0)))
+    if lost:
+        notes.append(f"{_counted(lost, 'job')} requeued: earlier runs are here only after sacct --duplicates")
+    return notes
+
+
+def _on_part_of_a_node(columns: Columns, live: np.ndarray, nodes: np.ndarray) -> int:
+    cpus = _cpus(columns)
+    rows = np.flatnonzero(live & (cpus > 0))
+    partition = columns.texts("Partition")
+    of = partition.codes[rows] if isinstance(partition, pd.Categorical) else np.zeros(len(rows))
+    share = pd.Series(cpus[rows] / nodes[rows])
+    return int((share < share.groupby(of).transform("max")).sum())
+
+
+def _counted(number: int, what: str) -> str:
+    plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number:,} {what if number == 1 else plural}"

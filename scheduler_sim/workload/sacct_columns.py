@@ -1,0 +1,174 @@
+"""The columns of a ``sacct`` dump as numbers: each text read once, each error with its line and column."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as compute
+import pyarrow.csv as arrow_csv
+
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.sacct_lines import INNER, Dump
+
+#: Columns that are read, by their names in the field list of sacct; all others are passed over.
+READ = (
+    "JobID", "JobIDRaw", "JobName", "User", "Group", "Account", "QOS", "Partition", "State", "Submit",
+    "Eligible", "Start", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw", "AllocNodes", "NNodes",
+    "ReqNodes", "AllocCPUS", "NCPUS", "ReqCPUS", "AllocTRES", "ReqTRES", "ReqMem", "ExitCode", "Constraints",
+    "Licenses", "Dependency", "Restarts",
+)  # fmt: skip
+
+_SPELLED = {name.lower(): name for name in READ}
+_TASK = r"_(?:(?P<task>[0-9]{1,15})|\[(?P<rest>[^\]]*)\]?)"
+_JOB_ID = rf"^(?P<job>[0-9]{{1,15}})(?:{_TASK})?(?:\+(?P<offset>[0-9]{{1,6}}))?$"
+_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$"
+_SAYS_NOTHING = r"^(?i:unknown|none|n/a)?$"
+
+
+class Columns:
+    """The fields of the jobs of a dump, by sacct's own names (any case).
+
+    Parameters
+    ----------
+    dump : rows that are whole; name : the file, for messages
+    """
+
+    def __init__(self, dump: Dump, name: str) -> None:
+        self.name, self.numbers = name, dump.numbers
+        wanted = [column for column in dump.columns if column in _SPELLED]
+        self._table = arrow_csv.read_csv(
+            io.BytesIO(_as_utf8(dump.rows)),
+            read_options=arrow_csv.ReadOptions(column_names=dump.columns, block_size=1 << 24),
+            parse_options=arrow_csv.ParseOptions(delimiter="|", quote_char=False, ignore_empty_lines=False),
+            convert_options=arrow_csv.ConvertOptions(
+                include_columns=wanted,
+                column_types=dict.fromkeys(wanted, pa.string()),
+                strings_can_be_null=False,
+            ),
+        ).combine_chunks()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __contains__(self, column: str) -> bool:
+        return column.lower() in self._table.column_names
+
+    def texts(self, column: str) -> pd.Categorical | str:
+        """Return a column as a categorical of texts, the empty text if the dump does not have it."""
+        if column not in self:
+            return ""
+        codes, words = self._encoded(column)
+        words = [word.replace(INNER, "|") for word in words]
+        return pd.Categorical.from_codes(codes, categories=pd.Index(words, dtype=object))
+
+    def mapped(self, column: str, read: Callable[[str], Any]) -> tuple[list[Any], np.ndarray]:
+        """Return what ``read`` makes of each different text, and which of them each row has."""
+        codes, words = self._encoded(column)
+        values = []
+        for code, word in enumerate(words):
+            try:
+                values.append(read(word))
+            except TraceError as error:
+                message = str(error).partition(";")[0]
+                raise self.error(message, column, int(np.argmax(codes == code)), error.allowed) from None
+        return values, codes
+
+    def numbers_of(self, column: str, read: Callable[[str], int]) -> np.ndarray:
+        """Return int64[rows] of what ``read`` makes of the texts, -1 if the dump lacks the column."""
+        if column not in self:
+            return np.full(len(self), -1, dtype=np.int64)
+        values, codes = self.mapped(column, read)
+        return np.array(values, dtype=np.int64)[codes]
+
+    def times(self, column: str) -> np.ndarray:
+        """Return int64[rows], s since 1970 by the clock that sacct printed; -1 = Unknown, None or no column.
+
+        A whole number is Unix time. Local times have no zone: every day counts as 24 hours.
+        """
+        if column not in self:
+            return np.full(len(self), -1, dtype=np.int64)
+        text = self._text(column)
+        silent = compute.match_substring_regex(text, _SAYS_NOTHING)
+        iso = compute.match_substring_regex(text, _ISO)
+        unix = compute.match_substring_regex(text, "^[0-9]{1,12}$")
+        wrong = ~(_array(silent) | _array(iso) | _array(unix))
+        if wrong.any():
+            raise self._not_a_time(column, int(np.argmax(wrong)))
+        local = compute.if_else(iso, text, None)
+        try:
+            seconds = local.cast(pa.timestamp("s")).cast(pa.int64())
+        except pa.ArrowInvalid:
+            raise self._not_a_time(column, _first_that_fails(local)) from None
+        number = compute.if_else(unix, text, None).cast(pa.int64())
+        values = compute.fill_null(compute.coalesce(seconds, number), -1).to_numpy(zero_copy_only=False)
+        return np.where((values == 0) & _array(unix), -1, values)  # Slurm's "no time" as a number
+
+    def job_ids(self, column: str) -> dict[str, np.ndarray]:
+        """Return ``job``, ``task`` and ``offset`` (int64, -1 = none), and ``rest``: what stands in ``[]``."""
+        text = self._text(column)
+        parts = compute.extract_regex(text, _JOB_ID)
+        if parts.null_count:
+            row = int(np.argmax(~_array(parts.is_valid())))
+            raise self.error("not a job id", column, row, "123, 123_4, 123_[5-9%2] or 123+0")
+        number = {name: _integers(parts.field(name)) for name in ("job", "task", "offset")}
+        return {**number, "rest": np.asarray(parts.field("rest").to_pandas(), dtype=object)}
+
+    def error(self, message: str, column: str, row: int, allowed: str | None) -> TraceError:
+        """Return the error for one field of a row."""
+        return TraceError(
+            message,
+            file=self.name,
+            line=int(self.numbers[row]),
+            field=_SPELLED[column.lower()],
+            found=self._text(column)[row].as_py(),
+            allowed=allowed,
+        )
+
+    def _not_a_time(self, column: str, row: int) -> TraceError:
+        return self.error(
+            "not a time", column, row, "YYYY-MM-DDThh:mm:ss, seconds since 1970, Unknown or None"
+        )
+
+    def _text(self, column: str) -> pa.StringArray:
+        chunks = self._table.column(column.lower())
+        return chunks.chunk(0) if chunks.num_chunks else pa.array([], pa.string())
+
+    def _encoded(self, column: str) -> tuple[np.ndarray, list[str]]:
+        encoded = self._text(column).dictionary_encode()
+        return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+
+
+def _array(values: Any) -> np.ndarray:
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _integers(texts: pa.StringArray) -> np.ndarray:
+    said = compute.if_else(compute.not_equal(texts, ""), texts, "-1")
+    return np.asarray(said.cast(pa.int64()).to_numpy(zero_copy_only=False))
+
+
+def _first_that_fails(texts: pa.StringArray) -> int:
+    """Return the first row that is no date, by halves."""
+    first, count = 0, len(texts)
+    while count > 1:
+        half = count // 2
+        try:
+            texts.slice(first, half).cast(pa.timestamp("s"))
+            first, count = first + half, count - half
+        except pa.ArrowInvalid:
+            count = half
+    return first
+
+
+def _as_utf8(rows: bytes) -> bytes:
+    """Return text that is UTF-8; any other is taken for Latin-1, which any bytes are."""
+    try:
+        rows.decode("utf-8")
+    except UnicodeDecodeError:
+        return rows.decode("latin-1").encode("utf-8")
+    return rows

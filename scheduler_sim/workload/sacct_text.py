@@ -1,0 +1,180 @@
+"""What the texts of ``sacct`` mean: durations, limits, memory, TRES, states, exit codes, dependencies.
+
+Formats: the manual pages of sacct and sbatch (Slurm 25.11), and what ``sacct`` prints.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from scheduler_sim.errors import TraceError, did_you_mean
+
+_UNKNOWN = frozenset({"", "unknown", "none", "n/a", "(null)", "invalid"})
+_NO_LIMIT = frozenset({"unlimited", "infinite", "partition_limit"})
+_DURATION = re.compile(
+    r"(?:(?P<days>\d{1,9})-(?P<h>\d{1,4})(?::(?P<m>\d{1,4})(?::(?P<s>\d{1,4}))?)?"
+    r"|(?P<clock>\d{1,9}(?::\d{1,4}){0,2}))(?:\.\d+)?"
+)
+_MEMORY = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)([nc]?)", re.IGNORECASE)
+_KB = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
+_COUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE)
+_EXIT = re.compile(r"(\d{1,9})(?::(\d{1,9}))?")
+_DEPENDENCY = re.compile(r"(?P<kind>[a-z]+)(?P<ids>(?::[0-9]+(?:_[0-9*]+)?(?:\+[0-9]+)?)*)(?:\([a-z]*\))?")
+_DEPENDS_ON = re.compile(r":([0-9]{1,18})(?:_([0-9]{1,18}|\*))?(?:\+([0-9]{1,9}))?")
+
+#: States of jobs that have ended, and what they are in the sense of MWF: 0 success, 1 failed, 5 cancelled.
+ENDED = {
+    "COMPLETED": 0,
+    "FAILED": 1,
+    "TIMEOUT": 1,
+    "NODE_FAIL": 1,
+    "OUT_OF_MEMORY": 1,
+    "BOOT_FAIL": 1,
+    "DEADLINE": 1,
+    "PREEMPTED": 1,
+    "REQUEUED": 1,
+    "LAUNCH_FAILED": 1,
+    "RECONFIG_FAIL": 1,
+    "SPECIAL_EXIT": 1,
+    "REVOKED": 1,
+    "CANCELLED": 5,
+}
+#: States of jobs that have not.
+UNFINISHED = (
+    "PENDING", "RUNNING", "SUSPENDED", "CONFIGURING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT",
+    "STOPPED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "POWER_UP_NODE", "UPDATE_DB", "EXPEDITING",
+)  # fmt: skip
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a field says nothing: empty, Unknown, None, in any case."""
+    return text.strip().lower() in _UNKNOWN
+
+
+def duration(text: str) -> int:
+    """Return seconds; -1 where nothing is said. A bare number is minutes, as Slurm reads limits.
+
+    Examples
+    --------
+    >>> [duration(text) for text in ("90", "01:30", "01:00:00", "1-12", "2-00:00:30", "Unknown")]
+    [5400, 90, 3600, 129600, 172830, -1]
+    """
+    if says_nothing(text):
+        return -1
+    match = _DURATION.fullmatch(text.strip())
+    if not match:
+        raise TraceError(
+            "not a duration", found=text, allowed="[days-]hh:mm:ss, mm:ss, days-hh, or minutes as one number"
+        )
+    if match["days"]:
+        hours, minutes, seconds = (int(match[part] or 0) for part in ("h", "m", "s"))
+        return int(match["days"]) * 86400 + hours * 3600 + minutes * 60 + seconds
+    parts = [int(part) for part in match["clock"].split(":")]
+    if len(parts) == 1:
+        return parts[0] * 60
+    return sum(part * unit for part, unit in zip(reversed(parts), (1, 60, 3600), strict=False))
+
+
+def time_limit(text: str) -> int:
+    """Return a limit in s, -1 where there is none of its own: UNLIMITED, Partition_Limit, 0, nothing."""
+    if text.strip().lower() in _NO_LIMIT:
+        return -1
+    return duration(text) or -1
+
+
+class Memory(NamedTuple):
+    """Memory asked for: ``kb`` (-1 = none) for each ``per``: node, cpu, or the whole job."""
+
+    kb: int
+    per: str
+
+
+def memory(text: str) -> Memory:
+    """Return what ReqMem says: ``4Gn`` a node and ``2Gc`` a CPU until Slurm 21.08, since then of the job.
+
+    Without a unit it is MB; 0 asks for all memory of the nodes, which no number can say here.
+
+    Examples
+    --------
+    >>> tuple(memory("2Gc")), tuple(memory("62.50G")), tuple(memory("0n"))
+    ((2097152, 'cpu'), (65536000, 'job'), (-1, 'node'))
+    """
+    if says_nothing(text):
+        return Memory(-1, "job")
+    match = _MEMORY.fullmatch(text.strip())
+    if not match:
+        raise TraceError(
+            "not an amount of memory", found=text, allowed="a number with K, M, G, T or P, and n or c"
+        )
+    kb = -int(-float(match[1]) * _KB[match[2].upper()] // 1)
+    return Memory(kb or -1, {"n": "node", "c": "cpu"}.get(match[3].lower(), "job"))
+
+
+def count(text: str) -> int:
+    """Return a number of nodes or CPUs, -1 where nothing is said; K is 1024, as ``sacct`` prints it."""
+    if says_nothing(text):
+        return -1
+    match = _COUNT.fullmatch(text.strip())
+    if not match:
+        raise TraceError("not a number", found=text, allowed="a whole number, or one such as 1.50K")
+    return round(float(match[1]) * 1024 ** " KMGTP".index(match[2].upper() or " "))
+
+
+def nodes_of_tres(text: str) -> int:
+    """Return the nodes in a list of trackable resources such as ``cpu=8,mem=16G,node=2``, else -1."""
+    return next((count(part[5:]) for part in text.split(",") if part.startswith("node=")), -1)
+
+
+def state(text: str) -> str:
+    """Return the state without what follows it: ``CANCELLED by 1000`` and ``CANCELLED+`` are CANCELLED."""
+    word = text.strip().partition(" ")[0].rstrip("+").upper()
+    if word not in ENDED and word not in UNFINISHED:
+        known = (*ENDED, *UNFINISHED)
+        raise TraceError(f"unknown state{did_you_mean(word, known)}", found=text, allowed=", ".join(known))
+    return word
+
+
+def exit_code(text: str) -> int:
+    """Return the exit code in ``code:signal``; a signal is 128 and its number, as shells say it."""
+    if says_nothing(text):
+        return 0
+    match = _EXIT.fullmatch(text.strip())
+    if not match:
+        raise TraceError("not an exit code", found=text, allowed="code:signal, such as 1:0 or 0:15")
+    return int(match[1]) or (128 + int(match[2]) if int(match[2] or 0) else 0)
+
+
+class Depends(NamedTuple):
+    """One dependency: ``kind`` in capitals, ``job`` and ``task`` (None: no id, no task), ``minutes``."""
+
+    kind: str
+    job: int | None
+    task: int | None = None
+    minutes: int = 0
+
+
+def dependency(text: str) -> tuple[list[Depends], bool]:
+    """Return what Slurm's text asks for, and whether any one is enough (``?`` instead of ``,``).
+
+    Examples
+    --------
+    >>> wishes, any_one = dependency("afterok:7_2:8(unfulfilled),after:9+10")
+    >>> [tuple(wish) for wish in wishes], any_one
+    ([('AFTEROK', 7, 2, 0), ('AFTEROK', 8, None, 0), ('AFTER', 9, None, 10)], False)
+    """
+    if says_nothing(text):
+        return [], False
+    found: list[Depends] = []
+    for part in re.split(r"[,?]", text.strip()):
+        match = _DEPENDENCY.fullmatch(part.strip().lower())
+        if not match:
+            raise TraceError("not a dependency", found=text, allowed="type:job[_task][:job...], or singleton")
+        kind, ids = match["kind"].upper(), _DEPENDS_ON.findall(match["ids"])
+        found += [
+            Depends(kind, int(job), int(task) if task.isdigit() else None, int(minutes or 0))
+            for job, task, minutes in ids
+        ]
+        if not ids:
+            found.append(Depends(kind, None))
+    return found, "?" in text
