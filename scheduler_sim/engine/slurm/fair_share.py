@@ -179,7 +179,7 @@ def fair_share(assoc: Table, row: int, algorithm: int, damping: float) -> float:
     if assoc[row].effective == UNKNOWN:
         _set_effective(assoc, row, algorithm)
     shares = assoc[row].norm_shares
-    return 2.0 ** -(assoc[row].effective / shares / damping) if shares > 0.0 else 0.0
+    return math.exp2(-assoc[row].effective / shares / damping) if shares > 0.0 else 0.0
 
 
 @part
@@ -219,7 +219,7 @@ def _norm_usage(assoc: Table, row: int) -> float:
 
 @part
 def _oblivious(assoc: Table, row: int, usage: float) -> float:
-    """Depth oblivious: usage over shares of the group, times the own in it to a power below 1 if they disagree."""
+    """The group's usage over shares, times the own in it, to a power below 1 where the two disagree."""
     here = assoc[row]
     group = assoc[here.group]
     if here.norm_shares == 0.0 or group.norm_shares == 0.0 or group.effective == 0.0 or usage == 0.0:
@@ -232,7 +232,8 @@ def _oblivious(assoc: Table, row: int, usage: float) -> float:
     own = usage / here.norm_shares / (siblings / group.norm_shares)
     power = 1.0
     if math.log(above) * math.log(own) < 0.0:
-        power = 1.0 / (1.0 + (EMPHASIS * math.log(above)) ** 2)
+        apart = EMPHASIS * math.log(above)
+        power = 1.0 / (1.0 + apart * apart)
     return above * own**power * here.norm_shares
 
 

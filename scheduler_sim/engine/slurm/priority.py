@@ -30,7 +30,7 @@ HIGHEST = 4294967295.0
 FACTORS = np.dtype(
     [
         ("association", "f8"),  # weighted, as all but nice
-        ("size", "f8"),
+        ("job_size", "f8"),
         ("partition", "f8"),
         ("qos", "f8"),
         ("tres", "f8"),
@@ -142,7 +142,7 @@ def static_factors(
     """
     table = np.zeros(len(size), dtype=FACTORS).view(np.recarray)
     table["association"] = association * float(weights.association)
-    table["size"] = size * float(weights.job_size)
+    table["job_size"] = size * float(weights.job_size)
     table["partition"] = partition * float(weights.partition)
     table["qos"] = qos * float(weights.qos)
     for column, weight in zip(np.transpose(tres), np.atleast_1d(weights.tres), strict=True):
@@ -168,7 +168,7 @@ def priority(factors: Table, age: float, fair: float) -> int:
 
     0 is the priority of what is held, never the outcome of the formula.
     """
-    value = age + factors.association + fair + factors.size
+    value = age + factors.association + fair + factors.job_size
     if factors.listed:
         value = factors.partition + (value + factors.qos + factors.tres - factors.nice)
     else:
