@@ -17,9 +17,9 @@ from typing import Any
 import yaml
 
 from scheduler_sim.config.problem import Location, Problem, listed
+from scheduler_sim.config.text_file import read_text
 from scheduler_sim.errors import ConfigError
 
-MAX_BYTES = 1_000_000
 MAX_DEPTH = 40
 MAX_VALUES = 100_000
 
@@ -66,7 +66,7 @@ def read_yaml(path: str | Path) -> YamlFile:
     ConfigError : the file cannot be read, is not text, is not YAML, or is no mapping.
     """
     path = Path(path)
-    text = _text_of(path)
+    text = read_text(path, "a YAML file")
     try:
         root = _LimitedLoader.root_of(text)
     except yaml.MarkedYAMLError as error:
@@ -95,32 +95,6 @@ def read_scalar(text: str) -> Any:
         raise ConfigError(f"found a text of {len(text)} characters; allowed: at most 1000")
     kind = next((kind for kind, spelling in _SPELLINGS.items() if spelling.fullmatch(text)), "str")
     return _scalar(kind, text.strip())
-
-
-def _text_of(path: Path) -> str:
-    try:
-        if path.is_dir():
-            raise ConfigError(f"{path}: is a directory; allowed: a YAML file")
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{str(path)!r}: cannot be read: {reason}") from None
-    if len(raw) > MAX_BYTES:
-        raise ConfigError(
-            f"{path}: larger than {MAX_BYTES:,} bytes; allowed: a configuration, not a data file"
-        )
-    if (at := raw.find(b"\0")) >= 0:
-        line = raw.count(b"\n", 0, at) + 1
-        raise ConfigError(f"{path}:{line}: holds a NUL byte; allowed: text in UTF-8")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        found = raw[error.start]
-        raise ConfigError(f"{path}:{line}: found the byte 0x{found:02x}; allowed: text in UTF-8") from None
 
 
 class _TooMuch(Exception):

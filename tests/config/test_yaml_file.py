@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scheduler_sim.config.yaml_file import MAX_BYTES, read_scalar, read_yaml
+from scheduler_sim.config.text_file import MAX_BYTES
+from scheduler_sim.config.yaml_file import read_scalar, read_yaml
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.keys import PolicyKeys
 from scheduler_sim.policy.policy import Policy

@@ -1,0 +1,171 @@
+"""The nodes of a slurm.conf: ``NodeName``, ``DownNodes`` and ``NodeSet`` lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.system.slurm_conf.hostlist import expand, natural_key, split
+from scheduler_sim.system.slurm_conf.ignored import POWER, why_ignored
+from scheduler_sim.system.slurm_conf.lines import Pair, Record
+from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
+from scheduler_sim.system.slurm_conf.values import count, size_mb
+
+MOST_NODES = 1_000_000
+NOT_THERE = ("DOWN", "DRAIN", "FAIL", "FAILING", "FUTURE")
+"""States in which a node takes no jobs until somebody changes them."""
+
+_PROCESSORS = ("cpus", "procs", "boards", "sockets", "socketsperboard", "corespersocket", "threadspercore")
+_READ = {*_PROCESSORS, "realmemory", "feature", "features", "weight", "state", "gres"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node as it is configured.
+
+    Attributes
+    ----------
+    name : as partitions call it.
+    cpus : what Slurm gives out, hardware threads where it counts them; 0: not stated.
+    memory_mb : 0: not stated.
+    gpus : number of generic resources called gpu.
+    features, weight : as in the file; in their order, and 1 by default.
+    """
+
+    name: str
+    cpus: int = 0
+    memory_mb: int = 0
+    gpus: int = 0
+    features: tuple[str, ...] = ()
+    weight: int = 1
+
+
+def read_nodes(records: Iterable[Record], notes: Notes) -> dict[str, Node]:
+    """Return the nodes that take jobs, by name, in the order in which Slurm numbers them: by name."""
+    defaults: dict[str, Pair] = {}
+    nodes: dict[str, Node] = {}
+    out: set[str] = set()
+    for record in records:
+        if record.kind == "downnodes":
+            out.update(_left_out(record, record.name, "DownNodes", notes))
+        elif record.kind == "nodename" and record.name.upper() == "DEFAULT":
+            defaults.update(record.pairs)
+        elif record.kind == "nodename":
+            _add(nodes, with_defaults(record, defaults), notes)
+            state = record.pairs.get("state", defaults.get("state"))
+            if state is not None and state.value.upper() in NOT_THERE:
+                out.update(_left_out(record, record.name, f"State={state.value}", notes))
+            elif state is not None and state.value.upper() == "CLOUD":
+                notes.ignore(state, POWER)
+        elif record.kind == "frontendname":
+            notes.ignore(Pair("FrontendName", record.name, record.place), "front ends run no jobs here")
+    there = (name for name in nodes if name not in out)
+    return {name: nodes[name] for name in sorted(there, key=natural_key)}
+
+
+def names_in(text: str, nodes: Mapping[str, Node], sets: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Return the nodes that ``Nodes=`` means: names, node sets, ``ALL``; each once.
+
+    Raises InputError for a name that no NodeName or NodeSet line has.
+    """
+    found: dict[str, None] = {}
+    for part in split(text):
+        if part.upper() == "ALL":
+            found.update(dict.fromkeys(nodes))
+        elif part in sets:
+            found.update(dict.fromkeys(sets[part]))
+        else:
+            found.update(dict.fromkeys(expand(part)))
+    return list(found)
+
+
+def read_sets(
+    records: Iterable[Record], nodes: Mapping[str, Node], known: set[str], notes: Notes
+) -> dict[str, tuple[str, ...]]:
+    """Return the nodes of each ``NodeSet``: those it names and those with its feature."""
+    sets: dict[str, tuple[str, ...]] = {}
+    for record in records:
+        if record.kind != "nodeset":
+            continue
+        nothing: list[str] = []
+        named = notes.read(record.pairs.get("nodes"), lambda text: names_in(text, nodes, {}), nothing)
+        if unknown := [name for name in named if name not in known]:
+            notes.wrong(record.place, "NodeSet", f"found {unknown[0]!r}; allowed: names of NodeName lines")
+        feature = (record.text("feature") or "").lower()
+        having = [n.name for n in nodes.values() if feature and feature in map(str.lower, n.features)]
+        sets[record.name] = tuple(dict.fromkeys([*(n for n in named if n in nodes), *having]))
+    return sets
+
+
+def known_names(records: Iterable[Record]) -> set[str]:
+    """Every name of a NodeName line that can be read, also of nodes that are left out."""
+    lines = (r for r in records if r.kind == "nodename" and r.name.upper() != "DEFAULT")
+    return {name for record in lines for name in _expanded(record, Notes())}
+
+
+def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
+    """Add the nodes of one line; each name may come once."""
+    like = Node(
+        "",
+        cpus=_cpus(record, notes),
+        memory_mb=notes.read(record.pairs.get("realmemory"), size_mb, 0),
+        gpus=notes.read(record.pairs.get("gres"), _gpus, 0),
+        features=notes.read(record.pairs.get("features", record.pairs.get("feature")), _features, ()),
+        weight=notes.read(record.pairs.get("weight"), count, 1),
+    )
+    for key, pair in record.pairs.items():
+        if key not in _READ:
+            notes.ignore(pair, why_ignored("node", key))
+    for name in _expanded(record, notes):
+        if name in nodes:
+            notes.wrong(record.place, "NodeName", f"found {name!r} again; allowed: each node once")
+        elif len(nodes) >= MOST_NODES:
+            notes.wrong(record.place, "NodeName", f"found over {MOST_NODES:,} nodes; allowed: fewer")
+            return
+        nodes[name] = Node(name, like.cpus, like.memory_mb, like.gpus, like.features, like.weight)
+
+
+def _expanded(record: Record, notes: Notes) -> list[str]:
+    return notes.read(Pair("NodeName", record.name, record.place), expand, [])
+
+
+def _left_out(record: Record, names: str, why: str, notes: Notes) -> list[str]:
+    pair = Pair("NodeName" if record.kind == "nodename" else "DownNodes", names, record.place)
+    notes.ignore(pair, f"{why}: these nodes take no jobs, and are left out of the system")
+    return notes.read(pair, expand, [])
+
+
+def _cpus(record: Record, notes: Notes) -> int:
+    """CPUs where it is given, else boards x sockets x cores x threads; 0 where nothing is said."""
+    given = {
+        key: notes.read(record.pairs[key], lambda text: count(text, 1), 1)
+        for key in _PROCESSORS
+        if key in record.pairs
+    }
+    for key in ("cpus", "procs"):
+        if key in given:
+            return given[key]
+    sockets = given.get("sockets", given.get("boards", 1) * given.get("socketsperboard", 1))
+    cores = sockets * given.get("corespersocket", 1) * given.get("threadspercore", 1)
+    return cores if given else 0
+
+
+def _features(text: str) -> tuple[str, ...]:
+    features = tuple(part.strip() for part in text.split(",") if part.strip())
+    for feature in features:
+        if re.search(r"[\s;|&*()\[\]:]", feature) or len(feature) > 64:
+            raise InputError(f"found {feature[:70]!r}; allowed: keywords without | & * ( ) [ ] : ;")
+    return tuple(dict.fromkeys(features))
+
+
+def _gpus(text: str) -> int:
+    """Number of GPUs in ``gpu:2``, ``gpu:a100:4(S:0-1),nvme:1``; a name alone is one."""
+    total = 0
+    for item in re.split(r",(?![^(]*\))", text):
+        name, *rest = re.sub(r"\(.*?\)", "", item).strip().split(":")
+        if name.lower() == "gpu":
+            last = rest[-1] if rest else "1"
+            total += int(last) if re.fullmatch(r"[0-9]{1,6}", last) else 1
+    return total

@@ -1,0 +1,62 @@
+"""What the reader of a slurm.conf found wrong, and what it left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.system.slurm_conf.lines import Pair, Record
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """Something that the file says and the simulation does without.
+
+    Attributes
+    ----------
+    place : ``file:line``.
+    key : as it was written; of a list of parameters, the one that is meant.
+    value : what it was set to.
+    why : why it does not matter, or that it is not modelled.
+    """
+
+    place: str
+    key: str
+    value: str
+    why: str
+
+
+@dataclass
+class Notes:
+    """Collects mistakes, so that all of them show at once, and what is ignored."""
+
+    problems: list[str] = field(default_factory=list)
+    ignored: list[Ignored] = field(default_factory=list)
+
+    def wrong(self, place: str, key: str, why: object) -> None:
+        """Note a mistake."""
+        self.problems.append(f"{place}: {key}: {why}")
+
+    def ignore(self, pair: Pair, why: str, *, key: str = "", value: str | None = None) -> None:
+        """Note what is left out; ``key`` and ``value`` name one of several in the pair's value."""
+        shown = pair.value if value is None else value
+        self.ignored.append(Ignored(pair.place, key or pair.key, shown, why))
+
+    def read(self, pair: Pair | None, reader: Callable[[str], Value], default: Value) -> Value:
+        """Read a value; the default where it is absent, or wrong and noted."""
+        if pair is None:
+            return default
+        try:
+            return reader(pair.value)
+        except InputError as error:
+            self.wrong(pair.place, pair.key, error)
+            return default
+
+
+def with_defaults(record: Record, defaults: dict[str, Pair]) -> Record:
+    """The record with what a line named DEFAULT said before it."""
+    return Record(record.kind, record.name, {**defaults, **record.pairs}, record.place)

@@ -1,0 +1,139 @@
+"""The partitions of a slurm.conf: ``PartitionName`` lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.system.slurm_conf.ignored import SHARING, why_ignored
+from scheduler_sim.system.slurm_conf.lines import Pair, Record
+from scheduler_sim.system.slurm_conf.nodes import Node, names_in
+from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
+from scheduler_sim.system.slurm_conf.values import count, flag, limit, whole_minutes
+from scheduler_sim.system.system import Partition
+
+_STATES = ("UP", "DOWN", "DRAIN", "INACTIVE")
+_READ = {
+    *("nodes", "default", "maxtime", "defaulttime", "minnodes", "maxnodes", "state"),
+    *("priority", "prioritytier", "priorityjobfactor"),
+}
+
+
+@dataclass(frozen=True)
+class Covered:
+    """A partition that does not know its module yet, and the nodes it covers, in their order."""
+
+    partition: Partition
+    nodes: tuple[str, ...]
+
+
+def read_partitions(
+    records: Iterable[Record],
+    nodes: Mapping[str, Node],
+    sets: Mapping[str, tuple[str, ...]],
+    known: set[str],
+    notes: Notes,
+) -> list[Covered]:
+    """Return the partitions that have nodes, in the order of the file."""
+    defaults: dict[str, Pair] = {}
+    found: dict[str, Covered] = {}
+    for record in records:
+        if record.kind != "partitionname":
+            continue
+        if record.name.upper() == "DEFAULT":
+            defaults.update(record.pairs)
+            continue
+        whole = with_defaults(record, defaults)
+        covered = Covered(_partition(whole, notes), _nodes(whole, nodes, sets, known, notes))
+        if record.name.lower() in found:
+            notes.wrong(
+                record.place, "PartitionName", f"found {record.name!r} again; allowed: each name once"
+            )
+        elif covered.nodes:
+            found[record.name.lower()] = covered
+        else:
+            pair = Pair("PartitionName", record.name, record.place)
+            notes.ignore(pair, "it has no nodes that take jobs, and is left out of the system")
+    return list(_with_last_default(found.values()))
+
+
+def _with_last_default(partitions: Collection[Covered]) -> Iterator[Covered]:
+    """Of several marked as default the last one is, as in Slurm."""
+    last = [one.partition.name for one in partitions if one.partition.default][-1:]
+    for one in partitions:
+        yield replace(one, partition=replace(one.partition, default=one.partition.name in last))
+
+
+def _nodes(
+    record: Record,
+    nodes: Mapping[str, Node],
+    sets: Mapping[str, tuple[str, ...]],
+    known: set[str],
+    notes: Notes,
+) -> tuple[str, ...]:
+    pair = record.pairs.get("nodes")
+    if pair is not None and pair.value.lower() in ("", "(null)"):
+        return ()
+    nothing: list[str] = []
+    named = notes.read(pair, lambda text: names_in(text, nodes, sets), nothing)
+    if pair is not None and (unknown := [name for name in named if name not in known]):
+        notes.wrong(
+            pair.place, pair.key, f"found {unknown[0]!r}; allowed: names of NodeName and NodeSet lines"
+        )
+    wanted = set(named)
+    return tuple(name for name in nodes if name in wanted)
+
+
+def _partition(record: Record, notes: Notes) -> Partition:
+    pairs = record.pairs
+    _note_ignored(record, notes)
+    name = notes.read(Pair("PartitionName", record.name, record.place), _name, "unnamed")
+    both = notes.read(pairs.get("priority"), count, 1)
+    max_time = notes.read(pairs.get("maxtime"), whole_minutes, None)
+    min_nodes = notes.read(pairs.get("minnodes"), count, 1)
+    return Partition(
+        name,
+        name,
+        max_time,
+        notes.read(pairs.get("maxnodes"), limit, None),
+        notes.read(pairs.get("prioritytier"), count, both),
+        notes.read(pairs.get("default"), flag, default=False),
+        (),
+        _default_time(pairs.get("defaulttime"), max_time, notes),
+        max(min_nodes, 1),
+        notes.read(pairs.get("state"), _state, "UP"),
+        notes.read(pairs.get("priorityjobfactor"), count, both),
+    )
+
+
+def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int | None:
+    """DefaultTime, s; as Slurm does, one above MaxTime is not used (read_config.c)."""
+    default = notes.read(pair, whole_minutes, None)
+    if pair is not None and default is not None and max_time is not None and default > max_time:
+        notes.ignore(pair, "above MaxTime, so Slurm takes MaxTime instead")
+        return None
+    return default
+
+
+def _note_ignored(record: Record, notes: Notes) -> None:
+    for key, pair in record.pairs.items():
+        if key in ("oversubscribe", "shared") and pair.value.upper() == "EXCLUSIVE":
+            continue  # as here: a job has its nodes to itself
+        if key not in _READ:
+            notes.ignore(pair, why_ignored("partition", key))
+    if "oversubscribe" not in record.pairs and "shared" not in record.pairs:
+        notes.ignore(Pair("OverSubscribe", "NO", record.place), SHARING)
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[^\s,;|&*()\[\]:]{1,64}", text):
+        raise InputError(f"found {text[:70]!r}; allowed: 1 to 64 characters without , ; | & * ( ) [ ] :")
+    return text
+
+
+def _state(text: str) -> str:
+    if text.upper() not in _STATES:
+        raise InputError(f"found {text[:60]!r}; allowed: {', '.join(_STATES)}")
+    return text.upper()

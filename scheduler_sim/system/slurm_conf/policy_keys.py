@@ -1,0 +1,104 @@
+"""The keys of ``policy.slurm`` in a slurm.conf, under Slurm's own names, times in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, why_ignored
+from scheduler_sim.system.slurm_conf.lines import Pair
+from scheduler_sim.system.slurm_conf.notes import Notes
+from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seconds
+
+NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
+LISTS = ("SchedulerParameters", "DependencyParameters")
+_ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
+_FLAGS_WITHOUT_EFFECT = {
+    "CALCULATE_RUNNING": "priorities of running jobs decide nothing without preemption",
+    "INCR_ONLY": NOT_MODELLED,
+}
+
+
+def _time(text: str) -> int | str:
+    found = seconds(text)
+    return "UNLIMITED" if found is None else found
+
+
+def _minutes(text: str) -> int:
+    found = seconds(text)
+    return NO_LIMIT_MIN if found is None else -(-found // 60)
+
+
+def _enforce(text: str) -> str:
+    """YES is ANY (slurm.conf(5), EnforcePartLimits)."""
+    if text.upper() in ("ANY", "ALL"):
+        return text.upper()
+    return "ANY" if flag(text) else "NO"
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "SchedulerType": str.lower,
+    "SelectType": str.lower,
+    "EnforcePartLimits": _enforce,
+    "OverTimeLimit": _minutes,
+    "KillWait": count,
+    "PriorityType": str.lower,
+    "PriorityMaxAge": _time,
+    "PriorityCalcPeriod": _time,
+    "PriorityDecayHalfLife": _time,
+    "PriorityUsageResetPeriod": str.upper,
+    "PriorityFavorSmall": flag,
+    "PriorityWeightAge": count,
+    "PriorityWeightAssoc": count,
+    "PriorityWeightFairshare": count,
+    "PriorityWeightJobSize": count,
+    "PriorityWeightPartition": count,
+    "PriorityWeightQOS": count,
+    "PriorityWeightTRES": str.strip,
+    "FairShareDampeningFactor": count,
+}
+"""How each key is read; a few more need their own rules below."""
+
+_SPELLING = {name.lower(): name for name in (*READERS, *LISTS, "PriorityFlags")}
+
+
+def is_policy_key(pair: Pair) -> bool:
+    """Tell whether a key of the whole file belongs to the policy."""
+    return pair.key.lower() in _SPELLING
+
+
+def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
+    """Return what one ``Key=Value`` says of the policy: usually one key, of a list several."""
+    name = _SPELLING[pair.key.lower()]
+    if name in LISTS:
+        return _listed(pair, name, notes)
+    if name == "PriorityFlags":
+        return {name: _flags(pair, notes)}
+    try:
+        return {name: READERS[name](pair.value)}
+    except InputError as error:
+        notes.wrong(pair.place, pair.key, error)
+        return {}
+
+
+def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
+    """Each parameter of a list by its own name."""
+    nothing: dict[str, int | str | bool] = {}
+    found = notes.read(pair, parameters, nothing)
+    if name == "SchedulerParameters":
+        for key in _ONLY_22_05_ELSEWHERE:
+            if key in found:
+                notes.ignore(pair, why_ignored("parameter", key), key=key, value="")
+                del found[key]
+    return found
+
+
+def _flags(pair: Pair, notes: Notes) -> str:
+    kept = []
+    for word in filter(None, (part.strip().upper() for part in pair.value.split(","))):
+        if word in _FLAGS_WITHOUT_EFFECT:
+            notes.ignore(pair, _FLAGS_WITHOUT_EFFECT[word], value=word)
+        else:
+            kept.append(word)
+    return ",".join(kept)

@@ -1,0 +1,118 @@
+"""A site as its slurm.conf describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scheduler_sim.config.problem import listed
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, why_ignored
+from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
+from scheduler_sim.system.slurm_conf.modules import build_modules
+from scheduler_sim.system.slurm_conf.nodes import known_names, read_nodes, read_sets
+from scheduler_sim.system.slurm_conf.notes import Ignored, Notes
+from scheduler_sim.system.slurm_conf.partitions import read_partitions
+from scheduler_sim.system.slurm_conf.policy_keys import is_policy_key, read_policy_key
+from scheduler_sim.system.slurm_conf.values import licences
+from scheduler_sim.system.system import Resource, System
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a slurm.conf says.
+
+    Attributes
+    ----------
+    system : its nodes and partitions, licences as shared resources.
+    policy : keys of ``policy.slurm`` that it sets, by Slurm's own names, times in seconds.
+    places : ``file:line`` of each of these keys.
+    ignored : what the simulation does without, in the order of the file, with the reason.
+    """
+
+    system: System
+    policy: dict[str, Any]
+    places: dict[str, str]
+    ignored: tuple[Ignored, ...]
+
+
+def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:
+    """Read a slurm.conf with the files it includes.
+
+    Parameters
+    ----------
+    path : the file.
+    modelled : names of the policy keys that are modelled; others that the file sets are ignored
+        and listed as such. None: all are kept.
+
+    Raises
+    ------
+    ConfigError : every mistake with file and line; nodes, partitions and values that cannot be read.
+    """
+    said, notes = list(read_lines(Path(path))), Notes()
+    records = [one for one in said if isinstance(one, Record)]
+    settings = _Settings(notes, modelled)
+    for pair in said:
+        if isinstance(pair, Pair):
+            settings.take(pair)
+    known = known_names(records)
+    nodes = read_nodes(records, notes)
+    sets = read_sets(records, nodes, known, notes)
+    partitions = read_partitions(records, nodes, sets, known, notes)
+    if not partitions and not notes.problems:
+        notes.wrong(str(path), "PartitionName", "found none with nodes; allowed: at least one")
+    if notes.problems:
+        raise ConfigError(listed(dict.fromkeys(notes.problems)))
+    cluster = settings.cluster or Path(path).stem
+    modules, led = build_modules(nodes, partitions, cluster)
+    _note_unused(nodes.keys() - {name for one in partitions for name in one.nodes}, records, notes)
+    shared = tuple(Resource(name, amount) for name, amount in settings.licences.items())
+    try:
+        system = System(cluster, tuple(modules), tuple(led), shared)
+    except ConfigError as error:
+        raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
+    place = {one.place: i for i, one in reversed(list(enumerate(said)))}
+    ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place[one.place])
+    return Site(system, settings.policy, settings.places, tuple(ignored))
+
+
+class _Settings:
+    """The keys of the whole file, the last of each counting, as in Slurm."""
+
+    def __init__(self, notes: Notes, modelled: Collection[str] | None) -> None:
+        self.policy: dict[str, Any] = {}
+        self.places: dict[str, str] = {}
+        self.licences: dict[str, int] = {}
+        self.cluster = ""
+        self._notes, self._modelled = notes, modelled
+
+    def take(self, pair: Pair) -> None:
+        """Take one key in, or note why not."""
+        if pair.key.lower() == "clustername":
+            self.cluster = pair.value
+        elif pair.key.lower() == "licenses":
+            self.licences = self._notes.read(pair, licences, {})
+        elif is_policy_key(pair):
+            self._take_policy(pair)
+        else:
+            self._notes.ignore(pair, why_ignored("top", pair.key))
+
+    def _take_policy(self, pair: Pair) -> None:
+        for name, value in read_policy_key(pair, self._notes).items():
+            if self._modelled is None or name in self._modelled:
+                self.policy[name], self.places[name] = value, pair.place
+            elif name.lower() == pair.key.lower():
+                self._notes.ignore(pair, NOT_MODELLED)
+            else:
+                shown = "" if value is True else str(value)
+                self._notes.ignore(pair, why_ignored("parameter", name), key=name, value=shown)
+
+
+def _note_unused(unused: Collection[str], records: list[Record], notes: Notes) -> None:
+    if unused:
+        first = next(one for one in records if one.kind == "nodename" and one.name.upper() != "DEFAULT")
+        pair = Pair("NodeName", ", ".join(sorted(unused)[:5]), first.place)
+        why = f"{len(unused)} nodes in no partition, which no job can reach; left out of the system"
+        notes.ignore(pair, why)

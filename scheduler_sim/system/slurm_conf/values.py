@@ -1,0 +1,104 @@
+"""Values as Slurm writes them: times in minutes or by the clock, numbers, yes and no.
+
+Each reader raises InputError that says what was found and what is allowed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from scheduler_sim.config.value import MOST_SECONDS
+from scheduler_sim.errors import InputError
+
+NO_LIMIT = ("unlimited", "infinite", "-1")
+_YES = {
+    "yes": True,
+    "up": True,
+    "true": True,
+    "1": True,
+    "no": False,
+    "down": False,
+    "false": False,
+    "0": False,
+}
+_TIMES = "minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], UNLIMITED"
+
+
+def seconds(text: str) -> int | None:
+    """Read a time, s; None is without limit. A bare number counts minutes."""
+    if text.lower() in NO_LIMIT:
+        return None
+    if re.fullmatch(r"[0-9]{1,10}", text):
+        found = int(text) * 60
+    elif clock := re.fullmatch(r"(?:([0-9]{1,10}):)?([0-9]{1,10}):([0-9]{1,2})", text):
+        hours, minutes, rest = (int(part or 0) for part in clock.groups())
+        found = (hours * 60 + minutes) * 60 + rest
+    elif clock := re.fullmatch(r"([0-9]{1,10})-([0-9]{1,2})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?", text):
+        days, hours, minutes, rest = (int(part or 0) for part in clock.groups())
+        found = ((days * 24 + hours) * 60 + minutes) * 60 + rest
+    else:
+        raise InputError(f"found {text[:60]!r}; allowed: {_TIMES}")
+    if found > MOST_SECONDS:
+        raise InputError(f"found {text[:60]!r}; allowed: at most {MOST_SECONDS} seconds, or UNLIMITED")
+    return found
+
+
+def whole_minutes(text: str) -> int | None:
+    """Read a limit, s, rounded up to minutes as Slurm keeps limits; None is without limit.
+
+    Raises InputError also for 0.
+    """
+    exact = seconds(text)
+    if exact == 0:
+        raise InputError(f"found {text!r}; allowed: at least a second, or UNLIMITED")
+    return None if exact is None else -(-exact // 60) * 60
+
+
+def count(text: str, minimum: int = 0) -> int:
+    """Read a whole number of at least ``minimum``."""
+    if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) < minimum:
+        raise InputError(f"found {text[:60]!r}; allowed: an integer >= {minimum}")
+    return int(text)
+
+
+def limit(text: str) -> int | None:
+    """Read a largest number, at least 1; None is without limit."""
+    return None if text.lower() in NO_LIMIT else count(text, 1)
+
+
+def flag(text: str) -> bool:
+    """Read yes or no, in all of Slurm's spellings."""
+    if text.lower() not in _YES:
+        raise InputError(f"found {text[:60]!r}; allowed: YES, NO")
+    return _YES[text.lower()]
+
+
+def size_mb(text: str) -> int:
+    """Read an amount of memory, MB, also with a unit: ``192000``, ``187G``."""
+    match = re.fullmatch(r"([0-9]{1,12})([MGT]?)B?", text, re.IGNORECASE)
+    if match is None:
+        raise InputError(f"found {text[:60]!r}; allowed: MB, or a number with M, G or T")
+    return int(match[1]) * {"": 1, "M": 1, "G": 1024, "T": 1024**2}[match[2].upper()]
+
+
+def licences(text: str) -> dict[str, int]:
+    """Read ``name:count`` separated by commas or semicolons; without a count there is one."""
+    found: dict[str, int] = {}
+    for item in re.split("[,;]", text):
+        match = re.fullmatch(r"\s*([^\s:;,|&*()]+)(?::([0-9]{1,9}))?\s*", item)
+        if match is None:
+            raise InputError(f"found {item[:60]!r}; allowed: name:count, separated by commas")
+        found[match[1]] = found.get(match[1], 0) + int(match[2] or 1)
+    return found
+
+
+def parameters(text: str) -> dict[str, int | str | bool]:
+    """Read ``key=value`` and bare keys separated by commas; a bare key is true."""
+    found: dict[str, int | str | bool] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not re.fullmatch(r"[A-Za-z0-9_]+", key) or (equals and not value):
+            raise InputError(f"found {item[:60]!r}; allowed: key or key=value, separated by commas")
+        number = re.fullmatch(r"[0-9]{1,15}", value)
+        found[key] = (int(value) if number else value) if equals else True
+    return found

@@ -1,0 +1,433 @@
+"""Reading a slurm.conf: the format, the machine, the policy keys, what is left out, each mistake."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.slurm_conf import Site, read_slurm_conf
+from scheduler_sim.system.slurm_conf.values import parameters, seconds, size_mb, whole_minutes
+from scheduler_sim.system.system import Module, NodeSet, Partition, Resource, System
+from tests.conftest import ROOT
+
+NODES = "NodeName=n[1-4] CPUs=8\n"
+PART = "PartitionName=p Nodes=ALL OverSubscribe=EXCLUSIVE\n"
+
+
+def site(tmp_path: Path, text: str) -> Site:
+    path = tmp_path / "slurm.conf"
+    path.write_text(text)
+    return read_slurm_conf(path)
+
+
+# -- the format ----------------------------------------------------------------------
+
+
+def test_the_least_that_works(tmp_path: Path) -> None:
+    found = site(tmp_path, NODES + PART)
+    assert found.system.name == "slurm"
+    assert found.system.modules == (Module("p", 4, 8),)
+    assert found.system.partitions == (Partition("p", "p", priority=1),)
+    assert (found.policy, found.ignored) == ({}, ())
+
+
+def test_comments_continued_lines_quotes_and_case(tmp_path: Path) -> None:
+    text = (
+        "# a comment = nothing\n"
+        "clustername=x#y\n"
+        'NODENAME=n[1-2] \\\n  cpus=4 Reason="not so = good" # and more\n'
+        "PartitionName = p nodes=n1,\\\nn2 oversubscribe=exclusive\n"
+        "KILLWAIT=7 OverTimeLimit=3\n"
+    )
+    found = site(tmp_path, text)
+    assert found.system.name == "x"
+    assert found.system.modules == (Module("p", 2, 4),)
+    assert found.policy == {"KillWait": 7, "OverTimeLimit": 3}
+    assert found.places["KillWait"].endswith("slurm.conf:7")
+
+
+def test_an_escaped_hash_is_no_comment(tmp_path: Path) -> None:
+    assert site(tmp_path, "ClusterName=a\\#b\n" + NODES + PART).system.name == "a#b"
+
+
+def test_included_files_count_at_their_place(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "nodes.conf").write_text("NodeName=n[1-3]\nINCLUDE parts/more.conf\n")
+    (tmp_path / "parts" / "more.conf").write_text("KillWait=9\nPreemptMode=OFF\n")
+    found = site(tmp_path, "KillWait=1\nInclude parts/nodes.conf\n" + PART)
+    assert found.system.nodes == 3
+    assert found.policy["KillWait"] == 9
+    assert found.ignored[0].place == f"{tmp_path}/parts/more.conf:2"
+
+
+def test_the_last_of_a_key_counts(tmp_path: Path) -> None:
+    assert site(tmp_path, f"KillWait=1\n{NODES}{PART}KillWait=2\n").policy == {"KillWait": 2}
+
+
+def test_default_lines_hold_for_what_follows(tmp_path: Path) -> None:
+    text = (
+        "NodeName=a1\n"
+        "NodeName=DEFAULT CPUs=4 RealMemory=2048\n"
+        "NodeName=DEFAULT CPUs=6\n"
+        "NodeName=b1\nNodeName=c1 CPUs=9\n"
+        "PartitionName=p Nodes=a1\n"
+        "PartitionName=default MaxTime=60 OverSubscribe=EXCLUSIVE\n"
+        "PartitionName=q Nodes=b1\nPartitionName=r Nodes=c1 MaxTime=90\n"
+    )
+    system = site(tmp_path, text).system
+    assert [(m.cores_per_node, m.memory_gb) for m in system.modules] == [(0, 0.0), (6, 2.0), (9, 2.0)]
+    assert [p.max_time_s for p in system.partitions] == [None, 3600, 5400]
+
+
+# -- nodes and modules ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "cpus"),
+    [
+        ("", 0),
+        ("CPUs=7 Sockets=2", 7),
+        ("Procs=3", 3),
+        ("Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", 32),
+        ("Boards=2 SocketsPerBoard=2 CoresPerSocket=4", 16),
+        ("CoresPerSocket=4", 4),
+    ],
+)
+def test_how_many_cpus_a_node_has(tmp_path: Path, keys: str, cpus: int) -> None:
+    assert site(tmp_path, f"NodeName=n {keys}\n{PART}").system.modules[0].cores_per_node == cpus
+
+
+def test_partitions_that_share_nodes_are_one_module_with_sets(tmp_path: Path) -> None:
+    text = (
+        "ClusterName=brook\n"
+        "NodeName=n[9-12] Feature=a,b Weight=5 RealMemory=4096 CPUs=8\n"
+        "NodeName=n[1-8] Feature=a RealMemory=2048 CPUs=8\n"
+        "PartitionName=wide Nodes=n[1-10] OverSubscribe=EXCLUSIVE Default=YES\n"
+        "PartitionName=big Nodes=n[9-12] OverSubscribe=EXCLUSIVE\n"
+    )
+    system = site(tmp_path, text).system
+    (module,) = system.modules
+    assert (module.name, module.nodes, module.cores_per_node, module.features) == ("brook", 12, 8, ("a",))
+    assert module.node_sets == (  # by the numbers of the nodes, not by the lines of the file
+        NodeSet("n1-n8", 8, memory_gb=2.0),
+        NodeSet("n9-n10", 2, ("b",), memory_gb=4.0, weight=5),
+        NodeSet("n11-n12", 2, ("b",), memory_gb=4.0, weight=5),
+    )
+    assert [p.node_sets for p in system.partitions] == [("n1-n8", "n9-n10"), ("n9-n10", "n11-n12")]
+    assert System.from_dict(system.to_dict()) == system
+
+
+def test_what_no_partition_connects_is_several_modules(tmp_path: Path) -> None:
+    text = (
+        "ClusterName=brook\nNodeName=a[1-3]\nNodeName=b[1-2] Gres=gpu:h100:4(S:0-1),nvme:1\n"
+        "PartitionName=cpu Nodes=a[1-3]\nPartitionName=gpu Nodes=b[1-2]\nPartitionName=test Nodes=a1\n"
+    )
+    system = site(tmp_path, text).system
+    assert [(m.name, m.nodes, m.gpus_per_node) for m in system.modules] == [("cpu", 3, 0), ("gpu", 2, 4)]
+    assert [(p.name, p.module, p.node_sets) for p in system.partitions] == [
+        ("cpu", "cpu", ()),
+        ("gpu", "gpu", ()),
+        ("test", "cpu", ("a1",)),
+    ]
+
+
+def test_a_later_partition_joins_two_modules(tmp_path: Path) -> None:
+    text = "NodeName=a,b,c\nPartitionName=x Nodes=a\nPartitionName=y Nodes=b\nPartitionName=all Nodes=ALL\n"
+    system = site(tmp_path, text).system
+    assert [m.name for m in system.modules] == ["slurm"]
+    assert [p.node_sets for p in system.partitions] == [("a",), ("b",), ()]
+
+
+def test_node_sets_by_name_and_by_feature(tmp_path: Path) -> None:
+    text = (
+        "NodeName=a[1-3] Feature=fast\nNodeName=b[1-3]\n"
+        "NodeSet=some Nodes=b[2-3]\nNodeSet=fast Feature=FAST\nNodeSet=both Feature=fast Nodes=b1\n"
+        "PartitionName=x Nodes=some,a1\nPartitionName=y Nodes=fast\nPartitionName=z Nodes=both\n"
+    )
+    found = site(tmp_path, text).system
+    assert [found.nodes_of(name) for name in "xyz"] == [3, 3, 4]
+
+
+def test_nodes_that_take_no_jobs_are_left_out_and_listed(tmp_path: Path) -> None:
+    text = (
+        "NodeName=n[1-3] State=UNKNOWN\nNodeName=f[1-2] State=FUTURE\nNodeName=c1 State=CLOUD\n"
+        "NodeName=spare\nDownNodes=n2 State=DOWN\nPartitionName=p Nodes=n[1-3],f1,c1\n"
+        "PartitionName=later Nodes=f[1-2]\n"
+    )
+    found = site(tmp_path, text)
+    assert (found.system.nodes, len(found.system.partitions)) == (3, 1)
+    left_out = {(one.key, one.value) for one in found.ignored if "left out" in one.why}
+    assert left_out == {
+        ("NodeName", "f[1-2]"),
+        ("DownNodes", "n2"),
+        ("PartitionName", "later"),
+        ("NodeName", "spare"),
+    }
+
+
+# -- partitions ----------------------------------------------------------------------
+
+
+def test_everything_a_partition_may_say(tmp_path: Path) -> None:
+    text = (
+        "PartitionName=p Nodes=n[1-4] Default=YES MaxTime=2-0:30 DefaultTime=90 MinNodes=2 MaxNodes=3 "
+        "State=drain PriorityTier=7 PriorityJobFactor=40 OverSubscribe=EXCLUSIVE\n"
+    )
+    assert site(tmp_path, NODES + text).system.partitions == (
+        Partition("p", "p", 174_600, 3, 7, True, (), 5400, 2, "DRAIN", 40),
+    )
+
+
+def test_priority_is_tier_and_factor(tmp_path: Path) -> None:
+    (p,) = site(tmp_path, NODES + "PartitionName=p Nodes=ALL Priority=6 PriorityTier=2\n").system.partitions
+    assert (p.priority, p.priority_job_factor) == (2, 6)
+
+
+def test_a_default_time_above_the_limit_is_dropped_as_in_slurm(tmp_path: Path) -> None:
+    found = site(tmp_path, NODES + PART.strip() + " MaxTime=60 DefaultTime=61\n")
+    assert found.system.partitions[0].default_time_s is None
+    assert [(one.key, one.why) for one in found.ignored] == [
+        ("DefaultTime", "above MaxTime, so Slurm takes MaxTime instead")
+    ]
+
+
+def test_of_two_default_partitions_the_last_is(tmp_path: Path) -> None:
+    text = NODES + "PartitionName=p Nodes=ALL Default=YES\nPartitionName=q Nodes=ALL Default=YES\n"
+    assert site(tmp_path, text).system.default_partition.name == "q"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("90", 5400),
+        ("0:30", 30),
+        ("12:00", 720),
+        ("1:02:03", 3723),
+        ("2-0", 172_800),
+        ("1-02:30", 95_400),
+        ("1-02:30:05", 95_405),
+        ("UNLIMITED", None),
+        ("infinite", None),
+        ("-1", None),
+    ],
+)
+def test_times_in_slurms_formats(text: str, expected: int | None) -> None:
+    assert seconds(text) == expected
+
+
+def test_limits_are_whole_minutes_rounded_up() -> None:
+    assert [whole_minutes(text) for text in ("0:01", "1:00", "1:01", "UNLIMITED")] == [60, 60, 120, None]
+    with pytest.raises(InputError, match="at least a second"):
+        whole_minutes("0")
+
+
+def test_sizes_and_parameters() -> None:
+    assert [size_mb(text) for text in ("512", "2G", "1T", "3gb")] == [512, 2048, 1_048_576, 3072]
+    assert parameters("a, b=2,c=x,") == {"a": True, "b": 2, "c": "x"}
+
+
+# -- policy --------------------------------------------------------------------------
+
+
+def test_policy_keys_come_under_slurms_names_in_seconds(tmp_path: Path) -> None:
+    text = (
+        "SchedulerType=SCHED/backfill\nSchedulerParameters=bf_interval=15,defer,bf_hetjob_prio=avg\n"
+        "selecttype=select/linear\nDependencyParameters=kill_invalid_depend\nEnforcePartLimits=yes\n"
+        "PriorityType=priority/multifactor\nPriorityMaxAge=7-0\nPriorityDecayHalfLife=0\nPriorityCalcPeriod=2\n"
+        "PriorityUsageResetPeriod=monthly\nPriorityFavorSmall=YES\nPriorityWeightAge=1000\n"
+        "PriorityWeightTRES=CPU=10,Mem=20\nPriorityFlags=FAIR_TREE,CALCULATE_RUNNING,SMALL_RELATIVE_TO_TIME\n"
+        "OverTimeLimit=UNLIMITED\nKillWait=60\n"
+    )
+    assert site(tmp_path, text + NODES + PART).policy == {
+        "SchedulerType": "sched/backfill",
+        "bf_interval": 15,
+        "defer": True,
+        "bf_hetjob_prio": "avg",
+        "SelectType": "select/linear",
+        "kill_invalid_depend": True,
+        "EnforcePartLimits": "ANY",
+        "PriorityType": "priority/multifactor",
+        "PriorityMaxAge": 604_800,
+        "PriorityDecayHalfLife": 0,
+        "PriorityCalcPeriod": 120,
+        "PriorityUsageResetPeriod": "MONTHLY",
+        "PriorityFavorSmall": True,
+        "PriorityWeightAge": 1000,
+        "PriorityWeightTRES": "CPU=10,Mem=20",
+        "PriorityFlags": "FAIR_TREE,SMALL_RELATIVE_TO_TIME",
+        "OverTimeLimit": 10**9,
+        "KillWait": 60,
+    }
+
+
+def test_kill_invalid_depend_among_scheduler_parameters_is_not_read(tmp_path: Path) -> None:
+    """Observed on Slurm 22.05: it has moved to DependencyParameters."""
+    found = site(tmp_path, "SchedulerParameters=kill_invalid_depend,defer\n" + NODES + PART)
+    assert found.policy == {"defer": True}
+    assert [(one.key, one.why) for one in found.ignored] == [
+        ("kill_invalid_depend", "Slurm 22.05 reads it in DependencyParameters alone")
+    ]
+
+
+def test_what_is_not_modelled_is_listed_instead(tmp_path: Path) -> None:
+    path = tmp_path / "slurm.conf"
+    path.write_text("SchedulerParameters=bf_interval=9,bf_yield_sleep=5,strange\nKillWait=3\n" + NODES + PART)
+    found = read_slurm_conf(path, modelled=["bf_interval"])
+    assert found.policy == {"bf_interval": 9}
+    assert [(one.key, one.value, one.why) for one in found.ignored] == [
+        ("bf_yield_sleep", "5", "a pass takes no time here, so it is never cut short or interrupted"),
+        ("strange", "", "not modelled"),
+        ("KillWait", "3", "not modelled"),
+    ]
+
+
+def test_licences_are_shared_resources(tmp_path: Path) -> None:
+    text = "Licenses=matlab:10,ansys;fluent@server:3\n"
+    assert site(tmp_path, text + NODES + PART).system.resources == (
+        Resource("matlab", 10),
+        Resource("ansys", 1),
+        Resource("fluent@server", 3),
+    )
+
+
+def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> None:
+    text = (
+        "SlurmctldPort=6817\nPreemptType=preempt/qos\nSuspendTime=300\nFutureKey=1\n"
+        "NodeName=n1 Port=17 CoreSpecCount=2\nPartitionName=p Nodes=n1 AllowGroups=a OverSubscribe=FORCE:4\n"
+    )
+    found = site(tmp_path, text).ignored
+    assert [(one.place.rpartition(":")[2], one.key, one.why.split(" ")[0]) for one in found] == [
+        ("1", "SlurmctldPort", "where"),
+        ("2", "PreemptType", "preemption"),
+        ("3", "SuspendTime", "nodes"),
+        ("4", "FutureKey", "not"),
+        ("5", "Port", "where"),
+        ("5", "CoreSpecCount", "a"),
+        ("6", "AllowGroups", "who"),
+        ("6", "OverSubscribe", "a"),
+    ]
+
+
+# -- mistakes ------------------------------------------------------------------------
+
+MISTAKES = [
+    ("what is this\n", "1: found 'what is this'; allowed: Key=Value, Include FILE, # a comment"),
+    ("Include none.conf\n", "1: Include: found 'none.conf', no such file: "),
+    ("Include slurm.conf\n", "slurm.conf: includes itself"),
+    (NODES + "NodeName=n3\n", "2: NodeName: found 'n3' again; allowed: each node once"),
+    ("NodeName=n[1-\n", "1: NodeName: found 'n[1-'; allowed: names with closed brackets"),
+    ("NodeName=n CPUs=many\n", "1: CPUs: found 'many'; allowed: an integer >= 1"),
+    ("NodeName=n RealMemory=1P\n", "1: RealMemory: found '1P'; allowed: MB"),
+    ("NodeName=n Feature=a(b)\n", "1: Feature: found 'a(b)'; allowed: keywords without"),
+    ("NodeName=n Weight=1 weight=2\n", "1: weight: given twice on this line; allowed: once"),
+    (
+        NODES + "PartitionName=p Nodes=m1\n",
+        "2: Nodes: found 'm1'; allowed: names of NodeName and NodeSet lines",
+    ),
+    (NODES + "NodeSet=s Nodes=m1\n", "2: NodeSet: found 'm1'; allowed: names of NodeName lines"),
+    (NODES, "slurm.conf: PartitionName: found none with nodes; allowed: at least one"),
+    (NODES + PART + PART, "3: PartitionName: found 'p' again; allowed: each name once"),
+    (NODES + "PartitionName=a,b Nodes=ALL\n", "2: PartitionName: found 'a,b'; allowed: 1 to 64 characters"),
+    (NODES + PART.strip() + " MaxTime=soon\n", "2: MaxTime: found 'soon'; allowed: minutes, minutes:seconds"),
+    (NODES + PART.strip() + " MaxNodes=some\n", "2: MaxNodes: found 'some'; allowed: an integer >= 1"),
+    (NODES + PART.strip() + " State=ON\n", "2: State: found 'ON'; allowed: UP, DOWN, DRAIN, INACTIVE"),
+    (NODES + PART.strip() + " Default=maybe\n", "2: Default: found 'maybe'; allowed: YES, NO"),
+    (
+        NODES + PART.strip() + " MinNodes=3 MaxNodes=2\n",
+        "slurm.conf: system: partitions[0].min_nodes: found 3",
+    ),
+    (NODES + PART + "KillWait=-1\n", "3: KillWait: found '-1'; allowed: an integer >= 0"),
+    (NODES + PART + "EnforcePartLimits=some\n", "3: EnforcePartLimits: found 'some'; allowed: YES, NO"),
+    (
+        NODES + PART + "SchedulerParameters=a=,b\n",
+        "3: SchedulerParameters: found 'a='; allowed: key or key=value",
+    ),
+    (NODES + PART + "Licenses=a:b\n", "3: Licenses: found 'a:b'; allowed: name:count"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), MISTAKES)
+def test_each_mistake_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        site(tmp_path, text)
+    assert message in str(raised.value)
+
+
+def test_all_mistakes_show_at_once_each_once(tmp_path: Path) -> None:
+    text = (
+        "KillWait=x\nNodeName=DEFAULT Weight=x\nNodeName=a\nNodeName=b\n"
+        "PartitionName=p Nodes=c State=y\nPriorityMaxAge=z\n"
+    )
+    with pytest.raises(ConfigError) as raised:
+        site(tmp_path, text)
+    lines = [
+        problem.removeprefix(f"{tmp_path}/slurm.conf:").split(" ")[:2] for problem in raised.value.problems
+    ]
+    assert lines == [
+        ["1:", "KillWait:"],
+        ["6:", "PriorityMaxAge:"],
+        ["2:", "Weight:"],
+        ["5:", "State:"],
+        ["5:", "Nodes:"],
+    ]
+
+
+words = [
+    "NodeName=",
+    "n[1-3]",
+    "n1",
+    "PartitionName=p ",
+    "Nodes=",
+    "ALL",
+    "DEFAULT",
+    " CPUs=2",
+    "\n",
+    "\\",
+    "#",
+]
+words += [
+    '"',
+    " State=DOWN",
+    "NodeSet=s ",
+    "Feature=x ",
+    "Include ",
+    "MaxTime=",
+    "1-2",
+    "Licenses=a:1",
+    "=",
+    " ",
+]
+lines = st.lists(st.sampled_from(words), max_size=14).map("".join)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines | st.text(max_size=30))
+def test_any_text_is_read_or_a_config_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "any.conf"
+    path.write_text(text, encoding="utf-8", errors="ignore")
+    with suppress(ConfigError):
+        read_slurm_conf(path)
+
+
+# -- the example ---------------------------------------------------------------------
+
+
+def test_the_made_up_site_that_ships() -> None:
+    path = ROOT / "configs" / "systems" / "small-site.conf"
+    found = read_slurm_conf(path)
+    assert {m.name: m.nodes for m in found.system.modules} == {"batch": 119, "gpu": 16}
+    assert {p.name: found.system.nodes_of(p.name) for p in found.system.partitions} == {
+        "batch": 119,
+        "long": 47,
+        "large": 24,
+        "test": 119,
+        "gpu": 16,
+    }
+    assert found.policy["bf_max_job_user"] == 20
+    assert "made-up" in path.read_text().splitlines()[0]
+    assert System.from_file(path) == found.system
