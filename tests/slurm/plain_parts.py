@@ -17,11 +17,11 @@ PACKAGE = "scheduler_sim.engine"
 def plain(*names: str) -> SimpleNamespace:
     """Import ``scheduler_sim.engine.slurm.<name>`` once more, with the compiler switched off."""
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(PACKAGE)}
-    numba.config.DISABLE_JIT = 1
+    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 1
     try:
         return SimpleNamespace(**{name: import_module(f"{PACKAGE}.slurm.{name}") for name in names})
     finally:
-        numba.config.DISABLE_JIT = 0
+        numba.config.DISABLE_JIT = before
         for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
             del sys.modules[name]
         sys.modules.update(kept)

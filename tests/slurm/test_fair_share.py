@@ -139,6 +139,11 @@ class TestClassic:
         F.account_usage(tree.assoc, F.CLASSIC)
         assert tree.factor("one", F.CLASSIC) == tree.factor("two", F.CLASSIC) == 2 ** -(0.5 / 0.25)
 
+    def test_at_the_top_the_parent_is_the_whole_machine(self):
+        tree = Tree("root/one parent", "root/two 1").use(one=1.0, two=9.0)
+        F.account_usage(tree.assoc, F.CLASSIC)
+        assert tree.factor("one", F.CLASSIC) == 0.5
+
     def test_depth_oblivious_looks_at_the_own_shares_where_the_account_is_on_target(self):
         # A used its half exactly, so what A's users did among themselves counts in full.
         tree = Tree("A 1", "B 1", "A/one 1", "A/two 1", "B/three 1").use(one=30.0, two=10.0, three=40.0)
@@ -157,7 +162,7 @@ class TestClassic:
 
 class TestFairTree:
     def test_levels_of_a_published_listing(self):
-        """``sshare -l`` on the pages of EPFL: 23 users of a share each, three of them ran jobs; rounded usage."""
+        """``sshare -l`` on the pages of EPFL: 23 users of a share each, three ran jobs; usage is rounded."""
         used = {"u0": 344.0, "u1": 351.0, "u2": 681.0}
         tree = Tree("ge 1", *(f"ge/u{i} 1" for i in range(23))).use(**used)
         ranks = tree.ranked(*(f"u{i}" for i in range(23)))
@@ -211,6 +216,10 @@ class TestFairTree:
         assert tree.ranked("one", "two", "three") == [3, 1, 2]
         assert tree.assoc[tree["three"]].level == pytest.approx((2 / 4) / (30 / 70))
         assert tree.assoc[tree.row["inner"]].usage == 30.0
+
+    def test_such_an_account_ties_with_nobody(self):
+        tree = Tree("H 1", "H/h 1", "G 1", "P parent G", "A 1 G", "A/a 1", "G/b 1").use(b=1.0)
+        assert tree.ranked("h", "a", "b") == [3, 2, 1]
 
     def test_ranks_follow_usage(self):
         tree = Tree("A 1", "B 1", "A/one 1", "B/two 1").use(one=1.0)

@@ -1,4 +1,4 @@
-"""Fair share on random trees: Fair Tree beside a plain recursion, the order of siblings, compiled beside plain."""
+"""Fair share on random trees: beside a plain recursion, the order of siblings, compiled beside plain."""
 
 from __future__ import annotations
 

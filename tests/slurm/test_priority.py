@@ -70,6 +70,7 @@ class TestSize:
             (10, 40, 1.0, 0.0),
             (3, 0, 0.3, 0.7),  # processors unknown: nodes alone
             (20, 40, 1.0, 0.0),  # more nodes than there are
+            (20, 20, 1.0, 0.25),
         ],
     )
     def test_is_the_mean_of_nodes_and_processors(self, nodes, cpus, large, small):

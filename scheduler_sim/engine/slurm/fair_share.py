@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.slots import ASSOC
 from scheduler_sim.engine.state import Ints, Table
 
 FAIR_TREE, CLASSIC, DEPTH_OBLIVIOUS = 0, 1, 2
@@ -30,25 +31,6 @@ UNKNOWN = -1.0  # effective usage of a user nobody asked for since the last reca
 APART = -1.0  # level of an account with its parent's shares: behind all others
 LEAST_DECAY = 2.2250738585072014e-308  # DBL_MIN
 EMPHASIS = 5.0  # of DEPTH_OBLIVIOUS, fixed in Slurm
-
-ASSOC = np.dtype(
-    [
-        ("parent", "i8"),  # who is charged, too; -1 of the root
-        ("group", "i8"),  # the nearest ancestor with shares of its own: its children compete
-        ("user", "i8"),  # 1 = a user, 0 = an account
-        ("shares", "i8"),  # PARENT: those of the group
-        ("level_shares", "i8"),  # of all in the group
-        ("norm_shares", "f8"),  # classic: part of the whole machine
-        ("first", "i8"),  # its group stands in ``order`` from first to last - 1
-        ("last", "i8"),
-        ("usage", "f8"),  # processor seconds, decayed
-        ("effective", "f8"),
-        ("level", "f8"),  # Fair Tree: shares over usage among siblings
-        ("factor", "f8"),
-        ("place", "i8"),  # where the walk through the tree stands
-        ("tied", "i8"),  # whether its first user shares the rank of the one before
-    ]
-)
 
 
 def association_table(
@@ -214,7 +196,7 @@ def _set_effective(assoc: Table, row: int, algorithm: int) -> None:
 def _norm_usage(assoc: Table, row: int) -> float:
     """Usage as part of all there was."""
     total = assoc[ROOT].usage
-    return min(assoc[row].usage / total, 1.0) if total > 0.0 else 0.0
+    return assoc[row].usage / total if total > 0.0 else 0.0
 
 
 @part

@@ -22,22 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.slots import FACTORS
 from scheduler_sim.engine.state import Floats, Table
 
 HIGHEST = 4294967295.0
 """The largest priority: 32 bits without a sign."""
-
-FACTORS = np.dtype(
-    [
-        ("association", "f8"),  # weighted, as all but nice
-        ("job_size", "f8"),
-        ("partition", "f8"),
-        ("qos", "f8"),
-        ("tres", "f8"),
-        ("nice", "f8"),
-        ("listed", "i8"),  # 1 = the component names several partitions
-    ]
-)
 
 
 class Weights(NamedTuple):
