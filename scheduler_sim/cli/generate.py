@@ -133,8 +133,8 @@ def _nodes(system: str | None) -> dict[str, int] | None:
         return None
     from scheduler_sim.system.system import System
 
-    machine = System.from_yaml(system)
-    by_partition = {p.name.lower(): machine.module(p.module).nodes for p in machine.partitions}
+    machine = System.from_file(system)
+    by_partition = {p.name.lower(): machine.nodes_of(p.name) for p in machine.partitions}
     return {**by_partition, **{module.name.lower(): module.nodes for module in machine.modules}}
 
 

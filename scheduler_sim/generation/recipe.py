@@ -125,7 +125,7 @@ def _system(keys: RecipeKeys, directory: Path) -> tuple[System | None, list[Prob
     if keys.system is None:
         return None, []
     try:
-        return System.from_yaml(directory / keys.system), []
+        return System.from_file(directory / keys.system), []
     except ConfigError as error:
         return None, [Problem(("system",), problem) for problem in error.problems]
 

@@ -90,7 +90,7 @@ class Inputs:
         return {"recipe": recipe.to_dict(), "seed": seed, **({"scenario": scenario} if scenario else {})}
 
     def _system(self, given: Any) -> dict[str, Any]:
-        system = System.from_dict(given) if isinstance(given, dict) else System.from_yaml(self._place(given))
+        system = System.from_dict(given) if isinstance(given, dict) else System.from_file(self._place(given))
         return system.to_dict()
 
     def _workload(self, given: Any) -> dict[str, Any]:
