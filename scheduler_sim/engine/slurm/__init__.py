@@ -1,0 +1,1 @@
+"""Slurm's main and backfill schedulers, compiled."""
