@@ -91,7 +91,7 @@ def block_measures(components: pd.DataFrame, block: np.ndarray) -> pd.DataFrame:
 class Merged(NamedTuple):
     """Values of blocks, merged until they hardly depend on each other, and what dependence is left.
 
-    ``autocorrelation`` is that of the differences after merging; ``inflation`` is what it does to
+    ``autocorrelation`` is that of the deviations after merging; ``inflation`` is what it does to
     the variance of their mean.
     """
 
@@ -102,9 +102,11 @@ class Merged(NamedTuple):
 
 
 def merged(level: np.ndarray, baseline: np.ndarray) -> Merged:
-    """Merge neighbouring blocks, two by two, while their differences are too much alike.
+    """Merge neighbouring blocks, two by two, while their deviations are too much alike.
 
-    While the autocorrelation of the differences is above 0.2 and at least 8 blocks will be left,
+    Deviations are a − r·b, with r the ratio of the means, or a − b if the mean of b is not above 0:
+    that of which the interval has the spread. While their autocorrelation is above 0.2 and at least 8
+    blocks will be left,
     two blocks become one with the mean of both; of an odd number, the last three. The variance of
     the mean is then multiplied by (1 + r) / (1 − r), with r the autocorrelation left, if it is above
     0 and up to 0.9: the correction for a first-order autoregression, as in A. Tafazzoli, J. R. Wilson,
@@ -118,11 +120,16 @@ def merged(level: np.ndarray, baseline: np.ndarray) -> Merged:
     """
     if len(level) < FEWEST:
         return Merged(level, baseline, np.nan, 1.0)
-    while len(level) // 2 >= FEWEST and autocorrelation(level - baseline) > LARGE:
+    while len(level) // 2 >= FEWEST and autocorrelation(_deviations(level, baseline)) > LARGE:
         level, baseline = _halved(level), _halved(baseline)
-    left = autocorrelation(level - baseline)
+    left = autocorrelation(_deviations(level, baseline))
     bounded = min(max(left, 0.0), LARGEST)
     return Merged(level, baseline, left, (1 + bounded) / (1 - bounded))
+
+
+def _deviations(level: np.ndarray, baseline: np.ndarray) -> np.ndarray:
+    ratio = level.mean() / baseline.mean() if baseline.mean() > 0 else 1.0
+    return level - ratio * baseline
 
 
 def autocorrelation(values: np.ndarray) -> float:

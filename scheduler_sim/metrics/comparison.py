@@ -18,15 +18,15 @@ from scheduler_sim.metrics.blocks import FEWEST as FEWEST_BLOCKS
 from scheduler_sim.metrics.blocks import LARGE, merged
 from scheduler_sim.metrics.intervals import (
     CONFIDENCE,
+    Finding,
     Interval,
-    difference_interval,
-    ratio_interval,
+    difference_finding,
+    ratio_finding,
     standard_error,
 )
-from scheduler_sim.metrics.significance import holm, paired_t, wilcoxon
+from scheduler_sim.metrics.significance import holm, wilcoxon
 from scheduler_sim.metrics.verdicts import MINIMUM_PAIRS, higher_is_better, verdict
 
-NONE = Interval(np.nan, np.nan, np.nan)
 ENOUGH_FOR_WILCOXON = 6
 """With fewer pairs Wilcoxon's p cannot fall below 0.05."""
 
@@ -86,8 +86,10 @@ def compare(
     table["p_holm"] = holm(table["p"].to_numpy(dtype=np.float64))
     significant = table["p_holm"].to_numpy() <= 1 - confidence
     least = FEWEST_BLOCKS if blocks else MINIMUM_PAIRS
+    family = int(table["p"].notna().sum())
     table["verdict"] = [
-        verdict(row, found, least) for row, found in zip(table.to_dict("records"), significant, strict=True)
+        verdict(row, found, least, family)
+        for row, found in zip(table.to_dict("records"), significant, strict=True)
     ]
     return table
 
@@ -115,27 +117,32 @@ def _compared(
     if len(level) == 0:
         return found
     differences = level - baseline
-    difference = difference_interval(level, baseline, confidence, inflation)
-    ratio = ratio_interval(level, baseline, confidence, inflation, seed)
-    p = paired_t(differences, inflation)
+    ratio = ratio_finding(level, baseline, confidence, inflation, seed)
+    difference = Finding(Interval(float(differences.mean()), np.nan, np.nan), np.nan)
+    if np.isnan(ratio.interval.value) or not differences.any():  # one inference a row: none can disagree
+        difference = difference_finding(level, baseline, confidence, inflation)
     check = np.nan if autocorrelation > LARGE else wilcoxon(differences)  # it asks for independent pairs
     if blocks and len(level) < FEWEST_BLOCKS:
-        difference, ratio = Interval(difference.value, np.nan, np.nan), Interval(ratio.value, np.nan, np.nan)
-        p = check = np.nan
+        difference, ratio, check = _without_ends(difference), _without_ends(ratio), np.nan
+    p = difference.p if np.isnan(ratio.interval.value) else ratio.p
     better = differences > 0 if higher_is_better(metric) else differences < 0
     return {
         **found,
         "mean": float(level.mean()),
         "mean_baseline": float(baseline.mean()),
-        **_named("change", Interval(*(100.0 * (part - 1.0) for part in ratio))),
+        **_named("change", Interval(*(100.0 * (part - 1.0) for part in ratio.interval))),
         "d_z": _effect_size(differences),
         "probability_better": float(better.mean() + (differences == 0).mean() / 2),
-        **_named("difference", difference),
-        **_named("ratio", ratio),
+        **_named("difference", difference.interval),
+        **_named("ratio", ratio.interval),
         "p": p,
         "p_wilcoxon": check,
-        "note": _note(found, before, inflation, ratio, p, check, 1 - confidence),
+        "note": _note(found, before, inflation, ratio.interval, p, check, 1 - confidence),
     }
+
+
+def _without_ends(found: Finding) -> Finding:
+    return Finding(Interval(found.interval.value, np.nan, np.nan), np.nan)
 
 
 def _effect_size(differences: np.ndarray) -> float:
@@ -169,7 +176,7 @@ def _note(
     if np.isnan(ratio.value):
         notes.append("the baseline is 0 on average, so there is no ratio")
     if found["pairs"] >= ENOUGH_FOR_WILCOXON and not np.isnan(check) and (p <= alpha) != (check <= alpha):
-        notes.append("t test and Wilcoxon's test disagree")
+        notes.append("Wilcoxon's test of the ranks disagrees")
     return "; ".join(notes)
 
 

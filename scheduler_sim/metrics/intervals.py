@@ -1,4 +1,4 @@
-"""Intervals of paired differences and of ratios of means.
+"""Intervals of paired differences and of ratios of means, and the tests that are dual to them.
 
 Values are paired by replicate: both runs of a pair had the same jobs. ``inflation`` multiplies
 the variance, for replicates that depend on each other (see ``blocks``): n of them are worth
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from scheduler_sim.streams import stream
 
@@ -30,6 +30,19 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+
+class Finding(NamedTuple):
+    """An interval, and the two-sided p of "no difference" by the same inference.
+
+    p is at most 1 − confidence just when the interval leaves out "no difference".
+    """
+
+    interval: Interval
+    p: float
+
+
+NOTHING = Finding(Interval(np.nan, np.nan, np.nan), np.nan)
 
 
 def t_half_width(values: np.ndarray, confidence: float = CONFIDENCE, inflation: float = 1.0) -> float:
@@ -74,6 +87,32 @@ def difference_interval(
     return Interval(mean, mean - half, mean + half)
 
 
+def difference_finding(
+    level: np.ndarray, baseline: np.ndarray, confidence: float = CONFIDENCE, inflation: float = 1.0
+) -> Finding:
+    """Student's interval of the mean paired difference, and the p of the paired t test."""
+    interval = difference_interval(level, baseline, confidence, inflation)
+    return Finding(interval, paired_t(level - baseline, inflation))
+
+
+def paired_t(differences: np.ndarray, inflation: float = 1.0) -> float:
+    """Two-sided p of Student's paired t test.
+
+    1 if all differences are 0, 0 if all are equal otherwise; NaN for fewer than two pairs.
+    """
+    if len(differences) < 2:
+        return np.nan
+    error = standard_error(differences) * float(np.sqrt(inflation))
+    return _p(float(differences.mean()), error, degrees_of_freedom(len(differences), inflation))
+
+
+def _p(deviation: float, error: float, freedom: float) -> float:
+    """Two-sided p of Student's t = deviation / error; of no spread 1 for no deviation, else 0."""
+    if deviation == 0 or error == 0:
+        return float(deviation == 0)
+    return float(2 * stdtr(freedom, -abs(deviation) / error))
+
+
 def ratio_interval(
     level: np.ndarray,
     baseline: np.ndarray,
@@ -81,34 +120,50 @@ def ratio_interval(
     inflation: float = 1.0,
     seed: int = 0,
 ) -> Interval:
-    """Ratio of means, mean(level) / mean(baseline), with a symmetric studentised bootstrap interval.
+    """Ratio of means with its interval, see ``ratio_finding``."""
+    return ratio_finding(level, baseline, confidence, inflation, seed).interval
+
+
+def ratio_finding(
+    level: np.ndarray,
+    baseline: np.ndarray,
+    confidence: float = CONFIDENCE,
+    inflation: float = 1.0,
+    seed: int = 0,
+) -> Finding:
+    """Ratio of means, mean(level) / mean(baseline), by a symmetric studentised bootstrap.
 
     Pairs are drawn with replacement, and the interval is r ± q · se, with q the quantile of
     |r* − r| / se* over the resamples: P. Hall, "On symmetric bootstrap confidence intervals",
     J. R. Stat. Soc. B 50(1), 35–45, 1988. se is that of ``linearised``. With fewer than 5 pairs,
     or where too many resamples have no spread, q is Student's.
 
+    p is that of Student's t = (r − 1) / (k · se), with k = q / Student's quantile: below 1 − confidence
+    just when the interval leaves out 1, and not bounded by the number of resamples.
+
     Returns
     -------
-    NaN throughout unless mean(baseline) > 0; no ends from one pair; 1 for equal values.
+    NaN throughout unless mean(baseline) > 0; no ends and no p from one pair; for equal values the ratio
+    1 with p = 1, for values exactly proportional otherwise an interval without width and p = 0.
     """
+    several = len(level) > 1
     if (level == baseline).all():
-        end = 1.0 if len(level) > 1 else np.nan
-        return Interval(1.0, end, end)
+        end = 1.0 if several else np.nan
+        return Finding(Interval(1.0, end, end), end)
     if not baseline.mean() > 0:
-        return Interval(np.nan, np.nan, np.nan)
+        return NOTHING
     ratio = float(level.mean() / baseline.mean())
-    if len(level) < 2:
-        return Interval(ratio, np.nan, np.nan)
+    if not several:
+        return Finding(Interval(ratio, np.nan, np.nan), np.nan)
     error = standard_error(linearised(level, baseline))
-    quantile = _studentised_quantile(level, baseline, ratio, confidence, seed) if error > 0 else 0.0
-    student = t_quantile(len(level) - 1, confidence)
-    if not np.isfinite(quantile):
-        quantile = student
-    if inflation > 1:
-        quantile *= t_quantile(degrees_of_freedom(len(level), inflation), confidence) / student
-    half = quantile * error * float(np.sqrt(inflation))
-    return Interval(ratio, max(0.0, ratio - half) if (level >= 0).all() else ratio - half, ratio + half)
+    if error > 0:
+        quantile = _studentised_quantile(level, baseline, ratio, confidence, seed)
+        scale = quantile / t_quantile(len(level) - 1, confidence)
+        error *= (scale if np.isfinite(scale) else 1.0) * float(np.sqrt(inflation))
+    freedom = degrees_of_freedom(len(level), inflation)
+    half = t_quantile(freedom, confidence) * error
+    low = max(0.0, ratio - half) if (level >= 0).all() else ratio - half
+    return Finding(Interval(ratio, low, ratio + half), _p(ratio - 1.0, error, freedom))
 
 
 def linearised(level: np.ndarray, baseline: np.ndarray) -> np.ndarray:

@@ -1,32 +1,13 @@
-"""Tests of paired differences, and their correction when there are many."""
+"""A check of paired differences by ranks, and the correction of p values when there are many."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr
 from scipy.stats import rankdata
-
-from scheduler_sim.metrics.intervals import degrees_of_freedom, standard_error
 
 EXACT_UP_TO = 50
 """Pairs up to which Wilcoxon's distribution is counted out."""
-
-
-def paired_t(differences: np.ndarray, inflation: float = 1.0) -> float:
-    """Two-sided p of Student's paired t test, the counterpart of ``intervals.difference_interval``.
-
-    If all differences are 0 it is 1. If all are equal otherwise t does not exist, and p is
-    Wilcoxon's. NaN for fewer than two pairs.
-    """
-    if len(differences) < 2:
-        return np.nan
-    if not differences.any():
-        return 1.0
-    error = standard_error(differences) * float(np.sqrt(inflation))
-    if error == 0:
-        return wilcoxon(differences)
-    freedom = degrees_of_freedom(len(differences), inflation)
-    return float(2 * stdtr(freedom, -abs(float(differences.mean())) / error))
 
 
 def wilcoxon(differences: np.ndarray) -> float:

@@ -24,17 +24,20 @@ def higher_is_better(metric: str) -> bool:
     return metric.startswith(HIGHER_IS_BETTER)
 
 
-def verdict(row: Mapping[Any, Any], significant: bool, least_pairs: int = MINIMUM_PAIRS) -> str:
+def verdict(
+    row: Mapping[Any, Any], significant: bool, least_pairs: int = MINIMUM_PAIRS, family: int = 1
+) -> str:
     """Say in a sentence what a row of a comparison found.
 
-    A difference is named if it is significant after correction and the interval of the
-    change leaves out 0.
+    A difference is named if the interval, that of this comparison alone, leaves out 0; it says
+    so if the correction for many comparisons takes it back.
 
     Parameters
     ----------
     row : the columns of ``comparison.compare`` but the verdict.
     significant : whether the corrected p is at most 1 − confidence.
     least_pairs : with fewer pairs the verdict is that there are too few.
+    family : comparisons that the correction is for.
     """
     pairs = int(row["pairs"])
     if pairs == 0:
@@ -58,10 +61,10 @@ def verdict(row: Mapping[Any, Any], significant: bool, least_pairs: int = MINIMU
         return f"no difference found: within {_amounts(max(-low, high), unit=unit)}"
     direction = _directions(row["metric"])[change > 0]
     near, far = sorted((abs(low), abs(high)))
-    found = (
-        f"{direction} by {_amounts(abs(change), unit=unit)} ({confidence}: {_amounts(near, far, unit=unit)})"
-    )
-    return found if significant else f"not certain: {found}"
+    by, ends = _amounts(abs(change), unit=unit), _amounts(near, far, unit=unit)
+    if significant:
+        return f"{direction} by {by} ({confidence}: {ends})"
+    return f"not certain among {family} comparisons: {direction} by {by} ({confidence} for this one: {ends})"
 
 
 def _directions(metric: str) -> tuple[str, str]:

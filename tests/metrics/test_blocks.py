@@ -10,7 +10,7 @@ from scipy.signal import lfilter
 from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.blocks import autocorrelation, block_measures, blocks, merged
 from scheduler_sim.metrics.comparison import compare
-from scheduler_sim.metrics.intervals import difference_interval
+from scheduler_sim.metrics.intervals import difference_interval, ratio_interval
 from scheduler_sim.metrics.measures import measures
 from tests.result.hand_made import Run, components_of
 
@@ -113,12 +113,12 @@ def covered(phi):
     for _ in range(TRIALS):
         noise = lfilter([1.0], [1.0, -phi], random.standard_normal(100))[80:]
         baseline = 1000 * np.exp(0.3 * random.standard_normal(20))
-        level = baseline - 100 + 50 * noise
-        plain = difference_interval(level, baseline)
-        plainly += plain.low <= -100 <= plain.high
+        level = 0.9 * baseline + 50 * noise
+        plain = difference_interval(level, 0.9 * baseline)
+        plainly += plain.low <= 0 <= plain.high
         found = merged(level, baseline)
-        ours = difference_interval(found.level, found.baseline, inflation=found.inflation)
-        held += ours.low <= -100 <= ours.high
+        ours = ratio_interval(found.level, found.baseline, inflation=found.inflation)
+        held += ours.low <= 0.9 <= ours.high
     return held / TRIALS, plainly / TRIALS
 
 
@@ -142,8 +142,7 @@ def test_one_trace_under_two_policies():
     waits = random.integers(50, 150, 2000)
     runs = pd.concat([blocked("easy", times, waits), blocked("sjf", times, waits // 2)])
     row = compare(runs, "wait_time_mean", "policy", "easy", replicate="block", blocks=True).iloc[0]
-    assert row["pairs"] == 10
-    assert row["note"].startswith("20 blocks merged to 10")
+    assert (row["pairs"], row["note"]) == (20, "")  # what is no fixed share of the waits is rounding
     assert row["change_low"] < row["change"] < row["change_high"] < -45
     assert row["verdict"] == "shorter by 50 % (95 %: 50 to 50 %)"
     same = pd.concat([blocked("easy", times, waits), blocked("again", times, waits)])
@@ -176,7 +175,7 @@ def test_blocks_that_depend_on_each_other_say_so():
     )
     assert np.isnan(row["p_wilcoxon"])  # which knows no dependence
     assert row["difference"] == -9.5
-    assert row["difference_low"] < -50
+    assert row["change_low"] == -100
     assert row["verdict"] == "undecided: the blocks depend too much on each other"
     shuffled = runs.sample(frac=1.0, random_state=1)
     again = compare(shuffled, "wait", "policy", "easy", replicate="block", blocks=True).iloc[0]

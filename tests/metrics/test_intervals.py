@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scheduler_sim.metrics.intervals import difference_interval, linearised, ratio_interval, t_half_width
+from scheduler_sim.metrics.intervals import (
+    difference_interval,
+    linearised,
+    ratio_finding,
+    ratio_interval,
+    t_half_width,
+)
 
 TRUE_RATIO = 0.77
 TRIALS = 1000
@@ -109,6 +115,34 @@ def test_coverage(count, law):
         by_ratio += ratio.low <= TRUE_RATIO <= ratio.high
     assert 0.91 * TRIALS <= by_t <= 0.985 * TRIALS
     assert 0.92 * TRIALS <= by_ratio <= 0.985 * TRIALS
+
+
+@pytest.mark.parametrize(("law", "at_most"), [("normal", 0.065), ("lognormal", 0.085)])
+@pytest.mark.parametrize("count", [5, 10, 30])
+def test_error_of_a_comparison_of_equals(count, law, at_most):
+    """Of 1000 levels that share their law with the baseline, few differ; each p is dual to its interval."""
+    random = np.random.default_rng(100 + count)
+    wrong = 0
+    for _ in range(TRIALS):
+        level, baseline = paired(random, count, law)
+        found, p = ratio_finding(level / 0.77, baseline)
+        wrong += p <= 0.05
+        assert (p <= 0.05) == (not found.low <= 1 <= found.high)
+    assert 0.01 * TRIALS <= wrong <= at_most * TRIALS
+
+
+def test_the_p_of_a_ratio_goes_with_its_interval():
+    level, baseline = paired(np.random.default_rng(3), 10, "lognormal")
+    found, p = ratio_finding(level, baseline)
+    assert ratio_finding(level, baseline).interval == ratio_interval(level, baseline)
+    assert 0.05 < p < 0.1
+    assert found.low < 1 < found.high < 1.05
+    proportional = ratio_finding(baseline * 0.5, baseline)
+    assert proportional == ((0.5, 0.5, 0.5), 0.0)
+    assert ratio_finding(baseline, baseline) == ((1, 1, 1), 1.0)
+    few = ratio_finding(level[:4], baseline[:4])  # fewer than 5: Student's of the linearised values
+    values = linearised(level[:4], baseline[:4])
+    assert few.p == pytest.approx(stats.ttest_1samp(values, 1).pvalue)
 
 
 def test_the_interval_of_the_ratio_shrinks_with_confidence():

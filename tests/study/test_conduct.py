@@ -152,7 +152,7 @@ def test_comparisons_are_paired_by_seed(tmp_path):
     assert wait["pairs"] == 6
     mean = conducted.index.groupby("policy")["wait_time_mean"].mean()
     assert wait["difference"] == pytest.approx(mean["fcfs"] - mean["easy"])
-    assert wait["difference_low"] < wait["difference"] < wait["difference_high"]
+    assert wait["change_low"] < wait["change"] < wait["change_high"]
     assert pd.read_parquet(tmp_path / "study" / "comparison.parquet").equals(table)
 
 
