@@ -109,7 +109,7 @@ def _load(said: Summary, unix_start: int | None) -> str:
     bars = ["", *(bar(height / top if top else 0.0, BAR_WIDTH) for height in heights)]
     lines = table(rows).split("\n")
     drawn = (f"{line}  {cells}".rstrip() for line, cells in zip(lines, bars, strict=True))
-    return "\n".join([f"{what} submitted over time{since}", *drawn])
+    return "\n".join([f"{what}{since}", *drawn])
 
 
 def _height(part: LoadSlice) -> float:

@@ -24,6 +24,9 @@ from scheduler_sim.workload.sacct_lines import Dump, read_dump
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
+#: Seconds between two looks of slurmctld at time limits (PERIODIC_TIMEOUT in slurmctld.h).
+LIMIT_CHECK = 30
+_LOCAL = "; Note: times are local times of the site, taken as UTC"
 _BYTES_A_RECORD = 1200  # of memory, from the text to the finished table
 _NODES = ("NNodes", "AllocNodes", "AllocTRES", "ReqNodes", "ReqTRES")
 _NEEDED: tuple[tuple[str, ...], ...] = (
@@ -67,7 +70,7 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     state = np.array(states, dtype=object)[codes]
     moments = {column: columns.times(column) for column in ("Submit", "Eligible", "Start", "End")}
     submit, start = moments["Submit"], moments["Start"]
-    run_time = _run_time(columns, moments)
+    run_time = _run_time(columns, moments, state)
     started = start >= 0 if "Start" in columns else run_time > 0
     ids = _ids(columns, submit, start, notes)
     nodes = _nodes(columns, started)
@@ -103,7 +106,7 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     source = TraceSource(
         format="sacct",
         name=name,
-        header=(*comments, f"; UnixStartTime: {origin}"),
+        header=(*comments, f"; UnixStartTime: {origin}", *([_LOCAL] if columns.local else [])),
         notes=tuple(notes),
         line_numbers=dump.numbers,
     )
@@ -158,14 +161,19 @@ def _array_limit(array: np.ndarray, rest: np.ndarray) -> np.ndarray:
     return pd.Series(array).map(limits).fillna(-1).to_numpy(dtype=np.int64)
 
 
-def _run_time(columns: Columns, moments: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the time run, without suspensions: ElapsedRaw, else Elapsed, else from start to end."""
+def _run_time(columns: Columns, moments: dict[str, np.ndarray], state: np.ndarray) -> np.ndarray:
+    """Return the time run, without suspensions: ElapsedRaw, else Elapsed, else from start to end.
+
+    What was killed by its limit would have run on, by more than the time between two looks at limits.
+    """
     if "ElapsedRaw" in columns:
-        return columns.numbers_of("ElapsedRaw", text.count)
-    if "Elapsed" in columns:
-        return columns.numbers_of("Elapsed", text.duration)
-    start, end = moments["Start"], moments["End"]
-    return np.where((start >= 0) & (end >= start), end - start, -1)
+        ran = columns.numbers_of("ElapsedRaw", text.count)
+    elif "Elapsed" in columns:
+        ran = columns.numbers_of("Elapsed", text.duration)
+    else:
+        start, end = moments["Start"], moments["End"]
+        ran = np.where((start >= 0) & (end >= start), end - start, -1)
+    return np.where((state == "TIMEOUT") & (ran >= 0), ran + LIMIT_CHECK, ran)
 
 
 def _nodes(columns: Columns, started: np.ndarray) -> np.ndarray:

@@ -36,10 +36,15 @@ class Columns:
     Parameters
     ----------
     dump : rows that are whole; name : the file, for messages
+
+    Attributes
+    ----------
+    local : whether times without a zone have been read
     """
 
     def __init__(self, dump: Dump, name: str) -> None:
         self.name, self.numbers = name, dump.numbers
+        self.local = False
         wanted = [column for column in dump.columns if column in _SPELLED]
         self._table = arrow_csv.read_csv(
             io.BytesIO(_as_utf8(dump.rows)),
@@ -95,6 +100,7 @@ class Columns:
         text = self._text(column)
         silent = compute.match_substring_regex(text, _SAYS_NOTHING)
         iso = compute.match_substring_regex(text, _ISO)
+        self.local |= bool(compute.any(iso).as_py())
         unix = compute.match_substring_regex(text, "^[0-9]{1,12}$")
         wrong = ~(_array(silent) | _array(iso) | _array(unix))
         if wrong.any():

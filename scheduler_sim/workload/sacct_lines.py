@@ -158,18 +158,27 @@ def _whole(
                 continue
             line = _repaired(line, dump, first + i, name)
             dump.repaired += 1
+        if b"\r" in line:
+            line = _without_carriage(line, first + i, name)
         if b"." in line.split(_SEPARATOR, job + 1)[job].partition(b"[")[0]:
             dump.steps += 1
-        elif line.rstrip(b"\r") != header:
+        elif line != header:
             kept.append(line)
             at.append(first + i)
     if kept:
         yield b"\n".join([*kept, b""]), np.array(at, dtype=np.int64)
 
 
+def _without_carriage(line: bytes, number: int, name: str) -> bytes:
+    line = line.removesuffix(b"\r")
+    if b"\r" in line:
+        raise TraceError("a carriage return within the line", file=name, line=number)
+    return line
+
+
 def _repaired(line: bytes, dump: Dump, number: int, name: str) -> bytes:
     """Return a row with ``INNER`` for each separator within a text. Raises TraceError if unsure where."""
-    columns, words = dump.columns, line.rstrip(b"\r").split(_SEPARATOR)
+    columns, words = dump.columns, line.removesuffix(b"\r").split(_SEPARATOR)
     extra = len(words) - len(columns)
     fitting = []
     for place, column in enumerate(columns):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scheduler_sim import Workload, read_trace, write_trace
 from scheduler_sim.errors import TraceError
 from tests.workload.records import mwf, swf
+from tests.workload.sacct_dump import lines as sacct_lines
 
 SEEDS = {
     "swf": ["; MaxNodes: 9", swf(), swf({1: 2, 6: "1.5"}), "; between", swf({1: 3, 4: -1})],
@@ -23,12 +24,19 @@ SEEDS = {
         mwf({1: 3, 8: 3, 42: "a:5,b:6"}, 40),
         mwf({1: 4, 8: 4}, 41),
     ],
+    "sacct": sacct_lines(
+        {"Constraints": "a|b", "ReqMem": "4Gn"},
+        {"JobID": "7.batch"},
+        {"JobID": "8_1", "JobIDRaw": "9", "Dependency": "afterok:7?after:8_1+2"},
+        {"JobID": "8_[2-3%1]", "JobIDRaw": "8", "State": "PENDING", "Start": "Unknown"},
+        {"JobID": "10+0", "JobIDRaw": "10", "State": "CANCELLED by 5", "Timelimit": "UNLIMITED"},
+    ),
     "csv": ["nodes,submit_time,run_time,name", "1,0,5,a", '2,3,4,"b,c"'],
 }
 SCRAPS = [
     b"\n", b"\r\n", b"\0", b";", b" ", b"-", b"--", b"nan", b"1e5", b"-1", b"0", b"9" * 25, b".", b",",
     b'"', b"\xff", b"\t", b"\xe2\x82\xac", b"\xef\xbb\xbf", b"#", b";;;;", b"\x1f\x8b", b"AFTER", b"1,1",
-    b"\r", b"\x0b", b"\x85",
+    b"\r", b"\x0b", b"\x85", b"|", b"\x1f", b"_[", b"+", b"K", b"T25:",
 ]  # fmt: skip
 
 
@@ -38,7 +46,7 @@ def readable(path):
         workload = read_trace(path)
     except TraceError:
         return
-    out = path.with_name(f"out{''.join(path.suffixes)}")
+    out = path.with_name("out.parquet" if "sacct" in path.name else f"out{''.join(path.suffixes)}")
     write_trace(workload, out)
     again = read_trace(out)
     assert again.table.equals(workload.table) or path.suffix == ".csv"
@@ -69,7 +77,7 @@ def test_mutated_files(tmp_path, kind):
         readable(path)
 
 
-@pytest.mark.parametrize("kind", ["swf", "mwf", "csv"])
+@pytest.mark.parametrize("kind", ["swf", "mwf", "csv", "sacct"])
 def test_mutated_gzip(tmp_path, kind):
     draw = random.Random(kind)
     whole = gzip.compress("\n".join(SEEDS[kind] * 20).encode(), mtime=0)
@@ -100,7 +108,7 @@ def test_mutated_parquet(tmp_path):
 
 
 @settings(max_examples=150)
-@given(st.sampled_from(["swf", "mwf", "csv"]), st.binary(max_size=300))
+@given(st.sampled_from(["swf", "mwf", "csv", "sacct"]), st.binary(max_size=300))
 @example("swf", b"\xef\xbb\xbf")
 @example("swf", b"-\n" * 18)
 @example("mwf", b";" * 41 + b"\n")

@@ -24,7 +24,10 @@ def test_a_plain_job(tmp_path):
         "account": "fluids", "qos": "normal", "partition": "batch", "submit_time": TEN, "wait_time": 30,
         "run_time": 60, "time_limit": 3600, "listed_time_limit": 3600, "nodes": 2, "allocated_nodes": 2,
     }  # fmt: skip
-    assert jobs.source.header == ("; UnixStartTime: 1772409600",)  # midnight, 2 March 2026
+    assert jobs.source.header == (
+        "; UnixStartTime: 1772409600",  # midnight, 2 March 2026
+        "; Note: times are local times of the site, taken as UTC",
+    )
     assert jobs.source.notes == ()
     assert jobs.not_honoured() == {}
 
@@ -46,7 +49,9 @@ def test_second_0_is_the_midnight_before_the_first_submission(tmp_path):
 def test_times_since_1970_are_the_same_moments(tmp_path):
     plain = read_trace(dump(tmp_path, {}))
     moments = {"Submit": 1772445600, "Eligible": 1772445600, "Start": 1772445630, "End": 1772445690}
-    assert read_trace(dump(tmp_path, moments)).table.equals(plain.table)
+    jobs = read_trace(dump(tmp_path, moments))
+    assert jobs.table.equals(plain.table)
+    assert jobs.source.header == ("; UnixStartTime: 1772409600",)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +125,12 @@ def test_a_raw_limit_is_minutes_and_goes_first(tmp_path):
 def test_run_times(tmp_path, elapsed, seconds):
     path = dump(tmp_path, {"Elapsed": elapsed}, without=["ElapsedRaw"])
     assert read_trace(path)["run_time"].tolist() == [seconds]
+
+
+def test_what_its_limit_killed_would_have_run_on(tmp_path):
+    """Slurm looks every 30 s: a job killed at its limit must be over it at the next look, too."""
+    jobs = read_trace(dump(tmp_path, {"State": "TIMEOUT", "Timelimit": "00:01:00", "ElapsedRaw": 60}))
+    assert jobs["run_time"].tolist() == [90]
 
 
 def test_without_elapsed_the_run_time_is_from_start_to_end(tmp_path):
