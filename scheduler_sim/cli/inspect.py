@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from scheduler_sim.workload.curves import TraceCurves
     from scheduler_sim.workload.table import Workload
 
+SYSTEMS = (".yaml", ".yml", ".conf")
+
 EXAMPLES = """\
 examples:
   scheduler-sim inspect workloads/sample-1000.swf
   scheduler-sim inspect workloads/sample-1000.swf --plot sample.png --law workloads/sample-1000.yaml
   scheduler-sim inspect configs/systems/deep-est-prototype.yaml
+  scheduler-sim inspect configs/systems/small-site.conf
 
-A name ending in .yaml or .yml is a system, anything else a trace.
+A name ending in .yaml or .yml is a system, one ending in .conf Slurm's configuration, anything else a trace.
 """
 
 
@@ -34,7 +37,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("what", metavar="TRACE|SYSTEM", help="job trace, or system in YAML")
+    parser.add_argument("what", metavar="TRACE|SYSTEM", help="job trace, system in YAML, or slurm.conf")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too; an older file is replaced")
     parser.add_argument("--law", metavar="RECIPE", help="draw the law of this recipe into the picture")
     parser.set_defaults(execute=execute)
@@ -42,7 +45,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     """Show what is there."""
-    is_system = Path(args.what).suffix.lower() in (".yaml", ".yml")
+    is_system = Path(args.what).suffix.lower() in SYSTEMS
     if args.plot is not None:
         _check_plot(args.plot, is_system)
     elif args.law is not None:
@@ -61,10 +64,13 @@ def _check_plot(path: str, is_system: bool) -> None:
 
 
 def _system(path: str) -> str:
+    from scheduler_sim.cli.site import read_site
+    from scheduler_sim.cli.site_page import site_text
     from scheduler_sim.cli.system_page import system_text
     from scheduler_sim.system.system import System
 
-    return system_text(System.from_yaml(path))
+    site = read_site(path)
+    return system_text(System.from_yaml(path)) if site is None else site_text(site, path)
 
 
 def _trace(args: argparse.Namespace) -> str:

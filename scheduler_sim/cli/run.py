@@ -23,6 +23,7 @@ examples:
       --policy conservative --set policy.replan=keep --out result
 
 SYSTEM is a YAML file; the least that works is one line: modules: [{name: CM, nodes: 100}]
+It may be a slurm.conf (a name ending in .conf), which also gives --policy slurm its keys.
 TRACE ends in .swf, .mwf or .csv (each also .gz), or .parquet. Without --out nothing is written.
 The first run of a policy on a machine compiles the engine for it; later runs take it from a cache.
 """
@@ -38,7 +39,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("system", metavar="SYSTEM", help="system in YAML")
+    parser.add_argument("system", metavar="SYSTEM", help="system in YAML, or slurm.conf")
     parser.add_argument("trace", metavar="TRACE", help="job trace")
     parser.add_argument(
         "--policy",
@@ -73,7 +74,7 @@ def execute(args: argparse.Namespace) -> None:
         from scheduler_sim.cli.run_page import run_text
         from scheduler_sim.policy.policy import Policy
     try:
-        policy = Policy.resolve(args.policy)
+        policy = _at_site(Policy.resolve(args.policy), settings, args)
         policy = policy.with_settings(settings) if settings else policy
         simulation = _loaded(args, policy, honour_status, log)
         with step(f"simulating {args.trace}", quiet=args.quiet) as simulation.progress, log.part("simulate"):
@@ -102,6 +103,18 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
     with step("compiling", quiet=args.quiet), log.part("compile"):
         simulation.prepare()
     return simulation
+
+
+def _at_site(policy: Policy, settings: dict[str, str], args: argparse.Namespace) -> Policy:
+    """Let a slurm.conf give the policy the keys that nobody else states."""
+    from scheduler_sim.cli.site import left_out, read_site, with_site
+
+    site = read_site(args.system)
+    if site is None:
+        return policy
+    if told := left_out(site, args.system):
+        note(told, quiet=args.quiet)
+    return with_site(policy, site, settings)
 
 
 def _settings(given: list[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ def system_text(system: System) -> str:
         title,
         system.description,
         _modules(system),
+        _node_sets(system),
         _partitions(system),
         _resources(system),
         _swf(system),
@@ -46,9 +47,40 @@ def _modules(system: System) -> str:
     return "\n".join([table(rows, left=2), *(["", *described] if described else [])])
 
 
+def _node_sets(system: System) -> str:
+    rows: list[tuple[str, ...]] = [("module", "node set", "features", "nodes", "cores", "GB", "weight")]
+    for module in system.modules:
+        for one in module.sets if module.node_sets else ():
+            rows.append(
+                (
+                    plain(module.name),
+                    plain(one.name),
+                    ", ".join(one.features) or "-",
+                    f"{one.nodes:,}",
+                    number(one.cores_per_node) if one.cores_per_node else "not stated",
+                    number(one.memory_gb) if one.memory_gb else "not stated",
+                    str(one.weight),
+                )
+            )
+    return table(rows, left=3) if len(rows) > 1 else ""
+
+
 def _partitions(system: System) -> str:
     rows: list[tuple[str, ...]] = [("partition", "module", "max time", "max nodes", "priority", "default")]
     rows += [_partition_row(partition, system) for partition in system.partitions]
+    more = {
+        "nodes": [f"{system.nodes_of(p.name):,}" if p.node_sets else "" for p in system.partitions],
+        "default time": [duration(p.default_time_s) if p.default_time_s else "" for p in system.partitions],
+        "min nodes": [str(p.min_nodes) if p.min_nodes > 1 else "" for p in system.partitions],
+        "state": [p.state if p.state != "UP" else "" for p in system.partitions],
+        "job factor": [str(p.priority_job_factor) for p in system.partitions],
+    }
+    if set(more["job factor"]) == {"1"}:
+        del more["job factor"]
+    for title, cells in more.items():
+        if not any(cells):
+            continue  # no partition states it
+        rows = [(*row, cell) for row, cell in zip(rows, (title, *cells), strict=True)]
     return table(rows, left=2)
 
 
@@ -77,12 +109,13 @@ def _swf(system: System) -> str:
 
 
 def _warnings(system: System) -> Iterator[str]:
-    nodes = {module.name: module.nodes for module in system.modules}
     for partition in system.partitions:
-        if partition.max_nodes is not None and partition.max_nodes > nodes[partition.module]:
+        there = system.nodes_of(partition.name)
+        if partition.max_nodes is not None and partition.max_nodes > there:
+            what = "it" if partition.node_sets else f"module {plain(partition.module)}"
             yield (
                 f"partition {plain(partition.name)} admits {count(partition.max_nodes, 'node')},"
-                f" module {plain(partition.module)} has {nodes[partition.module]:,}"
+                f" {what} has {there:,}"
             )
-    if len(nodes) > 1 and not system.swf_partitions:
+    if len(system.modules) > 1 and not system.swf_partitions:
         yield "several modules and no swf: {partitions: ...}: only traces in MWF can be replayed here"

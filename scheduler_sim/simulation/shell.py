@@ -79,7 +79,8 @@ class Simulation(Actions):
     ) -> None:
         self.policy = Policy.resolve(policy)
         self.system, self._inputs = _opened(system, "system", System.from_file)
-        self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
+        if self.policy.backfill != "slurm":
+            self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
         self.workload, traces = _opened(workload, "workload", read_trace)

@@ -22,6 +22,11 @@ REQUEUE = "a job runs once, unless a trace or a process says otherwise"
 NO_TIME = "a pass takes no time here, so it is never cut short or interrupted"
 MOVED = "Slurm 22.05 reads it in DependencyParameters alone"
 
+RUNNING = "priorities of running jobs decide nothing without preemption"
+
+HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RUNNING)
+"""Reasons for which a schedule is the same without; the others may change it."""
+
 _TOP = {
     PREEMPTION: r"preempt.*",
     POWER: r"(suspend|resume|power).*",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.slurm_conf.ignored import HARMLESS
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 
 Value = TypeVar("Value")
@@ -28,6 +29,11 @@ class Ignored:
     key: str
     value: str
     why: str
+
+    @property
+    def matters(self) -> bool:
+        """Whether the schedule may differ from the site's for it."""
+        return self.why not in HARMLESS
 
 
 @dataclass

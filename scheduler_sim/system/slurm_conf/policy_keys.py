@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, RUNNING, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seconds
@@ -15,7 +15,7 @@ NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters")
 _ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
 _FLAGS_WITHOUT_EFFECT = {
-    "CALCULATE_RUNNING": "priorities of running jobs decide nothing without preemption",
+    "CALCULATE_RUNNING": RUNNING,
     "INCR_ONLY": NOT_MODELLED,
 }
 

@@ -1,0 +1,57 @@
+"""A slurm.conf in place of a system file: its policy keys, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scheduler_sim.errors import ConfigError
+
+if TYPE_CHECKING:
+    from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.system.slurm_conf import Site
+
+
+def read_site(path: str) -> Site | None:
+    """Read a slurm.conf with the policy keys that are modelled; None for any other file."""
+    from scheduler_sim.system.system import is_slurm_conf
+
+    if not is_slurm_conf(path):
+        return None
+    from scheduler_sim.policy.slurm_keys import SlurmKeys
+    from scheduler_sim.system.slurm_conf import read_slurm_conf
+
+    return read_slurm_conf(path, modelled=SlurmKeys.model_fields)
+
+
+def with_site(policy: Policy, site: Site, settings: Collection[str]) -> Policy:
+    """Return the policy with the site's keys where neither its file nor a setting says otherwise.
+
+    A policy without Slurm's passes is left as it is. Raises ConfigError, with the line of the
+    slurm.conf, for values that mean nothing.
+    """
+    from scheduler_sim.config.keys import check_keys
+    from scheduler_sim.config.problem import listed
+    from scheduler_sim.policy.slurm_keys import SlurmKeys, contradictions
+
+    if policy.backfill != "slurm":
+        return policy
+    stated = {name: getattr(policy.slurm, name) for name in policy.slurm.model_fields_set}
+    later = {key.removeprefix("policy.").removeprefix("slurm.") for key in settings}
+    merged = {**{name: value for name, value in site.policy.items() if name not in later}, **stated}
+    keys, problems = check_keys(SlurmKeys, merged)
+    problems.extend(contradictions(merged))
+    if problems or keys is None:
+        places = ((site.places.get(str(problem.where[0]), "policy.slurm"), problem) for problem in problems)
+        raise ConfigError(listed(f"{place}: {problem}" for place, problem in places))
+    return policy.model_copy(update={"slurm": keys})
+
+
+def left_out(site: Site, path: str) -> str:
+    """Say in a line how much of a slurm.conf counts for nothing; nothing where all counts."""
+    if not site.ignored:
+        return ""
+    matter = sum(one.matters for one in site.ignored)
+    named = f"{Path(path).name}: {len(site.ignored)} settings are left out, {matter} of which may matter"
+    return f"{named}; scheduler-sim inspect {path} lists them"

@@ -1,0 +1,67 @@
+"""What a person wants to know of a slurm.conf, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from scheduler_sim.cli.system_page import system_text
+from scheduler_sim.cli.terminal import table
+from scheduler_sim.report.wording import plain
+from scheduler_sim.system.slurm_conf import Ignored, Site
+
+LINES_SHOWN = 4
+
+
+def site_text(site: Site, path: str) -> str:
+    """Return the page on a slurm.conf: the system, the policy keys, what is left out and why."""
+    matter = [one for one in site.ignored if one.matters]
+    rest = [one for one in site.ignored if not one.matters]
+    parts = [
+        system_text(site.system),
+        _policy(site, path),
+        _ignored("left out, which may matter", matter, path),
+        _ignored("left out, which does not matter", rest, path),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _policy(site: Site, path: str) -> str:
+    """The keys that ``--policy slurm`` takes from the file."""
+    if not site.policy:
+        return "policy slurm: the file sets none of its keys"
+    rows = [("policy.slurm.", "value", "line")]
+    rows += [
+        (name, plain(_spelt(value)), _line(site.places[name], path)) for name, value in site.policy.items()
+    ]
+    return table(rows, left=2)
+
+
+def _ignored(title: str, ignored: Iterable[Ignored], path: str) -> str:
+    """What is left out, by reason; a key that comes often is named once."""
+    by_reason: dict[str, dict[str, list[Ignored]]] = {}
+    for one in ignored:
+        by_reason.setdefault(one.why, {}).setdefault(one.key, []).append(one)
+    lines = [line for why, keys in by_reason.items() for line in _reason(why, keys, path)]
+    return "\n".join([title, *lines]) if lines else ""
+
+
+def _reason(why: str, keys: dict[str, list[Ignored]], path: str) -> Iterator[str]:
+    yield f"  - {why}"
+    for key, several in keys.items():
+        values = list(dict.fromkeys(one.value for one in several))
+        value = f"={plain(values[0])}" if len(values) == 1 and values[0] else ""
+        places = [_line(one.place, path) for one in several]
+        more = f" and {len(places) - LINES_SHOWN} more" if len(places) > LINES_SHOWN else ""
+        lines = "lines" if len(places) > 1 else "line"
+        yield f"      {plain(key)}{value}  ({lines} {', '.join(places[:LINES_SHOWN])}{more})"
+
+
+def _line(place: str, path: str) -> str:
+    """The line's number; with the name of the file where another one was included."""
+    file, _, line = place.rpartition(":")
+    return line if Path(file) == Path(path) else f"{plain(Path(file).name)}:{line}"
+
+
+def _spelt(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
