@@ -18,6 +18,7 @@ from scheduler_sim.result.store import (
     read_table,
     write_directory,
     write_document,
+    write_measured,
     write_table,
 )
 
@@ -58,7 +59,7 @@ class Result:
         writers: dict[str, Callable[[Path], None]] = {
             "components.parquet": partial(write_table, self.components, COMPONENTS),
             "timeline.parquet": partial(write_table, self.timeline, TIMELINE),
-            "metrics.json": partial(write_document, self.metrics),
+            "metrics.json": partial(write_measured, self.metrics),
             "manifest.json": partial(write_document, self.manifest),
         }
         if log is not None:

@@ -199,8 +199,17 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 
 
 def write_document(document: Mapping[str, Any], path: Path) -> None:
-    """Write JSON in the order given: floats rounded to 1e-6, NaN and infinities as null."""
-    text = json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)
+    """Write what was run as JSON, in the order given: floats exactly, for it must be the same when read."""
+    _write_json(plain(document), path)
+
+
+def write_measured(document: Mapping[str, Any], path: Path) -> None:
+    """Write results as JSON, in the order given: floats rounded to 1e-6."""
+    _write_json(plain(document, DECIMALS), path)
+
+
+def _write_json(document: Any, path: Path) -> None:
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
@@ -216,20 +225,25 @@ def read_document(path: Path) -> dict[str, Any]:
     return document
 
 
-def plain(value: Any) -> Any:
-    """Turn numpy scalars, tuples and sets into what JSON knows; round floats to 1e-6."""
+def plain(value: Any, decimals: int | None = None) -> Any:
+    """Turn numpy scalars, tuples and sets into what JSON knows, NaN and infinities into null.
+
+    Floats are rounded to so many decimals, None for not at all.
+    """
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): plain(item, decimals) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
-        return sorted(plain(item) for item in value)
+        return sorted(plain(item, decimals) for item in value)
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(item) for item in value]
+        return [plain(item, decimals) for item in value]
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)):
-        return round(float(value), DECIMALS) + 0.0 if math.isfinite(value) else None
+        if not math.isfinite(value):
+            return None
+        return float(value) if decimals is None else round(float(value), decimals) + 0.0  # no negative zero
     return value if value is None else str(value)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scheduler_sim import Result
 from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.report.html import write_report
 from scheduler_sim.report.html.markup import Markup, json_text, script_text, table, tag
@@ -22,7 +23,7 @@ from scheduler_sim.study.conduct import conduct
 from scheduler_sim.study.study import Study
 from tests.report.schedules import EASY, behind_a_shadow, schedule
 from tests.result.hand_made import Run
-from tests.study.studies import small
+from tests.study.studies import RECIPE, small
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -350,6 +351,17 @@ def test_a_study_is_summed_up_compared_and_repeated(tmp_path):
     assert {str(mean) for mean in means} <= set(page.value("td", "data-key"))
     written = json.loads(next(part for part in page.text if part.startswith("{")))
     assert [run.id for run in Study.of(**written).runs()] == [run.id for run in study.runs()]
+
+
+def test_a_recipe_with_many_digits_is_repeated_to_the_last_one(tmp_path):
+    """Rounded, the study of the page had other jobs than the one that was carried out."""
+    load = 0.8 + 1e-7 / 3
+    changed = {"model": {"arrivals": {"site": "ctc", "process": "poisson", "offered_load": load}}}
+    study, page = conducted(tmp_path / "study", workloads={"like": {"recipe": RECIPE | changed}}, seeds=2)
+    written = json.loads(next(part for part in page.text if part.startswith("{")))
+    assert [run.id for run in Study.of(**written).runs()] == [run.id for run in study.runs()]
+    manifest = Result.load(next(iter((tmp_path / "study" / "runs").iterdir()))).manifest
+    assert manifest["run"]["workload"]["recipe"]["model"]["arrivals"]["offered_load"] == load
 
 
 def test_without_a_baseline_there_are_means_alone(tmp_path):
