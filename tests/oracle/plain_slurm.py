@@ -1,0 +1,313 @@
+"""A slow, plain model of Slurm's two schedulers: whole seconds, node identities as Python sets.
+
+The rules were read in Slurm 22.05's source (job_scheduler.c, backfill.c, controller.c, cons_common/job_test.c) and
+checked on recordings of a running Slurm. One second of the world is handled after the other; nothing is
+skipped and nothing is clever. Heterogeneous jobs, licences, features and arrays are left out.
+
+The daemon has two threads that look at the world once a second. Main passes happen only in the background
+loop: when something was queued and batch_sched_delay has passed since the last, and every sched_interval. Backfill
+sleeps bf_interval after a cycle, then asks every second whether anything has changed since.
+"""
+
+from __future__ import annotations
+
+from math import floor
+
+from tests.oracle.plain_slurm_passes import Passes
+from tests.oracle.plain_slurm_records import (
+    CANCELLED,
+    COMPLETED,
+    FAILED,
+    FIRST_PRIORITY,
+    PENDING,
+    RUNNING,
+    TIMEOUT,
+    Config,
+    Job,
+    Op,
+)
+
+
+class Slurm(Passes):
+    """The controller: `run` plays a workload and leaves the fates in the jobs."""
+
+    def __init__(self, config: Config, jobs: list[Job], ops: list[Op] = ()):
+        self.c = config
+        self.jobs = sorted(jobs, key=lambda job: (job.submit, job.id))
+        self.ops = sorted(ops, key=lambda op: op.time)
+        self.all_nodes = set().union(*(set(p.nodes) for p in config.partitions.values()))
+        self.seen: list[Job] = []
+        self.by_id: dict[int, Job] = {}
+        self.next_priority = FIRST_PRIORITY
+        d = config.daemon_start
+        self.last_limit = self.last_full = self.last_sched = self.last_calc = d
+        self.sched_count = 0
+        self.last_backfill = d
+        self.next_poll = d + config.bf_interval
+        self.last_change = d
+        self.trace: list[tuple] = []
+        self.cycles = 0
+
+    # ------------------------------------------------------------------ the clock
+
+    def run(self, until: int) -> None:
+        for now in range(self.c.daemon_start, until + 1):
+            self._ends(now, 0)
+            self._world(now)
+            self._tick(now)
+            self._ends(now, 2)
+            if self._over():
+                return
+
+    def _over(self) -> bool:
+        if len(self.seen) < len(self.jobs) or self.ops:
+            return False
+        return all(
+            job.state not in (PENDING, RUNNING) or (job.state == PENDING and self._stuck(job))
+            for job in self.seen
+        )
+
+    def _stuck(self, job: Job) -> bool:
+        if any(other.state == RUNNING for other in self.seen):
+            return False
+        return self.now > self.last_change + 200
+
+    def _world(self, now: int) -> None:
+        """What happens outside the daemon: completions, submissions, operators."""
+        self.now = now
+        for job in self.seen:
+            if job.released == now and job.state != RUNNING and job.end < now:
+                self.sched_count += 1
+                self.last_change = now
+                if job.requeue_at is not None:
+                    self._back_to_queue(job, now)
+        while len(self.seen) < len(self.jobs) and self.jobs[len(self.seen)].submit <= now:
+            self._submit(self.jobs[len(self.seen)], now)
+        while self.ops and self.ops[0].time <= now:
+            self._operate(self.ops.pop(0), now)
+
+    def _ends(self, now: int, phase: int) -> None:
+        """Jobs that end in this second: before both threads look (phase 0), between (1) or after them (2)."""
+        for job in self.seen:
+            if job.state == RUNNING and job.start + job.runtime <= now and self._end_phase(job) <= phase:
+                self._finish(job, now)
+                if job.released == now:
+                    self.sched_count += 1
+
+    def _end_phase(self, job: Job) -> int:
+        """With a launch latency a job that backfill started ends just after a look of backfill, as it began.
+
+        One that main started ends just before main's look: the loop's drift is longer than the latency.
+        """
+        if not self.c.launch_latency:
+            return 0
+        if self.c.backfill_first:
+            return 1
+        return 2 if job.by == "backfill" else 0
+
+    def _tick(self, now: int) -> None:
+        """The two threads of the daemon, in the order of their looks within the second."""
+        if self.c.backfill_first:
+            self._poll_backfill(now)
+            self._ends(now, 1)
+            self._loop(now)
+        else:
+            self._loop(now)
+            self._ends(now, 1)
+            self._poll_backfill(now)
+
+    def _loop(self, now: int) -> None:
+        """One turn of the background loop."""
+        c = self.c
+        if c.multifactor and now - self.last_calc >= c.calc_period:
+            self.last_calc = now
+            self._recalculate(now)
+        if now - self.last_limit >= c.time_limit_period:
+            self.last_limit = now
+            self._kill_overdue(now)
+        full = now - self.last_full >= c.sched_interval
+        if full:
+            self.last_full = now
+        if full or (self.sched_count and now - self.last_sched >= c.batch_sched_delay):
+            self.sched_count = 0
+            self.last_sched = now
+            self.main_pass(now, full)
+            self._test_all(now)
+
+    def _poll_backfill(self, now: int) -> None:
+        if self.c.builtin or now < self.next_poll:
+            return
+        if now - self.last_backfill < self.c.bf_interval or self.last_change < self.last_backfill:
+            self.next_poll = now + 1
+            return
+        self.backfill_cycle(now)
+        self.cycles += 1
+        self.last_backfill = now
+        self.next_poll = now + self.c.bf_interval
+
+    # ------------------------------------------------------------------ lives of jobs
+
+    def _submit(self, job: Job, now: int) -> None:
+        self.seen.append(job)
+        self.by_id[job.id] = job
+        self._set_first_priority(job, now)
+        self.sched_count += 1
+        self.last_change = now
+        self._test(job, now)
+
+    def _finish(self, job: Job, now: int) -> None:
+        job.end = now
+        allowed = job.planned_end + self.c.over_time_limit * 60
+        job.state = FAILED if job.exit_code else TIMEOUT if allowed < now else COMPLETED
+        job.released = now + self.c.epilog
+        self.last_change = now
+
+    def _kill(self, job: Job, now: int, state: str) -> None:
+        job.state = state
+        job.end = now
+        job.released = now + self.c.kill_wait + self.c.kill_epilog
+        self.last_change = now
+
+    def _kill_overdue(self, now: int) -> None:
+        for job in self.seen:
+            if job.state == RUNNING and job.planned_end + self.c.over_time_limit * 60 <= now:
+                self._kill(job, now, TIMEOUT)
+
+    def _back_to_queue(self, job: Job, now: int) -> None:
+        job.submit = now
+        job.begin = now + self.c.requeue_delay
+        job.state, job.start, job.end, job.released, job.requeue_at = PENDING, None, None, None, None
+        job.eligible = None
+        job.where = set()
+
+    def _operate(self, op: Op, now: int) -> None:
+        job = self.by_id.get(op.id)
+        if job is None:
+            return
+        self.sched_count += 1
+        self.last_change = now
+        if op.kind == "cancel" and job.state == RUNNING:
+            self._kill(job, now, CANCELLED)
+        elif op.kind == "cancel" and job.state == PENDING:
+            job.state, job.end, job.released = CANCELLED, now, now
+        elif op.kind == "hold" and job.state == PENDING:
+            job.held = True
+        elif op.kind == "release" and job.state == PENDING:
+            if job.held:
+                job.held, job.eligible = False, None
+            self._set_first_priority(job, now)
+        elif op.kind == "requeue" and job.state == RUNNING:
+            self._kill(job, now, CANCELLED)
+            job.released = now + self.c.kill_wait + self.c.kill_epilog
+            job.requeue_at = job.released
+        elif op.kind == "requeue" and job.state not in (PENDING, RUNNING):
+            self._back_to_queue(job, now)
+        elif op.kind == "limit":
+            job.limit = op.value
+        elif op.kind == "priority" and job.state == PENDING:
+            job.priority = op.value
+            job.part_priority = {}
+
+    # ------------------------------------------------------------------ priorities
+
+    def _set_first_priority(self, job: Job, now: int) -> None:
+        if self.c.multifactor:
+            self._weigh(job, now)
+        else:
+            job.priority = self.next_priority - job.nice
+            self.next_priority -= 1
+
+    def _recalculate(self, now: int) -> None:
+        for job in self.seen:
+            if job.state == PENDING and not job.held:
+                self._weigh(job, now)
+                self.last_change = now
+
+    def _weigh(self, job: Job, now: int) -> None:
+        c = self.c
+        since = job.eligible if job.eligible is not None else now
+        age = min(1.0, max(0, now - since) / c.max_age)
+        size = job.nodes / len(self.all_nodes)  # nodes and CPUs alike: one CPU per node
+        most = max(p.factor for p in c.partitions.values())
+        for name in job.partitions:
+            part = c.partitions[name].factor / most
+            value = c.weight_age * age + c.weight_size * size + c.weight_partition * part - job.nice
+            job.part_priority[name] = max(1, floor(value))
+        job.priority = job.part_priority[job.partitions[0]]
+
+    # ------------------------------------------------------------------ eligibility
+
+    def _test_all(self, now: int) -> None:
+        for job in self.seen:
+            if job.state == PENDING:
+                self._test(job, now)
+
+    def _test(self, job: Job, now: int) -> bool:
+        """Whether the job may be tried now; kills what can never start, if that is configured."""
+        if job.held:
+            return False
+        verdict = self._dependencies(job, now)
+        job.never = verdict == "never"
+        if job.never and self.c.kill_invalid_depend:
+            job.state, job.end, job.released = CANCELLED, now, now
+            self.last_change = now
+            return False
+        if verdict != "met":
+            return False
+        if job.begin > now:
+            return False
+        if job.eligible is None:
+            job.eligible = max(now, job.begin)
+            self.last_change = now
+        return True
+
+    def _dependencies(self, job: Job, now: int) -> str:
+        joiner, terms = job.depends
+        verdicts = [
+            self._term(job, kind, other, minutes, now) for kind, ids, minutes in terms for other in ids or [0]
+        ]
+        if not verdicts:
+            return "met"
+        if joiner == "?":
+            if "met" in verdicts:
+                return "met"
+            return "never" if all(v == "never" for v in verdicts) else "wait"
+        if "never" in verdicts:
+            return "never"
+        return "wait" if "wait" in verdicts else "met"
+
+    def _term(self, job: Job, kind: str, other_id: int, minutes: int, now: int) -> str:
+        if kind == "singleton":
+            same = [o for o in self.seen if o.user == job.user and o.name == job.name and o is not job]
+            busy = any(o.state == RUNNING or (o.state == PENDING and o.id < job.id) for o in same)
+            return "wait" if busy else "met"
+        other = self.by_id.get(other_id)
+        if other is None:
+            return "met"
+        if kind == "after":
+            if other.state == PENDING:
+                return "wait"
+            begun = other.start if other.start is not None else other.end
+            return "met" if begun + minutes * 60 <= now else "wait"
+        if not other.done_at(now):
+            return "wait"
+        if other.requeue_at is not None:
+            return "wait"
+        if kind == "afterany":
+            return "met"
+        good = other.state == COMPLETED
+        return "met" if good == (kind == "afterok") else "never"
+
+    # ------------------------------------------------------------------ nodes
+
+    def allocated(self) -> set[int]:
+        return set().union(*(job.where for job in self.seen if job.state == RUNNING))
+
+    def completing(self, now: int) -> set[int]:
+        ended = (j for j in self.seen if j.state not in (PENDING, RUNNING) and j.released > now)
+        return set().union(*(job.where for job in ended))
+
+    def _launch(self, job: Job, now: int, nodes: set[int], by: str) -> None:
+        job.state, job.start, job.where, job.by = RUNNING, now, nodes, by
+        self.last_change = now
+        self.trace.append((now, by, job.id))

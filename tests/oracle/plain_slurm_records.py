@@ -1,0 +1,107 @@
+"""What the plain model of Slurm is told: jobs, operations, partitions, parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+FIRST_PRIORITY = 4294901759  # priority/basic counts down from here
+
+PENDING, RUNNING, COMPLETED, FAILED, TIMEOUT, CANCELLED = (
+    "PENDING",
+    "RUNNING",
+    "COMPLETED",
+    "FAILED",
+    "TIMEOUT",
+    "CANCELLED",
+)
+
+
+@dataclass
+class Job:
+    """A job as submitted, and what became of it. Times in whole seconds, limits in minutes."""
+
+    id: int
+    submit: int
+    partitions: list[str]
+    nodes: int
+    runtime: int
+    limit: int
+    exit_code: int = 0
+    depends: tuple[str, list[tuple[str, list[int], int]]] = (",", [])
+    name: str = ""
+    user: str = ""
+    nice: int = 0
+    begin: int = 0
+    held: bool = False
+
+    state: str = PENDING
+    eligible: int | None = None
+    start: int | None = None
+    end: int | None = None
+    released: int | None = None  # when its nodes are no longer COMPLETING
+    where: set[int] = field(default_factory=set)
+    priority: int = 0
+    part_priority: dict[str, int] = field(default_factory=dict)
+    never: bool = False
+    requeue_at: int | None = None
+    by: str = ""
+
+    @property
+    def planned_end(self) -> int:
+        return self.start + self.limit * 60
+
+    def done_at(self, now: int) -> bool:
+        """Finished, and its epilog too."""
+        return self.state not in (PENDING, RUNNING) and self.released <= now
+
+
+@dataclass
+class Op:
+    """Something an operator does to a job."""
+
+    time: int
+    kind: str  # cancel, hold, release, requeue, limit, priority
+    id: int
+    value: int = 0
+
+
+@dataclass
+class Partition:
+    nodes: list[int]
+    tier: int = 1
+    factor: int = 1
+
+
+@dataclass
+class Config:
+    """Slurm's parameters by Slurm's names, and the moments of the daemon. Seconds unless said otherwise."""
+
+    partitions: dict[str, Partition]
+    origin: int = 0  # epoch of second 0
+    daemon_start: int = -8  # all timers of the daemon start here
+    builtin: bool = False
+    batch_sched_delay: int = 3
+    sched_interval: int = 60
+    default_queue_depth: int = 100
+    bf_interval: int = 30
+    bf_resolution: int = 60
+    bf_window: int = 1440 * 60
+    bf_max_job_test: int = 500
+    bf_max_job_user: int = 0
+    bf_max_job_part: int = 0
+    bf_job_part_count_reserve: int = 0
+    kill_invalid_depend: bool = False
+    over_time_limit: int = 0  # minutes
+    kill_wait: int = 30
+    time_limit_period: int = 30
+    multifactor: bool = False
+    calc_period: int = 300
+    max_age: int = 7 * 86400
+    weight_age: int = 0
+    weight_size: int = 0
+    weight_partition: int = 0
+    epilog: int = 0  # from the end of a job until its nodes are free
+    kill_epilog: int = 1  # the same for a killed job, after KillWait
+    requeue_delay: int = 121
+    launch_latency: bool = False
+    backfill_first: bool = False  # which thread looks first within a second

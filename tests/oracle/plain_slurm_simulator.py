@@ -1,0 +1,80 @@
+"""The plain model on the clock of the DEEP-EST Slurm simulator (Slurm 19.05.5, select/linear).
+
+Every simulated second it runs the main scheduler if anything was queued, and backfill if more than
+bf_interval has passed since the last cycle. Seconds in which neither has anything to look at are jumped over.
+"""
+
+from __future__ import annotations
+
+from tests.oracle.plain_slurm import Slurm
+from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job
+from tests.oracle.plain_slurm_space import best_fit
+
+
+class SimulatedSlurm(Slurm):
+    """`main` false: no job is started by the main scheduler (jobs with a delay clause)."""
+
+    def __init__(self, config: Config, jobs: list[Job], *, main: bool = True, queue_limit: int = 50):
+        super().__init__(config, jobs)
+        self.main = main
+        self.last_backfill = self.jobs[0].submit
+        self.tried_at = -1
+        self.queue_limit = queue_limit
+        self.in_cycle = False
+
+    def run(self, until: int) -> None:
+        now = self.jobs[0].submit
+        while now <= until:
+            self._ends(now, 0)
+            self._world(now)
+            if self.sched_count:
+                self.sched_count = 0
+                if self.main:
+                    self.main_pass(now, False)
+                self._test_all(now)
+            if now - self.last_backfill > self.c.bf_interval:
+                self.last_backfill = now
+                if self.last_change >= self.tried_at:
+                    self.tried_at = now
+                    self.backfill_cycle(now)
+            following = self._next(now)
+            if following is None:
+                return
+            now = following
+
+    def _next(self, now: int) -> int | None:
+        moments = [job.start + job.runtime for job in self.seen if job.state == RUNNING]
+        if len(self.seen) < len(self.jobs):
+            moments.append(self.jobs[len(self.seen)].submit)
+        if not moments:
+            pending = any(job.state == PENDING for job in self.seen)
+            moments = [self.last_backfill + self.c.bf_interval + 1] if pending else []
+        if not moments:
+            return None
+        cycle = self.last_backfill + self.c.bf_interval + 1
+        while cycle <= now:
+            cycle += self.c.bf_interval + 1
+        if min(moments) > cycle and self.last_change < self.tried_at:
+            cycle += (min(moments) - cycle) // (self.c.bf_interval + 1) * (self.c.bf_interval + 1)
+            self.last_backfill = cycle - self.c.bf_interval - 1
+        return min([*moments, cycle])
+
+    def queue(self, now: int) -> list[tuple[Job, str]]:
+        """The cycle looks at no more than `queue_limit` records (the simulator's bf_queue_limit)."""
+        records = super().queue(now)
+        return records[: self.queue_limit] if self.in_cycle else records
+
+    def backfill_cycle(self, now: int) -> None:
+        self.in_cycle = True
+        super().backfill_cycle(now)
+        self.in_cycle = False
+
+    def _first_window(
+        self, now: int, job: Job, avail: set[int], free: set[int], running: list[Job]
+    ) -> tuple[int, set[int]] | None:
+        """select/linear: running jobs leave one by one, in the order of their limits."""
+        for other in running:
+            free |= other.where & avail
+            if len(free) >= job.nodes:
+                return max(other.planned_end, now + 1), best_fit(free, job.nodes)
+        return None
