@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.slurm_conf import Site, read_slurm_conf
+from scheduler_sim.system.slurm_conf.policy_keys import READERS
 from scheduler_sim.system.slurm_conf.values import parameters, seconds, size_mb, whole_minutes
 from scheduler_sim.system.system import Module, NodeSet, Partition, Resource, System
 from tests.conftest import ROOT
@@ -414,7 +415,7 @@ def test_any_text_is_read_or_a_config_error(tmp_path: Path, text: str) -> None:
         read_slurm_conf(path)
 
 
-# -- the example ---------------------------------------------------------------------
+# -- the page and the example ---------------------------------------------------------------------
 
 
 def test_the_made_up_site_that_ships() -> None:
@@ -431,3 +432,8 @@ def test_the_made_up_site_that_ships() -> None:
     assert found.policy["bf_max_job_user"] == 20
     assert "made-up" in path.read_text().splitlines()[0]
     assert System.from_file(path) == found.system
+
+
+def test_the_reference_page_has_every_policy_key() -> None:
+    page = (ROOT / "docs" / "reference" / "slurm-conf.md").read_text()
+    assert [name for name in READERS if f"`{name}`" not in page] == []
