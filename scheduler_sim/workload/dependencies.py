@@ -93,17 +93,21 @@ class _Targets:
         numbers = np.array(sorted(wanted), dtype=np.int64)
         self._named = _rows_by(table[source.dependencies_name].to_numpy(), numbers)
         self._arrays = _rows_by(table["array_job_id"].to_numpy(), numbers)
-        self._tasks = table["array_task_id"].to_numpy()
+        tasks = table["array_task_id"].to_numpy()
+        self._tasks: dict[tuple[int | None, int], list[int]] = {}
+        for array, rows in self._arrays.items():
+            for row in rows:
+                self._tasks.setdefault((array, int(tasks[row])), []).append(row)
 
     def rows(self, wish: Wish, own_task: int) -> list[int]:
         """Return the rows that a wish of a component (task ``own_task`` of its array, or -1) names."""
-        array = self._arrays.get(wish.wanted)
         if wish.task is not None:
-            return [row for row in array or () if self._tasks[row] == wish.task]
+            return self._tasks.get((wish.wanted, wish.task), [])
+        array = self._arrays.get(wish.wanted)
         if array is None:
             return self._named.get(wish.wanted, [])
         if wish.kind == "AFTERCORR" and own_task >= 0:
-            return [row for row in array if self._tasks[row] == own_task] or array
+            return self._tasks.get((wish.wanted, own_task), array)
         return array
 
 

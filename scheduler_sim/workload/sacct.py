@@ -7,7 +7,6 @@ absolute time (``bf_resolution``) fall where they fell.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, NOT_
 from scheduler_sim.workload.local_time import DAY
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.sacct_columns import Columns
+from scheduler_sim.workload.sacct_ids import Ids, ids_of
 from scheduler_sim.workload.sacct_lines import Dump, read_dump
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
@@ -36,6 +36,9 @@ _TEXTS = {
     "name": "JobName", "user": "User", "group": "Group", "account": "Account", "qos": "QOS",
     "partition": "Partition", "constraint": "Constraints", "licences": "Licenses",
 }  # fmt: skip
+_IDS = (
+    "component_id", "modular_job_id", "components_total", "array_job_id", "array_task_id", "array_limit",
+)  # fmt: skip
 
 
 def read_sacct(path: str | Path) -> Workload:
@@ -72,9 +75,11 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     submit, start = moments["Submit"], moments["Start"]
     run_time = _run_time(columns, moments, state)
     started = start >= 0 if "Start" in columns else run_time > 0
-    ids = _ids(columns, submit, start, notes)
+    ended = ~np.isin(state, text.UNFINISHED)
+    ids = ids_of(columns, submit, ended)
+    notes += _remarks_on_ids(ids)
     nodes = _nodes(columns, started)
-    skipped = _skipped(state, started, run_time, nodes, ids["repeated"])
+    skipped = _skipped(state, started, run_time, nodes, ids.repeated)
     if (submit < 0).any() and (skipped[submit < 0] == 0).any():
         row = int(np.argmax((submit < 0) & (skipped == 0)))
         raise columns.error("a job without a submission", "Submit", row, "a time")
@@ -84,12 +89,11 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     limits = "TimelimitRaw" if "TimelimitRaw" in columns else "Timelimit"
     table: dict[str, Any] = {
         **{ours: columns.texts(theirs) for ours, theirs in _TEXTS.items()},
-        **{key: ids[key] for key in ("component_id", "modular_job_id", "components_total")},
-        **{key: ids[key] for key in ("array_job_id", "array_task_id", "array_limit")},
+        **{name: getattr(ids, name) for name in _IDS},
         "submit_time": np.where(submit >= 0, submit - origin, -1),
         "begin_time": np.where(moments["Eligible"] > submit, moments["Eligible"] - origin, -1),
         "wait_time": np.where(started & ("Start" in columns), start - submit, -1),
-        "run_time": np.where(skipped == 0, run_time, -1),
+        "run_time": np.where((skipped == 0) | (skipped == SAME_RUN), run_time, -1),
         "time_limit": columns.numbers_of(limits, text.time_limit),
         "nodes": nodes,
         "listed_nodes": columns.numbers_of("ReqNodes", text.count),
@@ -111,54 +115,6 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         line_numbers=dump.numbers,
     )
     return Workload(table, source)
-
-
-def _ids(columns: Columns, submit: np.ndarray, start: np.ndarray, notes: list[str]) -> dict[str, np.ndarray]:
-    """Return the numbers of jobs, arrays and components, and which rows say the same run once more."""
-    raw = columns.job_ids("JobIDRaw")["job"] if "JobIDRaw" in columns else None
-    said = columns.job_ids("JobID" if "JobID" in columns else "JobIDRaw")
-    if raw is None:
-        raw = np.where(said["offset"] > 0, said["job"] + said["offset"], said["job"])
-        tasks = said["task"] >= 0
-        if tasks.any():
-            keys = pd.MultiIndex.from_arrays([said["job"][tasks], said["task"][tasks]])
-            raw[tasks] = raw.max() + 1 + pd.factorize(keys)[0]
-            notes.append("no column JobIDRaw: tasks of arrays have numbers above those of all jobs")
-    runs = pd.DataFrame({"job": raw, "submit": submit, "start": start})
-    repeated = runs.duplicated(keep="last").to_numpy()
-    component = raw.copy()
-    order = runs[~repeated].sort_values(["job", "submit", "start"], kind="stable")
-    earlier = order.index[order["job"].duplicated(keep="last")].to_numpy()
-    if len(earlier):
-        component[np.sort(earlier)] = raw.max() + 1 + np.arange(len(earlier))
-        notes.append(
-            f"{_counted(len(earlier), 'earlier run')} of requeued jobs, with numbers above those of all jobs"
-        )
-    leader = np.where(said["offset"] >= 0, said["job"], component)
-    several = pd.Series(leader).groupby(leader).transform("size").to_numpy()
-    array = (said["task"] >= 0) | (said["rest"] != "")
-    array_job = np.where(array, said["job"], -1)
-    return {
-        "component_id": component,
-        "modular_job_id": leader,
-        "components_total": np.where(said["offset"] >= 0, several, 1),
-        "array_job_id": array_job,
-        "array_task_id": said["task"],
-        "array_limit": _array_limit(array_job, said["rest"]),
-        "repeated": repeated,
-    }
-
-
-def _array_limit(array: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Return the tasks at once of each array: what stands behind % in ``[5-9%2]`` of its pending tasks."""
-    limits = {
-        int(array[row]): int(found[1])
-        for row in np.flatnonzero(rest != "").tolist()
-        if (found := re.search(r"%([1-9][0-9]{0,8})$", str(rest[row])))
-    }
-    if not limits:
-        return np.full(len(array), -1, dtype=np.int64)
-    return pd.Series(array).map(limits).fillna(-1).to_numpy(dtype=np.int64)
 
 
 def _run_time(columns: Columns, moments: dict[str, np.ndarray], state: np.ndarray) -> np.ndarray:
@@ -224,9 +180,7 @@ def _exit_code(columns: Columns, state: np.ndarray) -> np.ndarray:
     return np.where(state == "COMPLETED", 0, np.maximum(said, 1))
 
 
-def _dependencies(
-    columns: Columns, ids: dict[str, np.ndarray], begin: np.ndarray, notes: list[str]
-) -> dict[str, Any]:
+def _dependencies(columns: Columns, ids: Ids, begin: np.ndarray, notes: list[str]) -> dict[str, Any]:
     """Return the columns on dependencies. What is not in the dump counts as satisfied, as in Slurm.
 
     A job whose dependency is known waits for it, not for the moment at which it was satisfied.
@@ -234,8 +188,8 @@ def _dependencies(
     if "Dependency" not in columns:
         return {}
     said, codes = columns.mapped("Dependency", text.dependency)
-    jobs = set(ids["component_id"].tolist()) | set(ids["array_job_id"].tolist())
-    tasks = set(zip(ids["array_job_id"].tolist(), ids["array_task_id"].tolist(), strict=True))
+    jobs = set(ids.component_id.tolist()) | set(ids.array_job_id.tolist())
+    tasks = set(zip(ids.array_job_id.tolist(), ids.array_task_id.tolist(), strict=True))
     spelled, gone = [], []
     for wishes, any_one in said:
         there = [wish for wish in wishes if _is_there(wish, jobs, tasks)]
@@ -266,6 +220,19 @@ def _spelled(wishes: list[text.Depends], any_one: bool) -> tuple[str, str, int]:
     ids = (str(wish.job) if wish.task is None else f"{wish.job}_{wish.task}" for wish in numbered)
     kinds = (f"{wish.kind}+{wish.minutes}" if wish.minutes else wish.kind for wish in numbered)
     return ",".join(ids), ",".join([*kinds, *alone]), int(any_one and bool(wishes))
+
+
+def _remarks_on_ids(ids: Ids) -> list[str]:
+    notes = []
+    if ids.unnumbered:
+        notes.append(
+            f"no JobIDRaw: {_counted(ids.unnumbered, 'task')} of arrays with numbers above those of jobs"
+        )
+    if ids.runs_before:
+        notes.append(
+            f"{_counted(ids.runs_before, 'run')} that another run of the job followed, with free numbers"
+        )
+    return notes
 
 
 def _remarks(columns: Columns, skipped: np.ndarray, limit: np.ndarray, nodes: np.ndarray) -> list[str]:

@@ -30,7 +30,7 @@ _NAME, _COUNT, _TIME = (
     rb"(\d+(\.\d+)?[KM]?)?",
     rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d+|Unknown|None)?",
 )
-_LIMIT = rb"([\d:.-]+|UNLIMITED|Partition_Limit)?"
+_LIMIT = rb"([\d:.-]+|UNLIMITED|Partition_Limit|INVALID|Unknown)?"
 #: What the other columns look like; a guess at where a separator belongs must leave them so.
 _LOOKS: dict[str, re.Pattern[bytes]] = {
     column: re.compile(look)

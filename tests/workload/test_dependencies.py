@@ -140,6 +140,22 @@ def test_a_circle_is_found_exactly_where_sorting_fails(edges):
         assert len(jobs.dependencies()) == len(set(edges))
 
 
+def test_arrays_that_wait_task_by_task_cost_as_much_as_their_tasks():
+    tasks = 20_000
+    number = np.concatenate([np.full(tasks, 1), np.full(tasks, 2)])
+    jobs = chain(
+        np.where(number == 2, "1", ""),
+        np.where(number == 2, "AFTERCORR", ""),
+        array_job_id=number,
+        array_task_id=np.tile(np.arange(tasks), 2),
+    )
+    start = time.perf_counter()
+    edges = jobs.dependencies()
+    assert np.array_equal(edges["row"] - tasks, edges["after_row"])
+    assert len(edges) == tasks
+    assert time.perf_counter() - start < 2
+
+
 def test_only_rows_with_dependencies_cost_time():
     rows = 200_000
     ids = np.full(rows, "-1", dtype=object)

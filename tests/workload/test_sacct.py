@@ -205,7 +205,7 @@ def test_tasks_without_raw_numbers_get_free_ones(tmp_path):
     path = dump(tmp_path, {"JobID": "20_1"}, {"JobID": "20_2"}, {"JobID": "30"}, without=["JobIDRaw"])
     jobs = read_trace(path)
     assert jobs["component_id"].tolist() == [31, 32, 30]
-    assert jobs.source.notes == ("no column JobIDRaw: tasks of arrays have numbers above those of all jobs",)
+    assert jobs.source.notes == ("no JobIDRaw: 2 tasks of arrays with numbers above those of jobs",)
 
 
 @pytest.mark.parametrize("without", [[], ["JobIDRaw"]])
@@ -240,17 +240,43 @@ def test_each_run_of_a_requeued_job_counts_and_the_last_has_its_number(tmp_path)
         "component_id": [7, 91, 90], "modular_job_id": [7, 91, 90], "run_time": [50, 60, 60],
         "skipped": [0, 0, 0],
     }  # fmt: skip
-    assert jobs.source.notes == ("1 earlier run of requeued jobs, with numbers above those of all jobs",)
+    assert jobs.source.notes == ("1 run that another run of the job followed, with free numbers",)
+
+
+def test_dependencies_follow_the_last_run(tmp_path):
+    again = {"JobID": "3_5", "JobIDRaw": 4, "Submit": "2026-03-02T11:00:00"}
+    first, other = {"JobID": "3_5", "JobIDRaw": 4, "State": "NODE_FAIL"}, {"JobID": "3_6", "JobIDRaw": 3}
+    waiting = [{"JobIDRaw": 10 + i, "Dependency": text} for i, text in enumerate(("afterok:3", "afterok:4"))]
+    jobs = read_trace(
+        dump(tmp_path, first, again, other, *waiting, {"JobIDRaw": 12, "Dependency": "afterok:3_5"})
+    )
+    assert jobs.dependencies()[["row", "after_row"]].values.tolist() == [[3, 1], [3, 2], [4, 1], [5, 1]]
+
+
+def test_runs_of_a_heterogeneous_job_are_jobs_of_their_own(tmp_path):
+    late = {"Submit": "2026-03-02T11:00:00"}
+    parts = [{"JobID": "40+0", "JobIDRaw": 40}, {"JobID": "40+1", "JobIDRaw": 41}]
+    jobs = read_trace(dump(tmp_path, *parts, *({**part, **late} for part in parts)))
+    assert columns(jobs, "modular_job_id", "component_id", "components_total") == {
+        "modular_job_id": [42, 42, 40, 40], "component_id": [42, 43, 40, 41], "components_total": [2] * 4,
+    }  # fmt: skip
 
 
 def test_dumps_put_together_may_overlap(tmp_path):
-    """The same run in two dumps counts once, as the later dump says it."""
-    first = lines({"State": "RUNNING", "End": "Unknown", "ElapsedRaw": 10}, {"JobIDRaw": 8})
-    second = lines({}, {"JobIDRaw": 9})
+    """The same run in two dumps counts once, as the later line says it, or as the one that knows its end."""
+    running = {"State": "RUNNING", "End": "Unknown", "ElapsedRaw": 10}
+    pending = {"JobIDRaw": 10, "State": "PENDING", "Start": "Unknown", "ElapsedRaw": 0}
+    first = lines(running, {"JobIDRaw": 8}, {"JobIDRaw": 9}, pending)
+    second = lines({}, {"JobIDRaw": 8, "ElapsedRaw": 50}, {**running, "JobIDRaw": 9}, {"JobIDRaw": 10})
     jobs = read_trace(write(tmp_path / "t.sacct", [*first, "", *second]))
-    assert jobs["component_id"][jobs["skipped"] == 0].tolist() == [8, 7, 9]
-    assert SKIP_REASONS[jobs["skipped"][0]] == "the same run once more"
-    assert jobs["run_time"][jobs["skipped"] == 0].tolist() == [60, 60, 60]
+    live = jobs["skipped"] == 0
+    assert jobs["component_id"][live].tolist() == [9, 7, 8, 10]
+    assert jobs["run_time"][live].tolist() == [60, 60, 50, 60]
+    assert {SKIP_REASONS[code] for code in jobs["skipped"][~live]} == {"the same run once more"}
+    assert len(set(jobs["component_id"].tolist())) == 8
+    assert jobs.source.notes == ()
+    write_trace(jobs, tmp_path / "t.swf")
+    assert len(read_trace(tmp_path / "t.swf")) == 4
 
 
 def depending(tmp_path, *texts):
