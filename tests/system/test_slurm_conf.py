@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.system.slurm_conf import Site, read_slurm_conf
+from scheduler_sim.system.slurm_conf import Site, ignored, read_slurm_conf
 from scheduler_sim.system.slurm_conf.policy_keys import READERS
 from scheduler_sim.system.slurm_conf.values import parameters, seconds, size_mb, whole_minutes
 from scheduler_sim.system.system import Module, NodeSet, Partition, Resource, System
@@ -312,6 +312,60 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         ("6", "AllowGroups", "who"),
         ("6", "OverSubscribe", "a"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sharing", "noted"),
+    [
+        ("", "", True),
+        ("", "OverSubscribe=NO", True),
+        ("", "OverSubscribe=EXCLUSIVE", False),
+        ("", "Shared=Exclusive", False),
+        ("SelectType=select/linear\n", "", False),
+        ("SelectType=select/linear\n", "OverSubscribe=FORCE:2", True),
+        ("SelectType=select/linear\nSelectType=select/cons_tres\n", "", True),
+    ],
+)
+def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing: str, noted: bool) -> None:
+    found = site(tmp_path, f"{settings}{NODES}PartitionName=p Nodes=ALL {sharing}\n").ignored
+    assert [one.key for one in found] == (["OverSubscribe"] if noted else [])
+    assert all(one.matters for one in found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "reason"),
+    [
+        (
+            "top",
+            "SlurmctldHost AuthType StateSaveLocation LogTimeFormat SchedulerPort CacheGroups",
+            "DAEMONS",
+        ),
+        ("top", "PrologFlags EpilogMsgTime TaskPlugin ProctrackType MpiDefault SrunPortRange", "LAUNCH"),
+        ("top", "AccountingStorageTRES JobAcctGatherType AcctGatherNodeFreq JobCompLoc", "ACCOUNTING"),
+        ("top", "AccountingStorageEnforce", "LIMITS"),
+        ("top", "DefMemPerCPU MaxMemPerNode GresTypes SelectTypeParameters", "SHARING"),
+        ("top", "TopologyPlugin SwitchType TreeWidth", "NETWORK"),
+        ("top", "SuspendTime ResumeProgram", "POWER"),
+        ("top", "MaxJobCount MaxArraySize MinJobAge", "ADMISSION"),
+        ("top", "CompleteWait PriorityParameters", "NOT_MODELLED"),
+        ("top", "JobSubmitPlugins PrioritySiteFactorPlugin", "SITE_CODE"),
+        ("top", "JobRequeue", "REQUEUE"),
+        ("top", "Bogus", "UNKNOWN"),
+        ("node", "NodeAddr Port", "DAEMONS"),
+        ("node", "MemSpecLimit", "SHARING"),
+        ("partition", "AllowQos DenyAccounts Hidden", "ACCESS"),
+        ("partition", "QOS", "LIMITS"),
+        ("partition", "MaxCPUsPerNode DefMemPerGPU LLN", "SHARING"),
+        ("partition", "OverTimeLimit", "NOT_MODELLED"),
+        ("parameter", "bf_yield_interval max_rpc_cnt", "NO_TIME"),
+        ("parameter", "preempt_youngest_first", "PREEMPTION"),
+        ("parameter", "bf_hetjob_immediate", "NOT_MODELLED"),
+    ],
+)
+def test_each_key_has_its_reason(kind: str, keys: str, reason: str) -> None:
+    assert {key: ignored.why_ignored(kind, key) for key in keys.split()} == dict.fromkeys(
+        keys.split(), getattr(ignored, reason)
+    )
 
 
 # -- mistakes ------------------------------------------------------------------------

@@ -28,7 +28,7 @@ HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RUNNING)
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
-    PREEMPTION: r"preempt.*",
+    PREEMPTION: r"preempt.*|schedulertimeslice",
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"(topology|switch|route).*|treewidth",
     SHARING: r"selecttypeparameters|(def|max)(mem|cpu)per.*|defcpupergpu|grestypes|jobdefaults",
@@ -37,13 +37,14 @@ _TOP = {
     SITE_CODE: r"jobsubmitplugins|clifilterplugins|prioritysite.*|lua.*",
     ADMISSION: r"max(jobcount|jobid|arraysize|stepcount|taskspernode|nodecount|batchrequeue)|minjobage"
     r"|firstjobid",
+    NOT_MODELLED: r"completewait|priorityparameters|max_?switch.*",
     REQUEUE: r"jobrequeue|requeueexit.*",
     LAUNCH: r"(prolog|epilog|srun|task|proctrack|mpi|launch|unkillable|healthcheck|propagate|reboot|core|x11"
     r"|burstbuffer|batchstart|killonbadexit|jobfile|jobcredential|waittime|inactivelimit|usepam|plugstack"
     r"|vsizefactor|returntoservice|allowspec|disablerootjobs|memlimitenforce|mcs|resv).*",
     DAEMONS: r"(slurm|control|backup|auth|cred|crypto|communication|statesave|mail|plugin|log|debug|tmpfs"
     r"|federation|ext|sbcast|bcast|tcp|eio|keepalive|hash|interactive|privatedata|groupupdate|message|getenv"
-    r"|dumpfile|fastschedule|cluster|gpufreq|layouts|proxy|scron|maxdbdmsgs|nodefeatures|data|certmgr|tls).*",
+    r"|dumpfile|fastschedule|cachegroups|checkpoint|jobcheckpoint|scheduler(auth|port|rootfilter)|cluster|gpufreq|layouts|proxy|scron|maxdbdmsgs|nodefeatures|data|certmgr|tls).*",
 }
 _NODE = {
     DAEMONS: r"nodehostname|nodeaddr|bcastaddr|port|reason|certtoken",

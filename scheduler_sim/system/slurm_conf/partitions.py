@@ -35,8 +35,13 @@ def read_partitions(
     sets: Mapping[str, tuple[str, ...]],
     known: set[str],
     notes: Notes,
+    *,
+    whole_nodes: bool,
 ) -> list[Covered]:
-    """Return the partitions that have nodes, in the order of the file."""
+    """Return the partitions that have nodes, in the order of the file.
+
+    ``whole_nodes``: the site gives out whole nodes where a partition does not say otherwise.
+    """
     defaults: dict[str, Pair] = {}
     found: dict[str, Covered] = {}
     for record in records:
@@ -47,6 +52,7 @@ def read_partitions(
             continue
         whole = with_defaults(record, defaults)
         covered = Covered(_partition(whole, notes), _nodes(whole, nodes, sets, known, notes))
+        _note_ignored(whole, notes, whole_nodes=whole_nodes)
         if record.name.lower() in found:
             notes.wrong(
                 record.place, "PartitionName", f"found {record.name!r} again; allowed: each name once"
@@ -88,7 +94,6 @@ def _nodes(
 
 def _partition(record: Record, notes: Notes) -> Partition:
     pairs = record.pairs
-    _note_ignored(record, notes)
     name = notes.read(Pair("PartitionName", record.name, record.place), _name, "unnamed")
     both = notes.read(pairs.get("priority"), count, 1)
     max_time = notes.read(pairs.get("maxtime"), whole_minutes, None)
@@ -117,14 +122,15 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
     return default
 
 
-def _note_ignored(record: Record, notes: Notes) -> None:
+def _note_ignored(record: Record, notes: Notes, *, whole_nodes: bool) -> None:
+    """Keys that are not read; a partition whose jobs share nodes, which they do not here."""
+    sharing = record.pairs.get("oversubscribe", record.pairs.get("shared"))
     for key, pair in record.pairs.items():
-        if key in ("oversubscribe", "shared") and pair.value.upper() == "EXCLUSIVE":
-            continue  # as here: a job has its nodes to itself
-        if key not in _READ:
+        if key not in _READ and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))
-    if "oversubscribe" not in record.pairs and "shared" not in record.pairs:
-        notes.ignore(Pair("OverSubscribe", "NO", record.place), SHARING)
+    said = sharing or Pair("OverSubscribe", "NO", record.place)
+    if said.value.upper() not in ("EXCLUSIVE", *(("NO",) if whole_nodes else ())):
+        notes.ignore(said, SHARING)
 
 
 def _name(text: str) -> str:

@@ -60,7 +60,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
-    partitions = read_partitions(records, nodes, sets, known, notes)
+    partitions = read_partitions(records, nodes, sets, known, notes, whole_nodes=settings.whole_nodes)
     if not partitions and not notes.problems:
         notes.wrong(str(path), "PartitionName", "found none with nodes; allowed: at least one")
     if notes.problems:
@@ -85,7 +85,7 @@ class _Settings:
         self.policy: dict[str, Any] = {}
         self.places: dict[str, str] = {}
         self.licences: dict[str, int] = {}
-        self.cluster = ""
+        self.cluster, self.whole_nodes = "", False
         self._notes, self._modelled = notes, modelled
 
     def take(self, pair: Pair) -> None:
@@ -95,6 +95,8 @@ class _Settings:
         elif pair.key.lower() == "licenses":
             self.licences = self._notes.read(pair, licences, {})
         elif is_policy_key(pair):
+            if pair.key.lower() == "selecttype":
+                self.whole_nodes = pair.value.lower() == "select/linear"
             self._take_policy(pair)
         else:
             self._notes.ignore(pair, why_ignored("top", pair.key))
