@@ -1,12 +1,12 @@
 """A slow, plain model of Slurm's two schedulers: whole seconds, node identities as Python sets.
 
-The rules were read in Slurm 22.05's source (job_scheduler.c, backfill.c, controller.c, cons_common/job_test.c) and
-checked on recordings of a running Slurm. One second of the world is handled after the other; nothing is
-skipped and nothing is clever. Heterogeneous jobs, licences, features and arrays are left out.
+The rules were read in Slurm 22.05's source (job_scheduler.c, backfill.c, controller.c, job_test.c of
+cons_common) and checked on recordings of a running Slurm. One second of the world is handled after the other;
+nothing is skipped and nothing is clever. Heterogeneous jobs, licences, features and arrays are left out.
 
 The daemon has two threads that look at the world once a second. Main passes happen only in the background
-loop: when something was queued and batch_sched_delay has passed since the last, and every sched_interval. Backfill
-sleeps bf_interval after a cycle, then asks every second whether anything has changed since.
+loop: when something was queued and batch_sched_delay has passed since the last, and every sched_interval.
+Backfill sleeps bf_interval after a cycle, then asks every second whether anything has changed since.
 """
 
 from __future__ import annotations
@@ -204,6 +204,9 @@ class Slurm(Passes):
             self._back_to_queue(job, now)
         elif op.kind == "limit":
             job.limit = op.value
+        elif op.kind == "nice" and job.state == PENDING:
+            job.priority += job.nice - op.value
+            job.nice = op.value
         elif op.kind == "priority" and job.state == PENDING:
             job.priority = op.value
             job.part_priority = {}

@@ -1,10 +1,10 @@
 """The plain model of Slurm on the clock of a real daemon, in milliseconds.
 
 A daemon's background loop and its backfill thread look at the world once a second, each at a phase of its
-own. The loop's phase drifts, because each turn takes a little over a second. What ends just after a look is seen a
-second later. Slurm itself computes in whole seconds (`time(NULL)`), and so does the model it inherits from.
-It shows that what whole seconds leave unexplained is the phase of the two threads: given it, most recordings
-are met to the second.
+own. The loop's phase drifts, because each turn takes a little over a second. What ends just after a look is
+seen a second later. Slurm itself computes in whole seconds, and so does the model it inherits from. It shows
+that what whole seconds leave unexplained is the phase of the two threads: given it, most recordings are met
+to the second.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Passes:
             idle = own - gone - self.allocated() - self.completing(now)
             if len(idle) >= job.nodes:
                 self._launch(job, now, best_fit(idle, job.nodes), "main")
-            else:
+            elif now - job.eligible >= self.c.bf_min_age_reserve:
                 blocked.add(part)
                 gone |= own
 
@@ -66,18 +66,20 @@ class Passes:
         space = Space(self._floor(now), self._floor(now + c.bf_window), self.all_nodes)
         reserved: dict[str, int] = {}
         counts: dict[tuple, int] = {}
-        tests = 0
+        tests = started = 0
         for job, part in records:
             if tests >= c.bf_max_job_test:
                 break
             if job.state != PENDING:
                 continue
-            now_only = (
-                bool(c.bf_job_part_count_reserve) and reserved.get(part, 0) >= c.bf_job_part_count_reserve
-            )
+            enough = c.bf_job_part_count_reserve and reserved.get(part, 0) >= c.bf_job_part_count_reserve
+            now_only = bool(enough) or now - job.eligible < c.bf_min_age_reserve
             if self._over_limits(counts, job, part):
                 continue
             tests += self._backfill_one(now, job, part, space, now_only, reserved)
+            started += job.state == RUNNING
+            if c.bf_max_job_start and started >= c.bf_max_job_start:
+                break
 
     def _over_limits(self, counts: dict[tuple, int], job: Job, part: str) -> bool:
         pairs = (("part", part), self.c.bf_max_job_part), (("user", job.user), self.c.bf_max_job_user)

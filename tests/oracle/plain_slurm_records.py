@@ -60,7 +60,7 @@ class Op:
     """Something an operator does to a job."""
 
     time: int
-    kind: str  # cancel, hold, release, requeue, limit, priority
+    kind: str  # cancel, hold, release, requeue, limit, nice, priority
     id: int
     value: int = 0
 
@@ -89,6 +89,8 @@ class Config:
     bf_max_job_test: int = 500
     bf_max_job_user: int = 0
     bf_max_job_part: int = 0
+    bf_max_job_start: int = 0
+    bf_min_age_reserve: int = 0
     bf_job_part_count_reserve: int = 0
     kill_invalid_depend: bool = False
     over_time_limit: int = 0  # minutes

@@ -20,10 +20,12 @@ def play_plain(case: Case, run: Run, **settings: object) -> list[Fate]:
 
 
 def plain_slurm(case: Case, run: Run, **settings: object) -> Slurm:
-    return Slurm(_config(case, run, settings), [_job(given) for given in case.jobs], _ops(case, run))
+    return Slurm(
+        plain_config(case, run, settings), [plain_job(given) for given in case.jobs], plain_ops(case, run)
+    )
 
 
-def _config(case: Case, run: Run, settings: dict[str, object]) -> Config:
+def plain_config(case: Case, run: Run, settings: dict[str, object]) -> Config:
     conf = case.conf
     config = Config(_partitions(case), origin=run.origin, daemon_start=run.daemon_start)
     config.builtin = conf.get("SchedulerType") == "sched/builtin"
@@ -63,7 +65,7 @@ def _duration(text: str) -> int:
     return ((int(days) * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
-def _job(given: dict) -> Job:
+def plain_job(given: dict) -> Job:
     return Job(
         id=given["id"],
         submit=given["submit"],
@@ -96,7 +98,7 @@ def _depends(text: str) -> tuple[str, list[tuple[str, list[int], int]]]:
     return joiner, terms
 
 
-def _ops(case: Case, run: Run) -> list[Op]:
+def plain_ops(case: Case, run: Run) -> list[Op]:
     ops = []
     for given in case.ops:
         kind, value = given["op"], 0

@@ -100,6 +100,29 @@ def test_release_sends_to_the_end_of_the_queue():
     assert released[3].start < released[2].start
 
 
+def test_bf_max_job_start_ends_the_cycle():
+    """Three jobs that backfill could start at once: one a cycle, and the cycles are at 2, 4, 6, 8."""
+    jobs = [job(number, 3, 1, 50) for number in (1, 2, 3)]
+    started = play(jobs, backfill_first=True, bf_max_job_start=1, batch_sched_delay=1000)
+    assert [started[i].start for i in (1, 2, 3)] == [4, 6, 8]
+
+
+def test_a_young_job_does_not_block_the_partition():
+    """Job 2 waits for all nodes; job 3, too long to be backfilled, passes it while it is young."""
+
+    def three() -> list[Job]:
+        return [job(1, 4, 6, 100, limit=2), job(2, 5, 8, 10), job(3, 11, 2, 300, limit=9)]
+
+    assert play(three(), bf_min_age_reserve=60)[3].start == 11
+    assert play(three())[3].start > 100
+
+
+def test_nice_moves_a_job_in_the_fifo_queue():
+    jobs = [job(1, 4, 8, 30), job(2, 5, 8, 10), job(3, 6, 8, 10)]
+    ended = play(jobs, [Op(10, "nice", 3, -100)])
+    assert ended[3].start < ended[2].start
+
+
 def test_kill_invalid_depend_takes_the_dependants_along():
     def chain() -> list[Job]:
         never = (",", [("afterok", [1], 0)])
