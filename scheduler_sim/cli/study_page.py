@@ -19,9 +19,11 @@ def study_text(study: Study, conducted: Conducted, seconds: float) -> str:
     """Return the page: how many runs, and the mean of each metric over the seeds."""
     index = conducted.index
     new = conducted.new
-    already = len(index) - new - len(conducted.failed)
+    different = int(index["id"].nunique())
+    already = different - new - len(conducted.failed)
     overhead = f", {1000 * seconds / new:.0f} ms each" if new else ""
-    title = f"{plain(study.name)}: {count(len(index), 'run')}"
+    twice = f", {different:,} of them different" if different < len(index) else ""
+    title = f"{plain(study.name)}: {count(len(index), 'run')}{twice}"
     done = f"  {new:,} new in {duration(round(seconds))}{overhead}; {already:,} were there"
     failed = f"; {len(conducted.failed):,} failed" if conducted.failed else ""
     parts = [title, done + failed, _means(study, index), _comparison(study, conducted.comparison)]

@@ -13,9 +13,11 @@ from scheduler_sim.metrics.comparison import compare
 from scheduler_sim.metrics.trimming import trim as trimmed
 from scheduler_sim.result.columns import COMPONENTS
 from scheduler_sim.result.store import read_table
+from scheduler_sim.study.keys import spelt
 
 REPLICATE = "seed"
 BLOCK = "block"
+NOTHING = pd.DataFrame(columns=["replicates"])
 
 
 def compared(
@@ -39,7 +41,7 @@ def compared(
     """
     keys = document["keys"]
     if not keys["baseline"]:
-        return pd.DataFrame()
+        return NOTHING
     (factor, level), *_ = keys["baseline"].items()
     cells = [name for name in document["factors"] if name not in (factor, REPLICATE)]
     wanted = [name for name in metrics or keys["metrics"] if name in index]
@@ -50,15 +52,15 @@ def compared(
     shares = (keys["trim"]["warm_up"] / 100, keys["trim"]["cool_down"] / 100)
     parts = []
     for replicates, runs in (("seeds", finished[random]), ("blocks", finished[~random])):
-        if str(level) not in set(runs[factor]) or runs[factor].nunique() < 2:
+        if spelt(level) not in set(runs[factor]) or runs[factor].nunique() < 2:
             continue
         by_block = replicates == "blocks"
         table = _in_blocks(directory, runs, document["factors"], shares) if by_block else runs
         known = [name for name in wanted if name in table]
         replicate = BLOCK if by_block else REPLICATE
-        found = compare(table, known, factor, str(level), cells, replicate=replicate, blocks=by_block)
+        found = compare(table, known, factor, spelt(level), cells, replicate=replicate, blocks=by_block)
         parts.append(found.assign(replicates=replicates))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return pd.concat(parts, ignore_index=True) if parts else NOTHING
 
 
 def _in_blocks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ class Conducted:
     directory : of the study.
     index : a row a run: id, factors, state, error, metrics.
     comparison : how the levels of the baseline's factor compare; see :func:`compared`.
-    new : runs carried out; the others were there before.
+    new : different runs carried out; the others were there before, or are the same under another name.
     failed : error by run id.
     """
 
@@ -68,8 +68,8 @@ def conduct(
         while True:
             runs = study.runs(seeds)
             store.write_study(study_document(study, seeds))
-            missing = [run for run in runs if run.id not in failed and not store.is_done(run)]
-            errors = _carry_out(store, missing, len(runs), runner, progress)
+            missing = [run for run in _different(runs) if run.id not in failed and not store.is_done(run)]
+            errors = _carry_out(store, missing, len({run.id for run in runs}), runner, progress)
             new += len(missing) - len(errors)
             failed |= errors
             index = store.write_index(runs, failed)
@@ -81,6 +81,14 @@ def conduct(
         comparison = compared(store.directory, study_document(study, seeds), index)
         store.write_comparison(comparison)
         return Conducted(store.directory, index, comparison, new, failed)
+
+
+def _different(runs: Sequence[Run]) -> list[Run]:
+    """Return the first run of each id: the same one may stand under several names."""
+    first: dict[str, Run] = {}
+    for run in runs:
+        first.setdefault(run.id, run)
+    return list(first.values())
 
 
 def _carry_out(

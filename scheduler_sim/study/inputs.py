@@ -12,7 +12,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.generation.recipe import Recipe
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.study.keys import StudyKeys
-from scheduler_sim.study.run import Run, Trim, file_digest
+from scheduler_sim.study.run import Run, Trim, digest, file_digest, nameless
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.trace_io import trace_format
 
@@ -35,6 +35,7 @@ class Inputs:
         self.systems: dict[str, dict[str, Any]] = {}
         self.workloads: dict[str, dict[str, Any]] = {}
         self.policies: dict[str, Policy] = {}
+        self._parts: dict[tuple[str, str, str], Any] = {}
 
     def open(self, keys: StudyKeys) -> Iterator[Problem]:
         """Open everything a study names; yield what is wrong."""
@@ -64,30 +65,53 @@ class Inputs:
 
     def run(self, labels: Mapping[str, str], settings: Mapping[str, Any], seed: int, keys: StudyKeys) -> Run:
         """Return the run of some levels. Raises ConfigError for a parameter that does not apply."""
-        policy = self.policies[labels["policy"]]
-        of_policy = {key: value for key, value in settings.items() if key.startswith("policy.")}
-        varied = policy.with_settings(of_policy) if of_policy else policy
-        system = _varied(self.systems[labels["system"]], settings, "system")
-        workload = self.workloads[labels["workload"]]
-        random = "recipe" in workload
+        system, system_digest = self._part("system", labels["system"], settings, self._varied_system)
+        policy, files, policy_digest = self._part("policy", labels["policy"], settings, self._varied_policy)
+        workload, of_workload = self._part("recipe", labels["workload"], settings, self._varied_workload)
+        random = self.is_random(labels["workload"])
+        if random:
+            workload, of_workload = {**workload, "seed": seed}, digest([of_workload, seed])
         return Run(
             factors=dict(labels),
-            system=System.from_dict(system).to_dict(),
-            workload=self._of_seed(workload, settings, seed),
-            policy=varied,
+            system=system,
+            workload=workload,
+            policy=policy,
             seed=seed,
-            files={role: file_digest(path) for role, path in varied.files if role != "policy"},
+            digests={"system": system_digest, "workload": of_workload, "policy": policy_digest},
+            files=files,
             honour_status=keys.honour_status,
-            trace_path="" if random else workload["path"],
+            trace_path="" if random else self.workloads[labels["workload"]]["path"],
             trim=Trim(keys.trim.warm_up / 100, keys.trim.cool_down / 100),
         )
 
-    def _of_seed(self, workload: Mapping[str, Any], settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        if "recipe" not in workload:
-            return {"trace": workload["trace"]}
-        recipe = Recipe.of(**_varied(workload["recipe"], settings, "recipe"))
+    def _part(
+        self, section: str, name: str, settings: Mapping[str, Any], make: Callable[[str, dict[str, Any]], Any]
+    ) -> Any:
+        """Return what ``make`` makes of a name and the settings of a section, made and hashed once."""
+        own = {key: value for key, value in settings.items() if key.startswith(f"{section}.")}
+        place = section, name, repr(own)
+        if place not in self._parts:
+            self._parts[place] = make(name, own)
+        return self._parts[place]
+
+    def _varied_system(self, name: str, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        system = System.from_dict(_varied(self.systems[name], settings, "system")).to_dict()
+        return system, digest(system)
+
+    def _varied_policy(self, name: str, settings: dict[str, Any]) -> tuple[Policy, dict[str, str], str]:
+        policy = self.policies[name].with_settings(settings) if settings else self.policies[name]
+        files = {role: file_digest(path) for role, path in policy.files if role != "policy"}
+        return policy, files, digest(nameless(policy, files))
+
+    def _varied_workload(self, name: str, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        """Return what determines a workload but its seed."""
+        workload = self.workloads[name]
+        if not self.is_random(name):
+            return {"trace": workload["trace"]}, digest(workload["trace"])
+        recipe = Recipe.of(**_varied(workload["recipe"], settings, "recipe")).to_dict()
         scenario = workload.get("scenario")
-        return {"recipe": recipe.to_dict(), "seed": seed, **({"scenario": scenario} if scenario else {})}
+        varied = {"recipe": recipe, **({"scenario": scenario} if scenario else {})}
+        return varied, digest(varied)
 
     def _system(self, given: Any) -> dict[str, Any]:
         system = System.from_dict(given) if isinstance(given, dict) else System.from_file(self._place(given))

@@ -47,6 +47,13 @@ def _seeds(written: Any) -> list[int]:
     return seeds
 
 
+def spelt(value: Any) -> str:
+    """Return a parameter's value as the index writes it."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)
+
+
 def _levels(written: Any) -> dict[str, list[Any]]:
     """Read a mapping of keys to lists of values; one value is a list of one."""
     if not isinstance(written, dict):
@@ -54,7 +61,7 @@ def _levels(written: Any) -> dict[str, list[Any]]:
     levels = {}
     for key, values in written.items():
         listed = values if isinstance(values, list) else [values]
-        if not listed or len({repr(value) for value in listed}) < len(listed):
+        if not listed or len({spelt(value) for value in listed}) < len(listed):
             raise ValueError
         levels[str(key)] = listed
     return levels
@@ -62,11 +69,11 @@ def _levels(written: Any) -> dict[str, list[Any]]:
 
 def _matches(written: Any) -> list[dict[str, list[str]]]:
     """Read a list of mappings from a factor to the levels that match."""
-    if not isinstance(written, list):
+    if not isinstance(written, list) or not all(isinstance(one, dict) for one in written):
         raise TypeError
     return [
         {
-            str(key): [str(v) for v in (value if isinstance(value, list) else [value])]
+            str(key): [spelt(v) for v in (value if isinstance(value, list) else [value])]
             for key, value in one.items()
         }
         for one in written

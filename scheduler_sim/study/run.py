@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +47,7 @@ class Run:
     workload : ``trace`` (sha256) or ``recipe`` (keys) with ``seed``, and ``scenario``.
     policy : as it is carried out; files : sha256 of the Python files that order its queue.
     seed : of the simulation's own draws.
+    digests : of system, workload and policy, hashed once for all runs that share them.
     honour_status : whether components fail whose status is not success.
     trace_path : where the trace stands; trim : what does not count. Neither is part of the identity.
     """
@@ -56,6 +57,7 @@ class Run:
     workload: Mapping[str, Any]
     policy: Policy
     seed: int
+    digests: Mapping[str, str]
     files: Mapping[str, str] = field(default_factory=dict)
     honour_status: bool = False
     trace_path: str = ""
@@ -67,21 +69,22 @@ class Run:
         return {
             "system": self.system,
             "workload": self.workload,
-            "policy": {**self.policy.to_dict(), "name": None, "files": dict(self.files)},
+            "policy": nameless(self.policy, self.files),
             "seed": self.seed,
             "honour_status": self.honour_status,
             "code": code_digest(),
         }
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Hash of all that determines the result, as hexadecimal text."""
-        return digest(self.identity)[:DIGITS]
+        rest = {"seed": self.seed, "honour_status": self.honour_status, "code": code_digest()}
+        return digest({**self.digests, **rest})[:DIGITS]
 
     @property
     def workload_id(self) -> str:
         """Hash of what determines the workload: runs with the same one may share it."""
-        return digest(self.workload)[:DIGITS]
+        return self.digests["workload"][:DIGITS]
 
     def carry_out(self) -> Result:
         """Simulate; the manifest says what to repeat."""
@@ -94,6 +97,11 @@ class Run:
         )
         result.manifest["run"] = {"id": self.id, "factors": dict(self.factors), **self.identity}
         return result
+
+
+def nameless(policy: Policy, files: Mapping[str, str]) -> dict[str, Any]:
+    """Return what determines a policy: its keys but the name, and the files that order its queue."""
+    return {**policy.to_dict(), "name": None, "files": dict(files)}
 
 
 @lru_cache(maxsize=2)

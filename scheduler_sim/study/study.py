@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -13,7 +13,7 @@ from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.study.inputs import Inputs
-from scheduler_sim.study.keys import MOST_RUNS, StudyKeys
+from scheduler_sim.study.keys import MOST_RUNS, StudyKeys, spelt
 from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import known_metrics
 
@@ -65,19 +65,22 @@ class Study:
             *_matching(keys, "exclude"),
             *_trim(keys),
             *_metrics(keys, inputs),
+            *_replicates(keys, inputs),
         ]
         if problems:
             return None, problems
         study = cls(keys.name or name, keys, inputs)
         try:
-            runs = study.runs(keys.seeds[:1])
+            by_seed = any(SEED in one for one in (*keys.include, *keys.exclude))
+            runs = study.runs(keys.seeds if by_seed else keys.seeds[:1])
         except ConfigError as error:
             return None, [Problem(("parameters",), text) for text in error.problems]
         if not runs:
             return None, [Problem(("include",), "no run is left by include and exclude")]
-        if len(runs) * len(keys.seeds) > MOST_RUNS:
-            return None, [Problem((), f"found {len(runs) * len(keys.seeds):,} runs; allowed: {MOST_RUNS:,}")]
-        return study, []
+        number = len(runs) * (1 if by_seed else len(keys.seeds))
+        if number > MOST_RUNS:
+            return None, [Problem((), f"found {number:,} runs; allowed: {MOST_RUNS:,}")]
+        return study, list(_baseline_left(keys, runs))
 
     def conduct(self, directory: str | Path, workers: int = 1) -> Conducted:
         """Carry out what the directory lacks, on so many processes; return index and comparison.
@@ -97,36 +100,41 @@ class Study:
         return (*FACTORS, *self.keys.parameters, SEED)
 
     def runs(self, seeds: list[int] | None = None) -> list[Run]:
-        """Return the runs, workload by workload and seed by seed; of traces the first seed alone."""
-        chosen = self.keys.seeds if seeds is None else seeds
-        found: dict[str, Run] = {}
-        for workload in self.inputs.workloads:
-            for settings in self._settings():
-                for seed in chosen if self.inputs.is_random(workload) else self.keys.seeds[:1]:
-                    for system, policy in product(self.inputs.systems, self.inputs.policies):
-                        labels = {"system": system, "workload": workload, "policy": policy}
-                        labels |= {key: spelt(value) for key, value in settings.items()} | {SEED: str(seed)}
-                        if self._wanted(labels):
-                            run = self.inputs.run(labels, settings, seed, self.keys)
-                            found.setdefault(run.id, run)
-        return list(found.values())
+        """Return the runs, workload by workload and seed by seed; of traces the first seed alone.
 
-    def _settings(self) -> Iterator[dict[str, Any]]:
-        """Yield each combination of the parameters, the first one varying slowest."""
-        keys = list(self.keys.parameters)
-        for values in product(*self.keys.parameters.values()):
-            yield dict(zip(keys, values, strict=True))
+        Combinations that mean the same, as a policy under two names, have one id: they are one
+        run on disk, and each is a row of the index. A trace has no level of a recipe's keys.
+        """
+        chosen = self.keys.seeds if seeds is None else seeds
+        return [
+            self.inputs.run(labels, settings, seed, self.keys)
+            for workload in self.inputs.workloads
+            for settings, levels in self._settings(self.inputs.is_random(workload))
+            for seed in (chosen if self.inputs.is_random(workload) else self.keys.seeds[:1])
+            for system, policy in product(self.inputs.systems, self.inputs.policies)
+            for labels in [
+                {"system": system, "workload": workload, "policy": policy, **levels, SEED: str(seed)}
+            ]
+            if self._wanted(labels)
+        ]
+
+    def _settings(self, random: bool) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+        """Yield the combinations of the parameters that apply, and all levels; the first varies slowest."""
+        applying = {
+            key: values
+            for key, values in self.keys.parameters.items()
+            if random or not key.startswith("recipe.")
+        }
+        for values in product(*applying.values()):
+            settings = dict(zip(applying, values, strict=True))
+            yield (
+                settings,
+                {key: spelt(settings[key]) if key in settings else "" for key in self.keys.parameters},
+            )
 
     def _wanted(self, labels: Mapping[str, str]) -> bool:
         included = not self.keys.include or any(_match(labels, one) for one in self.keys.include)
         return included and not any(_match(labels, one) for one in self.keys.exclude)
-
-
-def spelt(value: Any) -> str:
-    """Return a parameter's value as the index writes it."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return str(value)
 
 
 def _match(labels: Mapping[str, str], wanted: Mapping[str, list[str]]) -> bool:
@@ -151,6 +159,24 @@ def _baseline(keys: StudyKeys) -> Iterator[Problem]:
             yield Problem(where, f"{found(factor)}, no factor of this study; {one_of(allowed, factor)}")
         elif spelt(level) not in levels[factor]:
             yield Problem(where, f"{found(level)}; {one_of(levels[factor], spelt(level))}")
+
+
+def _baseline_left(keys: StudyKeys, runs: Sequence[Run]) -> Iterator[Problem]:
+    for factor, level in keys.baseline.items():
+        left = list(dict.fromkeys(run.factors[factor] for run in runs))
+        if spelt(level) not in left:
+            text = f"{found(level)}, of which include and exclude leave no run; {one_of(left, spelt(level))}"
+            yield Problem(("baseline", factor), text)
+
+
+def _replicates(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
+    if keys.replicates is None:
+        return
+    if not keys.baseline:
+        yield Problem(("replicates",), "found without baseline; allowed: with one, as policy: easy")
+    if inputs.workloads and not any(map(inputs.is_random, inputs.workloads)):
+        text = "found for traces alone, which are run once; allowed: with a recipe"
+        yield Problem(("replicates",), text)
 
 
 def _trim(keys: StudyKeys) -> Iterator[Problem]:

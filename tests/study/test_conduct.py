@@ -21,7 +21,7 @@ from scheduler_sim.study.conduct import conduct
 from scheduler_sim.study.processes import local
 from scheduler_sim.study.store import Store
 from tests.conftest import ROOT
-from tests.study.studies import RECIPE, small, tree
+from tests.study.studies import RECIPE, SYSTEM, small, tree
 
 DASK_WORKERS = 2
 
@@ -157,10 +157,32 @@ def test_comparisons_are_paired_by_seed(tmp_path):
 
 
 def test_a_policy_compared_with_itself_is_no_different(tmp_path):
-    policies = {"easy": "easy", "again": {"policy": "easy", "set": {"policy.depth": 1}}}
+    policies = {"easy": "easy", "same": "easy", "again": {"policy": "easy", "set": {"policy.depth": 1}}}
     conducted = conduct(small(policies=policies, baseline={"policy": "easy"}, seeds=5), tmp_path / "study")
+    assert conducted.comparison["policy"].unique().tolist() == ["same", "again"]
     assert (conducted.comparison["difference"] == 0).all()
-    assert conducted.comparison["verdict"].str.startswith("no difference").all()
+    assert (conducted.comparison["verdict"] == "no difference: all 5 pairs are equal").all()
+    assert (conducted.new, len(conducted.index), conducted.index["id"].nunique()) == (10, 15, 10)
+    assert len(list((tmp_path / "study" / "runs").iterdir())) == 10
+
+
+@pytest.mark.parametrize("factor", ["systems", "workloads"])
+def test_equal_systems_and_equal_workloads_are_no_different(factor, tmp_path):
+    levels = {"systems": {"a": SYSTEM, "b": SYSTEM}, "workloads": {n: {"recipe": RECIPE} for n in "ab"}}
+    study = small(**{factor: levels[factor]}, policies=["easy"], seeds=5, baseline={factor[:-1]: "a"})
+    comparison = conduct(study, tmp_path / "study").comparison
+    assert (comparison[factor[:-1]] == "b").all()
+    assert (comparison["verdict"] == "no difference: all 5 pairs are equal").all()
+
+
+def test_a_baseline_may_be_true_or_false(tmp_path):
+    study = small(
+        policies=["easy"],
+        parameters={"policy.extra_rule": [True, False]},
+        baseline={"policy.extra_rule": True},
+    )
+    comparison = conduct(study, tmp_path / "study").comparison
+    assert set(comparison["policy.extra_rule"]) == {"false"}
 
 
 def test_a_trace_is_compared_by_blocks(tmp_path):

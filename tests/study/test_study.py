@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.generation.recipe import Recipe
 from scheduler_sim.study import run as run_module
 from scheduler_sim.study.keys_page import keys_page
 from scheduler_sim.study.study import Study
@@ -70,8 +73,66 @@ def test_identity_is_what_determines_the_result(monkeypatch):
     assert not set(ids()) & set(same)
 
 
-def test_the_same_run_under_two_names_is_one():
-    assert len(small(policies={"easy": "easy", "again": "easy"}).runs()) == 3
+def test_the_same_run_under_two_names_is_one_run_and_two_rows():
+    runs = small(policies={"easy": "easy", "again": "easy"}).runs()
+    assert len(runs) == 6
+    assert len({run.id for run in runs}) == 3
+
+
+def test_a_trace_has_no_level_of_a_recipes_keys():
+    parameters = {"recipe.model.arrivals.offered_load": [0.5, 0.6], "policy.depth": [1, 2]}
+    study = small(
+        seeds=1,
+        policies=["easy"],
+        workloads={"sample": SAMPLE, "like": {"recipe": RECIPE}},
+        parameters=parameters,
+        exclude=[{"recipe.model.arrivals.offered_load": 0.5, "policy.depth": 1}],
+    )
+    assert labels(study, "workload", *parameters) == [
+        ("sample", "", "1"),
+        ("sample", "", "2"),
+        ("like", "0.5", "2"),
+        ("like", "0.6", "1"),
+        ("like", "0.6", "2"),
+    ]
+
+
+def test_levels_are_spelt_one_way_wherever_they_stand():
+    parameters = {"policy.extra_rule": [True, False]}
+    study = small(
+        parameters=parameters,
+        policies=["easy"],
+        seeds=1,
+        exclude=[{"policy.extra_rule": False}],
+        baseline={"policy.extra_rule": True},
+    )
+    assert labels(study, "policy.extra_rule") == [("true",)]
+
+
+def test_a_seed_that_is_included_alone_is_run():
+    assert labels(small(include=[{"seed": 2}]), "seed") == [("2",), ("2",)]
+
+
+def test_shared_inputs_are_read_and_hashed_once(monkeypatch):
+    """Planning 100,000 runs must not take longer than some seconds."""
+    read = []
+    of = Recipe.of
+    monkeypatch.setattr(Recipe, "of", lambda **keys: (read.append(1), of(**keys))[1])
+    study = small(seeds=500, parameters={"policy.depth": [1, 2], "system.modules.cluster.nodes": [64, 96]},
+                  policies=["easy"])  # fmt: skip
+    assert len({run.id for run in study.runs()}) == 2000
+    assert len(read) == 2  # as it was opened, and as it is used
+
+
+@pytest.mark.parametrize("changed", ["system", "workload", "policy"])
+def test_what_is_hashed_is_what_is_carried_out(changed):
+    """Each part of the identity has a hash of its own in the id."""
+    run = small().runs()[0]
+    parts = {"system": run.system, "policy": run_module.nameless(run.policy, run.files)}
+    for name, part in parts.items():
+        assert run.digests[name] == run_module.digest(part)
+    other = replace(run, digests={**run.digests, changed: "0" * 64})
+    assert other.id != run.id
 
 
 def test_runs_that_share_a_workload_say_so():
@@ -117,6 +178,17 @@ def test_policy_functions_count_by_their_source(tmp_path):
         ({"trim": {"warm_up": 60, "cool_down": 40}}, "together below 100"),
         ({"metrics": ["wait_mean"]}, "did you mean"),
         ({"replicates": {"half_width": 5, "metric": "speed"}}, "found 'speed'"),
+        ({"replicates": {"half_width": 5}}, "replicates: found without baseline"),
+        (
+            {"replicates": {"half_width": 5}, "baseline": {"policy": "easy"}, "workloads": [SAMPLE]},
+            "found for traces alone",
+        ),
+        (
+            {"baseline": {"policy": "easy"}, "exclude": [{"policy": "easy"}]},
+            "include and exclude leave no run; allowed: fcfs",
+        ),
+        ({"parameters": {"policy.depth": [1, "1"]}}, "different values"),
+        ({"exclude": ["easy"]}, "a list of mappings"),
     ],
 )
 def test_mistakes_are_told(keys, said):

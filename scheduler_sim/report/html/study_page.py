@@ -111,21 +111,32 @@ def _short(study: Conducted, factor: str) -> str:
 
 def _levels(study: Conducted) -> Child:
     names = [name for name in study.document["factors"] if name != SEED]
-    levels = {plain(name): listing(plain(level) for level in pd.unique(study.index[name])) for name in names}
+    levels = {
+        plain(name): listing(plain(level) for level in pd.unique(study.index[name]) if level != "")
+        for name in names
+    }
     seeds = pd.unique(study.index[SEED])
     baseline = study.document["keys"].get("baseline") or {}
     facts = {**levels, "seeds": f"{len(seeds):,} ({min(seeds)} to {max(seeds)})" if len(seeds) else "none"}
-    if baseline:
+    if baseline and len(study.comparison):
         facts["compared with"] = listing(f"{plain(name)} {plain(level)}" for name, level in baseline.items())
     return pairs(facts)
 
 
 def _found(study: Conducted, charts: Child) -> Child:
     if study.comparison.empty:
-        return tag(
-            "p", "The study names no baseline, or nothing finished beside it, so nothing was compared."
-        )
+        return tag("p", _nothing_compared(study))
     return [_sentences(study), charts, _comparison(study)]
+
+
+def _nothing_compared(study: Conducted) -> str:
+    baseline = study.document["keys"].get("baseline") or {}
+    if not baseline:
+        return "The study names no baseline, so nothing was compared."
+    (factor, level), *_ = baseline.items()
+    if study.index[factor].nunique() < 2:
+        return f"{plain(factor)} has no level but the baseline, {plain(level)}, so nothing was compared."
+    return f"No run of {plain(factor)} {plain(level)}, or none of the others, finished; nothing was compared."
 
 
 def _sentences(study: Conducted) -> Child:
