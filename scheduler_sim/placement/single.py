@@ -13,11 +13,15 @@ from typing import Any, NamedTuple
 from scheduler_sim.placement.shared import NEVER_ENOUGH
 from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time
 from scheduler_sim.system.licence import parse_licences
+from scheduler_sim.system.module import NodeChoice
 from scheduler_sim.system.system import Module, Partition, System
 
 
 class Way(NamedTuple):
-    """A placement that can run: module number, nodes, limit (s), run time (s), cost, shared resources."""
+    """A placement that can run: module number, nodes, limit (s), run time (s), cost, shared resources.
+
+    ``choices``: which nodes it may take; none where nodes are only counted.
+    """
 
     module: int
     nodes: int
@@ -25,6 +29,7 @@ class Way(NamedTuple):
     run: int
     cost: float
     demand: tuple[int, ...]
+    choices: tuple[NodeChoice, ...] = ()
 
 
 class Single(NamedTuple):
@@ -45,10 +50,10 @@ class Single(NamedTuple):
 
 
 class Placer:
-    """Finds the placements of single components on a system; ``only_first`` keeps the first way."""
+    """Finds the placements of single components on a system, by the options of ``expand``."""
 
-    def __init__(self, system: System, *, only_first: bool) -> None:
-        self._system, self._only_first = system, only_first
+    def __init__(self, system: System, *, only_first: bool, by_sets: bool = False) -> None:
+        self._system, self._only_first, self._by_sets = system, only_first, by_sets
         self._partitions = lru_cache(maxsize=4096)(system.partitions_for)
 
     def place(self, asked: Mapping[str, Any]) -> Single:
@@ -71,10 +76,12 @@ class Placer:
         for partition in partitions:
             number = self._system.module_index(partition.module)
             module, limit, nodes = self._system.modules[number], _limit(asked, partition), asked["nodes"]
-            if self._can_run(asked, module, partition, limit):
+            choices = self._choices(asked, partition) if self._by_sets else ()
+            fits = any(one.least <= nodes <= one.most for one in choices)
+            if (fits if self._by_sets else _fits(asked, module)) and self._takes(asked, partition, limit):
                 for demand in demands:
                     cost = nodes * module.cost_per_node * limit
-                    yield Way(number, nodes, limit, asked["run_time"], cost, demand)
+                    yield Way(number, nodes, limit, asked["run_time"], cost, demand, choices)
 
     def _demands(self, asked: Mapping[str, Any]) -> list[tuple[int, ...]]:
         """What each alternative asks of the shared resources, in their order."""
@@ -93,16 +100,19 @@ class Placer:
             found.append(tuple(demand))
         return found
 
-    def _can_run(self, asked: Mapping[str, Any], module: Module, partition: Partition, limit: int) -> bool:
-        cores = max(asked["processes_per_node"], 0) * max(asked["threads_per_process"], 1)
+    def _choices(self, asked: Mapping[str, Any], partition: Partition) -> tuple[NodeChoice, ...]:
+        memory = asked["memory_kb"]
+        return self._system.node_choices(
+            partition.name, asked["constraint"], cores=_cores(asked), memory_kb=memory
+        )
+
+    def _takes(self, asked: Mapping[str, Any], partition: Partition, limit: int) -> bool:
+        """Tell whether a partition takes a component of its size and limit."""
         return (
-            module.satisfies(asked["constraint"])
-            and partition.state not in NO_SUBMISSIONS
+            partition.state not in NO_SUBMISSIONS
             and partition.min_nodes <= asked["nodes"] <= self._system.nodes_of(partition.name)
             and (partition.max_nodes is None or asked["nodes"] <= partition.max_nodes)
             and (partition.max_time_s is None or limit <= partition.max_time_s)
-            and not 0 < module.memory_kb < asked["memory_kb"]
-            and not 0 < module.least_cores < cores
         )
 
     def _there_is(self, demand: tuple[int, ...]) -> bool:
@@ -115,3 +125,16 @@ def _limit(asked: Mapping[str, Any], partition: Partition) -> int:
         return max(asked["time_limit"], 1)
     default = default_time(partition)
     return max(asked["run_time"] if default is None else default, 1)
+
+
+def _fits(asked: Mapping[str, Any], module: Module) -> bool:
+    """Tell whether every node of a module has what a component asks of a node."""
+    return (
+        module.satisfies(asked["constraint"])
+        and not 0 < module.memory_kb < asked["memory_kb"]
+        and not 0 < module.least_cores < _cores(asked)
+    )
+
+
+def _cores(asked: Mapping[str, Any]) -> int:
+    return int(max(asked["processes_per_node"], 0) * max(asked["threads_per_process"], 1))

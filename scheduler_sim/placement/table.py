@@ -9,7 +9,7 @@ only where there are no others: the component is held for ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
 from scheduler_sim.placement.shared import demands
+from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
 
@@ -48,11 +50,12 @@ class Placements:
     ----------
     rows : int64[n], row of the workload's table
     first : int64[n + 1]; those of component i are ``first[i] .. first[i + 1] - 1``, in list order
-    module, nodes, limit, run : int64[p]; module number, nodes, s, s
+    module, partition, nodes, limit, run : int64[p]; module number, partition number, nodes, s, s
     cost : float64[p], nodes x cost of a node x limit
     demand : int64[p, shared resources]
     tier : int64[n], priority of the first partition asked for
     asked_module, asked_limit : int64[n], of the first partition, also where it was dropped
+    of_nodes : which nodes each placement may take, int64[p] and kinds; None where nodes are only counted
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
     rejected : number of components without a placement, by reason
     not_limited : components that ask for a kind of shared resource the system does not declare
@@ -61,6 +64,7 @@ class Placements:
     rows: Ints
     first: Ints
     module: Ints
+    partition: Ints
     nodes: Ints
     limit: Ints
     run: Ints
@@ -70,6 +74,7 @@ class Placements:
     asked_module: Ints
     asked_limit: Ints
     held: NDArray[np.bool_]
+    of_nodes: NodeDemands | None
     rejected: dict[str, int]
     not_limited: dict[str, int]
 
@@ -79,8 +84,13 @@ class Placements:
         return bool((np.diff(self.first) <= 1).all() and not self.demand.any())
 
 
-def expand(workload: Workload, system: System, *, only_first: bool = False) -> Placements:
+def expand(
+    workload: Workload, system: System, *, only_first: bool = False, by_sets: bool = False
+) -> Placements:
     """Expand every component that is simulated; ``only_first`` keeps the first placement that can run.
+
+    With ``by_sets`` a placement needs enough nodes that will do, and says which; without it, what
+    a component asks of a node must hold for every node of the module.
 
     Raises TraceError, with the line, where a partition does not exist or a request for
     features or licences cannot be understood.
@@ -104,7 +114,8 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
     module = way.module[partition]
     cost = nodes * np.array([m.cost_per_node for m in system.modules])[module] * limit
 
-    reason = way.reasons(owner, partition, nodes, limit, demand)
+    of_nodes = way.demands_of_nodes(owner, partition) if by_sets else None
+    reason = way.reasons(owner, partition, nodes, limit, demand, of_nodes)
     possible = reason == len(REASONS)
     asked = np.searchsorted(owner, np.arange(len(rows)))
     possible, held = _without_closed(owner, possible, way.down[partition], len(rows))
@@ -116,6 +127,7 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
         rows=rows,
         first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         module=module[possible],
+        partition=partition[possible],
         nodes=nodes[possible],
         limit=limit[possible],
         run=run[possible],
@@ -125,6 +137,7 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
         asked_module=module[asked],
         asked_limit=limit[asked],
         held=held,
+        of_nodes=of_nodes.picked(possible) if of_nodes is not None else None,
         rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},
         not_limited=unlimited,
     )
@@ -133,13 +146,14 @@ def expand(workload: Workload, system: System, *, only_first: bool = False) -> P
 def joined(first: Placements, later: Placements, offset: int) -> Placements:
     """Put two tables one after the other; ``offset`` rows of the workload stand before the later one's."""
     names = (
-        *("module", "nodes", "limit", "run", "cost", "demand"),
+        *("module", "partition", "nodes", "limit", "run", "cost", "demand"),
         *("tier", "asked_module", "asked_limit", "held"),
     )
     return Placements(
         rows=np.concatenate((first.rows, later.rows + offset)),
         first=np.concatenate((first.first, later.first[1:] + first.first[-1])),
         **{name: np.concatenate((getattr(first, name), getattr(later, name))) for name in names},
+        of_nodes=joined_demands(first.of_nodes, later.of_nodes),
         rejected=_summed(first.rejected, later.rejected),
         not_limited=_summed(first.not_limited, later.not_limited),
     )
@@ -194,7 +208,7 @@ class _Ways:
 
         return self._by_text("partition", numbers)
 
-    def _by_text(self, column: str, read: Callable[[str], list[Any]]) -> tuple[list[list[Any]], Ints]:
+    def _by_text(self, column: str, read: Callable[[str], Any]) -> tuple[list[Any], Ints]:
         """Read each spelling of a text column once; errors name the first line that has it."""
         texts = self.workload.table[column].array
         codes = np.asarray(texts.codes)[self.rows]
@@ -220,21 +234,52 @@ class _Ways:
         run = table["run_time"].to_numpy()[self.rows][owner]
         return np.maximum(np.where(own >= 0, own, np.where(default >= 0, default, run)), 1)
 
-    def reasons(self, owner: Ints, partition: Ints, nodes: Ints, limit: Ints, demand: Ints) -> Ints:
+    def demands_of_nodes(self, owner: Ints, partition: Ints) -> NodeDemands:
+        """Which nodes of its partition each placement may take."""
+        constraints, codes = self._by_text("constraint", _checked_constraint)
+        memory = self._column("memory_kb")
+        return node_demands(
+            self.system, partition, constraints, codes[owner], self._cores()[owner], memory[owner]
+        )
+
+    def reasons(
+        self,
+        owner: Ints,
+        partition: Ints,
+        nodes: Ints,
+        limit: Ints,
+        demand: Ints,
+        of_nodes: NodeDemands | None,
+    ) -> Ints:
         """Number of the first reason why each placement can never run, ``len(REASONS)`` if it can."""
-        module, modules = self.module[partition], self.system.modules
         tests = [
             self.refuses[partition],
             nodes > self.size[partition],
             (self.max_nodes[partition] >= 0) & (nodes > self.max_nodes[partition]),
             nodes < self.min_nodes[partition],
             (self.max_time[partition] >= 0) & (limit > self.max_time[partition]),
-            _exceeds(self._column("memory_kb")[owner], np.array([m.memory_kb for m in modules])[module]),
-            _exceeds(self._cores()[owner], np.array([m.least_cores for m in modules])[module]),
-            ~self._features()[module, owner],
+            *self._unfit(owner, partition, nodes, of_nodes),
             (demand > self._amounts()).any(axis=1),
         ]
         return np.select(tests, range(len(tests)), default=len(tests)).astype(np.int64)
+
+    def _unfit(
+        self, owner: Ints, partition: Ints, nodes: Ints, of_nodes: NodeDemands | None
+    ) -> Iterator[NDArray[np.bool_]]:
+        """Whether memory, cores or features stand against a placement."""
+        memory, cores = self._column("memory_kb")[owner], self._cores()[owner]
+        if of_nodes is None:
+            module, modules = self.module[partition], self.system.modules
+            yield _exceeds(memory, np.array([m.memory_kb for m in modules])[module])
+            yield _exceeds(cores, np.array([m.least_cores for m in modules])[module])
+            yield ~self._features()[module, owner]
+        else:
+            sets = [[one for one, _ in self.system.sets_of(p.name)] for p in self.system.partitions]
+            yield _exceeds(memory, np.array([_largest(s.memory_kb for s in own) for own in sets])[partition])
+            yield _exceeds(
+                cores, np.array([_largest(s.cores_per_node for s in own) for own in sets])[partition]
+            )
+            yield ~of_nodes.can_be_met(nodes)
 
     def _column(self, name: str) -> Ints:
         return self.workload.table[name].to_numpy()[self.rows]
@@ -256,6 +301,18 @@ class _Ways:
 def default_time(partition: Partition) -> int | None:
     """Time limit (s) of a component that states none: DefaultTime, else MaxTime; None without either."""
     return partition.max_time_s if partition.default_time_s is None else partition.default_time_s
+
+
+def _checked_constraint(text: str) -> str:
+    """The constraint itself, once it is clear what it means for nodes that differ."""
+    parse_constraint(text).ways()
+    return text
+
+
+def _largest(values: Iterable[int]) -> int:
+    """The largest of some sizes of nodes; 0, not stated, if one is not stated."""
+    sizes = list(values)
+    return 0 if 0 in sizes else max(sizes)
 
 
 def _or_minus_1(values: Iterable[int | None]) -> Ints:

