@@ -13,7 +13,7 @@ from scheduler_sim.metrics.replication import needed_for
 from scheduler_sim.study.carry import Runner, batches, here
 from scheduler_sim.study.comparison import compared
 from scheduler_sim.study.run import Run
-from scheduler_sim.study.store import Store
+from scheduler_sim.study.store import COMPARISON, INDEX, Store
 from scheduler_sim.study.study import Study
 from scheduler_sim.version import __version__
 
@@ -57,7 +57,9 @@ def conduct(
     """Carry out all runs that are not in the directory yet, and write the index.
 
     Whenever it is interrupted, the directory holds the finished runs whole, and the next
-    call with it goes on from there. Failed runs are tried again.
+    call with it goes on from there. Failed runs are tried again. Tables of an earlier study in the
+    directory go before anything is done for this one: tables that stand there are always of
+    the study that ``study.json`` describes.
     """
     store = Store(directory)
     with store.held():
@@ -67,19 +69,22 @@ def conduct(
         new = 0
         while True:
             runs = study.runs(seeds)
-            store.write_study(study_document(study, seeds))
+            document = study_document(study, seeds)
             missing = [run for run in _different(runs) if run.id not in failed and not store.is_done(run)]
+            if missing:
+                store.begin(document)
             errors = _carry_out(store, missing, len({run.id for run in runs}), runner, progress)
             new += len(missing) - len(errors)
             failed |= errors
-            index = store.write_index(runs, failed)
+            index = store.index(runs, failed)
             more = more_seeds(study, store, index, seeds)
             if not more:
                 break
             seeds += more
         store.clear_leftovers()
-        comparison = compared(store.directory, study_document(study, seeds), index)
-        store.write_comparison(comparison)
+        comparison = compared(store.directory, document, index)
+        store.begin(document)
+        store.write_tables({INDEX: index, COMPARISON: comparison})
         return Conducted(store.directory, index, comparison, new, failed)
 
 

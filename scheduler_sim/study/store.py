@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from scheduler_sim.metrics.measures import measures
 from scheduler_sim.metrics.trimming import trim as trimmed
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import FILES, read_document, write_document, write_whole
+from scheduler_sim.result.store import FILES, plain, read_document, write_document, write_whole
 from scheduler_sim.study.run import Run, Trim
 
 INDEX = "index.parquet"
@@ -33,6 +34,8 @@ STUDY = "study.json"
 LOCK = ".lock"
 RUNS = "runs"
 MEASURES = "measures.json"
+TABLES = (INDEX, COMPARISON)
+"""What a study comes to, in the order in which it is written."""
 
 
 class Store:
@@ -112,20 +115,37 @@ class Store:
             if path.name.startswith(".") or not self.is_finished(path.name):
                 shutil.rmtree(path, ignore_errors=True)
 
-    def write_study(self, document: Mapping[str, Any]) -> None:
-        """Write what was studied."""
+    def begin(self, document: Mapping[str, Any]) -> None:
+        """Write what is studied; the tables of any other study go first, the index last of them.
+
+        So there are an index and no comparison only while a study ends, and never of two studies.
+        """
+        if self._studied() == plain(document):
+            return
+        for name in reversed(TABLES):
+            (self.directory / name).unlink(missing_ok=True)
         write_whole(self.directory / STUDY, lambda path: write_document(document, path))
 
-    def write_index(self, runs: Sequence[Run], failed: Mapping[str, str]) -> pd.DataFrame:
-        """Write a row a run, in the order of the study; return the table."""
-        rows = [self._row(run, failed.get(run.id)) for run in runs]
-        index = pd.DataFrame(rows)
-        write_whole(self.directory / INDEX, lambda path: _to_parquet(index, path))
-        return index
+    def _studied(self) -> dict[str, Any] | None:
+        try:
+            return read_document(self.directory / STUDY)
+        except InputError:
+            return None
 
-    def write_comparison(self, comparison: pd.DataFrame) -> None:
-        """Write how the levels of the baseline's factor compare."""
-        write_whole(self.directory / COMPARISON, lambda path: _to_parquet(comparison, path))
+    def index(self, runs: Sequence[Run], failed: Mapping[str, str]) -> pd.DataFrame:
+        """Return a row a run, in the order of the study."""
+        rows: dict[str, dict[str, Any]] = {}
+        for run in runs:
+            if run.id not in rows:
+                rows[run.id] = self._row(run, failed.get(run.id))
+        return pd.DataFrame(
+            [{**rows[run.id], **run.factors, "seed": int(run.factors["seed"])} for run in runs]
+        )
+
+    def write_tables(self, tables: Mapping[str, pd.DataFrame]) -> None:
+        """Write tables by the names of their files, in this order."""
+        for name, table in tables.items():
+            write_whole(self.directory / name, partial(_to_parquet, table))
 
     def _row(self, run: Run, error: str | None) -> dict[str, Any]:
         row: dict[str, Any] = {"id": run.id, **run.factors}

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 from scheduler_sim import Result
-from scheduler_sim.errors import InputError
+from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.report.html import write_report
 from scheduler_sim.study import carry
 from scheduler_sim.study.conduct import conduct
 from scheduler_sim.study.processes import local
@@ -132,6 +133,52 @@ def killing_runner(victim):
                 yield from carry.carry_out(directory, batch)
 
     return runner
+
+
+def refusing(store, run, result):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "changes", [{"seeds": 4}, {"seeds": 4, "baseline": {"policy": "fcfs"}, "trim": {"warm_up": 30}}]
+)
+def test_a_changed_study_that_is_interrupted_leaves_no_tables_of_the_old_one(changes, tmp_path, monkeypatch):
+    conduct(small(baseline={"policy": "easy"}), tmp_path / "study")
+    monkeypatch.setattr(Store, "keep", refusing)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(small(**changes), tmp_path / "study")
+    monkeypatch.undo()
+    with pytest.raises(InputError, match=r"not a finished study.*goes on where it was"):
+        write_report(tmp_path / "study")
+    assert sorted(path.name for path in (tmp_path / "study").glob("*.parquet")) == []
+    conduct(small(**changes), tmp_path / "study")
+    conduct(small(**changes), tmp_path / "fresh")
+    assert tree(tmp_path / "study").items() >= tree(tmp_path / "fresh").items()
+
+
+def test_a_study_killed_between_its_tables_is_not_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr("scheduler_sim.study.conduct.COMPARISON", "nowhere/comparison.parquet")
+    with pytest.raises(SchedulerSimError, match="cannot write"):
+        conduct(small(baseline={"policy": "easy"}), tmp_path / "study")
+    assert (tmp_path / "study" / "index.parquet").exists()
+    with pytest.raises(InputError, match="not a finished study"):
+        write_report(tmp_path / "study")
+
+
+def test_the_same_study_again_touches_no_table(tmp_path):
+    wanted = {"half_width": 25, "most": 12}
+    study = small(seeds=2, baseline={"policy": "easy"}, replicates=wanted, policies=["easy", "sjf"])
+    conduct(study, tmp_path / "study")
+    before = tree(tmp_path / "study")
+    begun = []
+    begin = Store.begin
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Store, "begin", lambda store, document: (begun.append(document), begin(store, document))
+        )
+        conduct(study, tmp_path / "study")
+    assert len(begun) == 1  # once all seeds are there: the tables stood until then
+    assert tree(tmp_path / "study") == before
 
 
 def test_measures_follow_the_trim_without_new_runs(tmp_path):

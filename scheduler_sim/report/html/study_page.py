@@ -31,7 +31,7 @@ MOST_FAILED = 200
 
 @dataclass(frozen=True)
 class Conducted:
-    """A study as its directory has it: ``study.json``, a row a run, and the comparison, maybe empty."""
+    """A finished study as its directory has it: what was studied, a row a run, what was compared."""
 
     document: Mapping[str, Any]
     index: pd.DataFrame
@@ -45,8 +45,7 @@ class Conducted:
             if key not in document:
                 raise InputError(f"{directory / 'study.json'}: not of a study: {key} is missing")
         index = _parquet(directory / "index.parquet")
-        comparison = directory / "comparison.parquet"
-        return cls(document, index, _parquet(comparison) if comparison.is_file() else pd.DataFrame())
+        return cls(document, index, _parquet(directory / "comparison.parquet"))
 
     @property
     def finished(self) -> pd.DataFrame:
@@ -87,7 +86,10 @@ def _parquet(path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
     if not path.is_file():
-        raise InputError(f"{path.parent} is not a finished study: {path.name} is missing")
+        raise InputError(
+            f"{path.parent} is not a finished study: {path.name} is missing; scheduler-sim study with the"
+            " same study file goes on where it was"
+        )
     try:
         return pq.read_table(path).to_pandas(ignore_metadata=True)
     except (pa.ArrowException, OSError, ValueError) as error:
