@@ -118,4 +118,4 @@ def _warnings(system: System) -> Iterator[str]:
                 f" {what} has {there:,}"
             )
     if len(system.modules) > 1 and not system.swf_partitions:
-        yield "several modules and no swf: {partitions: ...}: only traces in MWF can be replayed here"
+        yield "several modules and no swf: {partitions: ...}: traces in SWF cannot be replayed here"

@@ -115,7 +115,7 @@ def test_a_system(cli):
         line.split() == ["CM", "CM", "no", "limit", "no", "limit", "0", "yes"]
         for line in ended.out.splitlines()
     )
-    assert "only traces in MWF" in ended.out
+    assert "traces in SWF cannot be replayed" in ended.out
     assert "cluster-128: 128 nodes in 1 module" in cli("inspect", CLUSTER).out
 
 

@@ -9,6 +9,8 @@ import pytest
 from scheduler_sim import Policy
 from scheduler_sim.cli.site import left_out, read_site, with_site
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.system.slurm_conf.policy_keys import READERS
 from tests.conftest import ROOT
 
 SITE = ROOT / "configs" / "systems" / "small-site.conf"
@@ -37,11 +39,11 @@ def test_inspect_shows_system_policy_keys_and_what_is_left_out(cli):
         "brook: 135 nodes in 2 modules",
         "batch c049-c096 milan, ib 48 64 250 10",
         "long batch 7d 00:00:00 8 1 47 1:00:00 1",
-        "bf_max_job_user 20 9",
-        "PriorityMaxAge 1209600 21",
+        "bf_max_job_user 20 10",
+        "PriorityMaxAge 1209600 22",
         "left out, which may matter",
         "- DownNodes: these nodes take no jobs, and are left out of the system",
-        "DownNodes=c013 (line 30)",
+        "DownNodes=c013 (line 31)",
         "left out, which does not matter",
         "AuthType=auth/munge (line 4)",
     ):
@@ -102,6 +104,11 @@ def test_values_that_mean_nothing_to_the_policy_come_with_their_line(conf):
     with pytest.raises(ConfigError, match=r"slurm\.conf:7: PriorityType: found 'priority/none'; allowed: "):
         with_site(Policy.named("slurm"), site, ())
     assert with_site(Policy.named("slurm"), site, ["policy.slurm.PriorityType"]).slurm.bf_interval == 15
+
+
+def test_every_key_of_slurms_that_the_policy_has_is_read():
+    slurms_own = {name for name in SlurmKeys.model_fields if name[0].isupper()}
+    assert slurms_own - {*READERS, "PriorityFlags"} == set()
 
 
 def test_nothing_is_said_where_nothing_is_left_out(tmp_path):

@@ -253,6 +253,7 @@ def test_policy_keys_come_under_slurms_names_in_seconds(tmp_path: Path) -> None:
         "kill_invalid_depend": True,
         "EnforcePartLimits": "ANY",
         "PriorityType": "priority/multifactor",
+        "AccountingStorageType": "accounting_storage/none",
         "PriorityMaxAge": 604_800,
         "PriorityDecayHalfLife": 0,
         "PriorityCalcPeriod": 120,
@@ -264,6 +265,23 @@ def test_policy_keys_come_under_slurms_names_in_seconds(tmp_path: Path) -> None:
         "OverTimeLimit": 10**9,
         "KillWait": 60,
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("PriorityType=priority/multifactor\n", "accounting_storage/none"),  # Slurm's default
+        (
+            "PriorityType=priority/multifactor\nAccountingStorageType=Accounting_Storage/SlurmDBD\n",
+            "accounting_storage/slurmdbd",
+        ),
+        ("PriorityType=priority/basic\n", None),
+    ],
+)
+def test_weights_of_age_need_a_database_as_in_slurm(tmp_path: Path, text: str, expected: str | None) -> None:
+    found = site(tmp_path, text + NODES + PART)
+    assert found.policy.get("AccountingStorageType") == expected
+    assert found.policy.keys() == found.places.keys()
 
 
 def test_kill_invalid_depend_among_scheduler_parameters_is_not_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, RUNNING, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import RUNNING, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seconds
@@ -14,10 +14,7 @@ from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seco
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters")
 _ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
-_FLAGS_WITHOUT_EFFECT = {
-    "CALCULATE_RUNNING": RUNNING,
-    "INCR_ONLY": NOT_MODELLED,
-}
+_FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 
 
 def _time(text: str) -> int | str:
@@ -43,6 +40,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "EnforcePartLimits": _enforce,
     "OverTimeLimit": _minutes,
     "KillWait": count,
+    "AccountingStorageType": str.lower,
     "PriorityType": str.lower,
     "PriorityMaxAge": _time,
     "PriorityCalcPeriod": _time,

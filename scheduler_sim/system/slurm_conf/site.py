@@ -19,6 +19,8 @@ from scheduler_sim.system.slurm_conf.policy_keys import is_policy_key, read_poli
 from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
 
+ACCOUNTING = "AccountingStorageType"
+
 
 @dataclass(frozen=True)
 class Site:
@@ -57,6 +59,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     for pair in said:
         if isinstance(pair, Pair):
             settings.take(pair)
+    settings.complete()
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
@@ -101,9 +104,22 @@ class _Settings:
         else:
             self._notes.ignore(pair, why_ignored("top", pair.key))
 
+    def complete(self) -> None:
+        """Say what Slurm takes for granted: without a database it ignores the weights of age and fair share.
+
+        Its default is accounting_storage/none, that of policy.slurm is a database.
+        """
+        by_factors = self.policy.get("PriorityType") == "priority/multifactor"
+        if by_factors and ACCOUNTING not in self.policy and self._is_modelled(ACCOUNTING):
+            self.policy[ACCOUNTING] = "accounting_storage/none"
+            self.places[ACCOUNTING] = self.places["PriorityType"]
+
+    def _is_modelled(self, name: str) -> bool:
+        return self._modelled is None or name in self._modelled
+
     def _take_policy(self, pair: Pair) -> None:
         for name, value in read_policy_key(pair, self._notes).items():
-            if self._modelled is None or name in self._modelled:
+            if self._is_modelled(name):
                 self.policy[name], self.places[name] = value, pair.place
             elif name.lower() == pair.key.lower():
                 self._notes.ignore(pair, NOT_MODELLED)
