@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from scheduler_sim import Simulation, System, Workload, simulate
+from scheduler_sim.placement.table import expand
 
 SITE = System.from_dict(
     {
@@ -65,3 +67,10 @@ def test_a_limit_that_is_not_stated_is_the_default_time_of_the_partition() -> No
     assert simulate(SITE, jobs("up", run_time=60, limit=100), "easy").components["state"].tolist() == [
         "COMPLETED"
     ]
+
+
+def test_only_partitions_that_are_up_count_where_there_are_any() -> None:
+    table = expand(jobs("down,up", "up,down", "down", "drain,down"), SITE)
+    assert table.limit.tolist() == [50, 50, 200, 200]
+    assert np.diff(table.first).tolist() == [1, 1, 1, 1]
+    assert table.held.tolist() == [False, False, True, True]
