@@ -14,6 +14,9 @@ from scheduler_sim.errors import InputError, SchedulerSimError
 if TYPE_CHECKING:
     from scheduler_sim.study.carry import Runner
     from scheduler_sim.study.conduct import Conducted
+    from scheduler_sim.study.study import Study
+
+FEWEST_FOR_PACE = 100
 
 EXAMPLES = """\
 examples:
@@ -54,13 +57,19 @@ def execute(args: argparse.Namespace) -> None:
     study = Study.from_yaml(args.study)
     out = Path(args.out) if args.out else Path(Path(args.study).stem)
     began = monotonic()
+    ended: list[float] = []
     try:
         with step(f"studying {study.name}", quiet=args.quiet) as progress:
-            conducted = conduct(study, out, runner, progress)
+
+            def told(done: int, total: int) -> None:
+                ended.append(monotonic())
+                progress(done, total)
+
+            conducted = conduct(study, out, runner, told)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"finished runs are kept in {out}; the same command goes on there") from None
-    show(study_text(study, conducted, monotonic() - began), quiet=args.quiet)
-    _tell_failures(conducted)
+    show(study_text(study, conducted, monotonic() - began, _pace(ended)), quiet=args.quiet)
+    _tell_failures(study, conducted)
 
 
 def _runner(args: argparse.Namespace) -> Runner:
@@ -81,10 +90,23 @@ def _runner(args: argparse.Namespace) -> Runner:
     return here if workers == 1 else local(workers)
 
 
-def _tell_failures(conducted: Conducted) -> None:
+def _pace(ended: list[float]) -> float | None:
+    """Return seconds from one run's end to the next; None for so few that starting up is most of it."""
+    return (ended[-1] - ended[0]) / (len(ended) - 1) if len(ended) >= FEWEST_FOR_PACE else None
+
+
+def _tell_failures(study: Study, conducted: Conducted) -> None:
     if not conducted.failed:
         return
-    lines = [f"  {run}: {error}" for run, error in conducted.failed.items()]
+    from scheduler_sim.report.wording import plain
+
+    index = conducted.index
+    telling = [name for name in study.factors if index[name].nunique() > 1]
+    names = index.drop_duplicates("id").set_index("id")[telling].astype(str)
+    lines = [
+        f"  {run} ({', '.join(f'{name} {plain(level)}' for name, level in names.loc[run].items())}): {error}"
+        for run, error in conducted.failed.items()
+    ]
     shown = [*lines[:20], *([f"  ... and {len(lines) - 20} more"] if len(lines) > 20 else [])]
     text = "\n".join(shown)
     raise SchedulerSimError(f"{len(lines)} runs failed; the others are kept in {conducted.directory}\n{text}")

@@ -8,23 +8,27 @@ import pandas as pd
 
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.cli.wording import number
-from scheduler_sim.report.wording import count, duration, plain
+from scheduler_sim.report.measures import untrimmed
+from scheduler_sim.report.wording import count, duration, listing, paragraph, plain
 from scheduler_sim.study.conduct import Conducted
 from scheduler_sim.study.study import Study
 
 MOST_ROWS = 40
 
 
-def study_text(study: Study, conducted: Conducted, seconds: float) -> str:
-    """Return the page: how many runs, and the mean of each metric over the seeds."""
+def study_text(study: Study, conducted: Conducted, seconds: float, pace: float | None) -> str:
+    """Return the page: how many runs, and the mean of each metric over the seeds.
+
+    ``seconds`` is what it took, ``pace`` what a run took of it without starting up, if that is known.
+    """
     index = conducted.index
     new = conducted.new
     different = int(index["id"].nunique())
     already = different - new - len(conducted.failed)
-    overhead = f", {1000 * seconds / new:.0f} ms each" if new else ""
+    each = f", {1000 * pace:.0f} ms each once started" if pace is not None else ""
     twice = f", {different:,} of them different" if different < len(index) else ""
     title = f"{plain(study.name)}: {count(len(index), 'run')}{twice}"
-    done = f"  {new:,} new in {duration(round(seconds))}{overhead}; {already:,} were there"
+    done = f"  {new:,} new in {duration(round(seconds))}{each}; {already:,} were there"
     failed = f"; {len(conducted.failed):,} failed" if conducted.failed else ""
     parts = [title, done + failed, _means(study, index), _comparison(study, conducted.comparison)]
     return "\n\n".join([*filter(None, parts), f"  written to {conducted.directory}"])
@@ -39,10 +43,36 @@ def _comparison(study: Study, comparison: pd.DataFrame) -> str:
     rows: list[tuple[str, ...]] = [(factor, *cells, "metric", "pairs", f"against {plain(str(level))}")]
     for _, row in comparison.iterrows():
         names = (plain(str(row[name])) for name in (factor, *cells))
-        rows.append((*names, row["metric"].replace("_", " "), f"{row['pairs']:,}", row["verdict"]))
+        rows.append((*names, _words(study, row["metric"]), f"{row['pairs']:,}", row["verdict"]))
     more = len(rows) - 1 - MOST_ROWS
     text = table([(*row[:-2], row[-1], row[-2]) for row in rows[: MOST_ROWS + 1]], left=len(rows[0]) - 1)
-    return text + (f"\n  ... and {more} more: comparison.parquet" if more > 0 else "")
+    text += f"\n  ... and {more} more: comparison.parquet" if more > 0 else ""
+    return "\n\n".join([text, *filter(None, [_notes(comparison, factor), _slices(study)])])
+
+
+def _notes(comparison: pd.DataFrame, factor: str) -> str:
+    """Say what a reader of the verdicts has to know besides, each note once with what it is about."""
+    lines: list[str] = []
+    noted = comparison[comparison["note"].fillna("") != ""]
+    for note, rows in noted.groupby("note", sort=False):
+        levels = listing(plain(str(level)) for level in pd.unique(rows[factor]))
+        metrics = listing(name.replace("_", " ") for name in pd.unique(rows["metric"]))
+        lines += paragraph(f"{levels}, {metrics}: {note}", indent=2)
+    more = len(lines) - MOST_ROWS
+    return "\n".join(
+        lines[:MOST_ROWS] + ([f"  ... and {more} more lines: comparison.parquet"] if more > 0 else [])
+    )
+
+
+def _slices(study: Study) -> str:
+    if not study.keys.slices:
+        return ""
+    ways = listing(way.replace("_", " ") for way in study.keys.slices)
+    return f"  slice by slice ({ways}): slice_comparison.parquet, and in the report"
+
+
+def _words(study: Study, metric: str) -> str:
+    return metric.replace("_", " ") + untrimmed(metric, study.keys.trim.model_dump())
 
 
 def _means(study: Study, index: pd.DataFrame) -> str:
@@ -50,7 +80,7 @@ def _means(study: Study, index: pd.DataFrame) -> str:
     metrics = [metric for metric in study.keys.metrics if metric in index]
     finished = index[index["state"] == "finished"]
     grouped = finished.groupby(factors, sort=False)
-    rows: list[tuple[str, ...]] = [(*factors, "seeds", *(metric.replace("_", " ") for metric in metrics))]
+    rows: list[tuple[str, ...]] = [(*factors, "seeds", *(_words(study, metric) for metric in metrics))]
     for levels, part in grouped:
         names = levels if isinstance(levels, tuple) else (levels,)
         means = (float(part[metric].mean()) for metric in metrics)

@@ -7,6 +7,7 @@ Simulation*, 1998. Blocks follow submissions, so that a block has the same jobs 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +87,22 @@ def block_measures(components: pd.DataFrame, block: np.ndarray) -> pd.DataFrame:
     numbers = np.unique(block[block != NO_BLOCK])
     rows = [{"block": int(number), **jobs.measures(np.flatnonzero(block == number))} for number in numbers]
     return pd.DataFrame(rows)
+
+
+def block_spans(components: pd.DataFrame, block: np.ndarray) -> list[tuple[int, int]]:
+    """Return the first second of each block and the one behind its last, in order of time.
+
+    Parameters
+    ----------
+    block : int64[components], from ``blocks``.
+    """
+    rows = np.flatnonzero(block != NO_BLOCK)
+    if len(rows) == 0:
+        return []
+    submit = components["submit_time"].to_numpy()[rows]
+    first, span, count = int(submit.min()), int(np.ptp(submit)) + 1, int(block.max()) + 1
+    ends = [first - (-number * span // count) for number in range(count + 1)]
+    return list(pairwise(ends))
 
 
 class Merged(NamedTuple):

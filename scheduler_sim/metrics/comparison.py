@@ -27,6 +27,7 @@ from scheduler_sim.metrics.intervals import (
 from scheduler_sim.metrics.significance import holm, wilcoxon
 from scheduler_sim.metrics.verdicts import MINIMUM_PAIRS, higher_is_better, verdict
 
+RAN = "ran"
 ENOUGH_FOR_WILCOXON = 6
 """With fewer pairs Wilcoxon's p cannot fall below 0.05."""
 
@@ -47,7 +48,8 @@ def compare(
 
     Parameters
     ----------
-    runs : one row a run (or a block of one): the columns named below, and the metrics.
+    runs : one row a run (or a block of one): the columns named below, and the metrics. Of ``ran``, the
+        components that ran, it is noted if they are not as many on both sides.
     metric : the metric, or several; one call is one family for Holm's correction.
     treatment : the factor whose levels are compared, such as ``policy``.
     baseline : the level that the others are compared with.
@@ -69,6 +71,7 @@ def compare(
     """
     metrics = [metric] if isinstance(metric, str) else list(metric)
     _check(runs, metrics, treatment, baseline, pairing, replicate)
+    columns = [*metrics, RAN] if RAN in runs and RAN not in metrics else metrics
     rows = [
         {
             **cell,
@@ -76,9 +79,9 @@ def compare(
             "baseline": baseline,
             "metric": name,
             "confidence": confidence,
-            **_compared(one, other, name, blocks, confidence, seed),
+            **_compared(one, other, name, blocks, confidence, seed, _other_jobs(pairs)),
         }
-        for cell, level, pairs in _pairs(runs, metrics, treatment, baseline, list(pairing), replicate)
+        for cell, level, pairs in _pairs(runs, columns, treatment, baseline, list(pairing), replicate)
         for name in metrics
         for one, other in [(pairs[name, "level"].to_numpy(), pairs[name, "baseline"].to_numpy())]
     ]
@@ -103,8 +106,28 @@ COLUMNS = (
 """The columns of a comparison, after the factors."""
 
 
+def _other_jobs(pairs: pd.DataFrame) -> str:
+    """Say it if not as many components ran on both sides of each pair: then their jobs are not the same."""
+    if (RAN, "level") not in pairs:
+        return ""
+    both = pairs[[(RAN, "level"), (RAN, "baseline")]].dropna().to_numpy(dtype=np.int64)
+    if (both[:, 0] == both[:, 1]).all():
+        return ""
+    here, there = (
+        f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        for low, high in zip(both.min(axis=0), both.max(axis=0), strict=True)
+    )
+    return f"not the same jobs ran: {here} of them here, {there} with the baseline"
+
+
 def _compared(
-    level: np.ndarray, baseline: np.ndarray, metric: str, blocks: bool, confidence: float, seed: int
+    level: np.ndarray,
+    baseline: np.ndarray,
+    metric: str,
+    blocks: bool,
+    confidence: float,
+    seed: int,
+    other_jobs: str,
 ) -> dict[str, Any]:
     """Compare the paired values of one metric."""
     valid = np.isfinite(level) & np.isfinite(baseline)
@@ -137,7 +160,9 @@ def _compared(
         **_named("ratio", ratio.interval),
         "p": p,
         "p_wilcoxon": check,
-        "note": _note(found, before, inflation, ratio.interval, p, check, 1 - confidence),
+        "note": "; ".join(
+            _notes(found, before, inflation, ratio.interval, p, check, 1 - confidence, other_jobs)
+        ),
     }
 
 
@@ -153,7 +178,7 @@ def _effect_size(differences: np.ndarray) -> float:
     return float(differences.mean()) / (error * float(np.sqrt(len(differences)))) if error > 0 else np.nan
 
 
-def _note(
+def _notes(
     found: dict[str, Any],
     before: int,
     inflation: float,
@@ -161,9 +186,10 @@ def _note(
     p: float,
     check: float,
     alpha: float,
-) -> str:
+    other_jobs: str,
+) -> list[str]:
     """Say what a reader of the numbers has to know besides."""
-    notes = []
+    notes = [other_jobs] if other_jobs else []
     if found["pairs"] < 2:
         notes.append("one pair has no spread, so there is no interval")
     if found["dropped"]:
@@ -177,7 +203,7 @@ def _note(
         notes.append("the baseline is 0 on average, so there is no ratio")
     if found["pairs"] >= ENOUGH_FOR_WILCOXON and not np.isnan(check) and (p <= alpha) != (check <= alpha):
         notes.append("Wilcoxon's test of the ranks disagrees")
-    return "; ".join(notes)
+    return notes
 
 
 def _named(name: str, interval: Interval) -> dict[str, float]:

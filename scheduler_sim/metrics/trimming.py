@@ -6,6 +6,7 @@ submissions, which no policy changes, so that the same components count under ea
 
 from __future__ import annotations
 
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,15 @@ def trim(components: pd.DataFrame, warm_up: float = 0.0, cool_down: float = 0.0)
     first, last = submit.min(), submit.max()
     span = last - first
     return (submit - first >= warm_up * span) & (last - submit >= cool_down * span)
+
+
+def trimmed_span(components: pd.DataFrame, warm_up: float = 0.0, cool_down: float = 0.0) -> tuple[int, int]:
+    """Return the span of submissions, in s, without the shares left out by ``trim``; (0, 0) for nothing."""
+    submit = components["submit_time"].to_numpy()
+    if len(submit) == 0:
+        return 0, 0
+    first, last = int(submit.min()), int(submit.max())
+    return first + ceil(warm_up * (last - first)), last - ceil(cool_down * (last - first))
 
 
 class WarmUp(NamedTuple):

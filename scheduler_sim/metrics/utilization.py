@@ -44,6 +44,21 @@ def utilization(
     return result
 
 
+def utilization_within(
+    timeline: pd.DataFrame, modules: Mapping[str, int], span: Window
+) -> dict[str, float | None]:
+    """Busy node-seconds over node-seconds in service within a span of time, per module and ``total``."""
+    length = span[1] - span[0]
+    used = {name: float(integral(timeline, name, "nodes_busy", span)) for name in modules}
+    offered = {
+        name: nodes * length - float(integral(timeline, name, "nodes_down", span))
+        for name, nodes in modules.items()
+    }
+    result = {name: ratio(used[name], offered[name]) for name in modules}
+    result[TOTAL] = ratio(sum(used.values()), sum(offered.values()))
+    return result
+
+
 def energy(components: pd.DataFrame, timeline: pd.DataFrame) -> dict[str, float | None]:
     """Energy of the components and of the whole system, its mean and largest power; None without a model."""
     empty = dict.fromkeys(("components_j", "system_j", "mean_power_w", "max_power_w"))

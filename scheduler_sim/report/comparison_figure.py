@@ -112,10 +112,16 @@ def _metric(panel: Axes, part: pd.DataFrame, names: list[str]) -> None:
             for end, arrow in ((left, "<"), (right, ">")):
                 if (low < end) if arrow == "<" else (high > end):
                     panel.plot([end], [place], marker=arrow, markersize=6, linestyle="none", **pen)
-        if left <= ratio <= right:
+        if np.isfinite(ratio):  # one of 0, which this axis does not have, stands at its end
             inside = "white" if mark == OPEN[1] else colour
             panel.plot(
-                [ratio], [place], marker=mark, markersize=6.5, markerfacecolor=inside, linestyle="none", **pen
+                [np.clip(ratio, left, right)],
+                [place],
+                marker=mark,
+                markersize=6.5,
+                markerfacecolor=inside,
+                linestyle="none",
+                **pen,
             )
         panel.text(
             1.015, place, fill(plain_verdict(row["verdict"]), VERDICT_LINE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from scheduler_sim.report.look import short, span_text
 from scheduler_sim.report.wording import plain
@@ -20,6 +21,15 @@ WORDS = {
     "utilization": "utilisation",
     "utilization_total": "utilisation",
 }
+
+
+WHOLE_RUN = ("modular_jobs", "workflow_", "energy_", "counts_")
+"""Beginnings of the names of measures that no trimming touches."""
+
+
+def untrimmed(name: str, trim: Mapping[str, float]) -> str:
+    """Say of a measure that it is of the whole run where a study leaves a part out of the others."""
+    return " (whole run)" if any(trim.values()) and name.startswith(WHOLE_RUN) else ""
 
 
 def metric_words(name: str) -> str:

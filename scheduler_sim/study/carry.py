@@ -34,11 +34,11 @@ def carry_out(directory: str, batch: Batch) -> list[Done]:
 def _one(store: Store, run: Run) -> Done:
     try:
         if store.is_finished(run.id):  # by a worker that was lost, or measured otherwise
-            store.measure(run.id, None, run.trim)
+            store.measure(run, None)
         else:
             result = run.carry_out()
             store.keep(run, result)
-            store.measure(run.id, result.components, run.trim)
+            store.measure(run, result)
     except SchedulerSimError as error:
         if store.is_done(run):  # a worker of an interrupted study came first
             return Done(run.id)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from scheduler_sim.metrics.blocks import block_measures, blocks
 from scheduler_sim.metrics.comparison import compare
-from scheduler_sim.metrics.trimming import trim as trimmed
-from scheduler_sim.result.columns import COMPONENTS
-from scheduler_sim.result.store import read_table
+from scheduler_sim.result.result import Result
 from scheduler_sim.study.keys import spelt
+from scheduler_sim.study.measuring import measured_in_blocks, sliced_in_blocks
 
 REPLICATE = "seed"
 BLOCK = "block"
+SLICE = ("by", "slice")
 NOTHING = pd.DataFrame(columns=["replicates"])
+
+STOPPED_WHEN_NARROW = (
+    "seeds were added until this interval was narrow, which favours those narrow by chance: of such 95 %"
+    " intervals some 92 % hold the truth"
+)
+"""Measured, see docs/reference/statistics.md."""
+
+NOT_OF_A_BLOCK = "nothing to compare: a block of time has no such value"
 
 
 def compared(
@@ -25,8 +33,8 @@ def compared(
 ) -> pd.DataFrame:
     """Compare every level of the baseline's factor with the baseline, all else equal.
 
-    Recipes are paired by seed, traces by blocks of time: they have no other replicates. The
-    metrics of a trace that have no value in a block, as its utilisation, are left out.
+    Recipes are paired by seed, traces by blocks of time: they have no other replicates. What has no
+    value in a block, as the makespan, has a row that says so.
 
     Parameters
     ----------
@@ -39,37 +47,108 @@ def compared(
     The table of ``metrics.comparison.compare``, and ``replicates``: ``seeds`` or ``blocks``. Empty
     without a baseline.
     """
-    keys = document["keys"]
-    if not keys["baseline"]:
+    question = Question.of(document, metrics)
+    if question is None:
         return NOTHING
-    (factor, level), *_ = keys["baseline"].items()
-    cells = [name for name in document["factors"] if name not in (factor, REPLICATE)]
-    wanted = [name for name in metrics or keys["metrics"] if name in index]
-    finished = index[index["state"] == "finished"]
-    random = finished["workload"].isin(
-        [name for name, workload in document["workloads"].items() if "recipe" in workload]
-    )
-    shares = (keys["trim"]["warm_up"] / 100, keys["trim"]["cool_down"] / 100)
-    parts = []
-    for replicates, runs in (("seeds", finished[random]), ("blocks", finished[~random])):
-        if spelt(level) not in set(runs[factor]) or runs[factor].nunique() < 2:
-            continue
+    random, traces = _by_kind(document, index)
+    blocks = _in_blocks(directory, document, traces, question, measured_in_blocks)
+    return _joined([question.answered(random, "seeds"), question.answered(blocks, "blocks")])
+
+
+def compared_slices(directory: Path, document: Mapping[str, Any], slices: pd.DataFrame) -> pd.DataFrame:
+    """Compare as :func:`compared`, slice by slice.
+
+    Parameters
+    ----------
+    slices : a row a run and slice, with ``by`` (the way of slicing) and ``slice``; the measures of each.
+
+    Returns
+    -------
+    The columns of :func:`compared`, and ``by`` and ``slice`` among the factors. Each way of
+    slicing is a family of its own for the correction.
+    """
+    question = Question.of(document, None)
+    if question is None or slices.empty:
+        return NOTHING
+    random, traces = _by_kind(document, slices.assign(state="finished"))
+    found = []
+    for by in document["keys"]["slices"]:
+        runs = traces[traces["by"] == by].drop_duplicates(document["factors"])
+        blocks = _in_blocks(directory, document, runs, question, partial(sliced_in_blocks, by=by))
+        own = [(random[random["by"] == by], "seeds"), (blocks.assign(by=by), "blocks")]
+        found += [question.answered(table, replicates, SLICE) for table, replicates in own]
+    return _joined(found)
+
+
+class Question(NamedTuple):
+    """What is compared: the levels of a factor with one of them, within cells, by some metrics."""
+
+    factor: str
+    level: str
+    cells: list[str]
+    metrics: list[str]
+    stopped_by: str
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], metrics: Sequence[str] | None) -> Question | None:
+        """Return the question of a study, None if it has no baseline."""
+        keys = document["keys"]
+        if not keys["baseline"]:
+            return None
+        (factor, level), *_ = keys["baseline"].items()
+        cells = [name for name in document["factors"] if name not in (factor, REPLICATE)]
+        stopped_by = (keys.get("replicates") or {}).get("metric", "")
+        return cls(factor, spelt(level), cells, list(metrics or keys["metrics"]), stopped_by)
+
+    def answered(self, runs: pd.DataFrame, replicates: str, within: Sequence[str] = ()) -> pd.DataFrame:
+        """Compare runs, or blocks of runs; empty if they have not both baseline and another level."""
+        if runs.empty or self.level not in set(runs[self.factor]) or runs[self.factor].nunique() < 2:
+            return NOTHING
+        without = [name for name in self.metrics if name not in runs]
+        table = runs.assign(**dict.fromkeys(without, float("nan")))
         by_block = replicates == "blocks"
-        table = _in_blocks(directory, runs, document["factors"], shares) if by_block else runs
-        known = [name for name in wanted if name in table]
         replicate = BLOCK if by_block else REPLICATE
-        found = compare(table, known, factor, spelt(level), cells, replicate=replicate, blocks=by_block)
-        parts.append(found.assign(replicates=replicates))
-    return pd.concat(parts, ignore_index=True) if parts else NOTHING
+        cells = [*self.cells, *within]
+        found = compare(
+            table, self.metrics, self.factor, self.level, cells, replicate=replicate, blocks=by_block
+        )
+        if by_block:
+            found.loc[found["metric"].isin(without), "verdict"] = NOT_OF_A_BLOCK
+        else:
+            stopped = (found["metric"] == self.stopped_by) & found["change_low"].notna()
+            notes = found["note"].where(~stopped, found["note"].add("; ").str.removeprefix("; "))
+            found["note"] = notes.where(~stopped, notes + STOPPED_WHEN_NARROW)
+        return found.assign(replicates=replicates)
+
+
+def _by_kind(document: Mapping[str, Any], runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the finished runs of recipes, and those of traces."""
+    finished = runs[runs["state"] == "finished"]
+    recipes = [name for name, workload in document["workloads"].items() if "recipe" in workload]
+    random = finished["workload"].isin(recipes)
+    return finished[random], finished[~random]
 
 
 def _in_blocks(
-    directory: Path, runs: pd.DataFrame, factors: Sequence[str], shares: tuple[float, float]
+    directory: Path,
+    document: Mapping[str, Any],
+    runs: pd.DataFrame,
+    question: Question,
+    measure: Callable[..., pd.DataFrame],
 ) -> pd.DataFrame:
-    """Return a row a run and block of time, with its measures."""
+    """Return a row a run and block of time, with its measures; nothing where there is nothing to compare."""
+    if runs.empty or question.level not in set(runs[question.factor]):
+        return runs.iloc[:0]
+    trim = document["keys"]["trim"]
     parts = []
     for _, run in runs.iterrows():
-        components = read_table(directory / "runs" / run["id"] / "components.parquet", COMPONENTS)
-        block = blocks(components, counted=trimmed(components, *shares))
-        parts.append(block_measures(components, block).assign(**{name: run[name] for name in factors}))
+        table = measure(
+            Result.load(directory / "runs" / run["id"]), trim["warm_up"] / 100, trim["cool_down"] / 100
+        )
+        parts.append(table.assign(**{name: run[name] for name in document["factors"]}))
     return pd.concat(parts, ignore_index=True)
+
+
+def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    some = [part for part in parts if len(part)]
+    return pd.concat(some, ignore_index=True) if some else NOTHING

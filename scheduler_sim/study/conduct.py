@@ -11,9 +11,9 @@ import pandas as pd
 
 from scheduler_sim.metrics.replication import needed_for
 from scheduler_sim.study.carry import Runner, batches, here
-from scheduler_sim.study.comparison import compared
+from scheduler_sim.study.comparison import compared, compared_slices
 from scheduler_sim.study.run import Run
-from scheduler_sim.study.store import COMPARISON, INDEX, Store
+from scheduler_sim.study.store import COMPARISON, INDEX, SLICE_COMPARISON, SLICED, Store
 from scheduler_sim.study.study import Study
 from scheduler_sim.version import __version__
 
@@ -82,9 +82,13 @@ def conduct(
                 break
             seeds += more
         store.clear_leftovers()
-        comparison = compared(store.directory, document, index)
+        tables = {INDEX: index}
+        if study.keys.slices:
+            tables[SLICED] = store.slices(index, study.factors)
+            tables[SLICE_COMPARISON] = compared_slices(store.directory, document, tables[SLICED])
+        tables[COMPARISON] = comparison = compared(store.directory, document, index)
         store.begin(document)
-        store.write_tables({INDEX: index, COMPARISON: comparison})
+        store.write_tables(tables)
         return Conducted(store.directory, index, comparison, new, failed)
 
 

@@ -12,7 +12,8 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.generation.recipe import Recipe
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.study.keys import StudyKeys
-from scheduler_sim.study.run import Run, Trim, digest, file_digest, nameless
+from scheduler_sim.study.measuring import Trim
+from scheduler_sim.study.run import Run, digest, file_digest, nameless
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.trace_io import trace_format
 
@@ -82,6 +83,7 @@ class Inputs:
             honour_status=keys.honour_status,
             trace_path="" if random else self.workloads[labels["workload"]]["path"],
             trim=Trim(keys.trim.warm_up / 100, keys.trim.cool_down / 100),
+            slices=tuple(dict.fromkeys(keys.slices)),
         )
 
     def _part(

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Check, Flag, Name, Percent, Positive, Text, Title, whole
+from scheduler_sim.config.value import Check, Flag, Name, Percent, Positive, Text, Title, choice, whole
+from scheduler_sim.metrics.slices import SLICES
 
 MOST_RUNS = 1_000_000
 
@@ -135,6 +136,10 @@ class StudyKeys(Keys):
     metrics: list[Name] = Field(
         default=["wait_time_mean", "bounded_slowdown_mean", "utilization_total"],
         description="columns of the index that are compared",
+    )
+    slices: list[Annotated[str, choice(*SLICES)]] = Field(
+        default=[],
+        description=f"ways of slicing the jobs, each slice compared by itself: {', '.join(SLICES)}",
     )
     trim: TrimKeys = Field(default=TrimKeys(), description="warm-up and cool-down")
     replicates: ReplicateKeys | None = Field(default=None, description="add seeds until intervals are narrow")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import scheduler_sim
 from scheduler_sim.errors import InputError
@@ -17,23 +17,13 @@ from scheduler_sim.generation.recipe import Recipe
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import simulate
+from scheduler_sim.study.measuring import Trim
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import read_trace
 
 DIGITS = 20
 """Hexadecimal digits of a run's id."""
-
-
-class Trim(NamedTuple):
-    """Shares (0 to 1) of the span of submissions, at its beginning and end, that do not count."""
-
-    warm_up: float = 0.0
-    cool_down: float = 0.0
-
-    def to_dict(self) -> dict[str, float]:
-        """Return it as it is written."""
-        return self._asdict()
 
 
 @dataclass(frozen=True)
@@ -49,7 +39,8 @@ class Run:
     seed : of the simulation's own draws.
     digests : of system, workload and policy, hashed once for all runs that share them.
     honour_status : whether components fail whose status is not success.
-    trace_path : where the trace stands; trim : what does not count. Neither is part of the identity.
+    trace_path : where the trace stands; trim : what does not count; slices : ways of slicing it is
+        measured by. None of them is part of the identity.
     """
 
     factors: Mapping[str, str]
@@ -62,6 +53,7 @@ class Run:
     honour_status: bool = False
     trace_path: str = ""
     trim: Trim = field(default_factory=Trim)
+    slices: tuple[str, ...] = ()
 
     @property
     def identity(self) -> dict[str, Any]:

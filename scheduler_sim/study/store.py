@@ -2,8 +2,9 @@
 
 ``runs/ID/`` is the result directory of a run, with ``measures.json``, what the study counts of it;
 ``index.parquet`` has a row a run with its factors, state, metrics and measures;
-``comparison.parquet`` compares the levels of the baseline's factor; ``study.json`` says what was
-studied. All of these are the same bytes for the same study, whoever carried it out.
+``comparison.parquet`` compares the levels of the baseline's factor; ``slices.parquet`` and
+``slice_comparison.parquet`` are the same slice by slice, if the study asks for it; ``study.json``
+says what was studied. All of these are the same bytes for the same study, whoever carried it out.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.measures import measures
-from scheduler_sim.metrics.trimming import trim as trimmed
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, plain, read_document, write_document, write_whole
-from scheduler_sim.study.run import Run, Trim
+from scheduler_sim.study.measuring import measured
+from scheduler_sim.study.run import Run
 
 INDEX = "index.parquet"
 COMPARISON = "comparison.parquet"
@@ -34,7 +36,10 @@ STUDY = "study.json"
 LOCK = ".lock"
 RUNS = "runs"
 MEASURES = "measures.json"
-TABLES = (INDEX, COMPARISON)
+SLICES = "slices"
+SLICED = "slices.parquet"
+SLICE_COMPARISON = "slice_comparison.parquet"
+TABLES = (INDEX, SLICED, SLICE_COMPARISON, COMPARISON)
 """What a study comes to, in the order in which it is written."""
 
 
@@ -92,22 +97,20 @@ class Store:
 
     def is_done(self, run: Run) -> bool:
         """Tell whether nothing is left to do for a run."""
-        return self.is_finished(run.id) and self.is_measured(run.id, run.trim)
+        return self.is_finished(run.id) and self.is_measured(run)
 
-    def is_measured(self, run_id: str, trim: Trim) -> bool:
-        """Tell whether a finished run has its measures, of the components that count."""
+    def is_measured(self, run: Run) -> bool:
+        """Tell whether a finished run has its measures, of the components that count, by its slices."""
         try:
-            return read_document(self.place(run_id) / MEASURES).get("trim") == trim.to_dict()
+            found = read_document(self.place(run.id) / MEASURES)
         except InputError:
             return False
+        return found.get("trim") == run.trim.to_dict() and tuple(found.get("slices", ())) == run.slices
 
-    def measure(self, run_id: str, components: pd.DataFrame | None, trim: Trim) -> None:
-        """Write the measures of a finished run; without its components they are read."""
-        if components is None:
-            components = Result.load(self.place(run_id)).components
-        counted = trimmed(components, trim.warm_up, trim.cool_down)
-        document = {"trim": trim.to_dict(), **measures(components, counted)}
-        write_whole(self.place(run_id) / MEASURES, lambda path: write_document(document, path))
+    def measure(self, run: Run, result: Result | None) -> None:
+        """Write the measures of a finished run; without its result that is read."""
+        document = measured(result or Result.load(self.place(run.id)), run.trim, run.slices)
+        write_whole(self.place(run.id) / MEASURES, partial(write_document, document))
 
     def clear_leftovers(self) -> None:
         """Remove what interrupted workers left under hidden names, and runs that are not whole."""
@@ -142,6 +145,16 @@ class Store:
             [{**rows[run.id], **run.factors, "seed": int(run.factors["seed"])} for run in runs]
         )
 
+    def slices(self, index: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
+        """Return a row a finished run and slice: id, factors, ``by``, ``slice``, ``small``, the measures."""
+        rows = [
+            {**run, "by": by, "slice": name, **measured}
+            for run in index[index["state"] == "finished"][["id", *factors]].to_dict("records")
+            for by, slices in read_document(self.place(run["id"]) / MEASURES)[SLICES].items()
+            for name, measured in slices.items()
+        ]
+        return pd.DataFrame(rows).replace({None: np.nan})
+
     def write_tables(self, tables: Mapping[str, pd.DataFrame]) -> None:
         """Write tables by the names of their files, in this order."""
         for name, table in tables.items():
@@ -153,7 +166,8 @@ class Store:
         if not self.is_finished(run.id):
             return {**row, "state": "failed" if error else "missing", "error": error or ""}
         metrics = dict(flat(read_document(self.place(run.id) / "metrics.json")))
-        counted = dict(flat(read_document(self.place(run.id) / MEASURES)))
+        document = read_document(self.place(run.id) / MEASURES)
+        counted = dict(flat({name: value for name, value in document.items() if name != SLICES}))
         return {**row, "state": "finished", "error": "", **metrics, **counted}
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.signal import lfilter
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.metrics.blocks import autocorrelation, block_measures, blocks, merged
+from scheduler_sim.metrics.blocks import autocorrelation, block_measures, block_spans, blocks, merged
 from scheduler_sim.metrics.comparison import compare
 from scheduler_sim.metrics.intervals import difference_interval, ratio_interval
 from scheduler_sim.metrics.measures import measures
@@ -51,6 +51,22 @@ def test_the_mask_and_its_span_count():
     assert np.bincount(block[200:]).tolist() == [100] * 8
     assert set(blocks(components, counted=np.zeros(1000, dtype=bool))) == {-1}
     assert blocks(submitted([])).tolist() == []
+
+
+def test_spans_of_blocks_are_where_their_submissions_are():
+    random = np.random.default_rng(3)
+    for size in (700, 997, 100):
+        components = submitted(np.sort(random.integers(50, 50_000, size)))
+        block = blocks(components)
+        spans = block_spans(components, block)
+        times = components["submit_time"].to_numpy()
+        assert len(spans) == block.max() + 1
+        assert [end for _, end in spans[:-1]] == [begin for begin, _ in spans[1:]]
+        for number, (begin, end) in enumerate(spans):
+            assert (times[block == number] >= begin).all()
+            assert (times[block == number] < end).all()
+        assert (spans[0][0], spans[-1][1]) == (times.min(), times.max() + 1)
+    assert block_spans(submitted([]), blocks(submitted([]))) == []
 
 
 def test_fewer_than_8_blocks_are_refused():

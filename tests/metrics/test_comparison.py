@@ -143,6 +143,16 @@ def test_few_replicates_say_so():
     assert four["change_low"] < four["change"] < four["change_high"]
 
 
+def test_other_jobs_under_the_level_are_told():
+    runs = runs_of(easy=[100, 110, 120, 130, 140], sjf=[50, 61, 62, 70, 75])
+    same = compare(runs.assign(ran=200), "wait_time_mean", "policy", "easy").iloc[0]
+    assert same["note"] == ""
+    other = runs.assign(ran=[200] * 5 + [195, 187, 200, 190, 191])
+    row = compare(other, "wait_time_mean", "policy", "easy").iloc[0]
+    assert row["note"] == "not the same jobs ran: 187 to 200 of them here, 200 with the baseline"
+    assert list(compare(other, "ran", "policy", "easy")["metric"]) == ["ran"]
+
+
 def test_what_has_no_value_is_dropped_and_counted():
     row = row_of(easy=[100, 200, np.nan, 400, 500, 600, 700], sjf=[90, np.nan, 250, 390, 400, 610])
     assert (row["pairs"], row["dropped"]) == (4, 3)  # the last has no run under sjf

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.metrics.trimming import find_warm_up, mser, trim
+from scheduler_sim.metrics.trimming import find_warm_up, mser, trim, trimmed_span
 from tests.result.hand_made import Run, components_of
 
 
@@ -39,6 +39,13 @@ def test_one_instant_counts_whole_and_nothing_is_nothing():
 def test_what_is_no_share_is_refused(shares):
     with pytest.raises(InputError, match="shares from 0, together less than 1"):
         trim(submitted(1, 2), *shares)
+
+
+def test_the_span_that_is_left_by_hand():
+    components = submitted(1000, 1099, 1500, 2000)
+    assert trimmed_span(components) == (1000, 2000)
+    assert trimmed_span(components, 0.1, 0.25) == (1100, 1750)
+    assert trimmed_span(submitted()) == (0, 0)
 
 
 def mser_written_out(waits):

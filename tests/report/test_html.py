@@ -364,6 +364,45 @@ def test_a_recipe_with_many_digits_is_repeated_to_the_last_one(tmp_path):
     assert manifest["run"]["workload"]["recipe"]["model"]["arrivals"]["offered_load"] == load
 
 
+def test_slices_have_tables_of_their_own(tmp_path):
+    _, page = conducted(tmp_path / "study", slices=["size", "user"], metrics=["wait_time_mean"])
+    text = "".join(page.text)
+    assert "Who gains and who loses" in text
+    assert "By size" in text
+    assert "By user" in text
+    assert "17–64" in text
+
+
+def test_what_is_not_trimmed_says_so(tmp_path):
+    metrics = ["wait_time_mean", "makespan", "counts_completed"]
+    _, page = conducted(tmp_path / "study", metrics=metrics, trim={"warm_up": 10})
+    text = " ".join(page.text)
+    assert "counts completed (whole run)" in text
+    assert text.count("(whole run)") == text.count("counts completed (whole run)")
+
+
+def test_a_ratio_of_zero_is_drawn_and_one_comparison_is_one(tmp_path):
+    """Nobody is overtaken under fcfs: a ratio of 0, which was counted and not drawn."""
+    _, page = conducted(tmp_path / "study", metrics=["overtaken_share"])
+    (forest,) = json.loads(page.scripts[0])["forests"]
+    assert [row["kind"] for row in forest["rows"]] == ["better"]
+    assert forest["ends"][0] <= forest["rows"][0]["ratio"] < 1
+    assert "At the left edge: 1 ratio of 0." in "".join(page.text)
+    assert "Not drawn" not in "".join(page.text)
+
+
+def test_one_seed_is_one_seed(tmp_path):
+    _, page = conducted(tmp_path / "study", seeds=[7])
+    assert "(7 to 7)" not in "".join(page.text)
+
+
+def test_why_nothing_was_compared_is_told(tmp_path):
+    _, page = conducted(tmp_path / "study", policies=["easy"], seeds=1)
+    text = "".join(page.text)
+    assert "policy has no level but the baseline, easy" in text
+    assert "compared with" not in text
+
+
 def test_without_a_baseline_there_are_means_alone(tmp_path):
     _, page = conducted(tmp_path / "study", baseline={}, seeds=2)
     text = "".join(page.text)

@@ -188,6 +188,19 @@ def test_measures_follow_the_trim_without_new_runs(tmp_path):
     after = tree(tmp_path / "study" / "runs")
     assert {name for name in before if before[name] != after[name]} == {n for n in before if "measures" in n}
     assert (trimmed.index["jobs"] < 150).all()
+    for _, row in trimmed.index.iterrows():
+        result = Result.load(tmp_path / "study" / "runs" / row["id"])
+        submit = result.components["submit_time"]
+        share = 0.2 * (submit.max() - submit.min())
+        own = result.components[submit.between(submit.min() + share, submit.max() - share)]
+        assert row["makespan"] == own["end_time"].max() - own["submit_time"].min()
+        begin, end = np.ceil(submit.min() + share), np.floor(submit.max() - share)
+        inside = result.components["end_time"].clip(begin, end) - result.components["start_time"].clip(
+            begin, end
+        )
+        used = (inside * result.components["nodes"]).sum() / 64 / (end - begin)
+        assert row["utilization_total"] == row["utilization_cluster"] == pytest.approx(used, abs=1e-6)
+        assert row["utilization_total"] != result.metrics["utilization"]["total"]
     assert (trimmed.index["counts_completed"] == 150).all()
 
 
@@ -235,10 +248,65 @@ def test_a_baseline_may_be_true_or_false(tmp_path):
 def test_a_trace_is_compared_by_blocks(tmp_path):
     sample = str(ROOT / "workloads" / "sample-1000.swf")
     system = {"modules": [{"name": "cluster", "nodes": 128}]}
-    study = small(systems={"s": system}, workloads={"sample": sample}, baseline={"policy": "easy"})
+    metrics = ["wait_time_mean", "utilization_total", "makespan"]
+    study = small(
+        systems={"s": system}, workloads={"sample": sample}, baseline={"policy": "easy"}, metrics=metrics
+    )
     conducted = conduct(study, tmp_path / "study")
     assert len(conducted.index) == 2
-    assert set(conducted.comparison["replicates"]) == {"blocks"}
+    table = conducted.comparison.set_index("metric")
+    assert set(table["replicates"]) == {"blocks"}
+    assert table["pairs"].gt(0).tolist() == [True, True, False]
+    assert table["verdict"]["makespan"] == "nothing to compare: a block of time has no such value"
+    used = conducted.index.set_index("policy")["utilization_total"]
+    assert table["mean"]["utilization_total"] == pytest.approx(used["fcfs"], rel=0.2)
+
+
+def test_equal_policies_on_a_trace_are_no_different(tmp_path):
+    system = {"modules": [{"name": "cluster", "nodes": 128}]}
+    study = small(
+        systems={"s": system},
+        workloads={"sample": str(ROOT / "workloads" / "sample-1000.swf")},
+        policies={"easy": "easy", "same": "easy"},
+        baseline={"policy": "easy"},
+        slices=["size"],
+    )
+    conducted = conduct(study, tmp_path / "study")
+    assert conducted.new == 1
+    assert conducted.comparison["verdict"].str.startswith("no difference: all").all()
+    slices = pd.read_parquet(tmp_path / "study" / "slice_comparison.parquet")
+    assert (slices[slices["change"].notna()]["change"] == 0).all()
+
+
+def test_slices_are_measured_and_compared(undisturbed, tmp_path):
+    study = small(seeds=6, baseline={"policy": "easy"}, metrics=["wait_time_mean"], slices=["size", "module"])
+    conduct(study, tmp_path / "study", local(2))
+    measured = pd.read_parquet(tmp_path / "study" / "slices.parquet")
+    row = measured[(measured["by"] == "size") & (measured["slice"] == "2–4")].iloc[0]
+    components = Result.load(tmp_path / "study" / "runs" / row["id"]).components
+    own = components[components["nodes"].between(2, 4)]
+    assert row["ran"] == len(own)
+    assert row["wait_time_mean"] == pytest.approx((own["start_time"] - own["submit_time"]).mean(), abs=1e-6)
+    table = pd.read_parquet(tmp_path / "study" / "slice_comparison.parquet")
+    assert set(table["by"]) == {"size", "module"}
+    assert table[table["by"] == "module"]["slice"].tolist() == ["cluster"]
+    whole = pd.read_parquet(tmp_path / "study" / "comparison.parquet").iloc[0]
+    assert table[table["by"] == "module"].iloc[0]["change"] == whole["change"]
+    conduct(small(), tmp_path / "study")
+    assert tree(tmp_path / "study" / "runs").items() >= tree(undisturbed / "runs").items()
+    assert not (tmp_path / "study" / "slices.parquet").exists()
+
+
+def test_systems_on_which_not_the_same_jobs_ran_say_so(tmp_path):
+    study = small(
+        policies=["easy"],
+        seeds=5,
+        parameters={"system.modules.cluster.nodes": [64, 16]},
+        baseline={"system.modules.cluster.nodes": 64},
+    )
+    comparison = conduct(study, tmp_path / "study").comparison
+    assert comparison["note"].str.contains("not the same jobs ran: ").all()
+    assert "Not the same jobs ran: " in write_report(tmp_path / "study").read_text(encoding="utf-8")
 
 
 def test_seeds_are_added_until_the_interval_is_narrow(tmp_path):
@@ -248,6 +316,8 @@ def test_seeds_are_added_until_the_interval_is_narrow(tmp_path):
     wait = conducted.comparison[conducted.comparison["metric"] == "wait_time_mean"].iloc[0]
     assert 5 <= wait["pairs"] <= 40
     assert (wait["change_high"] - wait["change_low"]) / 2 <= 25 or wait["pairs"] == 40
+    assert "seeds were added until this interval was narrow" in wait["note"]
+    assert not conducted.comparison["note"].drop(wait.name).str.contains("seeds were added").any()
     again = conduct(study, tmp_path / "study", local(2))
     assert again.new == 0
     assert len(again.index) == len(conducted.index)

@@ -38,7 +38,7 @@ def forests(comparison: pd.DataFrame) -> tuple[list[dict[str, Any]], Child]:
     for i, metric in enumerate(pd.unique(comparison["metric"])):
         own = (comparison["metric"] == metric).to_numpy()
         part = comparison[own]
-        shown = part[np.isfinite(part["ratio"]) & (part["ratio"] > 0)].head(MOST)
+        shown = part[np.isfinite(part["ratio"]) & (part["ratio"] >= 0)].head(MOST)
         charts.append(_chart(f"forest-{i}", metric, shown, names[comparison.index.get_indexer(shown.index)]))
         places += [tag("h3", metric_title(metric)), chart(f"forest-{i}", _caption(metric, part, shown))]
     return charts, places
@@ -56,13 +56,16 @@ def _chart(place: str, metric: str, rows: pd.DataFrame, names: Any) -> dict[str,
 
 
 def _row(row: Any, name: str, low: float, high: float) -> dict[str, Any]:
-    """Describe a row; an interval is cut at the ends of the chart, an unknown one has no length."""
+    """Describe a row; an interval is cut at the ends of the chart, an unknown one has no length.
+
+    A ratio of 0, which a logarithmic axis does not have, stands at the left end.
+    """
     ratio = float(row["ratio"])
     ends = [row[key] if np.isfinite(row[key]) else ratio for key in ("ratio_low", "ratio_high")]
     kind = next(kind for kind, look in KINDS.items() if look == outcome(row))
     return {
         "name": name,
-        "ratio": ratio,
+        "ratio": max(ratio, low),
         "low": float(np.clip(ends[0], low, high)),
         "high": float(np.clip(ends[1], low, high)),
         "kind": kind,
@@ -76,9 +79,11 @@ def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     better, worse, still = (kinds.count(look) for look in (BETTER, WORSE, OPEN))
     baseline = listing(dict.fromkeys(plain(one) for one in part["baseline"]))
     confidence = listing(dict.fromkeys(f"{100 * float(one):g} %" for one in part["confidence"]))
+    zeros = int((shown["ratio"] == 0).sum())
+    edge = f" At the left edge: {count(zeros, 'ratio')} of 0." if zeros else ""
     left = f" Not drawn: {count(len(part) - len(shown), 'row')}." if len(shown) < len(part) else ""
     return (
         f"{metric_words(metric).capitalize()} against {baseline}: ratio of the means, with the {confidence}"
         f" interval. Of {count(len(part), 'comparison')}, {better} found better (circles), {worse} worse"
-        f" (squares), {still} no certain difference (diamonds).{left} The table below has every number."
+        f" (squares), {still} no certain difference (diamonds).{edge}{left} The table below has every number."
     )

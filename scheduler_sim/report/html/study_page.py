@@ -15,7 +15,7 @@ from scheduler_sim.report.html.forest import forests
 from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_study, whole
-from scheduler_sim.report.measures import metric_words, written
+from scheduler_sim.report.measures import metric_words, untrimmed, written
 from scheduler_sim.report.wording import count, listing, plain
 from scheduler_sim.result.store import read_document
 
@@ -36,6 +36,7 @@ class Conducted:
     document: Mapping[str, Any]
     index: pd.DataFrame
     comparison: pd.DataFrame
+    slices: pd.DataFrame
 
     @classmethod
     def load(cls, directory: Path) -> Conducted:
@@ -45,7 +46,13 @@ class Conducted:
             if key not in document:
                 raise InputError(f"{directory / 'study.json'}: not of a study: {key} is missing")
         index = _parquet(directory / "index.parquet")
-        return cls(document, index, _parquet(directory / "comparison.parquet"))
+        sliced = document["keys"].get("slices")
+        slices = _parquet(directory / "slice_comparison.parquet") if sliced else pd.DataFrame()
+        return cls(document, index, _parquet(directory / "comparison.parquet"), slices)
+
+    def words(self, metric: str) -> str:
+        """Name a measure; say so if it is of the whole run while others are trimmed."""
+        return metric_words(metric) + untrimmed(metric, self.document["keys"].get("trim") or {})
 
     @property
     def finished(self) -> pd.DataFrame:
@@ -73,6 +80,7 @@ def study_page(directory: Path) -> Page:
         tag("p", whole(study.document["keys"].get("description") or "")),
         section("compared", "What was compared", _levels(study)),
         section("found", "What was found", _found(study, places)),
+        *([section("slices", "Who gains and who loses", _slices(study))] if len(study.slices) else []),
         section("means", "Means of each level", _means(study)),
         section("failed", "Runs that failed", _failed(study)),
         section("provenance", "What was run, and how to repeat it", of_study(study.document)),
@@ -119,7 +127,8 @@ def _levels(study: Conducted) -> Child:
     }
     seeds = pd.unique(study.index[SEED])
     baseline = study.document["keys"].get("baseline") or {}
-    facts = {**levels, "seeds": f"{len(seeds):,} ({min(seeds)} to {max(seeds)})" if len(seeds) else "none"}
+    several = f"{len(seeds):,} ({min(seeds)} to {max(seeds)})" if len(seeds) > 1 else listing(seeds)
+    facts = {**levels, "seeds": several or "none"}
     if baseline and len(study.comparison):
         facts["compared with"] = listing(f"{plain(name)} {plain(level)}" for name, level in baseline.items())
     return pairs(facts)
@@ -128,7 +137,7 @@ def _levels(study: Conducted) -> Child:
 def _found(study: Conducted, charts: Child) -> Child:
     if study.comparison.empty:
         return tag("p", _nothing_compared(study))
-    return [_sentences(study), charts, _comparison(study)]
+    return [_sentences(study), charts, _comparison(study, study.comparison, "All comparisons")]
 
 
 def _nothing_compared(study: Conducted) -> str:
@@ -152,11 +161,21 @@ def _sentences(study: Conducted) -> Child:
         where = f" ({at})" if at else ""
         lines.append(
             [tag("strong", plain(row[treatment])), f" against {plain(row['baseline'])}{where}: ",
-             f"{metric_words(row['metric'])} {plain_verdict(row['verdict'])}."]
+             f"{study.words(row['metric'])} {plain_verdict(row['verdict'])}.", _noted(row["note"])]
         )  # fmt: skip
     more = len(first) - len(lines)
-    rest = tag("p", f"{count(more, 'comparison')} more are in the table.") if more > 0 else None
+    are = "is" if more == 1 else "are"
+    rest = tag("p", f"{more:,} more of this measure {are} in the table.") if more > 0 else None
     return [tag("ul", [tag("li", line) for line in lines]), rest]
+
+
+def _noted(note: object) -> str:
+    """Write a note as sentences of its own."""
+    return (
+        "".join(f" {one[:1].upper()}{one[1:]}." for one in plain_verdict(note).split("; "))
+        if _said(note)
+        else ""
+    )
 
 
 def _treatment(comparison: pd.DataFrame) -> str:
@@ -169,12 +188,26 @@ def _cells(comparison: pd.DataFrame) -> list[str]:
     return [str(name) for name in before if comparison[name].nunique() > 1]
 
 
-def _comparison(study: Conducted) -> Child:
-    comparison = study.comparison
+def _slices(study: Conducted) -> Child:
+    """Show the comparison of each slice, a table for each way of slicing."""
+    parts: list[Child] = [
+        tag(
+            "p",
+            "The same comparison among some of the jobs only. Few jobs tell little; many slices differ"
+            " here and there by chance, which the verdicts of each table take into account.",
+        )
+    ]
+    for by in pd.unique(study.slices["by"]):
+        own = study.slices[study.slices["by"] == by]
+        parts.append(_comparison(study, own, f"By {plain(by).replace('_', ' ')}"))
+    return parts
+
+
+def _comparison(study: Conducted, comparison: pd.DataFrame, caption: str) -> Child:
     treatment, cells = _treatment(comparison), _cells(comparison)
     rows, keys = [], []
     for _, row in comparison.head(MOST_ROWS).iterrows():
-        words = [*(plain(row[name]) for name in [treatment, *cells]), metric_words(row["metric"])]
+        words = [*(plain(row[name]) for name in [treatment, *cells]), study.words(row["metric"])]
         words.append("; ".join(plain_verdict(row[key]) for key in ("verdict", "note") if _said(row[key])))
         numbers = [row[key] for key in ("change", "change_low", "mean", "mean_baseline", "pairs", "p_holm")]
         rows.append([*words, *_shown(row)])
@@ -189,7 +222,7 @@ def _comparison(study: Conducted) -> Child:
     ]
     header += ["mean", "baseline", "pairs", "p (Holm)"]
     return [
-        table("All comparisons", header, rows, text=len(cells) + 3, keys=keys),
+        table(caption, header, rows, text=len(cells) + 3, keys=keys),
         _more(comparison, "comparison"),
     ]
 
@@ -229,14 +262,15 @@ def _means(study: Conducted) -> Child:
         shown = ["–" if pd.isna(row[name]) else written(row[name], str(name)) for name in study.metrics]
         rows.append([*names, f"{row['runs']:,}", *shown])
         keys.append([*names, row["runs"], *(row[name] for name in study.metrics)])
-    header = [*(_short(study, name) for name in study.factors), "runs", *map(metric_words, study.metrics)]
+    header = [*(_short(study, name) for name in study.factors), "runs", *map(study.words, study.metrics)]
     caption = "Means over the runs of each combination; see what was found for how certain differences are"
     return [table(caption, header, rows, text=len(study.factors), keys=keys), _more(means, "mean")]
 
 
 def _more(whole_table: pd.DataFrame, noun: str) -> Child:
     more = len(whole_table) - MOST_ROWS
-    return tag("p", f"{count(more, noun)} more are in the files of the study.") if more > 0 else None
+    are = "is" if more == 1 else "are"
+    return tag("p", f"{count(more, f'more {noun}')} {are} in the files of the study.") if more > 0 else None
 
 
 def _failed(study: Conducted) -> Child:
