@@ -19,6 +19,9 @@ from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import write_table, write_whole
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""First signs of what spreadsheets evaluate."""
+
 MICROSECONDS = 1_000_000
 COUNTERS = ("nodes_busy", "queue_components")
 PAJE_EVENTS = (
@@ -49,7 +52,22 @@ def export(result: Result, path: str | Path) -> None:
 
 
 def _csv(result: Result, path: Path) -> None:
-    result.components.to_csv(path, index=False, lineterminator="\n")
+    """Write the components; text that a spreadsheet would take for a formula gets an apostrophe before it.
+
+    Names in traces are anybody's: ``=cmd|...`` in one must not run where the file is opened. Parquet has
+    the names as they are.
+    """
+    text = {
+        column.name: _no_formula(result.components[column.name])
+        for column in COMPONENTS
+        if column.dtype == "text"
+    }
+    result.components.assign(**text).to_csv(path, index=False, lineterminator="\n")
+
+
+def _no_formula(names: pd.Series) -> pd.Series:
+    words = {name: f"'{name}" if str(name).startswith(FORMULA) else name for name in names.unique()}
+    return names.astype(object).map(words)
 
 
 def _parquet(result: Result, path: Path) -> None:

@@ -37,6 +37,18 @@ def test_tables_come_back(small, tmp_path, suffix, read):
     assert back["name"].astype(str).tolist() == small.components["name"].astype(str).tolist()
 
 
+def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path):
+    names = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\tx", "a=1", "1-2"]
+    count = len(names)
+    jobs = Workload.from_columns(nodes=[1] * count, submit_time=[0] * count, run_time=[9] * count, name=names)
+    result = simulate(System.homogeneous(3, "CM"), jobs, "fcfs")
+    for suffix, read in ((".csv", pd.read_csv), (".parquet", pd.read_parquet)):
+        export(result, tmp_path / f"run{suffix}")
+        back = read(tmp_path / f"run{suffix}", **({"keep_default_na": False} if suffix == ".csv" else {}))
+        told = [f"'{name}" if i < 5 and suffix == ".csv" else name for i, name in enumerate(names)]
+        assert back["name"].astype(str).tolist() == told
+
+
 def test_a_chrome_trace_by_hand(small, tmp_path):
     export(small, tmp_path / "run.json")
     events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scheduler_sim import Result
+from scheduler_sim import Policy, Result, System, Workload, simulate
 from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.report.html import write_report
 from scheduler_sim.report.html.markup import Markup, json_text, script_text, table, tag
@@ -21,6 +21,7 @@ from scheduler_sim.report.html.pack import Growing, numbers, pack, words
 from scheduler_sim.report.html.run_data import MOST_STORIES
 from scheduler_sim.study.conduct import conduct
 from scheduler_sim.study.study import Study
+from tests.conftest import ROOT
 from tests.report.schedules import EASY, behind_a_shadow, schedule
 from tests.result.hand_made import Run
 from tests.study.studies import RECIPE, small
@@ -324,6 +325,65 @@ def test_a_hundred_thousand_jobs_stay_below_ten_megabytes(tmp_path):
     )
 
     assert len(report(table, tmp_path / "run").encode()) < 10_000_000
+
+
+# Repeating
+
+
+def repeated(page):
+    """Return the run of the study file that a page gives."""
+    (run,) = Study.of(**json.loads(next(part for part in page.text if '"workloads"' in part))).runs()
+    return run
+
+
+def test_a_recipe_run_of_a_study_is_repeated_by_its_page(tmp_path):
+    parameters = {"recipe.model.arrivals.offered_load": [1 / 3], "system.modules.cluster.nodes": [80]}
+    policies = {"two": {"policy": "easy", "set": {"policy.depth": 2}}}
+    study = small(seeds=[3], policies=policies, parameters=parameters)
+    conduct(study, tmp_path / "study")
+    (place,) = (tmp_path / "study" / "runs").iterdir()
+    page = Elements(write_report(place).read_text(encoding="utf-8"))
+    assert "from Python" not in "".join(page.text)
+    assert "scheduler-sim study run.yaml --out again" in "".join(page.text)
+    assert repeated(page).id == place.name
+
+
+def test_a_trace_run_of_a_study_is_repeated_by_its_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT / "workloads")
+    study = small(workloads={"s": "sample-1000.swf"}, policies=["easy"], honour_status=True,
+                  systems={"s": {"modules": [{"name": "cluster", "nodes": 128}]}})  # fmt: skip
+    conduct(study, tmp_path / "study")
+    (place,) = (tmp_path / "study" / "runs").iterdir()
+    page = Elements(write_report(place).read_text(encoding="utf-8"))
+    assert "With the study file below and the inputs above this command repeats it" in "".join(page.text)
+    assert repeated(page).id == place.name
+
+
+def test_a_run_from_python_is_repeated_where_it_can_be(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT / "workloads")
+    result = simulate(System.homogeneous(128), "sample-1000.swf", "easy", seed=5)
+    run = repeated(Elements(report(result, tmp_path / "run")))
+    assert (run.seed, run.policy.backfill, run.system) == (5, "easy", result.manifest["system"])
+    made = simulate(System.homogeneous(8), Workload.from_columns(nodes=[1], submit_time=[0], run_time=[5]))
+    text = "".join(Elements(report(made, tmp_path / "made")).text)
+    assert "no command repeats it" in text
+    assert "scheduler-sim study" not in text
+    ordered = simulate(System.homogeneous(128), "sample-1000.swf", Policy(order=by_nodes))
+    assert "no command repeats it" in "".join(Elements(report(ordered, tmp_path / "ordered")).text)
+
+
+def by_nodes(nodes):
+    return nodes
+
+
+def test_a_key_given_back_its_default_is_repeated_too(tmp_path, monkeypatch):
+    """``--set`` writes null where the policy's name says default."""
+    monkeypatch.chdir(ROOT / "workloads")
+    policy = Policy(order="fifo", backfill="easy", depth=2, name="two").with_settings({"policy.depth": None})
+    system = str(ROOT / "configs" / "systems" / "cluster-128.yaml")
+    page = Elements(report(simulate(system, "sample-1000.swf", policy), tmp_path / "run"))
+    assert "policy.depth=default" not in "".join(page.text)
+    assert repeated(page).policy.depth is None
 
 
 # Studies

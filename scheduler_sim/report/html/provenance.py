@@ -18,6 +18,9 @@ CHANGED = re.compile(r"(?P<name>[^ ]+) \((?P<changes>[^ =]+=[^ ]+(?:, [^ =]+=[^ 
 """A policy's name and what was changed of it: ``easy (depth=2)``."""
 
 
+TRACE = re.compile(r"\.(swf|mwf|csv|parquet)(\.gz)?$", re.IGNORECASE)
+
+
 def of_run(result: Result) -> Child:
     """Tell the provenance of a run from its manifest."""
     manifest = result.manifest
@@ -37,7 +40,7 @@ def of_run(result: Result) -> Child:
     return [
         pairs(facts),
         inputs_table(manifest),
-        command(_repeating(manifest)),
+        _repetition(manifest),
         document("The policy in full", policy),
         document("The system in full", system),
     ]
@@ -62,7 +65,7 @@ def of_study(study: Mapping[str, Any]) -> Child:
         pairs(facts),
         table("Workloads", ["workload", "what", "sha256"], rows, text=3) if rows else None,
         tag("p", "This command repeats it, with the study file below and the traces above:"),
-        tag("pre", tag("code", "scheduler-sim study study.yaml --out study"), tabindex="0"),
+        _typed("scheduler-sim study study.yaml --out study"),
         document(
             "The study file (systems, policies and recipes in full; JSON is YAML too)", _whole_study(study)
         ),
@@ -115,14 +118,56 @@ def inputs_table(manifest: Mapping[str, Any]) -> Child:
     return table("Inputs", ["what", "name", "sha256"], rows, text=3) if rows else None
 
 
-def command(words: str) -> Child:
-    """Show the command that repeats it, or say why there is none."""
-    if not words:
-        return tag("p", "It was run from Python: policy and system below, and the seed, repeat it.")
+def _repetition(manifest: Mapping[str, Any]) -> Child:
+    """Show the command that repeats a run, with the study file it needs, or say why there is none."""
+    words = _repeating(manifest)
+    if words:
+        return [tag("p", "With the inputs above this command repeats it:"), _typed(words)]
+    study = _study_of(manifest)
+    if study is None:
+        return tag(
+            "p",
+            "Its workload or its policy was made by a program, so that no command repeats it: the same"
+            " program does, with the seed above, and the policy and the system below.",
+        )
+    recipe = any("recipe" in one for one in study["workloads"].values())
+    inputs = "the study file below" if recipe else "the study file below and the inputs above"
     return [
-        tag("p", "With the inputs above this command repeats it:"),
-        tag("pre", tag("code", words), tabindex="0"),
+        tag("p", f"With {inputs} this command repeats it:"),
+        _typed("scheduler-sim study run.yaml --out again"),
+        document(
+            "The study file of this one run (system, workload and policy in full; JSON is YAML too)", study
+        ),
     ]
+
+
+def _study_of(manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the keys of a study that is this run alone; None where a program made what it was run with."""
+    run = manifest.get("run") or {}
+    factors = run.get("factors") or {}
+    inputs = {one.get("role"): one.get("name") for one in manifest.get("inputs") or []}
+    workload = run.get("workload") or {}
+    if "recipe" in workload:
+        workload = {key: workload[key] for key in ("recipe", "scenario") if key in workload}
+    elif TRACE.search(str(inputs.get("workload"))):
+        workload = {"trace": whole(inputs["workload"])}
+    else:
+        return None
+    policy = {key: value for key, value in (manifest.get("policy") or {}).items() if value is not None}
+    if any(":" in str(policy.get(key)) and key not in inputs for key in ("order", "backfill_order")):
+        return None  # a function that stands in no file
+    honour_status = (manifest.get("workload") or {}).get("honour_status", False)
+    return {
+        "systems": {str(factors.get("system", "system")): manifest.get("system") or {}},
+        "workloads": {str(factors.get("workload", "workload")): workload},
+        "policies": {str(factors.get("policy", "policy")): policy},
+        "seeds": [manifest.get("seed", 0)],
+        **({"honour_status": True} if honour_status else {}),
+    }
+
+
+def _typed(words: str) -> Markup:
+    return tag("pre", tag("code", words), tabindex="0")
 
 
 def document(title: str, data: Mapping[str, Any]) -> Markup:
@@ -143,7 +188,9 @@ def plain_hash(value: object) -> str:
 
 def _repeating(manifest: Mapping[str, Any]) -> str:
     names = {one.get("role"): whole(one.get("name")) for one in manifest.get("inputs") or []}
-    if "system" not in names or "workload" not in names:
+    if "system" not in names or "workload" not in names or "run" in manifest:
+        return ""
+    if "=default" in str((manifest.get("policy") or {}).get("name")):  # which --set does not know
         return ""
     words = ["scheduler-sim", "run", names["system"], names["workload"], *_policy(manifest, names)]
     if (manifest.get("workload") or {}).get("honour_status"):
