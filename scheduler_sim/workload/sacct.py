@@ -79,7 +79,14 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     ids = ids_of(columns, submit, ended)
     notes += _remarks_on_ids(ids)
     nodes = _nodes(columns, started)
-    skipped = _skipped(state, started, run_time, nodes, ids.repeated)
+    reasons = {
+        SAME_RUN: ids.repeated,
+        NOT_ENDED: ~ended,
+        CANCELLED: (state == "CANCELLED") & (~started | (run_time <= 0)),
+        NO_RUN_TIME: ~started | (run_time < 0),
+        NO_NODES: nodes <= 0,
+    }
+    skipped = np.select(list(reasons.values()), list(reasons), 0).astype(np.int8)
     if (submit < 0).any() and (skipped[submit < 0] == 0).any():
         row = int(np.argmax((submit < 0) & (skipped == 0)))
         raise columns.error("a job without a submission", "Submit", row, "a time")
@@ -140,15 +147,6 @@ def _nodes(columns: Columns, started: np.ndarray) -> np.ndarray:
         said = columns.numbers_of(column, read)
         nodes = np.where((nodes <= 0) & (said > 0), said, nodes)
     return nodes
-
-
-def _skipped(
-    state: np.ndarray, started: np.ndarray, run_time: np.ndarray, nodes: np.ndarray, repeated: np.ndarray
-) -> np.ndarray:
-    cancelled = (state == "CANCELLED") & (~started | (run_time <= 0))
-    unfinished = np.isin(state, text.UNFINISHED)
-    reasons = [repeated, unfinished, cancelled, ~started | (run_time < 0), nodes <= 0]
-    return np.select(reasons, [SAME_RUN, NOT_ENDED, CANCELLED, NO_RUN_TIME, NO_NODES], 0).astype(np.int8)
 
 
 def _memory(columns: Columns, nodes: np.ndarray) -> np.ndarray:

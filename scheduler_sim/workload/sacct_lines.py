@@ -7,7 +7,6 @@ only one of the columns that hold free text can have the separator in it; else i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,11 +101,11 @@ def read_dump(path: str | Path, name: str) -> Dump:
             first = after - block.count(b"\n")
             dump = Dump(_names(header, name, first - 1), comments)
         if block:
-            for rows, at in _whole(block, first, dump, header, name):
-                parts.append(rows)
-                numbers.append(at)
+            rows, at = _whole(block, first, dump, header, name)
+            parts.append(rows)
+            numbers.append(at)
         first = after
-    if dump is None or not parts:
+    if dump is None or not any(parts):
         raise TraceError("no records: nothing but a header", file=name, allowed="at least one job")
     dump.rows, dump.numbers = b"".join(parts), np.concatenate(numbers)
     return dump
@@ -140,10 +139,8 @@ def _names(header: bytes, name: str, line: int) -> list[str]:
     return names
 
 
-def _whole(
-    block: bytes, first: int, dump: Dump, header: bytes, name: str
-) -> Iterator[tuple[bytes, np.ndarray]]:
-    """Yield the rows of a block that have a field for each column, and their line numbers."""
+def _whole(block: bytes, first: int, dump: Dump, header: bytes, name: str) -> tuple[bytes, np.ndarray]:
+    """Return the jobs of a block as rows with a field for each column, and their line numbers."""
     data = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(data == ord("\n"))
     before = np.searchsorted(np.flatnonzero(data == ord("|")), ends)
@@ -165,8 +162,7 @@ def _whole(
         elif line != header:
             kept.append(line)
             at.append(first + i)
-    if kept:
-        yield b"\n".join([*kept, b""]), np.array(at, dtype=np.int64)
+    return b"".join(line + b"\n" for line in kept), np.array(at, dtype=np.int64)
 
 
 def _without_carriage(line: bytes, number: int, name: str) -> bytes:
