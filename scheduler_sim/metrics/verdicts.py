@@ -73,7 +73,9 @@ def _directions(metric: str) -> tuple[str, str]:
 
 
 def _amounts(*values: float, unit: str) -> str:
-    """Write one number, or two and ``to``, with two digits or all those before the point."""
+    """Write one number, or two and ``to``, with two digits or all those before the point, never a false 0."""
     largest = max(values)
     decimals = 0 if largest >= 10 or largest == 0 else min(6, 1 - int(np.floor(np.log10(largest))))
+    while decimals < 6 and any(0 < value < 0.5 * 10**-decimals for value in values):
+        decimals += 1
     return f"{' to '.join(f'{value:.{decimals}f}' for value in values)} {unit}".rstrip()

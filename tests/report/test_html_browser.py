@@ -324,3 +324,39 @@ def test_every_control_is_reached_by_tab(opened, run):
             page.keyboard.press("Tab")
             reached.add(page.evaluate(f"{controls}.indexOf(document.activeElement)"))
         assert len(reached - {-1}) == wanted
+
+
+BROKEN = """() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll("th, td:not(.long)")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const word of texts.currentNode.data.matchAll(/[^\\s–-]+/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+        if (lines.size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}"""
+"""Words of tables, but of long text, that stand on more than one line."""
+
+
+def test_a_study_on_a4_breaks_no_word_and_fits(opened, tmp_path):
+    study = small(
+        seeds=5,
+        policies={"fcfs": "fcfs", "easy": "easy", "conservative": "conservative"},
+        parameters={"recipe.model.arrivals.offered_load": [0.7, 0.8]},
+        baseline={"policy": "easy"},
+        metrics=["wait_time_mean", "bounded_slowdown_mean", "wait_time_p99", "overtaken_share"],
+    )
+    conduct(study, tmp_path / "study")
+    with opened(
+        write_report(tmp_path / "study"), {"width": 718, "height": 1000}
+    ) as page:  # A4, margins of 1 cm
+        page.emulate_media(media="print")
+        assert page.evaluate(BROKEN) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 718

@@ -65,7 +65,7 @@ def _row(row: Any, name: str, low: float, high: float) -> dict[str, Any]:
     kind = next(kind for kind, look in KINDS.items() if look == outcome(row))
     return {
         "name": name,
-        "ratio": max(ratio, low),
+        "ratio": max(ratio, low * (high / low) ** 0.02),
         "low": float(np.clip(ends[0], low, high)),
         "high": float(np.clip(ends[1], low, high)),
         "kind": kind,
