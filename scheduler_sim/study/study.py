@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +82,17 @@ class Study:
         if number > MOST_RUNS:
             return None, [Problem((), f"found {number:,} runs; allowed: {MOST_RUNS:,}")]
         return study, list(_baseline_left(keys, runs))
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook what is crossed, compared with what; names are escaped."""
+        levels = {factor: ", ".join(names) for factor, names in _levels(self.keys).items() if factor != SEED}
+        seeds = self.keys.seeds
+        levels["seeds"] = f"{len(seeds)} ({min(seeds)} to {max(seeds)})" if len(seeds) > 1 else str(seeds[0])
+        levels["compared with"] = (
+            ", ".join(f"{k} {spelt(v)}" for k, v in self.keys.baseline.items()) or "nothing"
+        )
+        rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in levels.items())
+        return f"<table><caption>Study: {escape(self.name)}</caption><tbody>{rows}</tbody></table>"
 
     def conduct(self, directory: str | Path, workers: int = 1) -> Conducted:
         """Carry out what the directory lacks, on so many processes; return index and comparison.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -342,8 +343,9 @@ from scheduler_sim.study.conduct import conduct
 from scheduler_sim.study.processes import local
 from tests.study.studies import small
 if __name__ == "__main__":
-    conduct(small(), Path(sys.argv[1]), local(2))
+    conduct(small(seeds=50, baseline={"policy": "easy"}), Path(sys.argv[1]), local(2))
 """
+KILLS = 20
 
 
 def start(program, directory):
@@ -364,23 +366,54 @@ def children(pid):
     return found
 
 
+def finished(directory):
+    """Return the names of the runs that are there."""
+    return {path.name for path in (directory / "runs").glob("[0-9a-f]*")}
+
+
+def at_work(running, directory, before):
+    """Wait until another run has been finished; tell whether the study is still under way."""
+    until = time.monotonic() + 100
+    while running.poll() is None and not finished(directory) - before:
+        assert time.monotonic() < until, "nothing happens"
+        time.sleep(0.005)
+    return running.poll() is None
+
+
+def killed(running, victim, chance):
+    """Kill the coordinator or one of its workers at a random moment; tell whether there was one."""
+    time.sleep(chance.uniform(0, 0.25))
+    targets = [running.pid] if victim == "coordinator" else children(running.pid)
+    if running.poll() is not None or not targets:
+        return False
+    os.kill(chance.choice(targets), signal.SIGKILL)
+    return True
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds workers by /proc, which this system lacks")
-@pytest.mark.parametrize("victim", ["worker", "coordinator"])
-@pytest.mark.parametrize("seed", range(3))
-def test_killing_anybody_at_any_moment_changes_nothing(victim, seed, undisturbed, tmp_path):
-    program = tmp_path / "program.py"
+def test_twenty_kills_at_random_moments_change_nothing(tmp_path):
+    """Each round finished runs are taken away, so that there is work; workers die, then the coordinator."""
+    conduct(small(seeds=50, baseline={"policy": "easy"}), tmp_path / "undisturbed")
+    program, study, chance = tmp_path / "program.py", tmp_path / "study", random.Random(4)
     program.write_text(PROGRAM)
-    delay = random.Random(f"{victim}{seed}").uniform(1.0, 4.0)
-    running = start(program, tmp_path / "study")
-    time.sleep(delay)
-    target = running.pid if victim == "coordinator" else next(iter(children(running.pid)), None)
-    if target is not None:
-        os.kill(target, signal.SIGKILL)
-    running.wait(timeout=100)
-    if victim == "coordinator":
-        assert start(program, tmp_path / "study").wait(timeout=100) == 0
-    assert tree(tmp_path / "study") == tree(undisturbed)
+    kills = {"worker": 0, "coordinator": 0}
+    for _ in range(3 * KILLS):
+        if sum(kills.values()) >= KILLS:
+            break
+        for name in chance.sample(sorted(finished(study)), len(finished(study)) * 3 // 4):
+            shutil.rmtree(study / "runs" / name, ignore_errors=True)
+        before = finished(study)
+        running = start(program, study)
+        for victim in ("worker", "worker", "coordinator"):
+            if at_work(running, study, before):
+                kills[victim] += killed(running, victim, chance)
+        running.wait(timeout=100)
+
+    assert sum(kills.values()) >= KILLS
+    assert min(kills.values()) >= KILLS // 4
+    assert start(program, study).wait(timeout=100) == 0
+    assert tree(study) == tree(tmp_path / "undisturbed")
 
 
 @pytest.mark.slow
@@ -402,6 +435,18 @@ def test_dask_gives_the_same_bytes_with_a_worker_killed(undisturbed, tmp_path):
     assert killed
     assert conducted.failed == {}
     assert tree(tmp_path / "study") == tree(undisturbed)
+
+
+def test_a_notebook_shows_what_is_studied_with_names_escaped():
+    study = small(
+        policies={"easy": "easy", "<b>bold</b>": "sjf"}, name="<i>mine</i>", baseline={"policy": "easy"}
+    )
+    page = study._repr_html_()
+    assert "&lt;i&gt;mine" in page
+    assert "easy, &lt;b&gt;bold" in page
+    assert "<th>seeds</th><td>3 (0 to 2)</td>" in page
+    assert "<b>" not in page
+    assert "easy" in small(seeds=1)._repr_html_()
 
 
 def test_a_notebook_shows_the_comparison_with_names_escaped(tmp_path):
