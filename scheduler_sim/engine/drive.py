@@ -10,7 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.easy import easy_pass
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.greedy import greedy_pass
-from scheduler_sim.engine.instant import close_step, end_due, move_to, next_instant, open_step
+from scheduler_sim.engine.instant import close_step, end_due, move_to, next_instant, open_step, take_events
 from scheduler_sim.engine.jit import entry
 from scheduler_sim.engine.keep import keep_pass
 from scheduler_sim.engine.life import finish, leave_queue, requeue, settle_wait, vacate
@@ -18,6 +18,7 @@ from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.slurm.clock import slurm_instant
 from scheduler_sim.engine.state import (
     COMPLEX,
     DIRTY,
@@ -39,6 +40,7 @@ def drive_greedy(core: Core, fill_keys: Filler, fill_second: Filler, until: int,
     """Fcfs and first fit."""
     core = by_reference(core)
     while open_step(core, until, budget):
+        take_events(core)
         greedy_pass(core, fill_keys, fill_second)
         close_step(core)
 
@@ -48,6 +50,7 @@ def drive_easy(core: Core, fill_keys: Filler, fill_second: Filler, until: int, b
     """EASY by shadow time and extra nodes."""
     core = by_reference(core)
     while open_step(core, until, budget):
+        take_events(core)
         easy_pass(core, fill_keys, fill_second)
         close_step(core)
 
@@ -57,6 +60,7 @@ def drive_plan(core: Core, fill_keys: Filler, fill_second: Filler, until: int, b
     """Reservations of any depth, planned anew."""
     core = by_reference(core)
     while open_step(core, until, budget):
+        take_events(core)
         plan_pass(core, fill_keys, fill_second)
         close_step(core)
 
@@ -66,7 +70,17 @@ def drive_keep(core: Core, fill_keys: Filler, fill_second: Filler, until: int, b
     """Conservative with kept promises."""
     core = by_reference(core)
     while open_step(core, until, budget):
+        take_events(core)
         keep_pass(core, fill_keys)
+        close_step(core)
+
+
+@entry
+def drive_slurm(core: Core, fill_keys: Filler, fill_second: Filler, until: int, budget: int) -> None:
+    """Slurm's main and backfill schedulers."""
+    core = by_reference(core)
+    while open_step(core, until, budget):
+        slurm_instant(core)
         close_step(core)
 
 

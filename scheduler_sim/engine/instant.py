@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.events import next_end, pop_end
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import run_out, submit, untie
+from scheduler_sim.engine.life import happen, submit, untie
 from scheduler_sim.engine.record import settle
 from scheduler_sim.engine.state import (
     ARRIVALS,
@@ -62,14 +62,14 @@ def move_to(core: Core, time: int) -> None:
 
 @part
 def end_due(core: Core) -> None:
-    """Everything that ends now, in trace order."""
+    """Everything that ends now, in trace order, then what else comes to pass."""
     while next_end(core) == core.clock[NOW]:
-        run_out(core, pop_end(core))
+        happen(core, pop_end(core))
 
 
 @part
 def open_step(core: Core, until: int, budget: int) -> bool:
-    """Bring the core to its next pass; False, with the reason, if there is none before ``until``."""
+    """Move the clock to the next instant; False, with the reason, if there is none before ``until``."""
     if core.clock[TOLD] > 0 and not core.clock[KICK]:  # what the outside did gets its pass first
         return _stop(core, NOTICE)
     if core.clock[ROWS] + core.clock[MODULES] > len(core.timeline):
@@ -82,16 +82,27 @@ def open_step(core: Core, until: int, budget: int) -> bool:
     core.clock[STEPS] += 1
     move_to(core, time)
     core.clock[KICK] = 0
+    return True
+
+
+@part
+def take_events(core: Core) -> None:
+    """What happens at this instant, in the order of rule 1; or one event of it, in that dialect."""
     if core.rules[ONE_EVENT]:
         _one_event(core)
     else:
         end_due(core)
-        while _submission_due(core):
-            _submit_next(core)
-        for i in range(core.clock[READY]):
-            untie(core, core.lists[UNTIED, i])
-        core.clock[READY] = 0
-    return True
+        submit_due(core)
+
+
+@part
+def submit_due(core: Core) -> None:
+    """Submissions, and those whose dependencies are satisfied."""
+    while _submission_due(core):
+        _submit_next(core)
+    for i in range(core.clock[READY]):
+        untie(core, core.lists[UNTIED, i])
+    core.clock[READY] = 0
 
 
 @part
@@ -105,7 +116,7 @@ def close_step(core: Core) -> None:
 def _one_event(core: Core) -> None:
     """The dialect with a pass after every single event."""
     if next_end(core) == core.clock[NOW]:
-        run_out(core, pop_end(core))
+        happen(core, pop_end(core))
     elif _submission_due(core):
         _submit_next(core)
     elif core.clock[READY] > 0:

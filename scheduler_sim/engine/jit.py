@@ -17,8 +17,9 @@ njit: Any = numba.njit
 def _sources_hash() -> str:
     """Hash of every source of the engine: the compiler's own cache sees one file only."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode())
+    folder = Path(__file__).parent
+    for source in sorted(folder.rglob("*.py")):
+        digest.update(str(source.relative_to(folder)).encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.events import push_end
+from scheduler_sim.engine.events import BEGIN, HOPELESS, KIND, NODES_BACK, SATISFIED, push_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
+from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
+from scheduler_sim.engine.slurm.slots import EPILOG, HOLDING, KILL_INVALID, KILL_WAIT, KILLED
 from scheduler_sim.engine.state import (
     AFTER,
     AFTERNOTOK,
     AFTEROK,
+    CANCELLED,
     COMPLETED,
     COMPLEX,
     DIRTY,
@@ -40,12 +44,16 @@ def submit(core: Core, row: int) -> None:
     """A component arrives: rejected if it can never run, held if it depends, else a newcomer."""
     if core.comp[row].state != UNSEEN:
         return  # cancelled before it came
+    if core.slurm[HOLDING]:
+        give_priority(core, row)
     if core.comp[row].first == core.comp[row].last:
         core.comp[row].state = REJECTED
         _tell(core, row)
         _satisfy_ended(core, row)
     elif core.comp[row].missing > 0:
         core.comp[row].state = HELD
+        if core.slurm[HOLDING]:
+            _await_begin(core, row)
     else:
         make_eligible(core, row)
 
@@ -93,9 +101,33 @@ def start(core: Core, row: int, placement: int) -> None:
             pool = core.clock[MODULES] + i
             core.pool[pool].free -= core.demand[placement, i]
             add_release(core, pool, planned, row, core.demand[placement, i])
+    if core.slurm[HOLDING]:
+        add_release(core, everywhere(core), planned, row, core.place[placement].nodes)
     push_end(core, core.comp[row].end, row)
     _tell(core, row)
     _satisfy_started(core, row)
+
+
+@part
+def everywhere(core: Core) -> int:
+    """The list of planned ends in all modules together, which Slurm's predictions read."""
+    return len(core.pool) - 1
+
+
+@part
+def happen(core: Core, event: int) -> None:
+    """What stood in the heap comes to pass."""
+    kind, row = event // KIND * KIND, event % KIND
+    if kind == 0:
+        run_out(core, row)
+    elif kind == NODES_BACK:
+        _nodes_back(core, row)
+    elif kind == SATISFIED:
+        _satisfy(core, row)
+    elif kind == BEGIN:
+        lift(core, row)
+    elif core.comp[row].state == HELD:
+        leave_queue(core, row, CANCELLED)
 
 
 @part
@@ -112,14 +144,15 @@ def run_out(core: Core, row: int) -> None:
 @part
 def finish(core: Core, row: int, state: int) -> None:
     """A running component ends now, in ``state``; its entry in the event heap is gone."""
-    vacate(core, row, state)
+    gone = vacate(core, row, state)
     _tell(core, row)
-    _satisfy_ended(core, row)
+    if gone:
+        _satisfy_ended(core, row)
 
 
 @part
-def vacate(core: Core, row: int, state: int) -> None:
-    """A running component gives back all it holds."""
+def vacate(core: Core, row: int, state: int) -> bool:
+    """A running component gives back all it holds; False if its nodes come back later."""
     now, placement = core.clock[NOW], core.comp[row].placed
     module = core.place[placement].module
     planned = core.comp[row].start + core.place[placement].limit
@@ -130,14 +163,75 @@ def vacate(core: Core, row: int, state: int) -> None:
         core.clock[EARLY] = 1
     elif now > planned:  # it overran: promises counted on its nodes
         core.clock[EARLY] = core.clock[LOST] = 1
-    give_back(core, module, core.place[placement].nodes)
+    kept_s = _completing_s(core, row, state)
+    if kept_s > 0:
+        push_end(core, now + kept_s, NODES_BACK + row)
+        set_leaving(core, row, True)
+    else:
+        give_back(core, module, core.place[placement].nodes)
+        if core.slurm[HOLDING]:
+            give_up(core, row)
+    if core.slurm[HOLDING]:
+        drop_release(core, everywhere(core), planned, row)
+        _account_end(core, row)
     core.pool[module].busy -= core.place[placement].nodes
+    core.pool[module].touched = 1
     drop_release(core, module, planned, row)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
             pool = core.clock[MODULES] + i
             give_back(core, pool, core.demand[placement, i])
             drop_release(core, pool, planned, row)
+    return kept_s == 0
+
+
+@part
+def _completing_s(core: Core, row: int, state: int) -> int:
+    """How long nodes are not idle after an end: the epilog, and KillWait for what was killed."""
+    if not core.slurm[HOLDING]:
+        return 0
+    if state != COMPLETED and state != FAILED and core.place[core.comp[row].placed].killed != 2:
+        return core.slurm[EPILOG] + core.slurm[KILL_WAIT] + core.slurm[KILLED]
+    return core.slurm[EPILOG]
+
+
+@part
+def _nodes_back(core: Core, row: int) -> None:
+    """The nodes of a component that ended are idle at last; to those who depend on it, it ends now."""
+    module = core.place[core.job[row].last].module
+    give_back(core, module, core.place[core.job[row].last].nodes)
+    set_leaving(core, row, False)
+    give_up(core, row)
+    core.clock[DIRTY] = core.clock[EARLY] = 1
+    if core.comp[row].state > RUNNING:
+        _satisfy_ended(core, row)
+
+
+@part
+def _account_end(core: Core, row: int) -> None:
+    """What it used is charged, and one task less of its array runs."""
+    core.job[row].last = core.comp[row].placed
+    charge_until(core, row, core.clock[NOW])
+    if core.job[row].array >= 0:
+        core.array[core.job[row].array].running -= 1
+
+
+@part
+def _await_begin(core: Core, row: int) -> None:
+    """One that asks for a begin time waits for it as for a dependency."""
+    if core.job[row].begin > core.clock[NOW]:
+        push_end(core, core.job[row].begin, BEGIN + row)
+    elif core.job[row].begin >= 0:
+        lift(core, row)
+
+
+@part
+def lift(core: Core, row: int) -> None:
+    """One thing less that holds a component."""
+    core.comp[row].missing -= 1
+    if core.comp[row].missing == 0 and core.comp[row].state == HELD:
+        core.lists[UNTIED, core.clock[READY]] = row
+        core.clock[READY] += 1
 
 
 @part
@@ -228,7 +322,9 @@ def _tell(core: Core, row: int) -> None:
 @part
 def _satisfy_started(core: Core, row: int) -> None:
     for edge in range(core.comp[row].after, core.comp[row].after_last):
-        if core.edge[edge].kind == AFTER:
+        if core.edge[edge].kind == AFTER and core.edge[edge].delay > 0:
+            push_end(core, core.clock[NOW] + core.edge[edge].delay, SATISFIED + edge)
+        elif core.edge[edge].kind == AFTER:
             _satisfy(core, edge)
 
 
@@ -238,8 +334,21 @@ def _satisfy_ended(core: Core, row: int) -> None:
     well = core.comp[row].state == COMPLETED
     for edge in range(core.comp[row].after, core.comp[row].after_last):
         kind = core.edge[edge].kind
+        if kind == AFTER and core.edge[edge].delay > 0 and core.comp[row].start >= 0:
+            continue  # its time comes by itself
         if not ((kind == AFTEROK and not well) or (kind == AFTERNOTOK and well)):
             _satisfy(core, edge)
+        elif core.slurm[KILL_INVALID]:
+            _lose_hope(core, edge)
+
+
+@part
+def _lose_hope(core: Core, edge: int) -> None:
+    """A dependency that can never be satisfied any more ends who needs it, if it is to be killed."""
+    row = core.edge[edge].successor
+    core.job[row].hopes -= 1
+    if core.job[row].hopes == 0 and core.comp[row].state == HELD:
+        push_end(core, core.clock[NOW], HOPELESS + row)
 
 
 @part
@@ -247,8 +356,5 @@ def _satisfy(core: Core, edge: int) -> None:
     if core.edge[edge].satisfied:
         return
     core.edge[edge].satisfied = 1
-    row = core.edge[edge].successor
-    core.comp[row].missing -= 1
-    if core.comp[row].missing == 0 and core.comp[row].state == HELD:
-        core.lists[UNTIED, core.clock[READY]] = row
-        core.clock[READY] += 1
+    if core.comp[core.edge[edge].successor].missing > 0:  # of several any of which will do, the first
+        lift(core, core.edge[edge].successor)

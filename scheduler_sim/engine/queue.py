@@ -128,6 +128,12 @@ def refresh(core: Core, fill_keys: Filler) -> None:
 
 
 @part
+def sort_queue(core: Core) -> None:
+    """Bring those who wait into order again: their keys have changed."""
+    _sort(core, QUEUE, core.clock[HEAD], core.clock[TAIL])
+
+
+@part
 def sort_candidates(core: Core, fill_second: Filler, size: int) -> None:
     """Bring the candidates into the backfill order, by swapping its keys in for a moment."""
     if core.rules[TWO_ORDERS] == 2:

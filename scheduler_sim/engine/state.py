@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.engine.slurm import slots
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
 Table = Any
 """An array of records, or one record of it."""
 Filler = Callable[[int, Ints, Floats, Floats], None]
@@ -123,12 +126,19 @@ PLACEMENT = np.dtype(
         ("limit", "i8"),
         ("test", "i8"),  # what a candidate is judged by: the limit, or in one dialect the run time
         ("duration", "i8"),  # what it really takes: min(run time, limit + overrun)
-        ("killed", "i8"),  # 1 = its limit ends it
+        ("killed", "i8"),  # 1 = its limit ends it; 2 = it ends by itself, but past its limit
         ("cost", "f8"),  # nodes x cost of a node x limit
     ]
 )
 
-EDGE = np.dtype([("successor", "i8"), ("kind", "i8"), ("satisfied", "i8")])
+EDGE = np.dtype(
+    [
+        ("successor", "i8"),
+        ("kind", "i8"),
+        ("satisfied", "i8"),
+        ("delay", "i8"),  # AFTER: s from the start to the moment it is satisfied
+    ]
+)
 END = np.dtype([("time", "i8"), ("row", "i8")])
 RELEASE = np.dtype([("time", "i8"), ("row", "i8"), ("nodes", "i8")])
 STEP = np.dtype([("time", "i8"), ("free", "i8")])
@@ -181,6 +191,40 @@ class Core(NamedTuple):
     profile: Table  # STEP [k, q]: free from one time to the next
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
     timeline: Ints  # [rows, 6], see TIMELINE_COLUMNS
+    # what Slurm's schedulers need besides: see slurm.slots; otherwise these are empty
+    slurm: Ints  # parameters and scalars
+    partition: Table  # PARTITION
+    way: Table  # WAY [p]
+    job: Table  # JOB [n]
+    array: Table  # ARRAY
+    counter: Table  # COUNTER [users, 1 + partitions]
+    masks: Words  # [.., w] the nodes of modules, partitions and constraints
+    sets: Words  # [NODE_SETS, w]
+    piece: Table  # PIECE
+    record: Table  # RECORD [r]
+    space: Words  # [r, w] nodes that a record of the plan has free
+    room: Ints  # [r, partitions] how many
+    turn: Table  # TURN
+    factor: Table  # FACTORS [p]
+    assoc: Table  # ASSOC
+    order: Ints  # the associations, by group
+    weight: Floats  # what is not whole
+
+
+class SlurmSizes(NamedTuple):
+    """How much room Slurm's schedulers have; the least of all by default."""
+
+    rows: int = 0
+    placements: int = 0
+    partitions: int = 0
+    users: int = 0
+    arrays: int = 0
+    words: int = 0
+    masks: int = 0
+    pieces: int = 0
+    records: int = 0
+    turns: int = 0
+    associations: int = 0
 
 
 class Sizes(NamedTuple):
@@ -196,10 +240,13 @@ class Sizes(NamedTuple):
     releases: int  # components running at once, and announced returns of nodes
     profile: int
     timeline: int
+    slurm: SlurmSizes = SlurmSizes()
 
 
 def blank(sizes: Sizes) -> Core:
     """A core with all its room and nothing in it."""
+    slurm = sizes.slurm
+    pools = sizes.pools + (slurm.partitions > 0)  # one for the planned ends in all modules together
 
     def table(dtype: np.dtype[Any], *shape: int) -> Any:
         return np.zeros(shape, dtype=dtype).view(np.recarray)
@@ -218,11 +265,28 @@ def blank(sizes: Sizes) -> Core:
         columns=np.zeros((sizes.columns, sizes.rows)),
         keys=np.empty(sizes.rows + 1),
         heap=room(END, sizes.releases + 1),
-        pool=table(POOL, sizes.pools),
-        release=room(RELEASE, sizes.pools, sizes.releases),
-        profile=room(STEP, sizes.pools, sizes.profile),
+        pool=table(POOL, pools),
+        release=room(RELEASE, pools, sizes.releases),
+        profile=room(STEP, pools, sizes.profile),
         short=np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
         timeline=np.empty((sizes.timeline, len(TIMELINE_COLUMNS)), dtype=np.int64),
+        slurm=np.zeros(slots.SLURM_SLOTS, dtype=np.int64),
+        partition=table(slots.PARTITION, slurm.partitions),
+        way=table(slots.WAY, slurm.placements),
+        job=table(slots.JOB, slurm.rows),
+        array=table(slots.ARRAY, slurm.arrays),
+        counter=table(slots.COUNTER, slurm.users, 1 + slurm.partitions),
+        masks=np.zeros((slurm.masks, slurm.words), dtype=np.uint64),
+        sets=np.zeros((slots.NODE_SETS, slurm.words), dtype=np.uint64),
+        piece=table(slots.PIECE, slurm.pieces),
+        record=table(slots.RECORD, slurm.records),
+        space=np.zeros((slurm.records, slurm.words), dtype=np.uint64),
+        room=np.zeros((slurm.records, slurm.partitions), dtype=np.int64),
+        turn=table(slots.TURN, slurm.turns),
+        factor=table(slots.FACTORS, slurm.placements),
+        assoc=table(slots.ASSOC, slurm.associations),
+        order=np.zeros(slurm.associations, dtype=np.int64),
+        weight=np.zeros(slots.WEIGHTS),
     )
     core.lists[ARRIVALS, : sizes.rows] = np.arange(sizes.rows)
     core.clock[MODULES] = sizes.modules

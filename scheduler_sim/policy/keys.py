@@ -12,11 +12,12 @@ from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Problem, found
 from scheduler_sim.config.value import Check, Flag, OptionalCount, Seconds, Title, choice
 from scheduler_sim.errors import did_you_mean
+from scheduler_sim.policy import slurm_keys
+from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicef", "f1", "f2", "f3", "f4")
-BACKFILLS = ("none", "easy", "conservative", "first_fit")
+BACKFILLS = ("none", "easy", "conservative", "first_fit", "slurm")
 PLACEMENTS = ("preferred", "first_available", "earliest_start", "earliest_end", "least_cost")
-NOT_YET = ("slurm", "multifactor")
 
 OrderFunction = Callable[..., Any]
 
@@ -56,14 +57,16 @@ class PolicyKeys(Keys):
     name: Title = Field(default="", description="What reports call the policy.")
     order: Order = Field(
         default="fifo",
-        description="Order of the queue, smallest priority value first: one of the classic orders, or "
+        description="Order of the queue, smallest priority value first: one of the classic orders (under "
+        "slurm, fifo stands for Slurm's own priorities), or "
         "path.py:function, a Python function of your own (the path is relative to the policy file).",
     )
     backfill: Backfill = Field(
         default="none",
         description="Who may pass a component that cannot start: none = nobody (a blocked component blocks "
         "its module); easy = whoever does not delay the first blocked ones; conservative = whoever delays "
-        "nobody before it in the queue; first_fit = everybody who fits, nothing is reserved.",
+        "nobody before it in the queue; first_fit = everybody who fits, nothing is reserved; slurm = as "
+        "Slurm's main and backfill schedulers decide.",
     )
     depth: OptionalCount = Field(
         default=None,
@@ -110,6 +113,9 @@ class PolicyKeys(Keys):
         description="With easy: dynamic = the front's shadow time is computed anew at every pass; static = "
         "once, when a component becomes front.",
     )
+    slurm: SlurmKeys = Field(
+        default=SlurmKeys(), description="With slurm: Slurm's own parameters, by Slurm's names."
+    )
 
 
 DEFAULTS: dict[str, Any] = {key: info.default for key, info in PolicyKeys.model_fields.items()}
@@ -122,6 +128,7 @@ ONLY_WITH = {
     "extra_rule": ("easy",),
     "candidate_time": ("easy",),
     "shadow": ("easy",),
+    "slurm": ("slurm",),
 }
 # The shadow time is the reservation of a single front.
 ONLY_AT_DEPTH_1 = ("extra_rule", "candidate_time", "shadow")
@@ -132,7 +139,9 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
 
     Works on unchecked data, so that these problems show together with all others.
     """
-    yield from _not_built_yet(data)
+    if isinstance(data.get("slurm"), dict):
+        for problem in slurm_keys.contradictions(data["slurm"]):
+            yield Problem(("slurm", *problem.where), problem.text)
     backfill = data.get("backfill")
     backfill = backfill.lower() if isinstance(backfill, str) else DEFAULTS["backfill"]
     if backfill not in BACKFILLS:
@@ -158,24 +167,12 @@ _HINTS = {
 }
 
 
-def _not_built_yet(data: dict[str, Any]) -> Iterator[Problem]:
-    for key in ("order", "backfill", "backfill_order"):
-        if isinstance(data.get(key), str) and data[key].lower() in NOT_YET:
-            yield Problem((key,), f"{found(data[key])}, which is not yet in this version; {_instead(key)}")
-    if "slurm" in data:
-        yield Problem(
-            ("slurm",), "Slurm's own passes are not yet in this version; allowed: to leave the key out"
-        )
-
-
-def _instead(key: str) -> str:
-    return f"allowed: {', '.join(BACKFILLS if key == 'backfill' else ORDERS)}"
-
-
 def _differs(data: dict[str, Any], key: str) -> bool:
     written, default = data.get(key), DEFAULTS[key]
     if written is None:
         return False
+    if key == "slurm":
+        return bool(written) and written != DEFAULTS["slurm"].model_dump()
     return str(written).lower() != str(default).lower()
 
 

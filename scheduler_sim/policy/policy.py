@@ -18,7 +18,6 @@ from scheduler_sim.config.problem import Problem, listed
 from scheduler_sim.config.yaml_file import read_scalar, read_yaml
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.keys import (
-    NOT_YET,
     ORDERS,
     OrderFunction,
     PolicyKeys,
@@ -33,7 +32,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "fcfs": {"order": "fifo", "backfill": "none"},
     "easy": {"order": "fifo", "backfill": "easy"},
     "conservative": {"order": "fifo", "backfill": "conservative"},
+    "slurm": {"order": "fifo", "backfill": "slurm"},
 }
+UNSAID = ("name", "slurm")  # not by themselves in the name of a policy that was changed
 ALL = -1  # the reservation depth of conservative: every component in the queue
 
 
@@ -64,8 +65,6 @@ class Policy(PolicyKeys):
     def named(cls, name: str) -> Policy:
         """Return a policy by name: a preset, or a bare order, which is that order without backfill."""
         plain = name.strip().lower()
-        if plain in NOT_YET:
-            raise ConfigError(f"policy {name!r} is not yet in this version; allowed: {', '.join(_names())}")
         if plain in PRESETS:
             return cls(name=plain, **PRESETS[plain])
         if plain in ORDERS:
@@ -101,7 +100,7 @@ class Policy(PolicyKeys):
             return cls(**policy)
         if isinstance(policy, Path) or policy.lower().endswith((".yaml", ".yml")):
             return cls.from_yaml(policy)
-        if policy.strip().lower() not in (*_names(), *NOT_YET) and _is_file(policy):
+        if policy.strip().lower() not in _names() and _is_file(policy):
             return cls.from_yaml(policy)
         return cls.named(policy)
 
@@ -116,8 +115,13 @@ class Policy(PolicyKeys):
         shown: dict[str, str] = {}
         for written, value in settings.items():
             key = written.removeprefix("policy.")
-            changes[key] = read_scalar(value) if isinstance(value, str) else value
+            read = read_scalar(value) if isinstance(value, str) else value
             shown[key] = f"--set {written}={value}"
+            if key.startswith("slurm."):
+                inner = changes.setdefault("slurm", {**self.to_dict()["slurm"]})
+                inner[key.removeprefix("slurm.")] = read
+            else:
+                changes[key] = read
         new_order = order_in_file(changes.get("order")) or order_in_file(changes.get("backfill_order"))
         folder = Path() if new_order else self._folder
         keys = {**self.to_dict(), **self._functions(), "name": None, **changes}
@@ -131,6 +135,7 @@ class Policy(PolicyKeys):
     def to_dict(self) -> dict[str, Any]:
         """Return every key with its value; a Python function by its name."""
         keys = {key: getattr(self, key) for key in PolicyKeys.model_fields}
+        keys["slurm"] = self.slurm.model_dump(mode="json") if self.backfill == "slurm" else {}
         return {key: _function_name(value) if callable(value) else value for key, value in keys.items()}
 
     @property
@@ -146,7 +151,7 @@ class Policy(PolicyKeys):
     @property
     def reservation_depth(self) -> int:
         """Reservations per module: 0 without backfill, 1 under easy, k with ``depth: k``, -1 for all."""
-        if self.backfill == "conservative":
+        if self.backfill in ("conservative", "slurm"):
             return ALL
         if self.backfill == "easy":
             return self.depth or 1
@@ -170,7 +175,11 @@ class Policy(PolicyKeys):
     def _name_with(self, keys: Mapping[str, Any], changes: Mapping[str, Any]) -> str:
         """The name, and after it what was changed: ``easy (depth=2)``."""
         before = self.to_dict()
-        new = (f"{key}={_spelt(keys[key])}" for key in changes if key != "name" and keys[key] != before[key])
+        new = [
+            f"{key}={_spelt(keys[key])}" for key in changes if key not in UNSAID and keys[key] != before[key]
+        ]
+        inner, inner_before = changes.get("slurm", {}), before["slurm"]
+        new += [f"{key}={_spelt(value)}" for key, value in inner.items() if value != inner_before.get(key)]
         changed = ", ".join(new)
         return f"{self.name} ({changed})".strip() if changed else self.name
 
@@ -218,7 +227,7 @@ def _merged(first: list[Problem], second: list[Problem]) -> list[Problem]:
 
 
 def _setting_error(problem: Problem, shown: Mapping[str, str]) -> str:
-    key = str(problem.where[0]) if problem.where else ""
+    key = ".".join(str(step) for step in problem.where)
     if key not in shown:
         return f"with {', '.join(shown.values())}: policy.{problem}"
     return f"{shown[key]}: {problem.text}"

@@ -9,15 +9,15 @@ from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import InputError
 from scheduler_sim.simulation.load import KINDS
 
-Edge = tuple[int, int, int]
-"""A component's row, the row it waits for, the kind as a code."""
+Edge = tuple[int, int, int, int]
+"""A component's row, the row it waits for, the kind as a code, s after the start (AFTER)."""
 
 
 def edge_of(row: int, after_row: int, kind: str) -> Edge:
     """Return a dependency as the core keeps it. Raises InputError for a kind it does not honour."""
     if str(kind).upper() not in KINDS:
         raise InputError(f"dependency_type: found {kind!r}; allowed: {', '.join(KINDS)}")
-    return row, after_row, KINDS[str(kind).upper()]
+    return row, after_row, KINDS[str(kind).upper()], 0
 
 
 class Dependents:
@@ -33,14 +33,14 @@ class Dependents:
 
     def add(self, core: Core, edge: Edge) -> Core:
         """Add a dependency of a component not submitted yet; one already satisfied counts as such."""
-        row, after_row, kind = edge
+        row, after_row, kind, delay = edge
         comp = np.asarray(core.comp)
         first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
         if last >= self._room.get(after_row, last):
             core = self._move(core, after_row, first, last)
             first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
         satisfied = _is_satisfied(int(comp["state"][after_row]), kind)
-        np.asarray(core.edge)[last] = (row, kind, satisfied)
+        np.asarray(core.edge)[last] = (row, kind, satisfied, delay)
         comp["after_last"][after_row] = last + 1
         comp["missing"][row] += not satisfied
         return core

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core, Sizes
+from scheduler_sim.engine.state import Core, Sizes, SlurmSizes
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.scheme import Scheme
+from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -27,7 +28,14 @@ SPARE_RELEASES = 64
 """Room for announced returns of nodes; grown when more are announced."""
 
 
-def sizes_for(system: System, rows: int, placements: int, edges: int, releases: int = 0) -> Sizes:
+def sizes_for(
+    system: System,
+    rows: int,
+    placements: int,
+    edges: int,
+    releases: int = 0,
+    slurm: SlurmSizes | None = None,
+) -> Sizes:
     """Room for so many components on this system."""
     nodes = [module.nodes for module in system.modules]
     running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES + releases
@@ -42,6 +50,7 @@ def sizes_for(system: System, rows: int, placements: int, edges: int, releases: 
         releases=running,
         profile=running + 4 * rows + 8,
         timeline=2 * rows + 8 * len(nodes) + 1024,
+        slurm=slurm or SlurmSizes(),
     )
 
 
@@ -49,14 +58,19 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     """Return a core that holds the whole workload, nothing of it submitted yet."""
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
-    core = slot.blank(sizes_for(system, rows, rows if rigid else len(placements.module), len(edges)))
+    places = rows if rigid else len(placements.module)
+    keys = scheme.policy.slurm if scheme.policy.backfill == "slurm" else None
+    slurm = slurm_sizes(workload, system, placements, keys, places) if keys else None
+    core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm))
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
     core.clock[slot.NOW] = core.clock[slot.ORIGIN] = origin
     put_system(core, system, origin)
-    write_components(core, workload, placements, scheme, origin)
-    write_edges(core, edges)
+    where = write_components(core, workload, placements, scheme, origin)
+    write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
+    if keys:
+        load_slurm(core, workload, system, placements, keys, where)
     scheme.write_rules(core, complex_components=not rigid)
     return core
 
@@ -72,8 +86,8 @@ def put_system(core: Core, system: System, now: int) -> None:
 
 def write_components(
     core: Core, workload: Workload, placements: Placements, scheme: Scheme, origin: int
-) -> None:
-    """Write the components of a trace into the first rows.
+) -> Any:
+    """Write the components of a trace into the first rows; return the rows of their placements.
 
     In a rigid workload the placement of component i is row i, also of one that is rejected.
     """
@@ -95,6 +109,7 @@ def write_components(
     comp["first"][part], comp["last"][part] = first, last
     core.columns[:, part] = columns_of(workload, placements, origin)
     _write_keys(core, part, scheme)
+    return where
 
 
 def put_components(
@@ -180,20 +195,25 @@ def edges_between(workload: Workload, placements: Placements) -> pd.DataFrame:
             "row": place[edges["row"].to_numpy()],
             "after_row": place[edges["after_row"].to_numpy()],
             "kind": edges["kind"].map(KINDS).to_numpy(dtype=np.int64),
+            "delay": edges["minutes"].to_numpy() * 60,
         }
     )
 
 
-def write_edges(core: Core, edges: pd.DataFrame) -> None:
-    """Write the dependencies, by the component waited for."""
+def write_edges(core: Core, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:
+    """Write the dependencies, by the component waited for; bool[n]: who needs any one of theirs alone."""
     if not len(edges):
         return
     edges = edges.sort_values("after_row", kind="stable")
     count = len(edges)
     core.edge["successor"][:count] = edges["row"]
     core.edge["kind"][:count] = edges["kind"]
+    core.edge["delay"][:count] = edges["delay"]
     rows = np.arange(core.clock[slot.COMPONENTS])
     after = edges["after_row"].to_numpy()
     core.comp["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
     core.comp["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
-    core.comp["missing"][: len(rows)] += np.bincount(edges["row"], minlength=len(rows))
+    needs = np.bincount(edges["row"], minlength=len(rows))
+    core.comp["missing"][: len(rows)] += np.where(any_will_do, np.minimum(needs, 1), needs)
+    if len(core.job):
+        core.job["hopes"][: len(rows)] = np.where(any_will_do, needs, 1)

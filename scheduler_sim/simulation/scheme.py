@@ -86,6 +86,8 @@ def is_to_compile(scheme: Scheme) -> bool:
 
 
 def _loop(policy: Policy, rigid: bool) -> Callable[..., None]:
+    if policy.backfill == "slurm":
+        return drive.drive_slurm
     if policy.reservation_depth == 0:
         return drive.drive_greedy
     if policy.replan == "keep":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.events import KIND
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.growth import longer_timeline
 
@@ -17,7 +18,8 @@ def stopped(core: Core, now: int) -> Core:
     """
     while core.clock[slot.ROWS] + 2 * core.clock[slot.MODULES] > len(core.timeline):
         core = longer_timeline(core)
-    running = np.asarray(core.heap)["row"][: core.clock[slot.HEAP]]
+    events = np.asarray(core.heap)["row"][: core.clock[slot.HEAP]]
+    running = events[events < KIND]
     steps = _last_steps(core, now, stops=len(running) > 0)
     clock, comp = core.clock.copy(), core.comp
     core.timeline[clock[slot.ROWS] :][: len(steps)] = steps  # behind the end of the one that goes on

@@ -1,0 +1,203 @@
+"""Slurm's backfill scheduler: every component in order is started, or reserves, up to the depths.
+
+Conservative backfill, planned anew in each pass, with the limits and the rounding that
+Slurm has (its manual page slurm.conf, SchedulerParameters; the rules as they were read and
+measured are in docs/reference/slurm.md).
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import promise, withdraw
+from scheduler_sim.engine.profile import build_profiles, earliest, occupy
+from scheduler_sim.engine.queue import close_gaps
+from scheduler_sim.engine.record import fits
+from scheduler_sim.engine.slurm.bits import copy, count, count_common
+from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
+from scheduler_sim.engine.slurm.node_space import (
+    first_chance,
+    gather,
+    is_free,
+    next_change,
+    open_plan,
+    reserve,
+    rounded_down,
+)
+from scheduler_sim.engine.slurm.nodes import pick_idle
+from scheduler_sim.engine.slurm.predicted import fits_now, predicted_start
+from scheduler_sim.engine.slurm.slots import (
+    AVAILABLE,
+    BF_MAX_JOB_START,
+    BF_MAX_JOB_TEST,
+    BF_RECORDS,
+    BF_RESOLUTION,
+    BF_WINDOW,
+    FIXED,
+    IDLE,
+    LAUNCH,
+    LEAVING,
+    PASS,
+    PICKED,
+    RECORDS,
+    SELF,
+    STARTED,
+    TESTED,
+    VALID,
+    WINDOW_END,
+)
+from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
+from scheduler_sim.engine.slurm.turns import turn, turns
+from scheduler_sim.engine.state import INF, NOW, TAIL, WAITING, Core
+
+
+@part
+def backfill_pass(core: Core) -> None:
+    """Start or reserve for the components that wait, in order."""
+    core.slurm[PASS] += 1
+    core.slurm[STARTED] = core.slurm[TESTED] = core.slurm[SELF] = 0
+    core.slurm[VALID] = INF
+    for i in range(len(core.partition)):
+        core.partition[i].tried = core.partition[i].reserved = 0
+    if core.slurm[FIXED]:
+        open_plan(core)
+    else:
+        build_profiles(core, False)
+    size = turns(core)
+    for i in range(size):
+        row, _ = turn(core, i)
+        withdraw(core, row)
+    for i in range(size):
+        row, placement = turn(core, i)
+        if core.slurm[TESTED] >= core.slurm[BF_MAX_JOB_TEST]:
+            break
+        if core.comp[row].state != WAITING or not may_run(core, row) or over_a_limit(core, row, placement):
+            continue
+        if has_licences(core, placement) and not _tried(core, row, placement):
+            break
+    close_gaps(core, core.clock[TAIL])
+    if core.slurm[FIXED]:
+        core.slurm[VALID] = min(core.slurm[VALID], next_change(core), _next_planned_end(core))
+    else:
+        core.slurm[VALID] = core.clock[NOW]
+
+
+@part
+def _next_planned_end(core: Core) -> int:
+    """When the next running component is past its planned end, and must be guessed at."""
+    time = INF
+    for module in range(len(core.pool)):
+        for i in range(core.pool[module].release_head, core.pool[module].release_tail):
+            if core.release[module, i].time > core.clock[NOW]:
+                time = min(time, core.release[module, i].time)
+                break
+    return time
+
+
+@part
+def _tried(core: Core, row: int, placement: int) -> bool:
+    """Start or reserve; False ends the pass."""
+    ahead = may_reserve(core, row, placement)
+    if core.slurm[FIXED]:
+        time = _fixed_slot(core, placement, ahead)
+    else:
+        time = _counted_slot(core, placement, ahead)
+    if time == core.clock[NOW]:
+        start_on_picked(core, row, placement, core.slurm[LAUNCH])
+        core.slurm[STARTED] += 1
+        return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
+    if time < INF:
+        if core.slurm[FIXED] and core.slurm[RECORDS] >= core.slurm[BF_RECORDS]:
+            return False
+        _reserve(core, row, placement, time)
+    return True
+
+
+@part
+def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
+    """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
+    number, now = core.way[placement].partition, core.clock[NOW]
+    it, nodes, length = core.partition[number], core.place[placement].nodes, core.place[placement].limit
+    start, counted = now, False
+    while True:
+        chance = first_chance(core, number, start, length, nodes)
+        if chance > core.slurm[WINDOW_END] or (chance > now and not ahead):
+            return INF
+        start = chance
+        copy(core.sets[AVAILABLE], core.masks[core.way[placement].mask], it.low, it.high)
+        later = gather(core, it, start, length)
+        time = INF
+        if count(core.sets[AVAILABLE], it.low, it.high) >= nodes:
+            core.slurm[TESTED] += 0 if counted else 1
+            counted = True
+            time = _slot_on_available(core, placement, ahead)
+        if time == INF or time > later:  # other nodes come free before that
+            if later == INF or not ahead:
+                return INF
+            start = later
+            continue
+        if time < start:
+            core.slurm[SELF] = 1
+            time = start
+        if time == now and count_common(core.sets[PICKED], core.sets[LEAVING], it.low, it.high) == 0:
+            return now
+        if not ahead:
+            return INF
+        time = max(time, now + 1)  # for the epilogs
+        core.slurm[VALID] = min(core.slurm[VALID], time)
+        if time > now + core.slurm[BF_WINDOW]:
+            core.slurm[VALID] = min(core.slurm[VALID], time - core.slurm[BF_WINDOW])
+            return INF
+        begin, end = _span(core, placement, time)
+        if is_free(core, it, begin, end):
+            return time
+        start = time if time > start else time + core.slurm[BF_RESOLUTION]
+
+
+@part
+def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
+    """When the nodes AVAILABLE suffice, by planned ends if it may plan ahead."""
+    if ahead:
+        return predicted_start(core, placement)
+    return core.clock[NOW] if fits_now(core, placement) else INF
+
+
+@part
+def _counted_slot(core: Core, placement: int, ahead: bool) -> int:
+    """The earliest start by numbers of nodes; on any of them if it is now."""
+    now = core.clock[NOW]
+    core.slurm[TESTED] += 1
+    time = earliest(core, placement, now)
+    if time == now and fits(core, placement):
+        pick_idle(core, placement)
+        return now
+    if not ahead or time > now + core.slurm[BF_WINDOW]:
+        return INF
+    return max(time, now + 1)
+
+
+@part
+def _span(core: Core, placement: int, time: int) -> tuple[int, int]:
+    """From when to when it reserves, rounded down."""
+    begin = rounded_down(core, time)
+    end = rounded_down(core, time + core.place[placement].limit)
+    return begin, max(end, begin + core.slurm[BF_RESOLUTION])
+
+
+@part
+def _reserve(core: Core, row: int, placement: int, time: int) -> None:
+    number = core.way[placement].partition
+    it = core.partition[number]
+    begin, end = _span(core, placement, time)
+    if core.slurm[FIXED]:
+        if end > core.slurm[WINDOW_END]:
+            core.slurm[VALID] = min(core.slurm[VALID], end - core.slurm[BF_WINDOW])
+        if count_common(core.sets[PICKED], core.sets[IDLE], it.low, it.high) > 0:
+            core.slurm[SELF] = 1
+        reserve(core, it, begin, end)
+    else:
+        occupy(core, placement, max(begin, core.clock[NOW]), end, 1)
+    it.reserved += 1
+    if core.job[row].array >= 0:
+        core.array[core.job[row].array].reserved += 1
+    if core.comp[row].promised < 0 or time < core.comp[row].promise:
+        promise(core, row, placement, time)

@@ -1,0 +1,215 @@
+"""When Slurm's schedulers make their passes.
+
+The daemon looks once a second. The main scheduler passes over the whole queue every
+sched_interval, and over its head when asked to, batch_sched_delay after its last pass. The
+backfill scheduler passes bf_interval after its last pass if anything changed since, else at the
+first second at which something has. Passes that can change nothing are not made, but keep
+their place in time: the moments of later passes depend on them.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.instant import end_due, submit_due, take_events
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.queue import insert_newcomers
+from scheduler_sim.engine.slurm.backfill_pass import backfill_pass
+from scheduler_sim.engine.slurm.main_pass import main_pass
+from scheduler_sim.engine.slurm.nodes import match_service
+from scheduler_sim.engine.slurm.ranking import compute_priorities
+from scheduler_sim.engine.slurm.slots import (
+    ALWAYS_MORE,
+    ASKED,
+    ASKED_AT,
+    AT_END,
+    BACKFILL_FIRST,
+    BATCH_SCHED_DELAY,
+    BF_INTERVAL,
+    BUILTIN,
+    CALC_PERIOD,
+    CHANGED,
+    LAST_BACKFILL,
+    LAST_CHANGE,
+    LAST_MAIN,
+    NEXT_CALC,
+    QUEUE_DEPTH,
+    SCHED_INTERVAL,
+    SEEN_BEFORE,
+    SELF,
+    SKIP,
+    STARTS_AT,
+    UNSEEN_BY_FULL,
+    VALID,
+    WEIGHT_FAIR,
+)
+from scheduler_sim.engine.state import DIRTY, DUE, HEAD, INF, NEW, NOW, SEEN, TAIL, Core
+
+
+@part
+def slurm_instant(core: Core) -> None:
+    """What happens at this instant, the passes that are due, and when the next are.
+
+    The two schedulers look in turn; which is first within a second is a matter of chance, in
+    a real daemon, and of ``looks_first`` here. If it is backfill, it sees no ends of the second.
+    """
+    now, slurm = core.clock[NOW], core.slurm
+    _catch_up(core)
+    if slurm[BACKFILL_FIRST]:
+        submit_due(core)
+        _notice(core)
+        _backfill(core)
+        end_due(core)
+        submit_due(core)
+        ended = _notice(core)
+        _compute(core)
+        _main(core, ended)
+    else:
+        take_events(core)
+        ended = _notice(core)
+        _compute(core)
+        _main(core, ended)
+        _backfill(core)
+    core.clock[DUE] = max(now + 1, _next_moment(core))
+
+
+@part
+def _notice(core: Core) -> bool:
+    """Whether something ended; whatever happened asks for passes."""
+    slurm, ended = core.slurm, core.clock[DIRTY] == 1
+    if ended or core.clock[NEW] or core.clock[SEEN] != slurm[SEEN_BEFORE]:
+        slurm[ASKED_AT] = slurm[ASKED_AT] if slurm[ASKED] else core.clock[NOW]
+        slurm[ASKED], slurm[LAST_CHANGE], slurm[SEEN_BEFORE] = 1, core.clock[NOW], core.clock[SEEN]
+        slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+    insert_newcomers(core)
+    if ended:
+        for i in range(len(core.partition)):
+            match_service(core, core.partition[i].module, core.partition[i].low, core.partition[i].high)
+    core.clock[NEW] = core.clock[DIRTY] = 0
+    return ended
+
+
+@part
+def _compute(core: Core) -> None:
+    now, slurm = core.clock[NOW], core.slurm
+    if slurm[CALC_PERIOD] == 0 or now < slurm[NEXT_CALC]:
+        return
+    slurm[NEXT_CALC] += slurm[CALC_PERIOD] * ((now - slurm[NEXT_CALC]) // slurm[CALC_PERIOD] + 1)
+    if compute_priorities(core):
+        slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+    if _somebody_waits(core):
+        slurm[LAST_CHANGE] = now
+
+
+@part
+def _main(core: Core, ended: bool) -> None:
+    now, slurm = core.clock[NOW], core.slurm
+    full = slurm[SCHED_INTERVAL] > 0 and _last_full(core, now) == now
+    asked = slurm[ASKED] and (
+        now - _last_main(core, now) >= slurm[BATCH_SCHED_DELAY] or (ended and slurm[AT_END])
+    )
+    if not full and not asked:
+        return
+    waiting = core.clock[TAIL] - core.clock[HEAD]
+    if slurm[UNSEEN_BY_FULL] or not slurm[SKIP]:
+        depth = waiting * len(core.partition) if full else slurm[QUEUE_DEPTH]
+        if main_pass(core, depth):
+            slurm[UNSEEN_BY_FULL] = 0
+        if core.clock[TAIL] - core.clock[HEAD] < waiting:
+            slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+    slurm[ASKED] = 0
+    slurm[LAST_MAIN] = now
+    if waiting > 0:
+        slurm[LAST_CHANGE] = now
+
+
+@part
+def _backfill(core: Core) -> None:
+    now, slurm = core.clock[NOW], core.slurm
+    if slurm[BUILTIN] or now < _next_backfill(core):
+        return
+    slurm[LAST_BACKFILL] = now
+    waiting = core.clock[TAIL] - core.clock[HEAD]
+    if waiting == 0:
+        slurm[CHANGED] = slurm[SELF] = 0
+        slurm[VALID] = INF
+        return
+    if slurm[CHANGED] or now >= slurm[VALID] or not slurm[SKIP]:
+        backfill_pass(core)
+        slurm[CHANGED] = 0
+        if core.clock[TAIL] - core.clock[HEAD] < waiting:
+            slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+            slurm[LAST_CHANGE] = now
+    if slurm[SELF]:
+        slurm[LAST_CHANGE] = now
+
+
+@part
+def _next_moment(core: Core) -> int:
+    """When a pass may next change something."""
+    now, slurm = core.clock[NOW], core.slurm
+    time, waits = INF, _somebody_waits(core)
+    if slurm[CALC_PERIOD] and (waits or slurm[WEIGHT_FAIR]):
+        time = slurm[NEXT_CALC]
+    if slurm[ASKED] and waits:
+        time = min(time, _last_main(core, now) + slurm[BATCH_SCHED_DELAY])
+    if waits and slurm[SCHED_INTERVAL] and (slurm[UNSEEN_BY_FULL] or not slurm[SKIP]):
+        time = min(time, _last_full(core, now) + slurm[SCHED_INTERVAL])
+    if waits and not slurm[BUILTIN]:
+        following = _next_backfill(core)
+        if not slurm[CHANGED] and slurm[SKIP]:
+            following = max(following, slurm[VALID])
+        time = min(time, following)
+    return time
+
+
+@part
+def _catch_up(core: Core) -> None:
+    """Passes that were due before now, and could change nothing."""
+    now, slurm = core.clock[NOW], core.slurm
+    if slurm[ASKED]:  # with nobody waiting, such a pass is only a moment from which others count
+        time = max(slurm[ASKED_AT], _last_main(core, now) + slurm[BATCH_SCHED_DELAY])
+        if time < now:
+            slurm[ASKED], slurm[LAST_MAIN] = 0, time
+    if slurm[BUILTIN] or slurm[BF_INTERVAL] == 0:
+        return
+    while True:
+        time = _next_backfill(core)
+        if time >= now:
+            return
+        slurm[LAST_BACKFILL] = time
+        if _somebody_waits(core):
+            if slurm[SELF]:  # each pass brings the next
+                time += (now - 1 - time) // slurm[BF_INTERVAL] * slurm[BF_INTERVAL]
+                slurm[LAST_BACKFILL] = slurm[LAST_CHANGE] = time
+            slurm[LAST_CHANGE] = max(slurm[LAST_CHANGE], _last_full(core, time))
+
+
+@part
+def _next_backfill(core: Core) -> int:
+    """When the backfill scheduler next finds that something changed, its interval after its last pass."""
+    slurm = core.slurm
+    earliest = slurm[LAST_BACKFILL] + slurm[BF_INTERVAL]
+    if slurm[ALWAYS_MORE] or slurm[LAST_CHANGE] >= slurm[LAST_BACKFILL]:
+        return max(earliest, slurm[LAST_CHANGE]) if not slurm[ALWAYS_MORE] else earliest
+    if not _somebody_waits(core) or slurm[SCHED_INTERVAL] == 0:
+        return INF
+    change = _last_full(core, slurm[LAST_BACKFILL] - 1) + slurm[SCHED_INTERVAL]
+    return max(earliest, change)
+
+
+@part
+def _last_full(core: Core, time: int) -> int:
+    """When the main scheduler last passed over the whole queue, at ``time`` or before."""
+    if core.slurm[SCHED_INTERVAL] == 0:
+        return -INF
+    return time - (time - core.slurm[STARTS_AT]) % core.slurm[SCHED_INTERVAL]
+
+
+@part
+def _last_main(core: Core, time: int) -> int:
+    """When the main scheduler last made a pass before ``time``."""
+    return max(core.slurm[LAST_MAIN], _last_full(core, time - 1))
+
+
+@part
+def _somebody_waits(core: Core) -> bool:
+    return core.clock[TAIL] > core.clock[HEAD]

@@ -1,0 +1,176 @@
+"""Which nodes: held by name, chosen as Slurm chooses them, given back.
+
+A choice is a best fit by consecutive nodes: the smallest run of free nodes that suffices,
+else the largest one and so on with what is left (Slurm's documentation of select/linear and
+select/cons_tres).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.bits import (
+    NONE,
+    ONE,
+    clear,
+    copy,
+    count,
+    count_common,
+    keep_common,
+    next_one,
+    next_zero,
+    ones_in,
+    put,
+    take_out,
+)
+from scheduler_sim.engine.slurm.slots import IDLE, LATER, LEAVING, PICKED, REST, SPARE, UP
+from scheduler_sim.engine.state import Core
+
+
+@part
+def pick(core: Core, placement: int, source: int) -> None:
+    """Choose the nodes of a placement among those of a set that holds enough; the choice is PICKED."""
+    it = core.partition[core.way[placement].partition]
+    rest, picked = core.sets[REST], core.sets[PICKED]
+    copy(rest, core.sets[source], it.low, it.high)
+    clear(picked, it.low, it.high)
+    wanted = core.place[placement].nodes
+    end = it.high << 6
+    while wanted > 0:
+        best, best_size = -1, 0
+        begin = next_one(rest, it.low << 6, end)
+        while begin < end:
+            stop = next_zero(rest, begin, end)
+            size = stop - begin
+            if best < 0 or _fits_better(size, best_size, wanted):
+                best, best_size = begin, size
+                if size == wanted:
+                    break
+            begin = next_one(rest, stop, end)
+        taken = min(best_size, wanted)
+        put(picked, best, best + taken)
+        take_out(rest, picked, best >> 6, ((best + taken - 1) >> 6) + 1)
+        wanted -= taken
+
+
+@part
+def pick_idle(core: Core, placement: int) -> None:
+    """Choose among the idle nodes that it may use."""
+    it = core.partition[core.way[placement].partition]
+    copy(core.sets[LATER], core.sets[IDLE], it.low, it.high)
+    keep_common(core.sets[LATER], core.masks[core.way[placement].mask], it.low, it.high)
+    pick(core, placement, LATER)
+
+
+@part
+def _fits_better(size: int, best: int, wanted: int) -> bool:
+    """The tightest run that suffices; while none does, the largest."""
+    if size >= wanted:
+        return best < wanted or size < best
+    return best < wanted and size > best
+
+
+@part
+def hold(core: Core, row: int, placement: int) -> None:
+    """The nodes PICKED belong to ``row`` from now on."""
+    it = core.partition[core.way[placement].partition]
+    picked, idle = core.sets[PICKED], core.sets[IDLE]
+    last = -1
+    for word in range(it.low, it.high):
+        if picked[word] == NONE:
+            continue
+        piece = core.slurm[SPARE]
+        core.slurm[SPARE] = core.piece[piece].next
+        core.piece[piece].word, core.piece[piece].bits, core.piece[piece].next = word, picked[word], -1
+        if last < 0:
+            core.job[row].piece = piece
+        else:
+            core.piece[last].next = piece
+        last = piece
+        idle[word] &= ~picked[word]
+
+
+@part
+def give_up(core: Core, row: int) -> None:
+    """The nodes of ``row`` are idle again."""
+    piece = core.job[row].piece
+    while piece >= 0:
+        following = core.piece[piece].next
+        core.sets[IDLE, core.piece[piece].word] |= core.piece[piece].bits
+        core.piece[piece].next = core.slurm[SPARE]
+        core.slurm[SPARE] = piece
+        piece = following
+    core.job[row].piece = -1
+
+
+@part
+def set_leaving(core: Core, row: int, leaving: bool) -> None:
+    """The nodes of ``row`` are COMPLETING, or no longer so."""
+    piece = core.job[row].piece
+    while piece >= 0:
+        if leaving:
+            core.sets[LEAVING, core.piece[piece].word] |= core.piece[piece].bits
+        else:
+            core.sets[LEAVING, core.piece[piece].word] &= ~core.piece[piece].bits
+        piece = core.piece[piece].next
+
+
+@part
+def overlap(core: Core, row: int, chosen: int, low: int, high: int) -> int:
+    """How many nodes that ``row`` holds are in a set of a module's nodes; none if it runs elsewhere."""
+    total, piece = 0, core.job[row].piece
+    if not low <= core.piece[piece].word < high:
+        return 0
+    bits = core.sets[chosen]
+    while piece >= 0:
+        total += ones_in(core.piece[piece].bits & bits[core.piece[piece].word])
+        piece = core.piece[piece].next
+    return total
+
+
+@part
+def add_held(core: Core, row: int, target: int, within: int) -> None:
+    """Add to a set the nodes that ``row`` holds, as far as they are in another set."""
+    piece = core.job[row].piece
+    while piece >= 0:
+        word = core.piece[piece].word
+        core.sets[target, word] |= core.piece[piece].bits & core.sets[within, word]
+        piece = core.piece[piece].next
+
+
+@part
+def idle_among(core: Core, placement: int, source: int) -> int:
+    """How many nodes of a set are idle, in the module of a placement."""
+    it = core.partition[core.way[placement].partition]
+    return count_common(core.sets[IDLE], core.sets[source], it.low, it.high)
+
+
+@part
+def match_service(core: Core, module: int, low: int, high: int) -> None:
+    """Nodes that left service (counted by the pool) go from the end; those that came back, too."""
+    idle = core.sets[IDLE]
+    surplus = count(idle, low, high) - core.pool[module].free
+    if surplus == 0:
+        return
+    up = core.sets[UP]
+    if surplus > 0:
+        for node in range((high << 6) - 1, (low << 6) - 1, -1):
+            word, bit = _place(node)
+            if surplus > 0 and idle[word] & bit != NONE:
+                idle[word] &= ~bit
+                up[word] &= ~bit
+                surplus -= 1
+    else:
+        for node in range(low << 6, high << 6):
+            word, bit = _place(node)
+            if surplus < 0 and core.masks[module, word] & bit != NONE and up[word] & bit == NONE:
+                idle[word] |= bit
+                up[word] |= bit
+                surplus += 1
+
+
+@part
+def _place(node: int) -> tuple[int, np.uint64]:
+    """Word and bit of a node."""
+    return node >> 6, ONE << np.uint64(node & 63)

@@ -1,0 +1,169 @@
+"""What Slurm's schedulers keep beside the rest of the core: parameters, partitions, nodes, the plan.
+
+Nodes of a system are numbered through, each module from a new word of 64 on, so that sets
+of nodes are rows of words (see ``bits``). What a running component holds is a chain of
+pieces: a word each, with the bits it has there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Slots of ``core.slurm``: first the parameters, by Slurm's names and in seconds ...
+(
+    HOLDING,  # 1 = nodes are held by name: Slurm's schedulers are at work
+    SCHED_INTERVAL,
+    BATCH_SCHED_DELAY,
+    QUEUE_DEPTH,
+    PARTITION_JOB_DEPTH,
+    BF_INTERVAL,
+    BF_MAX_JOB_TEST,
+    BF_RECORDS,
+    BF_MAX_JOB_PART,
+    BF_MAX_JOB_USER,
+    BF_MAX_JOB_USER_PART,
+    BF_MAX_JOB_START,
+    BF_ARRAY_RESERVE,
+    BF_WINDOW,
+    BF_WINDOW_LINEAR,
+    BF_RESOLUTION,
+    BF_MIN_AGE,
+    BF_MIN_PRIORITY,
+    BF_PART_RESERVE,
+    BF_ONE_RESERVATION,
+    BUILTIN,  # 1 = no backfill scheduler
+    KILL_INVALID,
+    OVER_TIME,  # s a component may run past its limit
+    KILL_WAIT,
+    CHECK_PERIOD,  # s between two looks for components past their limit; 0 = at the second
+    EPILOG,  # s from an end to the moment the nodes are idle
+    LAUNCH,  # s from a start by the backfill scheduler to the first second of the run time
+    KILLED,  # ... more after one that was killed
+    REQUEUE_DELAY,
+    EPOCH,
+    FIXED,  # 1 = reservations name their nodes
+    INCLUSIVE,  # 1 = to end in the second in which a reservation begins is a conflict
+    ALIGNED,  # 1 = the groups begin at half minutes of the epoch
+    BACKFILL_FIRST,  # 1 = within a second the backfill scheduler looks before the main one
+    GROUPED,  # 1 = ends of running components are predicted in groups
+    SKIP,  # 1 = passes that can change nothing are skipped
+    BASIC,  # 1 = priority/basic: in order of submission
+    BY_ORDER,  # 1 = one of the classic orders takes the place of Slurm's priorities
+    AT_END,  # 1 = an end brings a pass at once
+    ALWAYS_MORE,  # 1 = the backfill scheduler does not ask whether anything changed
+    WEIGHT_AGE,
+    WEIGHT_FAIR,
+    MAX_AGE,
+    ACCRUE_ALWAYS,
+    INCREASE_ONLY,
+    ALGORITHM,  # of fair share
+    CALC_PERIOD,  # s from one computation of the priorities to the next, 0 = never
+    STARTS_AT,  # when the daemon started: its timers count from there
+    # ... then what the schedulers remember
+    LAST_MAIN,  # when the main scheduler last made a pass that was asked for
+    ASKED_AT,  # ... and since when
+    ASKED,  # 1 = an end, a submission or a change asks for a pass
+    UNSEEN_BY_FULL,  # 1 = a pass over the whole queue may start something
+    LAST_BACKFILL,
+    LAST_CHANGE,  # when something last changed that the backfill scheduler looks out for
+    CHANGED,  # 1 = something did since its last pass, so that it may come out otherwise
+    VALID,  # until when it would come out as the last one, if nothing changes
+    SELF,  # 1 = a pass like the last one is itself a change to look out for
+    NEXT_CALC,  # when priorities are computed next
+    LAST_CALC,  # ... and were last
+    NEXT_RESET,  # when usage is next forgotten
+    SEEN_BEFORE,  # submissions handled up to the instant before
+    SERIAL,  # of the next submission or release, under priority/basic
+    SPARE,  # first free piece
+    RECORDS,  # records of the plan
+    WINDOW_END,  # where the plan ends
+    PASS,  # number of the backfill pass, for counters that need no clearing
+    STARTED,  # components started in this pass
+    TESTED,  # components tested in this pass
+) = range(68)
+SLURM_SLOTS = 68
+
+# Slots of ``weight``: what is not whole
+DECAY_RATE, DAMPING = range(2)
+WEIGHTS = 2
+
+# Rows of ``sets``
+IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP = range(8)
+NODE_SETS = 8
+
+PARTITION = np.dtype(
+    [
+        ("module", "i8"),
+        ("low", "i8"),  # words of its module: low .. high - 1
+        ("high", "i8"),
+        ("members", "i8"),  # row of ``masks``: its nodes
+        ("tried", "i8"),  # components tried in this pass
+        ("reserved", "i8"),  # reservations made in this pass
+        ("blocked", "i8"),  # main scheduler: nothing more starts here in this pass
+    ]
+)
+
+# What Slurm adds to a placement: one way to run a component is one partition.
+WAY = np.dtype(
+    [
+        ("partition", "i8"),
+        ("mask", "i8"),  # row of ``masks``: the nodes it may use
+        ("tier", "i8"),
+        ("key", "f8"),  # minus its priority: smaller first, as in every queue
+        ("run", "i8"),  # s it would take without a limit
+    ]
+)
+
+# What Slurm adds to a component.
+JOB = np.dtype(
+    [
+        ("piece", "i8"),  # first piece of the nodes it holds, -1 = none
+        ("user", "i8"),
+        ("association", "i8"),
+        ("nice", "i8"),
+        ("billing", "f8"),  # processors it is charged for
+        ("begin", "i8"),  # not before this time, -1 = any
+        ("hopes", "i8"),  # how many of its dependencies may fail: at 0 it never starts
+        ("last", "i8"),  # the placement it last ran in
+        ("array", "i8"),  # number of its job array, -1 = none
+    ]
+)
+
+PIECE = np.dtype([("word", "i8"), ("bits", "u8"), ("next", "i8")])
+TURN = np.dtype([("row", "i8"), ("placement", "i8")])
+ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
+RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8")])
+COUNTER = np.dtype([("made_in", "i8"), ("tried", "i8")])
+
+# The parts of a priority in one partition that time does not change (see ``priority``).
+FACTORS = np.dtype(
+    [
+        ("association", "f8"),  # weighted, as all but nice
+        ("job_size", "f8"),
+        ("partition", "f8"),
+        ("qos", "f8"),
+        ("tres", "f8"),
+        ("nice", "f8"),
+        ("listed", "i8"),  # 1 = the component names several partitions
+    ]
+)
+
+# An account or a user in the tree of shares (see ``fair_share``).
+ASSOC = np.dtype(
+    [
+        ("parent", "i8"),  # who is charged, too; -1 of the root
+        ("group", "i8"),  # the nearest ancestor with shares of its own: its children compete
+        ("user", "i8"),  # 1 = a user, 0 = an account
+        ("shares", "i8"),  # PARENT: those of the group
+        ("level_shares", "i8"),  # of all in the group
+        ("norm_shares", "f8"),  # classic: part of the whole machine
+        ("first", "i8"),  # its group stands in ``order`` from first to last - 1
+        ("last", "i8"),
+        ("usage", "f8"),  # processor seconds, decayed
+        ("effective", "f8"),
+        ("level", "f8"),  # Fair Tree: shares over usage among siblings
+        ("factor", "f8"),
+        ("place", "i8"),  # where the walk through the tree stands
+        ("tied", "i8"),  # whether its first user shares the rank of the one before
+    ]
+)

@@ -1,0 +1,52 @@
+"""Slurm's start of a component, and what may stand against it."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import start
+from scheduler_sim.engine.slurm.nodes import hold
+from scheduler_sim.engine.slurm.slots import CHECK_PERIOD, OVER_TIME, STARTS_AT
+from scheduler_sim.engine.state import MODULES, NOW, Core
+
+KILLED_AT_LOOK, PAST_LIMIT = 1, 2
+
+
+@part
+def may_run(core: Core, row: int) -> bool:
+    """Whether its job array has room for one more task that runs."""
+    array = core.job[row].array
+    if array < 0:
+        return True
+    return core.array[array].limit < 0 or core.array[array].running < core.array[array].limit
+
+
+@part
+def has_licences(core: Core, placement: int) -> bool:
+    """Whether the shared resources it asks for are free."""
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > core.pool[core.clock[MODULES] + i].free:
+            return False
+    return True
+
+
+@part
+def start_on_picked(core: Core, row: int, placement: int, launch_s: int) -> None:
+    """Start now on the nodes PICKED."""
+    hold(core, row, placement)
+    _set_end(core, placement, launch_s)
+    if core.job[row].array >= 0:
+        core.array[core.job[row].array].running += 1
+    start(core, row, placement)
+
+
+@part
+def _set_end(core: Core, placement: int, launch_s: int) -> None:
+    """When it ends: by itself, or at the first look that finds it past its limit."""
+    it, natural = core.place[placement], core.way[placement].run
+    allowed, period = it.limit + core.slurm[OVER_TIME], core.slurm[CHECK_PERIOD]
+    late = natural > allowed
+    natural += launch_s
+    if period > 1:
+        allowed += (core.slurm[STARTS_AT] - core.clock[NOW] - allowed) % period
+    it.killed = KILLED_AT_LOOK if natural > allowed else PAST_LIMIT if late else 0
+    it.duration = min(natural, allowed)

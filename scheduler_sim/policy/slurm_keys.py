@@ -1,0 +1,264 @@
+"""The keys of ``policy.slurm``: Slurm's own names, units and defaults, for two of its versions.
+
+Defaults are those of the manual pages of Slurm 22.05; where 19.05 differs, the key is left
+open here and filled in by ``settled``. Keys in small letters without ``bf_`` or ``sched_`` that
+Slurm does not have are ours and say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from scheduler_sim.config.keys import Keys
+from scheduler_sim.config.problem import Problem, found
+from scheduler_sim.config.value import Check, Count, Duration, Flag, Seconds, choice, whole
+from scheduler_sim.policy.shares import AccountKeys
+
+VERSIONS = ("22.05", "19.05")
+PRIORITY_FLAGS = (
+    "ACCRUE_ALWAYS",
+    "INCR_ONLY",
+    "SMALL_RELATIVE_TO_TIME",
+    "MAX_TRES",
+    "DEPTH_OBLIVIOUS",
+    "FAIR_TREE",
+    "NO_FAIR_TREE",
+    "NO_NORMAL_ALL",
+    "NO_NORMAL_ASSOC",
+    "NO_NORMAL_PART",
+    "NO_NORMAL_QOS",
+    "NO_NORMAL_TRES",
+)
+OF_VERSION = {
+    "22.05": {"bf_max_job_test": 500, "requeue_delay_s": 121},
+    "19.05": {"bf_max_job_test": 100, "requeue_delay_s": 1201},
+}
+"""What differs between the versions where nothing is said."""
+
+LATENCIES = {
+    "none": {"epilog_s": 0, "launch_s": 0, "killed_epilog_s": 0},
+    "measured": {"epilog_s": 0, "launch_s": 1, "killed_epilog_s": 1},
+}
+"""``measured``: on a running 22.05 that looks around once a second. What the backfill scheduler
+started ends just after its look of that second; what was killed is cleaned up at the next one."""
+
+
+def _version(written: Any) -> str:
+    text = str(written)
+    if text not in VERSIONS:
+        raise ValueError
+    return text
+
+
+def _flags(written: Any) -> tuple[str, ...]:
+    words = written.replace(" ", "").split(",") if isinstance(written, str) else list(written)
+    words = [word.upper() for word in words if word]
+    if any(word not in PRIORITY_FLAGS for word in words):
+        raise ValueError
+    return tuple(dict.fromkeys(words))
+
+
+def _weights(written: Any) -> dict[str, float]:
+    """``CPU=1000,Mem=500`` or a mapping; names in small letters."""
+    if isinstance(written, str):
+        written = dict(part.split("=", 1) for part in written.replace(" ", "").split(",") if part)
+    weights = {str(name).lower(): float(value) for name, value in written.items()}
+    if any(value < 0 or not re.fullmatch(r"[a-z][a-z0-9_/]*", name) for name, value in weights.items()):
+        raise ValueError
+    return weights
+
+
+Version = Annotated[str, BeforeValidator(Check(", ".join(VERSIONS), _version, VERSIONS))]
+Flags = Annotated[
+    tuple[str, ...],
+    BeforeValidator(Check(f"a list of {', '.join(PRIORITY_FLAGS)}", _flags, PRIORITY_FLAGS)),
+]
+Weights = Annotated[
+    dict[str, float], BeforeValidator(Check("weights by resource, such as CPU=1000,Mem=500", _weights))
+]
+OptionalUnits = Annotated[int | None, whole(1)]
+OptionalSeconds = Annotated[int | None, whole(0)]
+Signed = Annotated[int, whole(-(10**12), 10**12)]
+
+
+class SlurmKeys(Keys):
+    """Slurm's two schedulers, its priorities and its limits, by Slurm's own names."""
+
+    version: Version = Field(default="22.05", description="whose defaults and rules count (ours)")
+    SchedulerType: Annotated[str, choice("sched/backfill", "sched/builtin")] = Field(
+        default="sched/backfill", description="builtin: the main scheduler alone, in order of submission"
+    )
+    SelectType: Annotated[str, choice("select/cons_tres", "select/cons_res", "select/linear")] = Field(
+        default="select/cons_tres",
+        description="how ends of running jobs are predicted: in groups (cons_tres, cons_res), or one by one",
+    )
+
+    # the main scheduler
+    sched_interval: Seconds = Field(default=60, description="s between two passes over the whole queue")
+    batch_sched_delay: Seconds = Field(
+        default=3, description="s from one pass to one that a submission or a change asks for"
+    )
+    default_queue_depth: Count = Field(default=100, description="jobs tried by a pass that an event asks for")
+    partition_job_depth: Count = Field(
+        default=0, description="jobs of one partition tried in a pass; 0: no limit"
+    )
+    defer: Flag = Field(default=False, description="an end does not bring a pass at once")
+
+    # the backfill scheduler
+    bf_interval: Seconds = Field(
+        default=30, description="s between two backfill passes; 0: a pass after every instant (ours)"
+    )
+    bf_max_job_test: OptionalUnits = Field(
+        default=None, description="jobs tried in a pass; by default 500 (22.05) or 100 (19.05)"
+    )
+    bf_node_space_size: OptionalUnits = Field(
+        default=None, description="records of the plan; by default as bf_max_job_test"
+    )
+    bf_max_job_part: Count = Field(default=0, description="jobs tried of one partition; 0: no limit")
+    bf_max_job_user: Count = Field(default=0, description="jobs tried of one user; 0: no limit")
+    bf_max_job_user_part: Count = Field(
+        default=0, description="jobs tried of one user in one partition; 0: no limit"
+    )
+    bf_max_job_start: Count = Field(default=0, description="jobs started in a pass; 0: no limit")
+    bf_max_job_array_resv: Count = Field(default=20, description="tasks of an array that may reserve")
+    bf_window: Annotated[int, whole(1)] = Field(default=1440, description="how far to plan, minutes")
+    bf_window_linear: Count = Field(
+        default=0, description="s by which groups of ends widen; 0: they double (cons_tres)"
+    )
+    bf_resolution: Annotated[int, whole(1, 3600)] = Field(
+        default=60, description="s to which reservations are rounded down, on the clock of the epoch"
+    )
+    bf_min_age_reserve: Seconds = Field(default=0, description="s a job must wait before it reserves")
+    bf_min_prio_reserve: Count = Field(default=0, description="least priority that reserves")
+    bf_job_part_count_reserve: Count = Field(
+        default=0, description="jobs of a partition that reserve; 0: no limit"
+    )
+    bf_one_resv_per_job: Flag = Field(
+        default=False, description="a job that asks for several partitions reserves in the first that can"
+    )
+
+    # dependencies and limits
+    kill_invalid_depend: Flag = Field(
+        default=False, description="cancel jobs whose dependency can never be satisfied"
+    )
+    EnforcePartLimits: Annotated[str, choice("NO", "ANY", "ALL")] = Field(
+        default="NO", description="NO: a job beyond a partition's limits waits for ever; ANY, ALL: rejected"
+    )
+    OverTimeLimit: Count = Field(default=0, description="minutes a job may run past its limit")
+    KillWait: Seconds = Field(
+        default=30, description="s for which a job that is killed keeps its nodes: from SIGTERM to SIGKILL"
+    )
+
+    # priorities
+    PriorityType: Annotated[str, choice("priority/basic", "priority/multifactor")] = Field(
+        default="priority/basic", description="in order of submission, or by factors"
+    )
+    PriorityFlags: Flags = Field(default=(), description="what changes the factors")
+    PriorityMaxAge: Duration = Field(default=7 * 86400, description="age at which that factor is 1")
+    PriorityCalcPeriod: Duration = Field(default=300, description="time from one computation to the next")
+    PriorityDecayHalfLife: Annotated[int | None, whole(0)] = Field(
+        default=7 * 86400, description="half-life of usage, s; 0: usage does not decay"
+    )
+    PriorityUsageResetPeriod: Annotated[
+        str, choice("NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY")
+    ] = Field(default="NONE", description="when usage is set to 0")
+    PriorityFavorSmall: Flag = Field(default=False, description="small jobs have the larger size factor")
+    PriorityWeightAge: Count = Field(default=0, description="weight of the age factor")
+    PriorityWeightAssoc: Count = Field(default=0, description="weight of the association factor")
+    PriorityWeightFairshare: Count = Field(default=0, description="weight of the fair-share factor")
+    PriorityWeightJobSize: Count = Field(default=0, description="weight of the job size factor")
+    PriorityWeightPartition: Count = Field(default=0, description="weight of the partition factor")
+    PriorityWeightQOS: Count = Field(default=0, description="weight of the QOS factor")
+    PriorityWeightTRES: Weights = Field(default={}, description="weights of resources, by name")
+    FairShareDampeningFactor: Annotated[int, whole(1)] = Field(
+        default=1, description="classic fair share: the usage is divided by it"
+    )
+    AccountingStorageType: Annotated[
+        str, choice("accounting_storage/slurmdbd", "accounting_storage/none")
+    ] = Field(
+        default="accounting_storage/slurmdbd",
+        description="none: Slurm ignores the weights of age and fair share (its own default)",
+    )
+    accounts: dict[str, AccountKeys] = Field(
+        default={}, description="accounts and users with their shares; without them all are equal (ours)"
+    )
+    qos: dict[str, Count] = Field(default={}, description="priority of each QOS (ours)")
+
+    # the daemon, and rules that can be switched off
+    clock: Annotated[str, choice("daemon", "simulator")] = Field(
+        default="daemon",
+        description="simulator: the clock of the DEEP-EST Slurm simulator, a step each second (ours)",
+    )
+    epoch: Seconds = Field(
+        default=0,
+        description="second of the epoch at second 0 of the trace: bf_resolution counts on it (ours)",
+    )
+    latency: Annotated[str, choice("none", "measured")] = Field(
+        default="none", description="latencies of the daemon: none, or as measured on 22.05 (ours)"
+    )
+    epilog_s: OptionalSeconds = Field(
+        default=None, description="s from an end to the moment the nodes are idle; by latency (ours)"
+    )
+    launch_s: OptionalSeconds = Field(
+        default=None,
+        description="s from a start by the backfill scheduler to the first second of the run time (ours)",
+    )
+    killed_epilog_s: OptionalSeconds = Field(
+        default=None, description="... and more of them, after KillWait, after what was killed (ours)"
+    )
+    limit_check_s: Annotated[int, whole(1)] = Field(
+        default=30, description="s between two looks for jobs past their limit (ours; fixed in Slurm)"
+    )
+    starts_before_s: Seconds = Field(
+        default=3600,
+        description="s before the first submission at which the daemon started: its timers count from there "
+        "(ours)",
+    )
+    looks_first: Annotated[str, choice("main", "backfill")] = Field(
+        default="main",
+        description="which scheduler looks first within a second: in a daemon, a matter of chance; if it is "
+        "backfill, it sees no end of that second (ours)",
+    )
+    requeue_delay_s: OptionalSeconds = Field(
+        default=None, description="s until a requeued job is eligible; by default 121 (22.05), 1201 (19.05)"
+    )
+    fixed_nodes: Flag = Field(
+        default=True, description="false: reservations count nodes and do not name them (ours)"
+    )
+    inclusive_end: Flag = Field(
+        default=True, description="false: a job may end in the second in which a reservation begins (ours)"
+    )
+    grouped_ends: Flag = Field(
+        default=True, description="false: cons_tres predicts every end by itself, as linear does (ours)"
+    )
+    skip_idle_passes: Flag = Field(
+        default=True, description="false: passes that can change nothing are made all the same (ours)"
+    )
+
+    def settled(self, name: str) -> Any:
+        """Return the value of a key, its default by version and latency filled in."""
+        value = getattr(self, name)
+        if value is not None:
+            return value
+        if name == "bf_node_space_size":
+            return self.settled("bf_max_job_test")
+        if name == "launch_s" and self.looks_first == "backfill":
+            return 0
+        return {**OF_VERSION[self.version], **LATENCIES[self.latency]}[name]
+
+
+def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
+    """Check what no single key can tell."""
+    flags = str(data.get("PriorityFlags", "")).upper()
+    if "NO_FAIR_TREE" in flags and re.search(r"(?<!NO_)FAIR_TREE", flags):
+        yield Problem(("PriorityFlags",), f"{found(data['PriorityFlags'])}; allowed: one of the two")
+    if (
+        data.get("PriorityWeightTRES")
+        and str(data.get("PriorityType", "priority/basic")).lower() == "priority/basic"
+    ):
+        text = f"{found(data['PriorityWeightTRES'])}; allowed: only with PriorityType: priority/multifactor"
+        yield Problem(("PriorityWeightTRES",), text)

@@ -1,0 +1,119 @@
+"""The recorded cases played by the engine: policy slurm with the measured latencies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from scheduler_sim import Policy, Simulation, System, Workload
+from tests.slurm_oracle.cases import Case, Fate, Run
+
+DAEMON_START = -8  # of the recordings, seven to nine seconds before second 0
+OWN_KEYS = ("bf_continue",)  # of SchedulerParameters, without a meaning in a simulation
+
+
+def play_engine(case: Case, run: Run, **settings: Any) -> list[Fate]:
+    """What the engine makes of the case, with the clock origin and the daemon's start of one run."""
+    simulation = Simulation(_system(case), _workload(case), _policy(case, run, settings))
+    for op in case.ops:
+        simulation.process(_operate(simulation, op))
+    result = simulation.run()
+    columns = ("component_id", "state", "start_time", "end_time")
+    rows = result.components[list(columns)].itertuples(index=False)
+    return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows]
+
+
+def _known(time: int) -> int | None:
+    return None if time < 0 else int(time)
+
+
+def _operate(simulation: Simulation, op: dict[str, Any]) -> Any:
+    yield simulation.env.timeout(op["t"] - simulation.env.now)
+    kind, job = op["op"], op["id"]
+    if simulation.state(job) == "NOT SUBMITTED":
+        return  # Slurm did not know it yet, either
+    if kind == "update":
+        key, text = op["args"][0].split("=")
+        value = {"TimeLimit": {"time_limit": int(text) * 60}, "Priority": {"priority": int(text)}}[key]
+        simulation.update(job, **value)
+    else:
+        getattr(simulation, kind)(job)
+
+
+def _system(case: Case) -> System:
+    return System.from_dict(
+        {
+            "modules": [
+                {"name": name, "nodes": count, "cores_per_node": 1} for name, count in case.nodes.items()
+            ],
+            "partitions": [
+                {
+                    "name": name,
+                    "module": name,
+                    "priority_job_factor": int(
+                        case.partition_options.get(name, {}).get("PriorityJobFactor", 1)
+                    ),
+                }
+                for name in case.nodes
+            ],
+        }
+    )
+
+
+def _policy(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
+    conf = case.conf
+    keys: dict[str, Any] = {
+        "epoch": run.origin,
+        "starts_before_s": min(job["submit"] for job in case.jobs) - DAEMON_START,
+        "latency": "measured",
+        "kill_invalid_depend": "kill_invalid_depend" in conf.get("DependencyParameters", ""),
+    }
+    names = ("SchedulerType", "KillWait", "OverTimeLimit", "AccountingStorageType")
+    priorities = [name for name in conf if name.startswith("Priority")]
+    keys |= {name: conf[name] for name in (*names, *priorities) if name in conf}
+    for item in filter(None, conf.get("SchedulerParameters", "").split(",")):
+        key, _, value = item.partition("=")
+        if key not in (*OWN_KEYS, "kill_invalid_depend"):
+            keys[key] = value or True
+    if "PriorityCalcPeriod" in keys:
+        keys["PriorityCalcPeriod"] = f"{keys['PriorityCalcPeriod']}m"
+    return Policy(name="slurm", backfill="slurm", slurm=keys | settings)
+
+
+def _workload(case: Case) -> Workload:
+    jobs = case.jobs
+    kinds, ids, anyway = zip(*(_dependencies(job.get("deps", ""), case) for job in jobs), strict=True)
+    return Workload.from_columns(
+        component_id=[job["id"] for job in jobs],
+        modular_job_id=[job["id"] for job in jobs],
+        submit_time=[job["submit"] for job in jobs],
+        partition=[job["partition"] for job in jobs],
+        nodes=[job["nodes"] for job in jobs],
+        run_time=[math.ceil(job["runtime"]) for job in jobs],
+        time_limit=[job["limit_min"] * 60 for job in jobs],
+        exit_code=[job.get("exit_code", 0) for job in jobs],
+        name=[job.get("name", f"job{job['id']}") for job in jobs],
+        user=[str(job.get("user", "")) for job in jobs],
+        nice=[job.get("nice", 0) for job in jobs],
+        hold=[int(bool(job.get("hold"))) for job in jobs],
+        begin_time=[job["submit"] + job["begin_delay"] if "begin_delay" in job else -1 for job in jobs],
+        dependency_kinds=kinds,
+        dependency_ids=ids,
+        dependency_any=anyway,
+    )
+
+
+def _dependencies(text: str, case: Case) -> tuple[str, str, int]:
+    """Kinds, ids and whether any one will do, from what sbatch was given."""
+    known = {job["id"] for job in case.jobs}
+    kinds, ids = [], []
+    for item in filter(None, text.replace("?", ",").split(",")):
+        kind, *others = item.split(":")
+        for other in others:
+            number, _, minutes = other.partition("+")
+            if int(number) in known:  # Slurm takes an unknown one as satisfied
+                kinds.append(kind.upper() + (f"+{minutes}" if minutes else ""))
+                ids.append(number)
+        if not others:
+            kinds.append(kind.upper())
+    return ",".join(kinds), ",".join(ids), int("?" in text)
