@@ -6,6 +6,7 @@ from scheduler_sim.engine.events import BEGIN, HOPELESS, KIND, NODES_BACK, SATIS
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.slurm.groups import begins, next_in_line, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
 from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
 from scheduler_sim.engine.slurm.slots import EPILOG, HOLDING, KILL_INVALID, KILL_WAIT, KILLED
@@ -46,6 +47,7 @@ def submit(core: Core, row: int) -> None:
         return  # cancelled before it came
     if core.slurm[HOLDING]:
         give_priority(core, row)
+        _let_go(core, row)
     if core.comp[row].first == core.comp[row].last:
         core.comp[row].state = REJECTED
         _tell(core, row)
@@ -54,6 +56,7 @@ def submit(core: Core, row: int) -> None:
         core.comp[row].state = HELD
         if core.slurm[HOLDING]:
             _await_begin(core, row)
+            _end_hopeless(core, row)
     else:
         make_eligible(core, row)
 
@@ -103,6 +106,7 @@ def start(core: Core, row: int, placement: int) -> None:
             add_release(core, pool, planned, row, core.demand[placement, i])
     if core.slurm[HOLDING]:
         add_release(core, everywhere(core), planned, row, core.place[placement].nodes)
+        begins(core, row)
     push_end(core, core.comp[row].end, row)
     _tell(core, row)
     _satisfy_started(core, row)
@@ -214,6 +218,19 @@ def _account_end(core: Core, row: int) -> None:
     charge_until(core, row, core.clock[NOW])
     if core.job[row].array >= 0:
         core.array[core.job[row].array].running -= 1
+    if core.job[row].group >= 0:
+        core.group[core.job[row].group].running -= 1
+        if core.comp[row].state == WAITING:
+            returns(core, row)
+        _let_go(core, row)
+
+
+@part
+def _let_go(core: Core, row: int) -> None:
+    """The next singleton of the same user and name need not wait any more."""
+    first = next_in_line(core, row)
+    if first >= 0:
+        lift(core, first)
 
 
 @part
@@ -286,6 +303,8 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     core.comp[row].state = state
     _tell(core, row)
     _satisfy_ended(core, row)
+    if core.slurm[HOLDING]:
+        _let_go(core, row)
 
 
 @part
@@ -347,7 +366,13 @@ def _lose_hope(core: Core, edge: int) -> None:
     """A dependency that can never be satisfied any more ends who needs it, if it is to be killed."""
     row = core.edge[edge].successor
     core.job[row].hopes -= 1
-    if core.job[row].hopes == 0 and core.comp[row].state == HELD:
+    if core.comp[row].state == HELD:
+        _end_hopeless(core, row)
+
+
+@part
+def _end_hopeless(core: Core, row: int) -> None:
+    if core.slurm[KILL_INVALID] and core.job[row].hopes == 0:
         push_end(core, core.clock[NOW], HOPELESS + row)
 
 

@@ -197,6 +197,7 @@ class Core(NamedTuple):
     way: Table  # WAY [p]
     job: Table  # JOB [n]
     array: Table  # ARRAY
+    group: Table  # GROUP
     counter: Table  # COUNTER [users, 1 + partitions]
     masks: Words  # [.., w] the nodes of modules, partitions and constraints
     sets: Words  # [NODE_SETS, w]
@@ -219,6 +220,7 @@ class SlurmSizes(NamedTuple):
     partitions: int = 0
     users: int = 0
     arrays: int = 0
+    groups: int = 0
     words: int = 0
     masks: int = 0
     pieces: int = 0
@@ -275,6 +277,7 @@ def blank(sizes: Sizes) -> Core:
         way=table(slots.WAY, slurm.placements),
         job=table(slots.JOB, slurm.rows),
         array=table(slots.ARRAY, slurm.arrays),
+        group=table(slots.GROUP, slurm.groups),
         counter=table(slots.COUNTER, slurm.users, 1 + slurm.partitions),
         masks=np.zeros((slurm.masks, slurm.words), dtype=np.uint64),
         sets=np.zeros((slots.NODE_SETS, slurm.words), dtype=np.uint64),

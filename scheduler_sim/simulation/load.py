@@ -61,6 +61,8 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     places = rows if rigid else len(placements.module)
     keys = scheme.policy.slurm if scheme.policy.backfill == "slurm" else None
     slurm = slurm_sizes(workload, system, placements, keys, places) if keys else None
+    if keys:  # Slurm takes a dependency on a job it does not know yet as satisfied
+        edges = edges[edges["after_row"] < edges["row"]]
     core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm))
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]

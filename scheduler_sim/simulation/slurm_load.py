@@ -68,6 +68,7 @@ def slurm_sizes(
         placements=places,
         partitions=parts,
         users=max(len(table["user"].cat.categories), 1),
+        groups=len(_groups(workload, placements)[1]),
         arrays=rows and int(_arrays(table)[0].max(initial=-1)) + 1,
         words=words,
         masks=len(system.modules) + parts,
@@ -86,6 +87,7 @@ def load_slurm(
     _write_nodes(core, system)
     table = workload.table.iloc[placements.rows]
     _write_jobs(core, table)
+    _write_groups(core, workload, placements)
     core.way["partition"][where] = placements.partition
     core.way["mask"][where] = len(system.modules) + placements.partition
     core.way["run"][where] = placements.run
@@ -178,6 +180,33 @@ def _write_jobs(core: Core, table: pd.DataFrame) -> None:
     job["begin"] = np.where(waits, table["begin_time"], -1)
     comp["missing"] += waits
     comp["missing"] += table["hold"].to_numpy() != 0
+
+
+def _write_groups(core: Core, workload: Workload, placements: Placements) -> None:
+    """Chain those of one user and name, in order of submission, where there are singletons among them."""
+    numbers, firsts = _groups(workload, placements)
+    job = core.job[: len(numbers)]
+    job["group"], job["following"] = numbers, -1
+    core.group["first"][: len(firsts)] = firsts
+    members = np.flatnonzero(numbers >= 0)
+    members = members[np.argsort(numbers[members], kind="stable")]
+    same = numbers[members[1:]] == numbers[members[:-1]]
+    job["following"][members[:-1][same]] = members[1:][same]
+    alone = np.isin(placements.rows, workload.singletons())
+    job["singleton"] = alone
+    core.comp["missing"][: len(numbers)] += alone
+
+
+def _groups(workload: Workload, placements: Placements) -> tuple[np.ndarray, np.ndarray]:
+    """int64[n]: number of each component's user and name, -1 without singletons; first row of each."""
+    table = workload.table.iloc[placements.rows]
+    users, names = (np.asarray(table[name].cat.codes, dtype=np.int64) for name in ("user", "name"))
+    pair = users * (int(names.max(initial=0)) + 1) + names
+    asking = np.unique(pair[np.isin(placements.rows, workload.singletons())])
+    found = np.searchsorted(asking, pair)
+    found[found == len(asking)] = 0
+    numbers = np.where(np.isin(pair, asking), found, -1)
+    return numbers, np.array([np.flatnonzero(numbers == i)[0] for i in range(len(asking))], dtype=np.int64)
 
 
 def _arrays(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

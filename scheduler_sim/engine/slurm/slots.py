@@ -126,12 +126,16 @@ JOB = np.dtype(
         ("hopes", "i8"),  # how many of its dependencies may fail: at 0 it never starts
         ("last", "i8"),  # the placement it last ran in
         ("array", "i8"),  # number of its job array, -1 = none
+        ("group", "i8"),  # number of its user and name, if there are singletons among them; else -1
+        ("following", "i8"),  # the next of them, -1 = none
+        ("singleton", "i8"),  # 1 = it waits for those before it
     ]
 )
 
 PIECE = np.dtype([("word", "i8"), ("bits", "u8"), ("next", "i8")])
 TURN = np.dtype([("row", "i8"), ("placement", "i8")])
 ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
+GROUP = np.dtype([("first", "i8"), ("running", "i8")])
 RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8")])
 COUNTER = np.dtype([("made_in", "i8"), ("tried", "i8")])
 
