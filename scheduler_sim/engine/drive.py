@@ -19,6 +19,7 @@ from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.clock import slurm_instant
+from scheduler_sim.engine.slurm.slots import BACKFILL_FIRST
 from scheduler_sim.engine.state import (
     COMPLEX,
     DIRTY,
@@ -92,7 +93,8 @@ def reach(core: Core, time: int) -> None:
     """Bring the core to the ends of an instant, so that the outside can act before its pass."""
     core = by_reference(core)
     move_to(core, time)
-    end_due(core)
+    if not core.slurm[BACKFILL_FIRST]:  # there, ends come after the first scheduler's look
+        end_due(core)
 
 
 @entry
