@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.report.comparison_figure import plain_verdict
+from scheduler_sim.report.comparison_figure import BETTER, OPEN, WORSE, outcome, plain_verdict
 from scheduler_sim.report.html.forest import forests
 from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
 from scheduler_sim.report.html.page import Page
@@ -199,8 +199,39 @@ def _slices(study: Conducted) -> Child:
     ]
     for by in pd.unique(study.slices["by"]):
         own = study.slices[study.slices["by"] == by]
-        parts.append(_comparison(study, own, f"By {plain(by).replace('_', ' ')}"))
+        title = f"By {plain(by).replace('_', ' ')}"
+        whole_table = _comparison(study, own, title)
+        folded = tag("details", tag("summary", f"{title}: every number"), whole_table)
+        parts += [tag("h3", title), tag("ul", _winners(study, own)), folded]
     return parts
+
+
+def _winners(study: Conducted, slices: pd.DataFrame) -> list[Child]:
+    """Say for whom each level is better and for whom worse, by the first measure."""
+    metric = slices["metric"].iloc[0]
+    treatment, cells = _treatment(slices), [name for name in _cells(slices) if name not in ("by", "slice")]
+    lines: list[Child] = []
+    rows = slices[slices["metric"] == metric]
+    for _, own in rows.groupby([*cells, treatment], sort=False):
+        kinds = [outcome(row) for _, row in own.iterrows()]
+        first = own.iloc[0]
+        at = "".join(f", {_short(study, name)} {plain(first[name])}" for name in cells)
+        told = "; ".join(
+            f"{word} for {_some([name for name, k in zip(own['slice'], kinds, strict=True) if k == look])}"
+            for word, look in (("better", BETTER), ("worse", WORSE), ("no certain difference", OPEN))
+        )
+        lines.append(
+            tag("li", tag("strong", plain(first[treatment])), f"{at}, {study.words(metric)}: {told}.")
+        )
+        if len(lines) == MOST_SENTENCES:
+            break
+    return lines
+
+
+def _some(names: Sequence[object]) -> str:
+    shown = [plain(name) for name in names[:MOST_SENTENCES]]
+    more = len(names) - len(shown)
+    return listing([*shown, *([f"{more:,} more"] if more else [])]) or "none"
 
 
 def _comparison(study: Conducted, comparison: pd.DataFrame, caption: str) -> Child:
