@@ -1,6 +1,6 @@
 """When running components are planned to give back what they hold.
 
-One list a pool, sorted by planned end. It lives in a window of its row, which
+One list a pool, sorted by planned end, ties in trace order. It lives in a window of its row, which
 moves either way, so that the shorter side is the one that makes room.
 """
 
@@ -16,6 +16,8 @@ def add_release(core: Core, pool: int, time: int, row: int, nodes: int) -> None:
     plan = core.release[pool]
     head, tail = core.pool[pool].release_head, core.pool[pool].release_tail
     place = _first_after(plan, head, tail, time)
+    while place > head and plan[place - 1].time == time and plan[place - 1].row > row:
+        place -= 1
     if tail == len(plan) or (head > 0 and place - head < tail - place):
         for i in range(head, place):
             _copy(plan, i, i - 1)

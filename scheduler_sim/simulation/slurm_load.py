@@ -129,7 +129,7 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     core.weight[at.DECAY_RATE] = fair_share.decay_rate(keys.PriorityDecayHalfLife)
     core.weight[at.DAMPING] = keys.FairShareDampeningFactor
     slurm[at.LAST_MAIN] = slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
-    slurm[at.LAST_CHANGE] = start - 1
+    slurm[at.LAST_CHANGE] = slurm[at.SEEN_FROM] = slurm[at.LOOKED] = start - 1
     slurm[at.VALID] = slot.INF
     period = max(int(slurm[at.CALC_PERIOD]), 1)
     slurm[at.NEXT_CALC] = origin + (start - origin) % period

@@ -30,10 +30,12 @@ from scheduler_sim.engine.slurm.slots import (
     LAST_BACKFILL,
     LAST_CHANGE,
     LAST_MAIN,
+    LOOKED,
     NEXT_CALC,
     QUEUE_DEPTH,
     SCHED_INTERVAL,
     SEEN_BEFORE,
+    SEEN_FROM,
     SELF,
     SKIP,
     STARTS_AT,
@@ -77,8 +79,9 @@ def _notice(core: Core) -> bool:
     slurm, ended = core.slurm, core.clock[DIRTY] == 1
     if ended or core.clock[NEW] or core.clock[SEEN] != slurm[SEEN_BEFORE]:
         slurm[ASKED_AT] = slurm[ASKED_AT] if slurm[ASKED] else core.clock[NOW]
-        slurm[ASKED], slurm[LAST_CHANGE], slurm[SEEN_BEFORE] = 1, core.clock[NOW], core.clock[SEEN]
+        slurm[ASKED], slurm[SEEN_BEFORE] = 1, core.clock[SEEN]
         slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+        _note_change(core)
     insert_newcomers(core)
     if ended:
         for i in range(len(core.partition)):
@@ -96,7 +99,15 @@ def _compute(core: Core) -> None:
     if compute_priorities(core):
         slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
     if _somebody_waits(core):
-        slurm[LAST_CHANGE] = now
+        _note_change(core)
+
+
+@part
+def _note_change(core: Core) -> None:
+    """Something changed that the backfill scheduler looks out for; it may have looked already."""
+    slurm, now = core.slurm, core.clock[NOW]
+    slurm[LAST_CHANGE] = now
+    slurm[SEEN_FROM] = now + (1 if slurm[LOOKED] == now else 0)
 
 
 @part
@@ -118,12 +129,14 @@ def _main(core: Core, ended: bool) -> None:
     slurm[ASKED] = 0
     slurm[LAST_MAIN] = now
     if waiting > 0:
-        slurm[LAST_CHANGE] = now
+        _note_change(core)
 
 
 @part
 def _backfill(core: Core) -> None:
     now, slurm = core.clock[NOW], core.slurm
+    if slurm[BACKFILL_FIRST]:
+        slurm[LOOKED] = now
     if slurm[BUILTIN] or now < _next_backfill(core):
         return
     slurm[LAST_BACKFILL] = now
@@ -137,9 +150,9 @@ def _backfill(core: Core) -> None:
         slurm[CHANGED] = 0
         if core.clock[TAIL] - core.clock[HEAD] < waiting:
             slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
-            slurm[LAST_CHANGE] = now
+            slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now
     if slurm[SELF]:
-        slurm[LAST_CHANGE] = now
+        slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now
 
 
 @part
@@ -188,12 +201,14 @@ def _next_backfill(core: Core) -> int:
     """When the backfill scheduler next finds that something changed, its interval after its last pass."""
     slurm = core.slurm
     earliest = slurm[LAST_BACKFILL] + slurm[BF_INTERVAL]
-    if slurm[ALWAYS_MORE] or slurm[LAST_CHANGE] >= slurm[LAST_BACKFILL]:
-        return max(earliest, slurm[LAST_CHANGE]) if not slurm[ALWAYS_MORE] else earliest
+    if slurm[ALWAYS_MORE]:
+        return earliest
+    if slurm[LAST_CHANGE] >= slurm[LAST_BACKFILL]:
+        return max(earliest, slurm[SEEN_FROM])
     if not _somebody_waits(core) or slurm[SCHED_INTERVAL] == 0:
         return INF
     change = _last_full(core, slurm[LAST_BACKFILL] - 1) + slurm[SCHED_INTERVAL]
-    return max(earliest, change)
+    return max(earliest, change + slurm[BACKFILL_FIRST])
 
 
 @part

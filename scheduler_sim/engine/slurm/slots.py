@@ -66,6 +66,8 @@ import numpy as np
     UNSEEN_BY_FULL,  # 1 = a pass over the whole queue may start something
     LAST_BACKFILL,
     LAST_CHANGE,  # when something last changed that the backfill scheduler looks out for
+    SEEN_FROM,  # ... and from when on it can see that
+    LOOKED,  # when it last looked before the rest of a second happened
     CHANGED,  # 1 = something did since its last pass, so that it may come out otherwise
     VALID,  # until when it would come out as the last one, if nothing changes
     SELF,  # 1 = a pass like the last one is itself a change to look out for
@@ -80,8 +82,8 @@ import numpy as np
     PASS,  # number of the backfill pass, for counters that need no clearing
     STARTED,  # components started in this pass
     TESTED,  # components tested in this pass
-) = range(68)
-SLURM_SLOTS = 68
+) = range(70)
+SLURM_SLOTS = 70
 
 # Slots of ``weight``: what is not whole
 DECAY_RATE, DAMPING = range(2)
