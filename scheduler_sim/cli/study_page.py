@@ -11,6 +11,7 @@ from scheduler_sim.cli.wording import number
 from scheduler_sim.report.measures import untrimmed
 from scheduler_sim.report.wording import count, duration, listing, paragraph, plain
 from scheduler_sim.study.conduct import Conducted
+from scheduler_sim.study.keys import spelt
 from scheduler_sim.study.study import Study
 
 MOST_ROWS = 40
@@ -40,7 +41,7 @@ def _comparison(study: Study, comparison: pd.DataFrame) -> str:
         return ""
     (factor, level), *_ = study.keys.baseline.items()
     cells = [name for name in study.factors[:-1] if name != factor and comparison[name].nunique() > 1]
-    rows: list[tuple[str, ...]] = [(factor, *cells, "metric", "pairs", f"against {plain(str(level))}")]
+    rows: list[tuple[str, ...]] = [(factor, *cells, "metric", "pairs", f"against {plain(spelt(level))}")]
     for _, row in comparison.iterrows():
         names = (plain(str(row[name])) for name in (factor, *cells))
         rows.append((*names, _words(study, row["metric"]), f"{row['pairs']:,}", row["verdict"]))

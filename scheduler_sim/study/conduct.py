@@ -12,6 +12,7 @@ import pandas as pd
 from scheduler_sim.metrics.replication import needed_for
 from scheduler_sim.study.carry import Runner, batches, here
 from scheduler_sim.study.comparison import compared, compared_slices
+from scheduler_sim.study.keys import spelt
 from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import COMPARISON, INDEX, SLICE_COMPARISON, SLICED, Store
 from scheduler_sim.study.study import Study
@@ -127,12 +128,13 @@ def more_seeds(study: Study, store: Store, index: pd.DataFrame, seeds: list[int]
 
 def study_document(study: Study, seeds: list[int]) -> dict[str, Any]:
     """Return what ``study.json`` says: name, keys and inputs, nothing of who carried it out."""
+    baseline = {factor: spelt(level) for factor, level in study.keys.baseline.items()}
     return {
         "version": __version__,
         "name": study.name,
         "factors": list(study.factors),
         "seeds": list(seeds),
-        "keys": study.keys.model_dump(),
+        "keys": {**study.keys.model_dump(), "baseline": baseline},
         "systems": study.inputs.systems,
         "workloads": {
             name: {key: value for key, value in one.items() if key != "path"}

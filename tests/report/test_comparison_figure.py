@@ -154,3 +154,19 @@ def test_what_is_no_comparison_is_refused():
 )
 def test_changes_in_words(ratio, text):
     assert percent_change(ratio) == text
+
+
+def test_a_ratio_of_zero_stands_at_the_end_of_the_axis():
+    """Nobody is overtaken under fcfs: the row was counted as better, but had no mark."""
+    verdicts = ["lower by 100 %", "lower by 30 %", "no difference found: within 9 %"]
+    figure = comparison_figure(
+        comparison(
+            metric="overtaken_share",
+            ratio=[0.0, 0.7, 1.02],
+            ratio_low=[0.0, 0.6, 0.95],
+            ratio_high=[0.0, 0.8, 1.09],
+            verdict=verdicts,
+        )
+    )
+    marks = [mark for mark in drawn(figure.axes[0])[1] if mark[2] != "<"]
+    assert marks == [(figure.axes[0].get_xlim()[0], *BETTER), (0.7, *BETTER), (1.02, *OPEN)]

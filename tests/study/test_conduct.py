@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from scheduler_sim import Result
+from scheduler_sim.cli.study import _tell_failures
 from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.report.html import write_report
 from scheduler_sim.study import carry
@@ -101,6 +102,8 @@ def test_a_failed_run_leaves_the_others_alone_and_is_tried_again(undisturbed, tm
     monkeypatch.setattr(Store, "keep", refuse)
     conducted = conduct(small(), tmp_path / "study")
     assert conducted.failed == {unlucky: "no luck today"}
+    with pytest.raises(SchedulerSimError, match=rf"{unlucky} \(policy fcfs, seed 1\): no luck today"):
+        _tell_failures(small(), conducted)
     assert conducted.index["state"].tolist() == ["finished"] * 2 + ["failed"] + ["finished"] * 3
     assert np.isnan(conducted.index["wait_time_mean"][2])
     monkeypatch.undo()
@@ -244,6 +247,9 @@ def test_a_baseline_may_be_true_or_false(tmp_path):
     )
     comparison = conduct(study, tmp_path / "study").comparison
     assert set(comparison["policy.extra_rule"]) == {"false"}
+    page = write_report(tmp_path / "study").read_text(encoding="utf-8")
+    assert "policy.extra_rule true" in page
+    assert "True" not in page.split("<script")[0]
 
 
 def test_a_trace_is_compared_by_blocks(tmp_path):
