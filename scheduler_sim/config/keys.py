@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
-from scheduler_sim.config.problem import Location, Problem, found, one_of
+from scheduler_sim.config.problem import MOST_LISTED, Location, Problem, found, one_of
 from scheduler_sim.config.value import Check
 
 
@@ -75,7 +75,9 @@ def _allowed(model: type[Keys], where: Location) -> str:
     """Say in words what may stand at a location."""
     annotation = _annotation(model, where)
     if _is_model(annotation):
-        return f"a mapping with the keys {', '.join(annotation.model_fields)}"
+        names = list(annotation.model_fields)
+        more = f" ... and {len(names) - 5} more" if len(names) > MOST_LISTED else ""
+        return f"a mapping with the keys {', '.join(names[:5] if more else names)}{more}"
     checks = [part.func for part in _metadata(model, where) if isinstance(part, BeforeValidator)]
     said = next((check.allowed for check in checks if isinstance(check, Check)), "")
     if not said and get_origin(annotation) in (list, tuple):

@@ -19,6 +19,11 @@ ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicef", "f1", "
 BACKFILLS = ("none", "easy", "conservative", "first_fit", "slurm")
 PLACEMENTS = ("preferred", "first_available", "earliest_start", "earliest_end", "least_cost")
 
+MULTIFACTOR = (
+    "priority/multifactor is a key of policy slurm: --policy slurm "
+    "--set policy.slurm.PriorityType=priority/multifactor"
+)
+
 OrderFunction = Callable[..., Any]
 
 
@@ -91,7 +96,7 @@ class PolicyKeys(Keys):
     overrun_s: Seconds = Field(
         default=0,
         description="Seconds a component may run past its time limit before it is killed; plans do not "
-        "count on them.",
+        "count on them. Not with slurm, which has OverTimeLimit.",
     )
     passes: Passes = Field(
         default="instant",
@@ -118,6 +123,7 @@ class PolicyKeys(Keys):
     )
 
 
+_NOT_SLURM = tuple(name for name in BACKFILLS if name != "slurm")
 DEFAULTS: dict[str, Any] = {key: info.default for key, info in PolicyKeys.model_fields.items()}
 
 # Keys that mean something under some backfills only. Elsewhere they must keep their default.
@@ -129,6 +135,9 @@ ONLY_WITH = {
     "candidate_time": ("easy",),
     "shadow": ("easy",),
     "slurm": ("slurm",),
+    "placement": _NOT_SLURM,
+    "overrun_s": _NOT_SLURM,
+    "passes": _NOT_SLURM,
 }
 # The shadow time is the reservation of a single front.
 ONLY_AT_DEPTH_1 = ("extra_rule", "candidate_time", "shadow")
@@ -139,6 +148,11 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
 
     Works on unchecked data, so that these problems show together with all others.
     """
+    for key in data:
+        if key not in DEFAULTS and key in SlurmKeys.model_fields:
+            yield Problem((key,), f"unknown key; allowed: slurm.{key}, as all parameters of Slurm")
+    if data.get("order") == "multifactor":
+        yield Problem(("order",), f"found 'multifactor'; allowed: {', '.join(ORDERS)}; {MULTIFACTOR}")
     if isinstance(data.get("slurm"), dict):
         for problem in slurm_keys.contradictions(data["slurm"]):
             yield Problem(("slurm", *problem.where), problem.text)
@@ -164,6 +178,9 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
 _HINTS = {
     ("depth", "conservative"): "conservative reserves for the whole queue",
     ("replan", "easy"): "easy computes its reservation at every pass",
+    ("placement", "slurm"): "Slurm tries the partitions of a list in order of their tiers and priorities",
+    ("overrun_s", "slurm"): "slurm.OverTimeLimit, in minutes, is Slurm's",
+    ("passes", "slurm"): "slurm.bf_interval and others say when Slurm passes",
 }
 
 
@@ -172,11 +189,13 @@ def _differs(data: dict[str, Any], key: str) -> bool:
     if written is None:
         return False
     if key == "slurm":
-        return bool(written) and written != DEFAULTS["slurm"].model_dump()
+        return bool(written) and written not in (default, default.model_dump())
     return str(written).lower() != str(default).lower()
 
 
 def unknown_name(name: str, known: tuple[str, ...]) -> str:
     """Say that no policy has this name, and which names there are."""
+    if name.strip().lower().removeprefix("priority/") == "multifactor":
+        return f"unknown policy {name!r}; {MULTIFACTOR}"
     hint = did_you_mean(name[:80], known)
     return f"unknown policy {name[:80]!r}; allowed: {', '.join(known)}, or a YAML file{hint}"

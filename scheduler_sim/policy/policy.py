@@ -117,11 +117,12 @@ class Policy(PolicyKeys):
             key = written.removeprefix("policy.")
             read = read_scalar(value) if isinstance(value, str) else value
             shown[key] = f"--set {written}={value}"
-            if key.startswith("slurm."):
-                inner = changes.setdefault("slurm", {**self.to_dict()["slurm"]})
-                inner[key.removeprefix("slurm.")] = read
-            else:
+            if not key.startswith("slurm."):
                 changes[key] = read
+                continue
+            before = changes["slurm"] if "slurm" in changes else self.to_dict()["slurm"]
+            if isinstance(before, dict | None):
+                changes["slurm"] = {**(before or {}), key.removeprefix("slurm."): read}
         new_order = order_in_file(changes.get("order")) or order_in_file(changes.get("backfill_order"))
         folder = Path() if new_order else self._folder
         keys = {**self.to_dict(), **self._functions(), "name": None, **changes}
@@ -135,7 +136,7 @@ class Policy(PolicyKeys):
     def to_dict(self) -> dict[str, Any]:
         """Return every key with its value; a Python function by its name."""
         keys = {key: getattr(self, key) for key in PolicyKeys.model_fields}
-        keys["slurm"] = self.slurm.model_dump(mode="json") if self.backfill == "slurm" else {}
+        keys["slurm"] = self.slurm.to_dict() if self.backfill == "slurm" else {}
         return {key: _function_name(value) if callable(value) else value for key, value in keys.items()}
 
     @property
@@ -178,7 +179,7 @@ class Policy(PolicyKeys):
         new = [
             f"{key}={_spelt(keys[key])}" for key in changes if key not in UNSAID and keys[key] != before[key]
         ]
-        inner, inner_before = changes.get("slurm", {}), before["slurm"]
+        inner, inner_before = changes.get("slurm") or {}, before["slurm"]
         new += [f"{key}={_spelt(value)}" for key, value in inner.items() if value != inner_before.get(key)]
         changed = ", ".join(new)
         return f"{self.name} ({changed})".strip() if changed else self.name

@@ -15,8 +15,10 @@ from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Problem, found
-from scheduler_sim.config.value import Check, Count, Duration, Flag, Seconds, choice, whole
+from scheduler_sim.config.value import Check, Count, Duration, Flag, Seconds, choice, duration, whole
+from scheduler_sim.errors import did_you_mean
 from scheduler_sim.policy.shares import AccountKeys
+from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS, UNKNOWN, why_ignored
 
 VERSIONS = ("22.05", "19.05")
 PRIORITY_FLAGS = (
@@ -72,6 +74,18 @@ def _weights(written: Any) -> dict[str, float]:
     return weights
 
 
+def _period(written: Any) -> int:
+    seconds = duration(written)
+    if seconds is None:
+        raise ValueError
+    return seconds
+
+
+def _half_life(written: Any) -> int:
+    """0, as in Slurm, and UNLIMITED: usage does not decay."""
+    return 0 if written in (0, "0") else duration(written) or 0
+
+
 Version = Annotated[str, BeforeValidator(Check(", ".join(VERSIONS), _version, VERSIONS))]
 Flags = Annotated[
     tuple[str, ...],
@@ -79,6 +93,12 @@ Flags = Annotated[
 ]
 Weights = Annotated[
     dict[str, float], BeforeValidator(Check("weights by resource, such as CPU=1000,Mem=500", _weights))
+]
+Period = Annotated[
+    int, BeforeValidator(Check("seconds (an integer >= 1), or 90s, 5m, 0:05:00, 1-00:00:00", _period))
+]
+HalfLife = Annotated[
+    int, BeforeValidator(Check("seconds (an integer >= 0), or 14d, 12:00:00, 7-0, UNLIMITED", _half_life))
 ]
 OptionalUnits = Annotated[int | None, whole(1)]
 OptionalSeconds = Annotated[int | None, whole(0)]
@@ -159,8 +179,8 @@ class SlurmKeys(Keys):
     )
     PriorityFlags: Flags = Field(default=(), description="what changes the factors")
     PriorityMaxAge: Duration = Field(default=7 * 86400, description="age at which that factor is 1")
-    PriorityCalcPeriod: Duration = Field(default=300, description="time from one computation to the next")
-    PriorityDecayHalfLife: Annotated[int | None, whole(0)] = Field(
+    PriorityCalcPeriod: Period = Field(default=300, description="time from one computation to the next")
+    PriorityDecayHalfLife: HalfLife = Field(
         default=7 * 86400, description="half-life of usage, s; 0: usage does not decay"
     )
     PriorityUsageResetPeriod: Annotated[
@@ -239,6 +259,12 @@ class SlurmKeys(Keys):
         default=True, description="false: passes that can change nothing are made all the same (ours)"
     )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return every key with its value, as a file would have it."""
+        kept = self.model_dump(mode="json")
+        unlimited = (name for name, info in SlurmKeys.model_fields.items() if info.default is not None)
+        return kept | {name: "UNLIMITED" for name in unlimited if kept[name] is None}
+
     def settled(self, name: str) -> Any:
         """Return the value of a key, its default by version and latency filled in."""
         value = getattr(self, name)
@@ -252,7 +278,10 @@ class SlurmKeys(Keys):
 
 
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
-    """Check what no single key can tell."""
+    """Check what no single key can tell, and say of unknown ones what Slurm has them for."""
+    for key in data:
+        if key not in SlurmKeys.model_fields:
+            yield Problem((str(key),), _unknown(str(key)))
     flags = str(data.get("PriorityFlags", "")).upper()
     if "NO_FAIR_TREE" in flags and re.search(r"(?<!NO_)FAIR_TREE", flags):
         yield Problem(("PriorityFlags",), f"{found(data['PriorityFlags'])}; allowed: one of the two")
@@ -262,3 +291,17 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     ):
         text = f"{found(data['PriorityWeightTRES'])}; allowed: only with PriorityType: priority/multifactor"
         yield Problem(("PriorityWeightTRES",), text)
+
+
+def _unknown(key: str) -> str:
+    """Say that a key is unknown here, or of one of Slurm's why it is not needed."""
+    why = PARAMETERS.get(key.lower(), UNKNOWN)
+    if why == UNKNOWN and key != key.lower():  # one of the whole slurm.conf
+        why = why_ignored("top", key)
+    if why == NOT_MODELLED:
+        return "Slurm has it, but it is not modelled; allowed: to leave it out"
+    if why != UNKNOWN:
+        effect = "changes nothing here" if why in HARMLESS else "is not modelled"
+        return f"Slurm has it, but it {effect}: {why}; allowed: to leave it out"
+    hint = did_you_mean(key[:80], (*SlurmKeys.model_fields, *PARAMETERS))
+    return f"unknown key; allowed: those of docs/reference/slurm.md{hint}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.policy.keys import DEFAULTS, PolicyKeys
+from scheduler_sim.policy.keys import BACKFILLS, DEFAULTS, PolicyKeys
 from scheduler_sim.policy.policy import ALL, ORDERS, PRESETS, Policy
 from tests.conftest import ROOT
 
@@ -27,6 +27,7 @@ def from_text(tmp_path: Path, text: str) -> Policy:
         ("fcfs", "fifo", "none", 0),
         ("easy", "fifo", "easy", 1),
         ("conservative", "fifo", "conservative", ALL),
+        ("slurm", "fifo", "slurm", ALL),
         ("EASY", "fifo", "easy", 1),
         *[(order, order, "none", 0) for order in ORDERS],
     ],
@@ -37,9 +38,9 @@ def test_policies_by_name(name: str, order: str, backfill: str, depth: int) -> N
     assert policy.name == name.lower()
 
 
-@pytest.mark.parametrize("name", ["slurm", "multifactor"])
-def test_names_of_later_versions(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"policy '{name}' is not yet in this version; allowed: fcfs, easy"):
+@pytest.mark.parametrize("name", ["multifactor", "priority/multifactor"])
+def test_a_priority_plugin_is_no_policy(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"multifactor is a key of policy slurm: --policy slurm --set "):
         Policy.resolve(name)
 
 
@@ -76,13 +77,16 @@ def test_shipped_policies_load(path: Path) -> None:
     assert pickle.loads(pickle.dumps(policy)) == policy
 
 
+def changes_of(policy: Policy) -> dict[str, object]:
+    """What is not at its default; of Slurm's parameters, what is stated."""
+    keys = policy.to_dict()
+    stated = {name: getattr(policy.slurm, name) for name in policy.slurm.model_fields_set}
+    found = {k: v for k, v in keys.items() if k not in ("name", "slurm") and v != DEFAULTS[k]}
+    return found | ({"slurm": stated} if stated else {})
+
+
 def test_shipped_policies_are_what_they_say() -> None:
-    changed = {
-        path.stem: {
-            k: v for k, v in Policy.from_yaml(path).to_dict().items() if k != "name" and v != DEFAULTS[k]
-        }
-        for path in SHIPPED
-    }
+    changed = {path.stem: changes_of(Policy.from_yaml(path)) for path in SHIPPED}
     event = {"passes": "event"}
     assert changed == {
         "easy": {"backfill": "easy", "depth": 1},
@@ -93,6 +97,19 @@ def test_shipped_policies_are_what_they_say() -> None:
         "pyss-conservative": {"backfill": "conservative", "replan": "keep", **event},
         "cqsim-easy": {"backfill": "easy", "candidate_time": "run", **event},
         "batsim-easy-fast": {"backfill": "easy", "extra_rule": False, "shadow": "static"},
+        "slurm-measured": {"backfill": "slurm", "slurm": {"latency": "measured"}},
+        "slurm-19.05": {"backfill": "slurm", "slurm": {"version": "19.05"}},
+        "slurm-simulator": {
+            "backfill": "slurm",
+            "slurm": {
+                "version": "19.05",
+                "clock": "simulator",
+                "SelectType": "select/linear",
+                "bf_max_job_test": 1000,
+                "KillWait": 60,
+                "OverTimeLimit": 1,
+            },
+        },
     }
 
 
@@ -125,6 +142,70 @@ def test_settings() -> None:
     assert easy.with_settings({"policy.order": "fifo"}) == easy
 
 
+def test_without_a_value_slurm_has_its_defaults(tmp_path: Path) -> None:
+    slurm = Policy.named("slurm")
+    assert from_text(tmp_path, "name: slurm\nbackfill: slurm\nslurm: null\n") == slurm
+    assert Policy(name="slurm", backfill="slurm", slurm=None) == slurm
+    assert Policy.named("easy").with_settings({"policy.slurm": "null"}) == Policy.named("easy")
+    changed = slurm.with_settings({"policy.slurm.bf_interval": "7"})
+    assert changed.slurm.bf_interval == 7
+    assert changed.name == "slurm (bf_interval=7)"
+    assert changed.with_settings({"policy.slurm": "null"}).slurm == slurm.slurm
+    both = changed.with_settings({"policy.slurm": None, "policy.slurm.KillWait": "5"})
+    assert (both.slurm.KillWait, both.slurm.bf_interval) == (5, 30)
+    with pytest.raises(ConfigError, match=r"slurm=3: found 3; allowed: a mapping with the keys .* more$"):
+        slurm.with_settings({"policy.slurm": 3, "policy.slurm.KillWait": "5"})
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ({"PriorityMaxAge": "UNLIMITED"}, {"PriorityMaxAge": None}),
+        ({"PriorityMaxAge": "1-0", "PriorityCalcPeriod": "5m"}, {"PriorityMaxAge": 86400}),
+        ({"PriorityDecayHalfLife": "14-0"}, {"PriorityDecayHalfLife": 14 * 86400}),
+        ({"PriorityDecayHalfLife": 0}, {"PriorityDecayHalfLife": 0}),
+        ({"PriorityDecayHalfLife": "UNLIMITED"}, {"PriorityDecayHalfLife": 0}),
+        ({"PriorityFlags": "fair_tree, incr_only"}, {"PriorityFlags": ("FAIR_TREE", "INCR_ONLY")}),
+        ({"PriorityWeightTRES": "CPU=1000,Mem=500"}, {"PriorityWeightTRES": {"cpu": 1000.0, "mem": 500.0}}),
+        ({"accounts": {"a": {"shares": "parent", "users": {"u": 3}}}}, {}),
+        ({"bf_interval": 7, "launch_s": 2, "version": 19.05}, {"launch_s": 2, "version": "19.05"}),
+    ],
+)
+def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[str, object]) -> None:
+    """A policy is written into results and read again; changing one key leaves the others."""
+    policy = Policy(backfill="slurm", slurm={"PriorityType": "priority/multifactor"} | written)
+    assert {name: getattr(policy.slurm, name) for name in kept} == kept
+    assert Policy(**policy.to_dict()) == policy
+    again = policy.with_settings({"policy.slurm.bf_window": "77"})
+    assert again.slurm == policy.slurm.model_copy(update={"bf_window": 77})
+
+
+@pytest.mark.parametrize(
+    ("parameter", "message"),
+    [
+        (
+            "bf_intervall",
+            "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'bf_interval'?)",
+        ),
+        ("prioritymaxage", "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'Priority"),
+        ("bf_yield_intervall", "(did you mean 'bf_yield_interval'?)"),
+        ("zzz", "slurm.zzz: unknown key; allowed: those of docs/reference/slurm.md"),
+        ("bf_max_time", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
+        ("max_rpc_cnt", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
+        ("bf_busy_nodes", "Slurm has it, but it is not modelled; allowed: to leave it out"),
+        ("preempt_youngest_first", "Slurm has it, but it is not modelled: preemption is not in this version"),
+        ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs are"),
+        ("PreemptType", "Slurm has it, but it is not modelled: preemption is not in this version"),
+        ("SlurmctldPort", "Slurm has it, but it changes nothing here: where daemons, files and networks are"),
+    ],
+)
+def test_parameters_that_are_no_keys(parameter: str, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        Policy(backfill="slurm", slurm={parameter: 3})
+    assert message in str(raised.value)
+    assert len(raised.value.problems) == 1
+
+
 MISTAKES = [
     (
         "order: sjff",
@@ -133,13 +214,19 @@ MISTAKES = [
         "path.py:function (did you mean 'sjf'?)",
     ),
     ("order: 3", "1: order: found 3; allowed: fifo, sjf"),
-    ("order: multifactor", "1: order: found 'multifactor', which is not yet in this version; allowed: fifo"),
+    ("order: multifactor", "1: order: found 'multifactor'; allowed: fifo, sjf, "),
+    ("backfill: slurm\norder: multifactor", "2: order: found 'multifactor'; allowed: fifo, sjf, "),
     (
         "backfill: eazy",
-        "1: backfill: found 'eazy'; allowed: none, easy, conservative, first_fit (did you mean 'easy'?)",
+        "1: backfill: found 'eazy'; allowed: none, easy, conservative, first_fit, slurm "
+        "(did you mean 'easy'?)",
     ),
-    ("backfill: slurm", "1: backfill: found 'slurm', which is not yet in this version; allowed: none, easy"),
-    ("slurm: {bf_interval: 30}", "1: slurm: Slurm's own passes are not yet in this version"),
+    ("slurm: {bf_interval: 30}", "1: slurm: found a mapping beside backfill: none; allowed: only with "),
+    ("bf_interval: 30", "1: bf_interval: unknown key; allowed: slurm.bf_interval, as all parameters of"),
+    ("backfill: slurm\noverrun_s: 60", "2: overrun_s: found 60 beside backfill: slurm; allowed: only with"),
+    ("backfill: slurm\npasses: event", "2: passes: found 'event' beside backfill: slurm; allowed: only "),
+    ("backfill: slurm\nplacement: preferred", "2: placement: found 'preferred' beside backfill: slurm; "),
+    ("backfill: slurm\nslurm: 3", "2: slurm: found 3; allowed: a mapping with the keys version, "),
     ("\nbackfil: easy", "2: backfil: unknown key; allowed: name, order, backfill, depth, "),
     ("backfill: easy\ndepth: 0", "2: depth: found 0; allowed: an integer >= 1"),
     ("backfill: easy\ndepth: all", "2: depth: found 'all'; allowed: an integer >= 1"),
@@ -174,7 +261,7 @@ def test_each_mistake_is_named(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_keys_at_their_default_contradict_nothing() -> None:
-    for backfill in ("none", "easy", "conservative", "first_fit"):
+    for backfill in BACKFILLS:
         assert Policy(**{**DEFAULTS, "backfill": backfill}).backfill == backfill
 
 
@@ -190,7 +277,14 @@ def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
         ({"policy.dept": "2"}, r"^--set policy.dept=2: unknown key; allowed: .*\(did you mean 'depth'\?\)$"),
         ({"policy.depth": "two"}, r"^--set policy.depth=two: found 'two'; allowed: an integer >= 1$"),
         ({"workload.x": "1"}, r"^--set workload.x=1: unknown key"),
-        ({"policy.backfill": "slurm"}, r"^--set policy.backfill=slurm: found 'slurm', which is not yet"),
+        (
+            {"policy.backfill": "slurm"},
+            r"^with --set policy.backfill=slurm: policy.depth: found 2 beside backfill: slurm; ",
+        ),
+        (
+            {"policy.slurm.bf_interval": "5"},
+            r"^with --set policy.slurm.bf_interval=5: policy.slurm: found a mapping beside backfill: easy; ",
+        ),
         (
             {"policy.backfill": "none"},
             r"^with --set policy.backfill=none: policy.depth: found 2 beside backfill: none",

@@ -377,7 +377,10 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("partition", "OverTimeLimit", "NOT_MODELLED"),
         ("parameter", "bf_yield_interval max_rpc_cnt", "NO_TIME"),
         ("parameter", "preempt_youngest_first", "PREEMPTION"),
-        ("parameter", "bf_hetjob_immediate", "NOT_MODELLED"),
+        ("parameter", "bf_hetjob_immediate whole_pack", "HETEROGENEOUS"),
+        ("parameter", "Ignore_NUMA", "SHARING"),
+        ("parameter", "sched_min_interval", "WHOLE_SECONDS"),
+        ("parameter", "bf_busy_nodes sched_max_job_start", "NOT_MODELLED"),
     ],
 )
 def test_each_key_has_its_reason(kind: str, keys: str, reason: str) -> None:

@@ -1,4 +1,8 @@
-"""Why a key of a slurm.conf changes nothing here."""
+"""Why a key of a slurm.conf changes nothing here.
+
+Parameters of SchedulerParameters are listed one by one, after slurm.conf(5) of Slurm 22.05 and 19.05:
+the list is in docs/reference/slurm.md, and answers whoever sets one under ``policy.slurm``.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,13 @@ REQUEUE = "a job runs once, unless a trace or a process says otherwise"
 NO_TIME = "a pass takes no time here, so it is never cut short or interrupted"
 MOVED = "Slurm 22.05 reads it in DependencyParameters alone"
 
+RECORDS = "how the daemon keeps its records does not change a schedule"
+HETEROGENEOUS = "components of heterogeneous jobs are scheduled on their own in this version"
+WHOLE_SECONDS = "passes are a second or more apart here: less changes nothing, more is not modelled"
+
 RUNNING = "priorities of running jobs decide nothing without preemption"
 
-HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RUNNING)
+HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING)
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
@@ -61,19 +69,41 @@ _PARTITION = {
     POWER: r"suspendtime|suspendtimeout|resumetimeout|powerdownonidle",
     NOT_MODELLED: r"overtimelimit|tresbillingweights|alternate",
 }
+_PARAMETERS_BY_REASON = {
+    NO_TIME: "bf_continue bf_max_time bf_yield_interval bf_yield_sleep build_queue_timeout max_rpc_cnt"
+    " max_sched_time",
+    WHOLE_SECONDS: "sched_min_interval",
+    RECORDS: "correspond_after_task_cnt disable_job_shrink enable_job_state_cache max_depend_depth",
+    DAEMONS: "inventory_interval no_backup_scheduling",
+    ACCESS: "enable_user_top",
+    MOVED: "kill_invalid_depend",
+    PREEMPTION: "preempt_reorder_count preempt_send_user_signal preempt_strict_order preempt_youngest_first",
+    LIMITS: "assoc_limit_continue assoc_limit_stop bf_max_job_assoc",
+    HETEROGENEOUS: "bf_hetjob_immediate bf_hetjob_prio whole_hetjob whole_pack",
+    SHARING: "ignore_numa pack_serial_at_end spec_cores_first",
+    NETWORK: "bf_topopt_enable bf_topopt_iterations max_switch_wait",
+    ADMISSION: "max_array_tasks max_script_size max_submit_line_size",
+    LAUNCH: "bb_array_stage_cnt delay_boot disable_hetjob_steps enable_hetjob_steps no_env_cache"
+    " nohold_on_prolog_fail requeue_setup_env_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count"
+    " step_retry_time",
+    NOT_MODELLED: "allow_zero_lic bf_busy_nodes bf_licenses bf_running_job_reserve defer_batch"
+    " extra_constraints ignore_prefer_validation permit_job_expansion reduce_completing_frag"
+    " sched_max_job_start time_min_as_soft_limit",
+}
+PARAMETERS = {name: why for why, names in _PARAMETERS_BY_REASON.items() for name in names.split()}
+"""Each parameter of SchedulerParameters that is no key of ``policy.slurm``, and why."""
+
 _PARAMETER = {
-    NO_TIME: r"bf_(continue|max_time|yield_.*)|max_sched_time|max_rpc_cnt|build_queue_timeout",
-    MOVED: r"kill_invalid_depend",
     PREEMPTION: r"preempt_.*|reclaim.*",
-    NETWORK: r"max_switch_wait|bf_topo.*|topo.*",
-    SHARING: r"pack_serial_at_end|spec_cores_first|bf_busy_nodes",
-    LAUNCH: r"(salloc|sbatch)_wait_nodes|.*_env_cache|nohold_on_prolog_fail|delay_boot=?.*",
+    NETWORK: r"(bf_)?topo.*",
 }
 _BY_KIND = {"top": _TOP, "node": _NODE, "partition": _PARTITION, "parameter": _PARAMETER}
 
 
 def why_ignored(kind: str, key: str) -> str:
     """Say why a key changes nothing: ``top``, ``node``, ``partition``, or ``parameter`` of a list."""
+    if kind == "parameter" and key.lower() in PARAMETERS:
+        return PARAMETERS[key.lower()]
     for why, pattern in _BY_KIND[kind].items():
         if re.fullmatch(pattern, key.lower()):
             return why
