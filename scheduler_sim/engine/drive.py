@@ -10,16 +10,24 @@ from __future__ import annotations
 from scheduler_sim.engine.easy import easy_pass
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.greedy import greedy_pass
-from scheduler_sim.engine.instant import close_step, end_due, move_to, next_instant, open_step, take_events
+from scheduler_sim.engine.instant import (
+    close_step,
+    end_due,
+    move_to,
+    next_instant,
+    open_step,
+    submit_due,
+    take_events,
+)
 from scheduler_sim.engine.jit import entry
 from scheduler_sim.engine.keep import keep_pass
-from scheduler_sim.engine.life import finish, leave_queue, requeue, settle_wait, vacate
+from scheduler_sim.engine.life import finish, leave_queue, requeue, send_back, settle_wait, vacate
 from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.releases import add_release, drop_release
-from scheduler_sim.engine.slurm.clock import slurm_instant
-from scheduler_sim.engine.slurm.slots import BACKFILL_FIRST
+from scheduler_sim.engine.slurm.clock import catch_up, slurm_instant
+from scheduler_sim.engine.slurm.slots import BACKFILL_FIRST, HOLDING
 from scheduler_sim.engine.state import (
     COMPLEX,
     DIRTY,
@@ -90,11 +98,19 @@ def drive_slurm(core: Core, fill_keys: Filler, fill_second: Filler, until: int, 
 
 @entry
 def reach(core: Core, time: int) -> None:
-    """Bring the core to the ends of an instant, so that the outside can act before its pass."""
+    """Bring the core to the ends of an instant, so that the outside can act before its pass.
+
+    Under policy slurm what the trace submits at the instant comes first, too: an operator's
+    command finds it, and a release goes behind it.
+    """
     core = by_reference(core)
     move_to(core, time)
+    if core.slurm[HOLDING]:
+        catch_up(core)
     if not core.slurm[BACKFILL_FIRST]:  # there, ends come after the first scheduler's look
         end_due(core)
+    if core.slurm[HOLDING]:
+        submit_due(core)
 
 
 @entry
@@ -107,11 +123,14 @@ def strike(core: Core, row: int, state: int) -> None:
 
 @entry
 def interrupt(core: Core, row: int) -> None:
-    """Stop a running component now and put it back into the queue."""
+    """Stop a running component now and put it back into the queue, by Slurm's rules under policy slurm."""
     core = by_reference(core)
     drop_end(core, row)
-    vacate(core, row, WAITING)
-    requeue(core, row)
+    if core.slurm[HOLDING]:
+        send_back(core, row)
+    else:
+        vacate(core, row, WAITING)
+        requeue(core, row)
 
 
 @entry

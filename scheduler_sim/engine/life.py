@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.events import BEGIN, HOPELESS, KIND, NODES_BACK, SATISFIED, push_end
+from scheduler_sim.engine.events import BEGIN, HOPELESS, KIND, NODES_BACK, SATISFIED, drop_end, push_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.groups import begins, next_in_line, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
 from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
-from scheduler_sim.engine.slurm.slots import EPILOG, HOLDING, KILL_INVALID, KILL_WAIT, KILLED
+from scheduler_sim.engine.slurm.slots import EPILOG, HOLDING, KILL_INVALID, KILL_WAIT, KILLED, REQUEUE_DELAY
 from scheduler_sim.engine.state import (
     AFTER,
     AFTERNOTOK,
@@ -39,6 +39,8 @@ from scheduler_sim.engine.state import (
     Core,
 )
 
+HOPE_LOST = -1  # an edge that can no longer be satisfied, unless what it waits for runs again
+
 
 @part
 def submit(core: Core, row: int) -> None:
@@ -63,8 +65,8 @@ def submit(core: Core, row: int) -> None:
 
 @part
 def untie(core: Core, row: int) -> None:
-    """The last dependency of ``row`` is satisfied; it may have been cancelled since."""
-    if core.comp[row].state == HELD:
+    """Nothing holds ``row`` any more; it may have been cancelled or held since."""
+    if core.comp[row].state == HELD and core.comp[row].missing == 0:
         make_eligible(core, row)
 
 
@@ -194,9 +196,11 @@ def _completing_s(core: Core, row: int, state: int) -> int:
     """How long nodes are not idle after an end: the epilog, and KillWait for what was killed."""
     if not core.slurm[HOLDING]:
         return 0
-    if state != COMPLETED and state != FAILED and core.place[core.comp[row].placed].killed != 2:
-        return core.slurm[EPILOG] + core.slurm[KILL_WAIT] + core.slurm[KILLED]
-    return core.slurm[EPILOG]
+    if state in (COMPLETED, FAILED):
+        return core.slurm[EPILOG]
+    if state == TIMEOUT and core.place[core.comp[row].placed].killed == 2:
+        return core.slurm[EPILOG]
+    return core.slurm[EPILOG] + core.slurm[KILL_WAIT] + core.slurm[KILLED]
 
 
 @part
@@ -209,6 +213,8 @@ def _nodes_back(core: Core, row: int) -> None:
     core.clock[DIRTY] = core.clock[EARLY] = 1
     if core.comp[row].state > RUNNING:
         _satisfy_ended(core, row)
+    elif core.comp[row].state == HELD:
+        _wait_again(core, row)
 
 
 @part
@@ -220,7 +226,7 @@ def _account_end(core: Core, row: int) -> None:
         core.array[core.job[row].array].running -= 1
     if core.job[row].group >= 0:
         core.group[core.job[row].group].running -= 1
-        if core.comp[row].state == WAITING:
+        if core.comp[row].state <= WAITING:
             returns(core, row)
         _let_go(core, row)
 
@@ -294,12 +300,9 @@ def settle_wait(core: Core, row: int) -> None:
 def leave_queue(core: Core, row: int, state: int) -> None:
     """One that waits, is held or has yet to come is cancelled; the caller takes it out of the queue."""
     if core.comp[row].state == WAITING:
-        placement = core.comp[row].first
-        _count(core, row, placement if core.comp[row].promised < 0 else core.comp[row].promised, -1)
-        core.clock[DIRTY] = core.clock[EARLY] = 1
+        _vanish(core, row)
     if core.comp[row].state != UNSEEN:
         core.comp[row].end = core.clock[NOW]
-    core.comp[row].promise, core.comp[row].promised = INF, -1
     core.comp[row].state = state
     _tell(core, row)
     _satisfy_ended(core, row)
@@ -308,8 +311,80 @@ def leave_queue(core: Core, row: int, state: int) -> None:
 
 
 @part
+def set_aside(core: Core, row: int) -> None:
+    """One that waits is held again; the caller takes it out of the queue, and says what holds it."""
+    _vanish(core, row)
+    core.comp[row].state = HELD
+    core.comp[row].eligible = -1
+    core.comp[row].wait_resources = 0
+
+
+@part
+def _vanish(core: Core, row: int) -> None:
+    """One that waits is no longer counted in the queue, nor has it a reservation."""
+    placement = core.comp[row].first
+    _count(core, row, placement if core.comp[row].promised < 0 else core.comp[row].promised, -1)
+    core.comp[row].promise, core.comp[row].promised = INF, -1
+    changed_by_hand(core)
+
+
+@part
+def changed_by_hand(core: Core) -> None:
+    """Plans must be made anew, though nothing ended."""
+    core.clock[EARLY] = 1
+    if not core.slurm[HOLDING]:
+        core.clock[DIRTY] = 1
+
+
+@part
+def send_back(core: Core, row: int) -> None:
+    """Slurm's requeue of what runs: it waits again some time after its nodes are back."""
+    gone = vacate(core, row, HELD)
+    _forget_run(core, row)
+    if gone:
+        _wait_again(core, row)
+
+
+@part
+def revive(core: Core, row: int) -> None:
+    """What has ended is to run once more; who waits for its end, and has not got it, may yet."""
+    core.comp[row].state = HELD
+    _forget_run(core, row)
+    if not core.slurm[HOLDING]:
+        lift(core, row)
+        return
+    for edge in range(core.comp[row].after, core.comp[row].after_last):
+        if core.edge[edge].satisfied == HOPE_LOST:
+            core.edge[edge].satisfied = 0
+            core.job[core.edge[edge].successor].hopes += 1
+    returns(core, row)
+    if core.job[row].piece < 0:  # else its nodes are yet to come back
+        _wait_again(core, row)
+
+
+@part
+def _forget_run(core: Core, row: int) -> None:
+    """As if it had never run, but for one thing that holds it now."""
+    core.comp[row].eligible = core.comp[row].start = core.comp[row].end = core.comp[row].placed = -1
+    core.comp[row].wait_resources = 0
+    core.comp[row].missing += 1
+
+
+@part
+def _wait_again(core: Core, row: int) -> None:
+    """One that is requeued counts as submitted now, and is eligible after Slurm's delay."""
+    now = core.clock[NOW]
+    if core.job[row].begin > now:  # it still waited for a begin time when it was cancelled
+        drop_end(core, BEGIN + row)
+        core.comp[row].missing -= 1
+    core.comp[row].submit = now
+    core.job[row].begin = now + core.slurm[REQUEUE_DELAY]
+    _await_begin(core, row)
+
+
+@part
 def requeue(core: Core, row: int) -> None:
-    """What ``finish`` ended waits again from now on; the lost attempt counts as a wait for nodes."""
+    """What ``vacate`` stopped waits again from now on; the lost attempt counts as a wait for nodes."""
     placement = core.comp[row].first
     core.comp[row].wait_resources += core.clock[NOW] - core.comp[row].start
     core.comp[row].state = WAITING
@@ -365,6 +440,9 @@ def _satisfy_ended(core: Core, row: int) -> None:
 def _lose_hope(core: Core, edge: int) -> None:
     """A dependency that can never be satisfied any more ends who needs it, if it is to be killed."""
     row = core.edge[edge].successor
+    if core.edge[edge].satisfied:
+        return
+    core.edge[edge].satisfied = HOPE_LOST
     core.job[row].hopes -= 1
     if core.comp[row].state == HELD:
         _end_hopeless(core, row)
@@ -378,7 +456,7 @@ def _end_hopeless(core: Core, row: int) -> None:
 
 @part
 def _satisfy(core: Core, edge: int) -> None:
-    if core.edge[edge].satisfied:
+    if core.edge[edge].satisfied == 1:
         return
     core.edge[edge].satisfied = 1
     if core.comp[core.edge[edge].successor].missing > 0:  # of several any of which will do, the first

@@ -110,7 +110,8 @@ COMPONENT = np.dtype(
         ("promise", "i8"),  # start of its reservation, INF without one
         ("promised", "i8"),  # ... and the placement, -1 without one
         ("wait_resources", "i8"),
-        ("missing", "i8"),  # dependencies not yet satisfied
+        ("missing", "i8"),  # dependencies not yet satisfied, and what else holds it
+        ("held", "i8"),  # 1 = held by hand, until it is released
         ("watch", "i8"),  # 1 = return to the caller when it starts or ends
         ("first", "i8"),
         ("last", "i8"),
@@ -185,7 +186,7 @@ class Core(NamedTuple):
     lists: Ints  # [LISTS, n + 1]
     columns: Floats  # [c, n] what a priority function that depends on time may read
     keys: Floats  # [n]
-    heap: Table  # END: what runs, by its real end
+    heap: Table  # END: what runs, by its real end, and what else comes by itself (see events)
     pool: Table  # POOL [k]
     release: Table  # RELEASE [k, r]: what runs, by planned end
     profile: Table  # STEP [k, q]: free from one time to the next
@@ -266,7 +267,7 @@ def blank(sizes: Sizes) -> Core:
         lists=np.empty((LISTS, sizes.rows + 1), dtype=np.int64),
         columns=np.zeros((sizes.columns, sizes.rows)),
         keys=np.empty(sizes.rows + 1),
-        heap=room(END, sizes.releases + 1),
+        heap=room(END, sizes.releases + 1 + sizes.edges + 2 * slurm.rows),
         pool=table(POOL, pools),
         release=room(RELEASE, pools, sizes.releases),
         profile=room(STEP, pools, sizes.profile),

@@ -23,6 +23,7 @@ class Schedule:
     several_placements : True if some component could have run in more than one way, so
         that its module while it waited is not in the tables.
     lost_runs : True if some component was requeued after a run that the tables do not show.
+    lost_waits : True if some component was held after it had been in the queue, which they do not show.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Schedule:
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
         self.several_placements = bool(counts.get("several_placements", 0))
         self.lost_runs = bool(counts.get("requeued", 0))
+        self.lost_waits = bool(counts.get("held_back", 0))
 
     def of(self, column: str) -> np.ndarray:
         """Return a numeric column of the components."""

@@ -113,7 +113,7 @@ def nodes_busy(schedule: Schedule) -> Breach:
 
 def queue(schedule: Schedule) -> Breach:
     """At every instant the timeline has those in the queue that are eligible and have not started."""
-    if schedule.lost_runs or _left_unseen(schedule):
+    if schedule.lost_runs or schedule.lost_waits or _left_unseen(schedule):
         return None
     modules = (TOTAL,) if schedule.several_placements else (*schedule.modules, TOTAL)
     each = np.ones(len(schedule.components), dtype=np.int64)

@@ -1,7 +1,7 @@
-"""What the outside may do to a running simulation: submit, cancel, drain, fail, resume, wait.
+"""What the outside may do to a running simulation: submit, operate on components and nodes, wait.
 
 Every action is noted and carried out in the core's next turn at the same instant, node
-changes first, then cancellations, then submissions (rule 1).
+changes first, then what is done to single components, then submissions (rule 1).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import simpy
 
-from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
+from scheduler_sim.simulation.operations import Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.submissions import Submissions
@@ -60,7 +60,8 @@ class Actions:
         self._submissions = Submissions(self.system, self.policy, self._scheme, self._placements)
         self._outages = Outages(self.system, self.stream("failure"))
         self._changes: list[Change] = []
-        self._cancellations: list[int] = []
+        self._operations = Operations(self._scheme, self._run_time_of)
+        self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
     # Names are looked up by those who act only: a million of them cost time and memory.
@@ -120,8 +121,59 @@ class Actions:
 
     def cancel(self, component_id: int) -> None:
         """Cancel a component now, whether it runs, waits or has yet to be submitted; not if it has ended."""
-        self._cancellations.append(self._row(component_id))
-        self._schedule_step()
+        self._operate("cancel", component_id)
+
+    def hold(self, component_id: int) -> None:
+        """Keep a component that has not started yet from starting before it is released."""
+        self._operate("hold", component_id)
+
+    def release(self, component_id: int) -> None:
+        """Undo a hold: it is eligible now, unless a dependency or a begin time holds it, too.
+
+        Under policy slurm a component that waits has its priority computed anew, whether it was
+        held or not: under priority/basic it goes to the end of the queue. Under other policies
+        it takes its place in the order as if it had never been held.
+        """
+        self._operate("release", component_id)
+
+    def requeue(self, component_id: int) -> None:
+        """Stop a component that runs, or take one that has ended, and let it run once more.
+
+        Its submission stays what it was, and what ran is lost; those who depend on it and have not
+        been let go wait for its next end. Under policy slurm its nodes come back after KillWait
+        (and ``killed_epilog_s``); it counts as submitted then, keeps its priority, and is
+        eligible ``requeue_delay_s`` later. Under other policies it waits again at once.
+        """
+        self._operate("requeue", component_id)
+
+    def update(
+        self,
+        component_id: int,
+        *,
+        time_limit: int | None = None,
+        priority: int | None = None,
+        nice: int | None = None,
+        begin_time: int | None = None,
+    ) -> None:
+        """Change what a component that has not ended asks for.
+
+        Parameters
+        ----------
+        time_limit : s, also of one that runs: its planned end moves, and it is killed by the new
+            limit, at the earliest now. Under policy slurm it counts in minutes, rounded up. It may
+            be more than its partition's MaxTime.
+        priority : policy slurm: its priority from now on, which nothing but a release computes anew;
+            0 is a hold, any other releases it
+        nice : policy slurm: its priority falls by as much as nice grows
+        begin_time : policy slurm, s on the trace's clock: not eligible before
+
+        Raises
+        ------
+        InputError for a value that is not allowed, ConfigError for one without a meaning here.
+        """
+        fields = {"time_limit": time_limit, "priority": priority, "nice": nice, "begin_time": begin_time}
+        for name, value in self._operations.checked(self._core, fields).items():
+            self._operate(name, component_id, value)
 
     def drain(self, module: str, nodes: int, *, until: int | None = None) -> None:
         """Take nodes out of service as they become idle, idle ones now; back at ``until`` if announced."""
@@ -165,7 +217,7 @@ class Actions:
         return self._watch(component_id, ended=True)
 
     def state(self, component_id: int) -> str:
-        """Return NOT SUBMITTED, HELD (by a dependency), WAITING, RUNNING or how it ended."""
+        """Return NOT SUBMITTED, HELD (by hand, a dependency, ...), WAITING, RUNNING or how it ended."""
         row = self._row(component_id)
         if row >= self._core.clock[slot.COMPONENTS]:
             return STATE_NAMES[slot.UNSEEN]
@@ -196,7 +248,7 @@ class Actions:
         return int(self.env.now + 1e-6)
 
     def _has_actions(self) -> bool:
-        return bool(self._changes or self._cancellations or self._submissions.noted)
+        return bool(self._changes or self._operating or self._submissions.noted)
 
     def _act(self) -> None:
         """Carry out what was noted; the core stands at this instant, its ends handled."""
@@ -206,17 +258,13 @@ class Actions:
                 self.env.process(self._return(coming))
         if self._submissions.noted:
             self._append_submissions()
-        for row in self._cancellations:
-            state = self._state_of(row)
-            if state == slot.RUNNING:
-                drive.strike(self._core, row, slot.CANCELLED)
-            elif state < slot.RUNNING:
-                drive.abandon(self._core, row, slot.CANCELLED)
-        self._changes, self._cancellations = [], []
+        for operation in self._operating:
+            self._operations.carry_out(self._core, operation)
+        self._changes, self._operating = [], []
         self._core.clock[slot.KICK] = 1
 
     def _append_submissions(self) -> None:
-        """Tell the core of what is submitted at this instant; it is submitted after the cancellations."""
+        """Tell the core of what is submitted at this instant, which comes after all other actions."""
         rows = range(int(self._core.clock[slot.COMPONENTS]), len(self._ids))
         self._core, self._scheme = self._submissions.append(self._core)
         for row in rows:
@@ -233,6 +281,17 @@ class Actions:
         if until is not None:
             until = _whole("until, which must be later than now", until, self._now() + 1)
         self._note(Change(kind, self.system.module_index(module), nodes, until))
+
+    def _operate(self, kind: str, component_id: int, value: int = 0) -> None:
+        self._operating.append(Operation(kind, self._row(component_id), value))
+        self._schedule_step()
+
+    def _run_time_of(self, row: int) -> int:
+        """Run time (s) that a component would have without a limit."""
+        rows = self._placements.rows
+        if row < len(rows):
+            return int(self.workload.table["run_time"].iloc[rows[row]])
+        return self._submissions.run_time(row - len(rows))
 
     def _note(self, change: Change) -> None:
         self._changes.append(change)

@@ -147,15 +147,20 @@ def put_components(
 
 def _write_keys(core: Core, part: slice, scheme: Scheme) -> None:
     """Keys of the orders that do not depend on time."""
-    policy = scheme.policy
+    for name, keys in zip(("key", "second_key"), keys_of(core, part, scheme), strict=True):
+        if keys is not None:
+            core.comp[name][part] = keys
+
+
+def keys_of(core: Core, part: slice, scheme: Scheme) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Keys of some components by the two orders; None of one that depends on time, or that there is not."""
+    policy, columns = scheme.policy, core.columns[:, part]
+    first = second = None
     if not scheme.dynamic:
-        core.comp["key"][part] = order.static_keys(
-            str(policy.order), scheme.order_function, core.columns[:, part]
-        )
+        first = order.static_keys(str(policy.order), scheme.order_function, columns)
     if policy.backfill_order is not None and not scheme.second_dynamic:
-        core.comp["second_key"][part] = order.static_keys(
-            str(policy.backfill_order), scheme.second_function, core.columns[:, part]
-        )
+        second = order.static_keys(str(policy.backfill_order), scheme.second_function, columns)
+    return first, second
 
 
 def _write_placements(core: Core, where: Any, placements: Placements, scheme: Scheme) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.events import KIND
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.growth import with_more_releases
 from scheduler_sim.system.system import System
@@ -80,6 +81,7 @@ class Outages:
         """Draw the nodes that fail: those of running components in row order, then the idle ones."""
         place = np.asarray(core.place)
         rows = np.sort(np.asarray(core.heap)["row"][: core.clock[slot.HEAP]])
+        rows = rows[rows < KIND]
         placed = np.asarray(core.comp)["placed"][rows]
         mine = place["module"][placed] == pool
         rows, held = rows[mine], place["nodes"][placed[mine]]

@@ -34,7 +34,7 @@ _STATE_NAMES = {
 }
 
 
-TOLD = ("modular_job_id", "component_id", "name", "user", "app", "nodes", "skipped")
+TOLD = ("modular_job_id", "component_id", "submit_time", "name", "user", "app", "nodes", "skipped")
 """Columns of a workload that a result needs."""
 
 
@@ -46,9 +46,9 @@ def component_table(core: Core, table: pd.DataFrame, placements: Placements, sys
     placed = np.where(started, comp["placed"], 0)
     module = np.where(started, core.place["module"][placed], _first_module(core, placements))
     nodes = np.where(started, core.place["nodes"][placed], table["nodes"].to_numpy()[placements.rows])
-    limit = np.where(started, core.place["limit"][placed], placements.asked_limit)
+    limit = np.where(started, core.place["limit"][placed], core.columns[1, :rows].astype(np.int64))
     eligible = np.ascontiguousarray(comp["eligible"])
-    submit = np.ascontiguousarray(comp["submit"])
+    submit = _column(table, "submit_time", placements)
     resources = np.where(started, comp["wait_resources"], NEVER)
     columns: dict[str, Any] = {
         "modular_job_id": _column(table, "modular_job_id", placements),
@@ -109,11 +109,12 @@ def build_result(
     edges: pd.DataFrame,
     manifest: Mapping[str, Any],
     not_honoured: Mapping[str, int],
-    requeued: int,
+    operated: Mapping[str, int],
 ) -> Result:
     """Put everything together.
 
-    ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs.
+    ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
+    ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue.
     """
     components = component_table(core, table, placements, system)
     timeline = timeline_table(core, system)
@@ -122,7 +123,7 @@ def build_result(
         "skipped": int(np.count_nonzero(table["skipped"].to_numpy())),
         "not_honoured": dict(not_honoured),
         **_details(table, placements),
-        **({"requeued": requeued} if requeued else {}),
+        **{name: count for name, count in operated.items() if count},
     }
     places = _file_places(placements)
     if places is not None:

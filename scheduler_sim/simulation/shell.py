@@ -168,7 +168,10 @@ class Simulation(Actions):
             edges,
             manifest,
             not_honoured,
-            self._outages.requeued,
+            {
+                "requeued": self._outages.requeued + self._operations.requeued,
+                "held_back": self._operations.held_back,
+            },
         )
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:

@@ -18,7 +18,8 @@ from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
 WORD = 64
-NEVER_FULL = 1 << 30
+FIRST_PRIORITY = 4294901759
+"""Of the first submission under priority/basic, as observed on Slurm 22.05."""
 MINUTE = 60
 
 PLAIN = {
@@ -131,6 +132,7 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.LAST_MAIN] = slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
     slurm[at.LAST_CHANGE] = slurm[at.SEEN_FROM] = slurm[at.LOOKED] = start - 1
     slurm[at.VALID] = slot.INF
+    slurm[at.SERIAL] = -FIRST_PRIORITY
     period = max(int(slurm[at.CALC_PERIOD]), 1)
     slurm[at.NEXT_CALC] = origin + (start - origin) % period
 
@@ -179,7 +181,8 @@ def _write_jobs(core: Core, table: pd.DataFrame) -> None:
     waits = table["begin_time"].to_numpy() > table["submit_time"].to_numpy()
     job["begin"] = np.where(waits, table["begin_time"], -1)
     comp["missing"] += waits
-    comp["missing"] += table["hold"].to_numpy() != 0
+    comp["held"] = table["hold"].to_numpy() != 0
+    comp["missing"] += comp["held"]
 
 
 def _write_groups(core: Core, workload: Workload, placements: Placements) -> None:

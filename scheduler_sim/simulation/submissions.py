@@ -64,6 +64,10 @@ class Submissions:
             self._scheme, self._rigid = scheme_of(self._scheme.policy, rigid=False), False
         self.noted.append((given, single, tuple(edges)))
 
+    def run_time(self, number: int) -> int:
+        """Run time (s) of the component submitted as number 0, 1, ..."""
+        return int(self._given[number]["run_time"])
+
     def append(self, core: Core) -> tuple[Core, Scheme]:
         """Put what was noted into the core, to be submitted at this instant after what the trace has."""
         at, count = int(core.clock[slot.COMPONENTS]), len(self.noted)

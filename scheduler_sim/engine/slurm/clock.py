@@ -43,7 +43,7 @@ from scheduler_sim.engine.slurm.slots import (
     VALID,
     WEIGHT_FAIR,
 )
-from scheduler_sim.engine.state import DIRTY, DUE, HEAD, INF, NEW, NOW, SEEN, TAIL, Core
+from scheduler_sim.engine.state import DIRTY, DUE, EARLY, HEAD, INF, NEW, NOW, SEEN, TAIL, Core
 
 
 @part
@@ -54,7 +54,7 @@ def slurm_instant(core: Core) -> None:
     a real daemon, and of ``looks_first`` here. If it is backfill, it sees no ends of the second.
     """
     now, slurm = core.clock[NOW], core.slurm
-    _catch_up(core)
+    catch_up(core)
     if slurm[BACKFILL_FIRST]:
         submit_due(core)
         _notice(core)
@@ -77,7 +77,7 @@ def slurm_instant(core: Core) -> None:
 def _notice(core: Core) -> bool:
     """Whether something ended; whatever happened asks for passes."""
     slurm, ended = core.slurm, core.clock[DIRTY] == 1
-    if ended or core.clock[NEW] or core.clock[SEEN] != slurm[SEEN_BEFORE]:
+    if ended or core.clock[EARLY] or core.clock[NEW] or core.clock[SEEN] != slurm[SEEN_BEFORE]:
         slurm[ASKED_AT] = slurm[ASKED_AT] if slurm[ASKED] else core.clock[NOW]
         slurm[ASKED], slurm[SEEN_BEFORE] = 1, core.clock[SEEN]
         slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
@@ -86,7 +86,7 @@ def _notice(core: Core) -> bool:
     if ended:
         for i in range(len(core.partition)):
             match_service(core, core.partition[i].module, core.partition[i].low, core.partition[i].high)
-    core.clock[NEW] = core.clock[DIRTY] = 0
+    core.clock[NEW] = core.clock[DIRTY] = core.clock[EARLY] = 0
     return ended
 
 
@@ -175,7 +175,7 @@ def _next_moment(core: Core) -> int:
 
 
 @part
-def _catch_up(core: Core) -> None:
+def catch_up(core: Core) -> None:
     """Passes that were due before now, and could change nothing."""
     now, slurm = core.clock[NOW], core.slurm
     if slurm[ASKED]:  # with nobody waiting, such a pass is only a moment from which others count

@@ -42,7 +42,7 @@ from scheduler_sim.engine.state import COMPLEX, HEAD, NOW, QUEUE, RUNNING, TAIL,
 @part
 def give_priority(core: Core, row: int) -> None:
     """Priority of one that is submitted or released."""
-    if core.slurm[BY_ORDER]:
+    if core.slurm[BY_ORDER] or core.job[row].given:
         return
     if core.slurm[BASIC]:
         key = core.slurm[SERIAL] + core.job[row].nice
@@ -100,7 +100,9 @@ def _let_usage_fade(core: Core) -> None:
 
 @part
 def _weigh(core: Core, row: int) -> None:
-    """Priority in each partition; the best one counts in the queue."""
+    """Priority in each partition; the best one counts in the queue. One set by hand stays."""
+    if core.job[row].given:
+        return
     since = core.comp[row].submit if core.slurm[ACCRUE_ALWAYS] else core.comp[row].eligible
     age = core.slurm[WEIGHT_AGE] * age_factor(core.clock[NOW], since, core.slurm[MAX_AGE])
     fair = 0.0

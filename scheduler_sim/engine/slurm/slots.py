@@ -78,12 +78,13 @@ import numpy as np
     SERIAL,  # of the next submission or release, under priority/basic
     SPARE,  # first free piece
     RECORDS,  # records of the plan
+    HINT,  # a record near which the next search begins
     WINDOW_END,  # where the plan ends
     PASS,  # number of the backfill pass, for counters that need no clearing
     STARTED,  # components started in this pass
     TESTED,  # components tested in this pass
-) = range(70)
-SLURM_SLOTS = 70
+) = range(71)
+SLURM_SLOTS = 71
 
 # Slots of ``weight``: what is not whole
 DECAY_RATE, DAMPING = range(2)
@@ -131,6 +132,8 @@ JOB = np.dtype(
         ("group", "i8"),  # number of its user and name, if there are singletons among them; else -1
         ("following", "i8"),  # the next of them, -1 = none
         ("singleton", "i8"),  # 1 = it waits for those before it
+        ("launch", "i8"),  # s from its start to the first second of its run time
+        ("given", "i8"),  # 1 = its priority was set by hand, and stays
     ]
 )
 
@@ -138,7 +141,7 @@ PIECE = np.dtype([("word", "i8"), ("bits", "u8"), ("next", "i8")])
 TURN = np.dtype([("row", "i8"), ("placement", "i8")])
 ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
 GROUP = np.dtype([("first", "i8"), ("running", "i8")])
-RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8")])
+RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8"), ("before", "i8")])
 COUNTER = np.dtype([("made_in", "i8"), ("tried", "i8")])
 
 # The parts of a priority in one partition that time does not change (see ``priority``).

@@ -33,20 +33,22 @@ def has_licences(core: Core, placement: int) -> bool:
 def start_on_picked(core: Core, row: int, placement: int, launch_s: int) -> None:
     """Start now on the nodes PICKED."""
     hold(core, row, placement)
-    _set_end(core, placement, launch_s)
+    core.job[row].launch = launch_s
+    set_end(core, row, placement, core.clock[NOW])
     if core.job[row].array >= 0:
         core.array[core.job[row].array].running += 1
     start(core, row, placement)
 
 
 @part
-def _set_end(core: Core, placement: int, launch_s: int) -> None:
-    """When it ends: by itself, or at the first look that finds it past its limit."""
+def set_end(core: Core, row: int, placement: int, begun: int) -> None:
+    """When it ends: by itself, or at the first look from now on that finds it past its limit."""
     it, natural = core.place[placement], core.way[placement].run
     allowed, period = it.limit + core.slurm[OVER_TIME], core.slurm[CHECK_PERIOD]
     late = natural > allowed
-    natural += launch_s
+    natural += core.job[row].launch
+    allowed = max(allowed, core.clock[NOW] - begun)
     if period > 1:
-        allowed += (core.slurm[STARTS_AT] - core.clock[NOW] - allowed) % period
+        allowed += (core.slurm[STARTS_AT] - begun - allowed) % period
     it.killed = KILLED_AT_LOOK if natural > allowed else PAST_LIMIT if late else 0
     it.duration = min(natural, allowed)

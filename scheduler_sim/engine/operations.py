@@ -1,0 +1,230 @@
+"""What an operator does to single components: hold, release, requeue, new limits and priorities.
+
+Python calls these at an instant that ``drive.reach`` has brought the core to. Each does
+nothing to a component in a state to which it does not apply, as Slurm refuses it.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.events import BEGIN, drop_end, push_end
+from scheduler_sim.engine.jit import entry, part
+from scheduler_sim.engine.life import changed_by_hand, everywhere, lift, revive, set_aside, withdraw
+from scheduler_sim.engine.queue import remove
+from scheduler_sim.engine.reference import by_reference
+from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.slurm.ranking import give_priority
+from scheduler_sim.engine.slurm.slots import HOLDING
+from scheduler_sim.engine.slurm.start import set_end
+from scheduler_sim.engine.state import (
+    BY_RUN,
+    HELD,
+    LOST,
+    MODULES,
+    NEW,
+    NEWCOMERS,
+    NOW,
+    READY,
+    RUNNING,
+    UNSEEN,
+    UNTIED,
+    WAITING,
+    Core,
+)
+
+
+@entry
+def hold(core: Core, row: int) -> None:
+    """Nothing that has yet to start starts before it is released."""
+    core = by_reference(core)
+    if core.comp[row].state <= WAITING and not core.comp[row].held:
+        core.comp[row].held = 1
+        _hold_back(core, row)
+
+
+@entry
+def release(core: Core, row: int) -> None:
+    """Undo a hold; under Slurm's priorities one that is released gets a new one, held or not."""
+    core = by_reference(core)
+    if core.comp[row].state > WAITING:
+        return
+    if core.slurm[HOLDING] and core.comp[row].state != UNSEEN:
+        waits = _take_out(core, row)
+        core.job[row].given = 0
+        give_priority(core, row)
+        _put_back(core, row, waits)
+    _let_go(core, row)
+
+
+@entry
+def run_again(core: Core, row: int) -> None:
+    """Requeue what has ended."""
+    core = by_reference(core)
+    if core.comp[row].state > RUNNING and core.comp[row].end >= 0:
+        revive(core, row)
+
+
+@entry
+def set_limit(
+    core: Core, row: int, limit: int, run: int, overrun: int, key: float, second_key: float
+) -> None:
+    """A new time limit (s); what runs is planned to end by it, and killed by it, from now on.
+
+    ``run`` and ``overrun`` in s; the keys are those of the order, which may depend on the limit.
+    """
+    core = by_reference(core)
+    it = core.comp[row]
+    if it.state > RUNNING:
+        return
+    waits = _take_out(core, row)
+    if it.state == RUNNING:
+        _forget_end(core, row)
+        if not core.slurm[HOLDING]:  # no longer than it has run already, so that it ends now
+            limit = max(limit, core.clock[NOW] - it.start - overrun)
+    for placement in range(it.first, it.last):
+        _limit(core, placement, limit, run, overrun)
+    it.key, it.second_key = key, second_key
+    if it.state == RUNNING:
+        _plan_end(core, row)
+    _put_back(core, row, waits)
+
+
+@entry
+def set_priority(core: Core, row: int, priority: float) -> None:
+    """Policy slurm: a priority that is not computed any more; what is held is released."""
+    core = by_reference(core)
+    if core.comp[row].state <= WAITING:
+        waits = _take_out(core, row)
+        core.job[row].given = 1
+        core.comp[row].key = -priority
+        for placement in range(core.comp[row].first, core.comp[row].last):
+            core.way[placement].key = -priority
+        _put_back(core, row, waits)
+        _let_go(core, row)
+
+
+@entry
+def set_nice(core: Core, row: int, nice: int) -> None:
+    """Policy slurm: the priority changes by as much as nice does, to 1 at the least."""
+    core = by_reference(core)
+    it = core.comp[row]
+    if it.state > WAITING:
+        return
+    waits = _take_out(core, row)
+    more = nice - core.job[row].nice
+    core.job[row].nice = nice
+    for placement in range(it.first, it.last):
+        if len(core.factor) > 0:
+            core.factor[placement].nice += more
+        if it.state != UNSEEN or core.job[row].given:
+            core.way[placement].key = min(core.way[placement].key + more, -1.0)
+    if it.state != UNSEEN or core.job[row].given:
+        it.key = min(it.key + more, -1.0)
+    _put_back(core, row, waits)
+
+
+@entry
+def set_begin(core: Core, row: int, time: int) -> None:
+    """Policy slurm: not eligible before ``time`` (s)."""
+    core = by_reference(core)
+    state, now = core.comp[row].state, core.clock[NOW]
+    if state > WAITING:
+        return
+    awaited = core.job[row].begin >= 0 if state == UNSEEN else core.job[row].begin > now
+    core.job[row].begin = time
+    if state == UNSEEN:
+        core.comp[row].missing += 0 if awaited else 1
+        return
+    if awaited:
+        drop_end(core, BEGIN + row)
+    if time > now:
+        if not awaited:
+            _hold_back(core, row)
+        push_end(core, time, BEGIN + row)
+    elif awaited:
+        lift(core, row)
+
+
+@part
+def _hold_back(core: Core, row: int) -> None:
+    """One thing more holds a component."""
+    if core.comp[row].state == WAITING:
+        remove(core, row)
+        set_aside(core, row)
+    elif core.comp[row].state == HELD and core.comp[row].missing == 0:  # about to be eligible
+        last = core.clock[READY] - 1
+        for i in range(core.clock[READY]):
+            if core.lists[UNTIED, i] == row:
+                core.lists[UNTIED, i] = core.lists[UNTIED, last]
+                core.clock[READY] = last
+                break
+    core.comp[row].missing += 1
+
+
+@part
+def _let_go(core: Core, row: int) -> None:
+    """A hold is over."""
+    if core.comp[row].held:
+        core.comp[row].held = 0
+        lift(core, row)
+
+
+@part
+def _take_out(core: Core, row: int) -> bool:
+    """Take one that waits out of the queue while its place changes; True if it waits."""
+    if core.comp[row].state != WAITING:
+        return False
+    remove(core, row)
+    withdraw(core, row)
+    return True
+
+
+@part
+def _put_back(core: Core, row: int, waits: bool) -> None:
+    if waits:
+        core.lists[NEWCOMERS, core.clock[NEW]] = row
+        core.clock[NEW] += 1
+    changed_by_hand(core)
+
+
+@part
+def _limit(core: Core, placement: int, limit: int, run: int, overrun: int) -> None:
+    it = core.place[placement]
+    it.cost = it.cost / it.limit * limit
+    it.limit = it.test = limit
+    if not core.slurm[HOLDING]:
+        it.duration = min(run, limit + overrun)
+        it.killed = 1 if run > limit + overrun else 0
+        if core.rules[BY_RUN]:
+            it.test = max(it.duration, 1)
+
+
+@part
+def _forget_end(core: Core, row: int) -> None:
+    """Take what runs out of the events and the planned ends."""
+    it = core.comp[row]
+    planned = it.start + core.place[it.placed].limit
+    drop_end(core, row)
+    drop_release(core, core.place[it.placed].module, planned, row)
+    for i in range(core.demand.shape[1]):
+        if core.demand[it.placed, i] > 0:
+            drop_release(core, core.clock[MODULES] + i, planned, row)
+    if core.slurm[HOLDING]:
+        drop_release(core, everywhere(core), planned, row)
+
+
+@part
+def _plan_end(core: Core, row: int) -> None:
+    """Put what runs among the events and the planned ends, by its limit as it is now."""
+    it = core.comp[row]
+    placement = it.placed
+    planned, nodes = it.start + core.place[placement].limit, core.place[placement].nodes
+    if core.slurm[HOLDING]:
+        set_end(core, row, placement, it.start)
+        add_release(core, everywhere(core), planned, row, nodes)
+    add_release(core, core.place[placement].module, planned, row, nodes)
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > 0:
+            add_release(core, core.clock[MODULES] + i, planned, row, core.demand[placement, i])
+    it.end = it.start + core.place[placement].duration
+    push_end(core, it.end, row)
+    core.clock[LOST] = 1  # promises may count on its nodes

@@ -1,0 +1,122 @@
+"""What an operator does to components: cancel, hold, release, requeue, update."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine import drive, operations
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.slurm import slots as at
+from scheduler_sim.engine.state import Core
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.simulation.load import keys_of
+from scheduler_sim.simulation.scheme import Scheme
+
+MINUTE = 60
+
+
+class Operation(NamedTuple):
+    """``cancel``, ``hold``, ``release``, ``requeue``, or a field of ``UPDATES`` and its new value."""
+
+    kind: str
+    row: int
+    value: int = 0
+
+
+UPDATES = {
+    "time_limit": (1, 10**15, "s"),
+    "priority": (0, 2**32 - 1, "where 0 holds the component"),
+    "nice": (-(2**31), 2**31, "which lower the priority"),
+    "begin_time": (0, 10**15, "s on the trace's clock"),
+}
+"""What may be updated: from which value to which, and what it means."""
+
+ONLY_SLURM = ("priority", "nice", "begin_time")
+
+
+class Operations:
+    """The operations on the components of one simulation, carried out on its core at an instant.
+
+    Attributes
+    ----------
+    requeued : components that were sent back into the queue, or out of their end
+    held_back : components that were in the queue, and left it for some time
+    """
+
+    def __init__(self, scheme: Scheme, run_time: Callable[[int], int]) -> None:
+        self._scheme, self._run_time = scheme, run_time
+        self.requeued = self.held_back = 0
+
+    def checked(self, core: Core, fields: dict[str, Any]) -> dict[str, int]:
+        """Return the fields of an update that are given. Raises InputError and ConfigError."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        if not given:
+            raise InputError(f"update: nothing given; allowed: {', '.join(UPDATES)}")
+        for name, value in given.items():
+            least, most, meaning = UPDATES[name]
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or not least <= value <= most:
+                raise InputError(
+                    f"{name}: found {value!r}; allowed: a whole number from {least} to {most}, {meaning}"
+                )
+            if name in ONLY_SLURM and not core.slurm[at.HOLDING]:
+                raise ConfigError(f"update: {name!r} has no meaning here; allowed: under policy slurm")
+            if name in ("priority", "nice") and core.slurm[at.BY_ORDER]:
+                raise ConfigError(f"update: {name!r} has no meaning here; allowed: under Slurm's priorities")
+        return {name: int(value) for name, value in given.items()}
+
+    def carry_out(self, core: Core, operation: Operation) -> None:
+        """Do it, or nothing if the component is in a state to which it does not apply."""
+        kind, row, value = operation
+        state = _state(core, row)
+        if kind == "cancel":
+            _cancel(core, row, state)
+        elif kind == "hold" or (kind == "priority" and value == 0):
+            operations.hold(core, row)
+        elif kind == "release":
+            operations.release(core, row)
+        elif kind == "requeue":
+            self._requeue(core, row, state)
+        elif kind == "time_limit":
+            self._limit(core, row, value)
+        elif kind == "priority":
+            operations.set_priority(core, row, float(value))
+        elif kind == "nice":
+            operations.set_nice(core, row, value)
+        elif kind == "begin_time":
+            operations.set_begin(core, row, value)
+        self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
+
+    def _requeue(self, core: Core, row: int, state: int) -> None:
+        if state == slot.RUNNING:
+            drive.interrupt(core, row)
+        else:
+            operations.run_again(core, row)
+        self.requeued += _state(core, row) < state
+
+    def _limit(self, core: Core, row: int, limit: int) -> None:
+        """Set the time limit, under Slurm in whole minutes; an order that counts on it has a new key."""
+        slurm = bool(core.slurm[at.HOLDING])
+        core.columns[1, row] = limit
+        key, second_key = float(core.comp[row].key), float(core.comp[row].second_key)
+        if not slurm or core.slurm[at.BY_ORDER]:
+            keys, second_keys = keys_of(core, slice(row, row + 1), self._scheme)
+            key = key if keys is None else float(keys[0])
+            second_key = second_key if second_keys is None else float(second_keys[0])
+        limit = -(-limit // MINUTE) * MINUTE if slurm else limit
+        overrun = 0 if slurm else self._scheme.policy.overrun_s
+        operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)
+
+
+def _cancel(core: Core, row: int, state: int) -> None:
+    if state == slot.RUNNING:
+        drive.strike(core, row, slot.CANCELLED)
+    elif state < slot.RUNNING:
+        drive.abandon(core, row, slot.CANCELLED)
+
+
+def _state(core: Core, row: int) -> int:
+    return int(np.asarray(core.comp)["state"][row])
