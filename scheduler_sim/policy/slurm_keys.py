@@ -35,6 +35,7 @@ PRIORITY_FLAGS = (
     "NO_NORMAL_QOS",
     "NO_NORMAL_TRES",
 )
+NOT_NORMALISED = ("NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES")
 OF_VERSION = {
     "22.05": {"bf_max_job_test": 500, "requeue_delay_s": 121},
     "19.05": {"bf_max_job_test": 100, "requeue_delay_s": 1201},
@@ -61,6 +62,8 @@ def _flags(written: Any) -> tuple[str, ...]:
     words = [word.upper() for word in words if word]
     if any(word not in PRIORITY_FLAGS for word in words):
         raise ValueError
+    if "NO_NORMAL_ALL" in words:
+        words = [word for word in (*words, *NOT_NORMALISED) if word != "NO_NORMAL_ALL"]
     return tuple(dict.fromkeys(words))
 
 
@@ -108,9 +111,13 @@ Signed = Annotated[int, whole(-(10**12), 10**12)]
 class SlurmKeys(Keys):
     """Slurm's two schedulers, its priorities and its limits, by Slurm's own names."""
 
-    version: Version = Field(default="22.05", description="whose defaults and rules count (ours)")
+    version: Version = Field(
+        default="22.05",
+        description="whose defaults and rules: in 19.05 an end brings a pass at once, in 22.05 groups of "
+        "planned ends are aligned to half minutes (ours)",
+    )
     SchedulerType: Annotated[str, choice("sched/backfill", "sched/builtin")] = Field(
-        default="sched/backfill", description="builtin: the main scheduler alone, in order of submission"
+        default="sched/backfill", description="builtin: the main scheduler alone, nothing is backfilled"
     )
     SelectType: Annotated[str, choice("select/cons_tres", "select/cons_res", "select/linear")] = Field(
         default="select/cons_tres",
@@ -118,42 +125,52 @@ class SlurmKeys(Keys):
     )
 
     # the main scheduler
-    sched_interval: Seconds = Field(default=60, description="s between two passes over the whole queue")
+    sched_interval: Seconds = Field(default=60, description="time between two passes over the whole queue")
     batch_sched_delay: Seconds = Field(
-        default=3, description="s from one pass to one that a submission or a change asks for"
+        default=3, description="time from one pass to the next that an event asks for"
     )
-    default_queue_depth: Count = Field(default=100, description="jobs tried by a pass that an event asks for")
+    default_queue_depth: Count = Field(
+        default=100, description="jobs tried, and one more, by a pass that an event asks for"
+    )
     partition_job_depth: Count = Field(
         default=0, description="jobs of one partition tried in a pass; 0: no limit"
     )
-    defer: Flag = Field(default=False, description="an end does not bring a pass at once")
+    defer: Flag = Field(default=False, description="19.05: an end does not bring a pass at once, as in 22.05")
 
     # the backfill scheduler
     bf_interval: Seconds = Field(
-        default=30, description="s between two backfill passes; 0: a pass after every instant (ours)"
+        default=30, description="time from one backfill pass to the next; 0: a pass at every instant (ours)"
     )
-    bf_max_job_test: OptionalUnits = Field(
-        default=None, description="jobs tried in a pass; by default 500 (22.05) or 100 (19.05)"
-    )
+    bf_max_job_test: OptionalUnits = Field(default=None, description="jobs tested in a pass, which then ends")
     bf_node_space_size: OptionalUnits = Field(
-        default=None, description="records of the plan; by default as bf_max_job_test"
+        default=None,
+        description="records of the plan, with which the pass ends; by default as bf_max_job_test",
     )
     bf_max_job_part: Count = Field(default=0, description="jobs tried of one partition; 0: no limit")
     bf_max_job_user: Count = Field(default=0, description="jobs tried of one user; 0: no limit")
     bf_max_job_user_part: Count = Field(
         default=0, description="jobs tried of one user in one partition; 0: no limit"
     )
-    bf_max_job_start: Count = Field(default=0, description="jobs started in a pass; 0: no limit")
-    bf_max_job_array_resv: Count = Field(default=20, description="tasks of an array that may reserve")
-    bf_window: Annotated[int, whole(1)] = Field(default=1440, description="how far to plan, minutes")
+    bf_max_job_start: Count = Field(
+        default=0, description="jobs started in a pass, which then ends; 0: no limit"
+    )
+    bf_max_job_array_resv: Count = Field(
+        default=20, description="tasks of an array that may reserve in a pass"
+    )
+    bf_window: Annotated[int, whole(1)] = Field(default=1440, description="how far ahead to plan")
     bf_window_linear: Count = Field(
-        default=0, description="s by which groups of ends widen; 0: they double (cons_tres)"
+        default=0,
+        description="cons_tres: by how much a group of planned ends is wider than the last; 0: twice as wide",
     )
     bf_resolution: Annotated[int, whole(1, 3600)] = Field(
-        default=60, description="s to which reservations are rounded down, on the clock of the epoch"
+        default=60, description="multiples to which reservations are rounded down, on the clock of the epoch"
     )
-    bf_min_age_reserve: Seconds = Field(default=0, description="s a job must wait before it reserves")
-    bf_min_prio_reserve: Count = Field(default=0, description="least priority that reserves")
+    bf_min_age_reserve: Seconds = Field(
+        default=0, description="how long a job must be eligible before it reserves, or blocks its partition"
+    )
+    bf_min_prio_reserve: Count = Field(
+        default=0, description="least priority that reserves, or blocks its partition"
+    )
     bf_job_part_count_reserve: Count = Field(
         default=0, description="jobs of a partition that reserve; 0: no limit"
     )
@@ -168,9 +185,11 @@ class SlurmKeys(Keys):
     EnforcePartLimits: Annotated[str, choice("NO", "ANY", "ALL")] = Field(
         default="NO", description="NO: a job beyond a partition's limits waits for ever; ANY, ALL: rejected"
     )
-    OverTimeLimit: Count = Field(default=0, description="minutes a job may run past its limit")
+    OverTimeLimit: Count = Field(
+        default=0, description="how long a job may run past its limit; plans do not count on it"
+    )
     KillWait: Seconds = Field(
-        default=30, description="s for which a job that is killed keeps its nodes: from SIGTERM to SIGKILL"
+        default=30, description="how long a job that is killed keeps its nodes: from SIGTERM to SIGKILL"
     )
 
     # priorities
@@ -181,7 +200,7 @@ class SlurmKeys(Keys):
     PriorityMaxAge: Duration = Field(default=7 * 86400, description="age at which that factor is 1")
     PriorityCalcPeriod: Period = Field(default=300, description="time from one computation to the next")
     PriorityDecayHalfLife: HalfLife = Field(
-        default=7 * 86400, description="half-life of usage, s; 0: usage does not decay"
+        default=7 * 86400, description="half-life of usage; 0: usage does not decay"
     )
     PriorityUsageResetPeriod: Annotated[
         str, choice("NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY")
@@ -201,7 +220,7 @@ class SlurmKeys(Keys):
         str, choice("accounting_storage/slurmdbd", "accounting_storage/none")
     ] = Field(
         default="accounting_storage/slurmdbd",
-        description="none: Slurm ignores the weights of age and fair share (its own default)",
+        description="none, Slurm's own default: it ignores the weights of age and fair share",
     )
     accounts: dict[str, AccountKeys] = Field(
         default={}, description="accounts and users with their shares; without them all are equal (ours)"
@@ -215,27 +234,31 @@ class SlurmKeys(Keys):
     )
     epoch: Seconds = Field(
         default=0,
-        description="second of the epoch at second 0 of the trace: bf_resolution counts on it (ours)",
+        description="second 0 of the trace on the clock of the epoch, where bf_resolution and the groups of "
+        "planned ends count (ours)",
     )
     latency: Annotated[str, choice("none", "measured")] = Field(
         default="none", description="latencies of the daemon: none, or as measured on 22.05 (ours)"
     )
     epilog_s: OptionalSeconds = Field(
-        default=None, description="s from an end to the moment the nodes are idle; by latency (ours)"
+        default=None,
+        description="from an end to the moment the nodes are idle; by default as latency says (ours)",
     )
     launch_s: OptionalSeconds = Field(
         default=None,
-        description="s from a start by the backfill scheduler to the first second of the run time (ours)",
+        description="from a start by the backfill scheduler to the first second of the run time; 0 where it "
+        "looks first (ours)",
     )
     killed_epilog_s: OptionalSeconds = Field(
-        default=None, description="... and more of them, after KillWait, after what was killed (ours)"
+        default=None,
+        description="from the end of KillWait to the moment the nodes of what was killed are idle (ours)",
     )
     limit_check_s: Annotated[int, whole(1)] = Field(
-        default=30, description="s between two looks for jobs past their limit (ours; fixed in Slurm)"
+        default=30, description="time between two looks for jobs past their limit (ours; fixed in Slurm)"
     )
     starts_before_s: Seconds = Field(
         default=3600,
-        description="s before the first submission at which the daemon started: its timers count from there "
+        description="how long before the first submission the daemon started: its timers count from there "
         "(ours)",
     )
     looks_first: Annotated[str, choice("main", "backfill")] = Field(
@@ -244,7 +267,7 @@ class SlurmKeys(Keys):
         "backfill, it sees no end of that second (ours)",
     )
     requeue_delay_s: OptionalSeconds = Field(
-        default=None, description="s until a requeued job is eligible; by default 121 (22.05), 1201 (19.05)"
+        default=None, description="time until a requeued job is eligible (ours; fixed in Slurm)"
     )
     fixed_nodes: Flag = Field(
         default=True, description="false: reservations count nodes and do not name them (ours)"

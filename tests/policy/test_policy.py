@@ -10,6 +10,7 @@ import pytest
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.keys import BACKFILLS, DEFAULTS, PolicyKeys
 from scheduler_sim.policy.policy import ALL, ORDERS, PRESETS, Policy
+from scheduler_sim.policy.slurm_keys import NOT_NORMALISED
 from tests.conftest import ROOT
 
 SHIPPED = sorted((ROOT / "configs" / "policies").glob("*.yaml"))
@@ -166,6 +167,7 @@ def test_without_a_value_slurm_has_its_defaults(tmp_path: Path) -> None:
         ({"PriorityDecayHalfLife": 0}, {"PriorityDecayHalfLife": 0}),
         ({"PriorityDecayHalfLife": "UNLIMITED"}, {"PriorityDecayHalfLife": 0}),
         ({"PriorityFlags": "fair_tree, incr_only"}, {"PriorityFlags": ("FAIR_TREE", "INCR_ONLY")}),
+        ({"PriorityFlags": "NO_NORMAL_ALL"}, {"PriorityFlags": NOT_NORMALISED}),
         ({"PriorityWeightTRES": "CPU=1000,Mem=500"}, {"PriorityWeightTRES": {"cpu": 1000.0, "mem": 500.0}}),
         ({"accounts": {"a": {"shares": "parent", "users": {"u": 3}}}}, {}),
         ({"bf_interval": 7, "launch_s": 2, "version": 19.05}, {"launch_s": 2, "version": "19.05"}),

@@ -1,0 +1,107 @@
+"""The tables of docs/reference/slurm.md, rendered from the keys and from what is left out of Slurm."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from scheduler_sim.config.keys import Keys, words_for
+from scheduler_sim.policy.shares import AccountKeys
+from scheduler_sim.policy.slurm_keys import VERSIONS, SlurmKeys
+from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS
+
+GROUPS = {
+    "version": "Which Slurm",
+    "sched_interval": "Main scheduler",
+    "bf_interval": "Backfill scheduler",
+    "kill_invalid_depend": "Dependencies and limits",
+    "PriorityType": "Priorities",
+    "clock": "The daemon",
+    "fixed_nodes": "Rules that can be switched off",
+}
+"""Heading of each group of keys, by its first key."""
+
+UNITS = {
+    "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
+    " KillWait PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife epoch epilog_s launch_s"
+    " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
+    "minutes": "bf_window OverTimeLimit",
+    "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"
+    " bf_max_job_user_part bf_max_job_start bf_job_part_count_reserve",
+    "tasks": "bf_max_job_array_resv",
+    "records": "bf_node_space_size",
+    "priority": "bf_min_prio_reserve",
+}
+_UNIT = {name: unit for unit, names in UNITS.items() for name in names.split()}
+_MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(page: str) -> str:
+    """Return the page with its tables rendered anew, each between its marks."""
+    tables = {"keys": keys_tables, "accounts": accounts_table, "parameters": parameters_table}
+    return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
+
+
+def keys_tables() -> str:
+    """Return all keys of ``policy.slurm``, a table a group."""
+    settled = [SlurmKeys(version=version) for version in VERSIONS]
+    lines: list[str] = []
+    for name in SlurmKeys.model_fields:
+        if name in GROUPS:
+            lines += ["", f"### {GROUPS[name]}", "", _row(("key", "unit or values", *VERSIONS, "meaning"))]
+            lines.append("|---|---|---|---|---|")
+        defaults = (_spelt(keys.settled(name)) for keys in settled)
+        lines.append(_row((f"`{name}`", _allowed(SlurmKeys, name), *defaults, _meaning(SlurmKeys, name))))
+    return "\n".join(lines).strip()
+
+
+def accounts_table() -> str:
+    """Return the keys of an account."""
+    rows = [
+        _row((f"`{name}`", _allowed(AccountKeys, name), _spelt(info.default), _meaning(AccountKeys, name)))
+        for name, info in AccountKeys.model_fields.items()
+    ]
+    return "\n".join([_row(("key", "values", "default", "meaning")), "|---|---|---|---|", *rows])
+
+
+def parameters_table() -> str:
+    """Return what is known of Slurm's SchedulerParameters and is no key here, by reason."""
+    rows = [
+        _row((_names(why), "yes" if why in HARMLESS else "no", "" if why == NOT_MODELLED else why))
+        for why in sorted(dict.fromkeys(PARAMETERS.values()), key=lambda why: why not in HARMLESS)
+        if _names(why)
+    ]
+    return "\n".join([_row(("parameter", "the same schedule without", "why")), "|---|---|---|", *rows])
+
+
+def _names(why: str) -> str:
+    found = (name for name, reason in PARAMETERS.items() if reason == why)
+    return " ".join(f"`{name}`" for name in found if name not in SlurmKeys.model_fields)
+
+
+def _allowed(model: type[Keys], name: str) -> str:
+    if name in _UNIT:
+        return _UNIT[name]
+    return "by name, as below" if name == "accounts" else words_for(model, name)
+
+
+def _meaning(model: type[Keys], name: str) -> str:
+    return str(model.model_fields[name].description)
+
+
+def _spelt(default: Any) -> str:
+    if default is None or default in ((), {}):
+        return ""
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+if __name__ == "__main__":
+    import sys
+    from pathlib import Path
+
+    path = Path(sys.argv[1])
+    path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
