@@ -20,24 +20,29 @@ from scheduler_sim.engine.slurm.node_space import (
     is_free,
     next_change,
     open_plan,
+    prolong_plan,
     reserve,
     rounded_down,
 )
-from scheduler_sim.engine.slurm.nodes import pick_idle
-from scheduler_sim.engine.slurm.predicted import fits_now, predicted_start
+from scheduler_sim.engine.slurm.nodes import pick, pick_idle
+from scheduler_sim.engine.slurm.predicted import earliest_thinkable, fits_now, predicted_start
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
+    BF_INTERVAL,
     BF_MAX_JOB_START,
     BF_MAX_JOB_TEST,
     BF_RECORDS,
     BF_RESOLUTION,
     BF_WINDOW,
+    BROKEN_OFF,
     FIXED,
     IDLE,
+    LATER,
     LAUNCH,
     LEAVING,
     PASS,
     PICKED,
+    PLANNED,
     RECORDS,
     SELF,
     STARTED,
@@ -47,7 +52,7 @@ from scheduler_sim.engine.slurm.slots import (
 )
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.slurm.turns import turn, turns
-from scheduler_sim.engine.state import INF, NOW, TAIL, WAITING, Core
+from scheduler_sim.engine.state import HEAD, INF, NOW, TAIL, WAITING, Core
 
 
 @part
@@ -66,7 +71,24 @@ def backfill_pass(core: Core) -> None:
     for i in range(size):
         row, _ = turn(core, i)
         withdraw(core, row)
-    for i in range(size):
+    _have_turns(core, 0, size)
+
+
+@part
+def backfill_newcomers(core: Core) -> None:
+    """The plan of the last pass stands, and newcomers are last in the queue: their turns are all there is."""
+    if core.slurm[BROKEN_OFF]:
+        core.slurm[PLANNED] = core.clock[TAIL] - core.clock[HEAD]
+        return
+    prolong_plan(core)
+    _have_turns(core, core.slurm[PLANNED], turns(core))
+
+
+@part
+def _have_turns(core: Core, first: int, size: int) -> None:
+    """Give the turns from ``first`` on, and note how long the outcome will be the same."""
+    core.slurm[BROKEN_OFF] = 1
+    for i in range(first, size):
         row, placement = turn(core, i)
         if core.slurm[TESTED] >= core.slurm[BF_MAX_JOB_TEST]:
             break
@@ -74,10 +96,13 @@ def backfill_pass(core: Core) -> None:
             continue
         if has_licences(core, placement) and not _tried(core, row, placement):
             break
+    else:
+        core.slurm[BROKEN_OFF] = 0
     close_gaps(core, core.clock[TAIL])
+    core.slurm[PLANNED] = core.clock[TAIL] - core.clock[HEAD]
     if core.slurm[FIXED]:
         core.slurm[VALID] = min(core.slurm[VALID], next_change(core), _next_planned_end(core))
-    else:
+    elif core.slurm[BF_INTERVAL] > 0:
         core.slurm[VALID] = core.clock[NOW]
 
 
@@ -118,23 +143,25 @@ def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
     number, now = core.way[placement].partition, core.clock[NOW]
     it, nodes, length = core.partition[number], core.place[placement].nodes, core.place[placement].limit
     start, counted = now, False
+    soonest = earliest_thinkable(core, placement)
     while True:
-        chance = first_chance(core, number, start, length, nodes)
-        if chance > core.slurm[WINDOW_END] or (chance > now and not ahead):
-            return INF
-        start = chance
         copy(core.sets[AVAILABLE], core.masks[core.way[placement].mask], it.low, it.high)
         later = gather(core, it, start, length)
         time = INF
         if count(core.sets[AVAILABLE], it.low, it.high) >= nodes:
             core.slurm[TESTED] += 0 if counted else 1
             counted = True
-            time = _slot_on_available(core, placement, ahead)
+            if later >= soonest:  # else whatever is predicted comes after it
+                time = _slot_on_available(core, placement, ahead)
+        else:
+            chance = first_chance(core, number, start, length, nodes)
+            later = chance if chance > start else later
         if time == INF or time > later:  # other nodes come free before that
-            if later == INF or not ahead:
+            if later > core.slurm[WINDOW_END] or not ahead:
                 return INF
             start = later
             continue
+        pick(core, placement, LATER)
         if time < start:
             core.slurm[SELF] = 1
             time = start

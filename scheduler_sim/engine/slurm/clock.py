@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from scheduler_sim.engine.instant import end_due, submit_due, take_events
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.queue import insert_newcomers
-from scheduler_sim.engine.slurm.backfill_pass import backfill_pass
+from scheduler_sim.engine.queue import insert_newcomers, newcomers_come_last
+from scheduler_sim.engine.slurm.backfill_pass import backfill_newcomers, backfill_pass
 from scheduler_sim.engine.slurm.main_pass import main_pass
 from scheduler_sim.engine.slurm.nodes import match_service
 from scheduler_sim.engine.slurm.ranking import compute_priorities
@@ -24,9 +24,11 @@ from scheduler_sim.engine.slurm.slots import (
     BACKFILL_FIRST,
     BATCH_SCHED_DELAY,
     BF_INTERVAL,
+    BF_MIN_PRIORITY,
     BUILTIN,
     CALC_PERIOD,
     CHANGED,
+    FIXED,
     LAST_BACKFILL,
     LAST_CHANGE,
     LAST_MAIN,
@@ -44,6 +46,8 @@ from scheduler_sim.engine.slurm.slots import (
     WEIGHT_FAIR,
 )
 from scheduler_sim.engine.state import DIRTY, DUE, EARLY, HEAD, INF, NEW, NOW, SEEN, TAIL, Core
+
+NEWCOMERS_ONLY, ALL_ELSE = 1, 2  # what changed since the last pass of the backfill scheduler
 
 
 @part
@@ -80,7 +84,9 @@ def _notice(core: Core) -> bool:
     if ended or core.clock[EARLY] or core.clock[NEW] or core.clock[SEEN] != slurm[SEEN_BEFORE]:
         slurm[ASKED_AT] = slurm[ASKED_AT] if slurm[ASKED] else core.clock[NOW]
         slurm[ASKED], slurm[SEEN_BEFORE] = 1, core.clock[SEEN]
-        slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+        slurm[UNSEEN_BY_FULL] = 1
+        at_the_end = not ended and not core.clock[EARLY] and newcomers_come_last(core)
+        slurm[CHANGED] = max(slurm[CHANGED], NEWCOMERS_ONLY if at_the_end else ALL_ELSE)
         _note_change(core)
     insert_newcomers(core)
     if ended:
@@ -96,8 +102,8 @@ def _compute(core: Core) -> None:
     if slurm[CALC_PERIOD] == 0 or now < slurm[NEXT_CALC]:
         return
     slurm[NEXT_CALC] += slurm[CALC_PERIOD] * ((now - slurm[NEXT_CALC]) // slurm[CALC_PERIOD] + 1)
-    if compute_priorities(core):
-        slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+    if compute_priorities(core) or slurm[BF_MIN_PRIORITY]:
+        slurm[CHANGED], slurm[UNSEEN_BY_FULL] = ALL_ELSE, 1
     if _somebody_waits(core):
         _note_change(core)
 
@@ -125,7 +131,7 @@ def _main(core: Core, ended: bool) -> None:
         if main_pass(core, depth):
             slurm[UNSEEN_BY_FULL] = 0
         if core.clock[TAIL] - core.clock[HEAD] < waiting:
-            slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+            slurm[CHANGED], slurm[UNSEEN_BY_FULL] = ALL_ELSE, 1
     slurm[ASKED] = 0
     slurm[LAST_MAIN] = now
     if waiting > 0:
@@ -142,14 +148,16 @@ def _backfill(core: Core) -> None:
     slurm[LAST_BACKFILL] = now
     waiting = core.clock[TAIL] - core.clock[HEAD]
     if waiting == 0:
-        slurm[CHANGED] = slurm[SELF] = 0
-        slurm[VALID] = INF
+        slurm[CHANGED], slurm[SELF] = ALL_ELSE, 0  # there is no plan
         return
     if slurm[CHANGED] or now >= slurm[VALID] or not slurm[SKIP]:
-        backfill_pass(core)
+        if slurm[CHANGED] == NEWCOMERS_ONLY and now < slurm[VALID] and slurm[SKIP] and slurm[FIXED]:
+            backfill_newcomers(core)
+        else:
+            backfill_pass(core)
         slurm[CHANGED] = 0
         if core.clock[TAIL] - core.clock[HEAD] < waiting:
-            slurm[CHANGED] = slurm[UNSEEN_BY_FULL] = 1
+            slurm[CHANGED], slurm[UNSEEN_BY_FULL] = ALL_ELSE, 1
             slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now
     if slurm[SELF]:
         slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now

@@ -37,6 +37,6 @@ def next_in_line(core: Core, row: int) -> int:
 @part
 def returns(core: Core, row: int) -> None:
     """One of the group waits again: it is first in line, unless another was before it."""
-    group = core.job[row].group
-    if group >= 0 and (core.group[group].first < 0 or row < core.group[group].first):
-        core.group[group].first = row
+    if core.job[row].group >= 0:
+        group = core.group[core.job[row].group]
+        group.first = group.head

@@ -13,6 +13,7 @@ from scheduler_sim.engine.slurm.slots import (
     BF_RESOLUTION,
     BF_WINDOW,
     EPOCH,
+    HINT,
     INCLUSIVE,
     PICKED,
     RECORDS,
@@ -35,12 +36,23 @@ def open_plan(core: Core) -> None:
     now = core.clock[NOW]
     core.slurm[WINDOW_END] = rounded_down(core, now + core.slurm[BF_WINDOW])
     core.record[0].begin, core.record[0].next = rounded_down(core, now), -1
+    core.record[0].before = -1
     core.record[0].end = core.slurm[WINDOW_END]
-    core.slurm[RECORDS] = 1
+    core.slurm[RECORDS], core.slurm[HINT] = 1, 0
     copy(core.space[0], core.sets[UP], 0, core.space.shape[1])
     for i in range(len(core.partition)):
         it = core.partition[i]
         core.room[0, i] = count_common(core.space[0], core.masks[it.members], it.low, it.high)
+
+
+@part
+def prolong_plan(core: Core) -> None:
+    """The plan of an earlier pass still stands; its window has moved on with the clock."""
+    core.slurm[WINDOW_END] = rounded_down(core, core.clock[NOW] + core.slurm[BF_WINDOW])
+    record = _record_at(core, core.slurm[WINDOW_END])
+    while core.record[record].next >= 0:
+        record = core.record[record].next
+    core.record[record].end = core.slurm[WINDOW_END]
 
 
 @part
@@ -49,7 +61,7 @@ def first_chance(core: Core, partition: int, start: int, length: int, nodes: int
 
     What is passed over here Slurm tries one by one, to find too few nodes each time.
     """
-    record, begin = 0, start
+    record, begin = _record_at(core, start), start
     while record >= 0:
         it = core.record[record]
         if it.end > begin:
@@ -70,7 +82,8 @@ def gather(core: Core, it: Table, start: int, length: int) -> int:
     Returns when to try next: the first boundary behind which there are other nodes, INF if none.
     """
     available, members = core.sets[AVAILABLE], core.masks[it.members]
-    record, later = 0, INF
+    record, later = _record_at(core, start), INF
+    core.slurm[HINT] = record
     while record >= 0:
         step = core.record[record]
         if step.end > start:
@@ -92,14 +105,13 @@ def gather(core: Core, it: Table, start: int, length: int) -> int:
 def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
     """Whether no reservation holds a node of PICKED from ``begin`` to ``end``."""
     picked = core.sets[PICKED]
-    record = 0
-    while record >= 0:
-        step = core.record[record]
-        if step.end > begin and step.begin < end:
+    record = _record_at(core, begin)
+    while record >= 0 and core.record[record].begin < end:
+        if core.record[record].end > begin:
             for word in range(it.low, it.high):
                 if picked[word] & ~core.space[record, word] != NONE:
                     return False
-        record = step.next
+        record = core.record[record].next
     return True
 
 
@@ -107,24 +119,25 @@ def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
 def reserve(core: Core, it: Table, begin: int, end: int) -> None:
     """Take the nodes PICKED out of the plan from ``begin`` to ``end``."""
     begin = max(begin, core.record[0].begin)
-    _cut(core, begin)
-    _cut(core, end)
-    record = 0
-    while record >= 0:
-        step = core.record[record]
-        if step.begin >= end:
-            break
-        if step.begin >= begin and step.end <= end:
-            take_out(core.space[record], core.sets[PICKED], it.low, it.high)
-            for i in range(len(core.partition)):
-                other = core.partition[i]
-                if other.module == it.module:
-                    core.room[record, i] = count_common(
-                        core.space[record], core.masks[other.members], it.low, it.high
-                    )
-        record = step.next
-    if not _joined(core, begin):
-        _joined(core, end)
+    first = _record_at(core, begin)
+    if core.record[first].end <= begin:
+        return  # behind the plan
+    if core.record[first].begin < begin:
+        first = _split(core, first, begin)
+    record, last = first, first
+    while record >= 0 and core.record[record].begin < end:
+        if core.record[record].end > end:
+            _split(core, record, end)
+        take_out(core.space[record], core.sets[PICKED], it.low, it.high)
+        for i in range(len(core.partition)):
+            other = core.partition[i]
+            if other.module == it.module:
+                core.room[record, i] = count_common(
+                    core.space[record], core.masks[other.members], it.low, it.high
+                )
+        last, record = record, core.record[record].next
+    if not _joined(core, core.record[first].before):
+        _joined(core, last)
 
 
 @part
@@ -139,38 +152,48 @@ def next_change(core: Core) -> int:
 
 
 @part
-def _cut(core: Core, time: int) -> None:
-    """Split the record in which ``time`` lies; at a boundary, or behind the plan, do nothing."""
-    record = 0
-    while record >= 0:
-        it = core.record[record]
-        if it.begin < time < it.end:
-            new = core.slurm[RECORDS]
-            core.slurm[RECORDS] = new + 1
-            core.record[new].begin, core.record[new].end = time, it.end
-            core.record[new].next = it.next
-            copy(core.space[new], core.space[record], 0, core.space.shape[1])
-            for i in range(len(core.partition)):
-                core.room[new, i] = core.room[record, i]
-            it.end, it.next = time, new
-            return
-        record = it.next
+def _record_at(core: Core, time: int) -> int:
+    """The record in which ``time`` lies."""
+    record = core.slurm[HINT]
+    if core.record[record].begin > time:
+        record = 0
+    while core.record[record].end <= time and core.record[record].next >= 0:
+        record = core.record[record].next
+    return record
 
 
 @part
-def _joined(core: Core, time: int) -> bool:
-    """Make one record of two that meet at ``time`` if they are alike: Slurm does it once a reservation."""
-    record = 0
-    while core.record[record].next >= 0:
-        it = core.record[record]
-        if it.end == time:
-            for word in range(core.space.shape[1]):
-                if core.space[record, word] != core.space[it.next, word]:
-                    return False
-            it.end, it.next = core.record[it.next].end, core.record[it.next].next
-            return True
-        record = it.next
-    return False
+def _split(core: Core, record: int, time: int) -> int:
+    """Split a record at a time inside it; returns the later half."""
+    it, new = core.record[record], core.slurm[RECORDS]
+    core.slurm[RECORDS] = new + 1
+    core.record[new].begin, core.record[new].end = time, it.end
+    core.record[new].next, core.record[new].before = it.next, record
+    if it.next >= 0:
+        core.record[it.next].before = new
+    copy(core.space[new], core.space[record], 0, core.space.shape[1])
+    for i in range(len(core.partition)):
+        core.room[new, i] = core.room[record, i]
+    it.end, it.next = time, new
+    return new
+
+
+@part
+def _joined(core: Core, record: int) -> bool:
+    """Make one record of this and the next if they are alike: Slurm does it once a reservation."""
+    if record < 0 or core.record[record].next < 0:
+        return False
+    it = core.record[record]
+    for word in range(core.space.shape[1]):
+        if core.space[record, word] != core.space[it.next, word]:
+            return False
+    gone = it.next
+    it.end, it.next = core.record[gone].end, core.record[gone].next
+    if it.next >= 0:
+        core.record[it.next].before = record
+    if core.slurm[HINT] == gone:
+        core.slurm[HINT] = record
+    return True
 
 
 @part

@@ -16,7 +16,6 @@ from scheduler_sim.engine.slurm.bits import (
     clear,
     copy,
     count,
-    count_common,
     keep_common,
     next_one,
     next_zero,
@@ -117,33 +116,21 @@ def set_leaving(core: Core, row: int, leaving: bool) -> None:
 
 
 @part
-def overlap(core: Core, row: int, chosen: int, low: int, high: int) -> int:
-    """How many nodes that ``row`` holds are in a set of a module's nodes; none if it runs elsewhere."""
-    total, piece = 0, core.job[row].piece
+def take_held(core: Core, row: int, target: int, within: int, low: int, high: int) -> int:
+    """Add to a set the nodes that ``row`` holds, as far as they are in another; returns how many.
+
+    The other set is of one module, words ``low`` to ``high - 1``; who runs elsewhere adds none.
+    """
+    piece, total = core.job[row].piece, 0
     if not low <= core.piece[piece].word < high:
         return 0
-    bits = core.sets[chosen]
-    while piece >= 0:
-        total += ones_in(core.piece[piece].bits & bits[core.piece[piece].word])
-        piece = core.piece[piece].next
-    return total
-
-
-@part
-def add_held(core: Core, row: int, target: int, within: int) -> None:
-    """Add to a set the nodes that ``row`` holds, as far as they are in another set."""
-    piece = core.job[row].piece
     while piece >= 0:
         word = core.piece[piece].word
-        core.sets[target, word] |= core.piece[piece].bits & core.sets[within, word]
+        common = core.piece[piece].bits & core.sets[within, word]
+        core.sets[target, word] |= common
+        total += ones_in(common)
         piece = core.piece[piece].next
-
-
-@part
-def idle_among(core: Core, placement: int, source: int) -> int:
-    """How many nodes of a set are idle, in the module of a placement."""
-    it = core.partition[core.way[placement].partition]
-    return count_common(core.sets[IDLE], core.sets[source], it.low, it.high)
+    return total
 
 
 @part

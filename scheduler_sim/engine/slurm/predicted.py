@@ -10,7 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import everywhere
 from scheduler_sim.engine.slurm.bits import count
-from scheduler_sim.engine.slurm.nodes import add_held, overlap, pick
+from scheduler_sim.engine.slurm.nodes import take_held
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
     AVAILABLE,
@@ -32,7 +32,7 @@ MOST_IN_GROUP = 200
 
 @part
 def fits_now(core: Core, placement: int) -> bool:
-    """Whether AVAILABLE has enough nodes that are idle, or about to be; if so, the choice is in PICKED."""
+    """Whether AVAILABLE has enough nodes that are idle, or about to be; they are in LATER."""
     it = core.partition[core.way[placement].partition]
     later, idle, leaving, available = (
         core.sets[LATER],
@@ -42,15 +42,33 @@ def fits_now(core: Core, placement: int) -> bool:
     )
     for word in range(it.low, it.high):
         later[word] = (idle[word] | leaving[word]) & available[word]
-    if count(later, it.low, it.high) < core.place[placement].nodes:
-        return False
-    pick(core, placement, LATER)
-    return True
+    return count(later, it.low, it.high) >= core.place[placement].nodes
+
+
+@part
+def _leaving(core: Core, placement: int) -> int:
+    it = core.partition[core.way[placement].partition]
+    return count(core.sets[LEAVING], it.low, it.high)
+
+
+@part
+def earliest_thinkable(core: Core, placement: int) -> int:
+    """When its module will have enough nodes by planned ends one by one: no prediction is earlier."""
+    it = core.place[placement]
+    plan, pool = core.release[it.module], core.pool[it.module]
+    missing = it.nodes - pool.free - _leaving(core, placement)
+    i = pool.release_head
+    time = core.clock[NOW]
+    while missing > 0 and i < pool.release_tail:
+        missing -= plan[i].nodes
+        time = max(time, plan[i].time)
+        i += 1
+    return time
 
 
 @part
 def predicted_start(core: Core, placement: int) -> int:
-    """When AVAILABLE will have enough nodes by planned ends, INF if never; the choice is in PICKED."""
+    """When AVAILABLE will have enough nodes by planned ends, INF if never; they are in LATER."""
     if fits_now(core, placement):
         return core.clock[NOW]
     it = core.partition[core.way[placement].partition]
@@ -63,14 +81,13 @@ def predicted_start(core: Core, placement: int) -> int:
         last, taken, full = -1, 0, False
         while i < stop:
             row, end = plan[i].row, plan[i].time
-            freed = overlap(core, row, AVAILABLE, it.low, it.high)
+            freed = take_held(core, row, LATER, AVAILABLE, it.low, it.high)
             i += 1
             if freed == 0:
                 continue
             if barrier < 0:
                 barrier = _first_barrier(core, end)
             last = end
-            add_held(core, row, LATER, AVAILABLE)
             missing -= freed
             if not core.slurm[GROUPED] or (i < stop and plan[i].time > barrier + width):
                 break
@@ -81,7 +98,6 @@ def predicted_start(core: Core, placement: int) -> int:
         if last < 0:
             return INF
         if missing <= 0 and not (full and i < stop):
-            pick(core, placement, LATER)
             return _end_as_seen(core, last)
         if full:
             continue

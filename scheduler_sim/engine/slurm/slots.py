@@ -68,7 +68,7 @@ import numpy as np
     LAST_CHANGE,  # when something last changed that the backfill scheduler looks out for
     SEEN_FROM,  # ... and from when on it can see that
     LOOKED,  # when it last looked before the rest of a second happened
-    CHANGED,  # 1 = something did since its last pass, so that it may come out otherwise
+    CHANGED,  # 1 = newcomers joined the end of the queue since its last pass, 2 = something else changed
     VALID,  # until when it would come out as the last one, if nothing changes
     SELF,  # 1 = a pass like the last one is itself a change to look out for
     NEXT_CALC,  # when priorities are computed next
@@ -81,10 +81,12 @@ import numpy as np
     HINT,  # a record near which the next search begins
     WINDOW_END,  # where the plan ends
     PASS,  # number of the backfill pass, for counters that need no clearing
+    PLANNED,  # components that waited at the end of the last pass
+    BROKEN_OFF,  # 1 = it did not come to the end of the queue
     STARTED,  # components started in this pass
     TESTED,  # components tested in this pass
-) = range(71)
-SLURM_SLOTS = 71
+) = range(73)
+SLURM_SLOTS = 73
 
 # Slots of ``weight``: what is not whole
 DECAY_RATE, DAMPING = range(2)
@@ -140,7 +142,7 @@ JOB = np.dtype(
 PIECE = np.dtype([("word", "i8"), ("bits", "u8"), ("next", "i8")])
 TURN = np.dtype([("row", "i8"), ("placement", "i8")])
 ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
-GROUP = np.dtype([("first", "i8"), ("running", "i8")])
+GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
 RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8"), ("before", "i8")])
 COUNTER = np.dtype([("made_in", "i8"), ("tried", "i8")])
 
