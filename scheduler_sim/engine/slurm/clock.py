@@ -34,6 +34,7 @@ from scheduler_sim.engine.slurm.slots import (
     LAST_MAIN,
     LOOKED,
     NEXT_CALC,
+    PLANNED,
     QUEUE_DEPTH,
     SCHED_INTERVAL,
     SEEN_BEFORE,
@@ -151,7 +152,7 @@ def _backfill(core: Core) -> None:
         slurm[CHANGED], slurm[SELF] = ALL_ELSE, 0  # there is no plan
         return
     if slurm[CHANGED] or now >= slurm[VALID] or not slurm[SKIP]:
-        if slurm[CHANGED] == NEWCOMERS_ONLY and now < slurm[VALID] and slurm[SKIP] and slurm[FIXED]:
+        if slurm[CHANGED] == NEWCOMERS_ONLY and _plan_stands(core):
             backfill_newcomers(core)
         else:
             backfill_pass(core)
@@ -161,6 +162,13 @@ def _backfill(core: Core) -> None:
             slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now
     if slurm[SELF]:
         slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now
+
+
+@part
+def _plan_stands(core: Core) -> bool:
+    """Whether those planned by the last pass would be planned likewise now."""
+    slurm = core.slurm
+    return slurm[PLANNED] > 0 and core.clock[NOW] < slurm[VALID] and slurm[SKIP] == 1 and slurm[FIXED] == 1
 
 
 @part
