@@ -6,7 +6,8 @@ A set is a row of uint64 words. Functions work on the words of one module, ``low
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,23 +24,23 @@ if COMPILED:
     from numba.core import types
     from numba.extending import intrinsic
 
-    @intrinsic
-    def ones_in(typing_context: Any, word: Any) -> Any:
-        """How many bits of a word are set: one instruction of the processor."""
-
+    def _ones(typing_context: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.ctpop(arguments[0])
 
         return types.int64(types.uint64), generate
 
-    @intrinsic
-    def lowest_in(typing_context: Any, word: Any) -> Any:
-        """Number of the lowest bit that is set; 64 where none is."""
-
+    def _lowest(typing_context: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
 
         return types.int64(types.uint64), generate
+
+    ones_in: Callable[[Any], int] = cast(Any, intrinsic(_ones))
+    """How many bits of a word are set: one instruction of the processor."""
+
+    lowest_in: Callable[[Any], int] = cast(Any, intrinsic(_lowest))
+    """Number of the lowest bit that is set; 64 where none is."""
 
 else:
 
