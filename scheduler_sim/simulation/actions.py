@@ -57,7 +57,9 @@ class Actions:
 
     def _prepare_actions(self) -> None:
         self._streams: dict[str, np.random.Generator] = {}
-        self._submissions = Submissions(self.system, self.policy, self._scheme, self._placements)
+        self._submissions = Submissions(
+            self.system, self.policy, self._scheme, self.workload, self._placements
+        )
         self._outages = Outages(self.system, self.stream("failure"))
         self._changes: list[Change] = []
         self._operations = Operations(self._scheme, self._run_time_of)
@@ -97,7 +99,8 @@ class Actions:
         Parameters
         ----------
         nodes : nodes; run_time : s
-        after : ids of components it waits for, in the way of ``dependency_type``
+        after : ids of components it waits for, in the way of ``dependency_type``; under policy slurm
+            the type may be SINGLETON, without ids: it waits for all of its user and name
         component_id : by default the next free number
         fields : any other column of a workload: ``time_limit`` (s), ``partition``, ``user``, ...
 
@@ -108,11 +111,11 @@ class Actions:
         name = self._next_id if component_id is None else component_id
         if name in self._row_of:
             raise InputError(f"component_id: found {name}, which is in use")
+        alone = str(dependency_type).upper() == "SINGLETON" and not after
         row = len(self._ids)
         edges = [edge_of(row, self._row(other), dependency_type) for other in dict.fromkeys(after)]
-        self._submissions.note(
-            {**fields, "component_id": name, "nodes": nodes, "run_time": run_time}, self._now(), edges
-        )
+        given = {**fields, "component_id": name, "nodes": nodes, "run_time": run_time}
+        self._submissions.note(given, self._now(), edges, alone=alone)
         self._ids.append(name)
         self._row_of[name] = row
         self._next_id = max(name + 1, self._next_id)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.life import HOPE_LOST
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import InputError
 from scheduler_sim.simulation.load import KINDS
+
+OPEN, MET = 0, 1
+"""Standings of a dependency, beside HOPE_LOST: what ``satisfied`` holds."""
 
 Edge = tuple[int, int, int, int]
 """A component's row, the row it waits for, the kind as a code, s after the start (AFTER)."""
@@ -31,19 +37,38 @@ class Dependents:
         self._end = len(core.edge)
         self._room: dict[int, int] = {}  # row -> where the room of its range ends
 
-    def add(self, core: Core, edge: Edge) -> Core:
-        """Add a dependency of a component not submitted yet; one already satisfied counts as such."""
+    def add_all(self, core: Core, row: int, edges: Sequence[Edge], *, any_will_do: bool) -> Core:
+        """Add the dependencies of a component not submitted yet; what has happened already counts."""
+        states = []
+        for edge in edges:
+            core, state = self._add(core, edge)
+            states.append(state)
+        met, lost = states.count(MET), states.count(HOPE_LOST)
+        missing = min(len(states), 1) * (met == 0) if any_will_do else len(states) - met
+        core.comp["missing"][row] += missing
+        if len(core.job):
+            core.job["hopes"][row] = len(states) - lost if any_will_do and states else int(lost == 0)
+        return core
+
+    def _add(self, core: Core, edge: Edge) -> tuple[Core, int]:
         row, after_row, kind, delay = edge
         comp = np.asarray(core.comp)
         first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
         if last >= self._room.get(after_row, last):
             core = self._move(core, after_row, first, last)
             first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
-        satisfied = _is_satisfied(int(comp["state"][after_row]), kind)
+        state = int(comp["state"][after_row])
+        if (
+            len(core.job)
+            and state > slot.RUNNING
+            and core.job["piece"][after_row] >= 0
+            and kind != slot.AFTER
+        ):
+            state = slot.RUNNING  # to those who depend on it, it ends with its epilog
+        satisfied = _standing(state, kind)
         np.asarray(core.edge)[last] = (row, kind, satisfied, delay)
         comp["after_last"][after_row] = last + 1
-        comp["missing"][row] += not satisfied
-        return core
+        return core, satisfied
 
     def _move(self, core: Core, row: int, first: int, last: int) -> Core:
         """Give the range of ``row`` twice the room, at the end."""
@@ -57,12 +82,12 @@ class Dependents:
         return core
 
 
-def _is_satisfied(state: int, kind: int) -> bool:
-    """Whether a component in this state has already done what a dependency on it asks."""
+def _standing(state: int, kind: int) -> int:
+    """Whether a component in this state has done what a dependency on it asks, or never can."""
     if kind == slot.AFTER:
-        return state >= slot.RUNNING
+        return MET if state >= slot.RUNNING else OPEN
     if state <= slot.RUNNING:
-        return False
-    if kind == slot.AFTEROK:
-        return state == slot.COMPLETED
-    return kind == slot.AFTERANY or state != slot.COMPLETED
+        return OPEN
+    if kind == slot.AFTERANY or (state == slot.COMPLETED) == (kind == slot.AFTEROK):
+        return MET
+    return HOPE_LOST

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core, Sizes
+from scheduler_sim.engine.slurm.slots import BF_RECORDS
+from scheduler_sim.engine.state import Core, Sizes, SlurmSizes
+from scheduler_sim.simulation.slurm_load import records_for
 
 
 def longer_timeline(core: Core) -> Core:
@@ -23,19 +23,32 @@ def with_room(core: Core, sizes: Sizes) -> Core:
             releases=releases,
             timeline=max(sizes.timeline, len(core.timeline)),
             profile=max(releases + 4 * sizes.rows + 8, core.profile.shape[1]),
+            slurm=_slurm_sizes(core, sizes),
         )
     )
-    for name in ("clock", "rules", "pool", "short"):
-        getattr(bigger, name)[...] = getattr(core, name)
-    for name in ("comp", "place", "demand", "edge", "timeline"):
-        getattr(bigger, name)[: len(getattr(core, name))] = getattr(core, name)
-    for name in ("lists", "columns"):
-        old: Any = getattr(core, name)
-        getattr(bigger, name)[:, : old.shape[1]] = old
-    bigger.heap[: len(core.heap)] = core.heap
-    bigger.release[:, : core.release.shape[1]] = core.release
-    bigger.profile[:, : core.profile.shape[1]] = core.profile
+    for name, old in core._asdict().items():
+        getattr(bigger, name)[tuple(map(slice, old.shape))] = old
     return bigger
+
+
+def _slurm_sizes(core: Core, sizes: Sizes) -> SlurmSizes:
+    """Room in the tables of Slurm's schedulers, where they are in use."""
+    if not len(core.partition):
+        return SlurmSizes()
+    return SlurmSizes(
+        rows=sizes.rows,
+        placements=sizes.placements,
+        partitions=len(core.partition),
+        users=len(core.counter),
+        arrays=len(core.array),
+        groups=len(core.group),
+        words=core.masks.shape[1],
+        masks=len(core.masks),
+        pieces=len(core.piece),
+        records=max(records_for(int(core.slurm[BF_RECORDS]), sizes.rows), len(core.record)),
+        turns=sizes.placements,
+        associations=len(core.assoc),
+    )
 
 
 def with_more_releases(core: Core) -> Core:

@@ -15,6 +15,7 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
+from scheduler_sim.simulation.slurm_rows import SlurmRows
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -60,8 +61,12 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     edges = edges_between(workload, placements)
     places = rows if rigid else len(placements.module)
     keys = scheme.policy.slurm if scheme.policy.backfill == "slurm" else None
-    slurm = slurm_sizes(workload, system, placements, keys, places) if keys else None
-    if keys:  # Slurm takes a dependency on a job it does not know yet as satisfied
+    slurm = None
+    if keys:
+        numbers = SlurmRows(system, keys)
+        trace = numbers.describe(workload, placements)
+        slurm = slurm_sizes(numbers, trace, system, keys, places)
+        # Slurm takes a dependency on a job it does not know yet as satisfied
         edges = edges[edges["after_row"] < edges["row"]]
     core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm))
     core.clock[slot.COMPONENTS] = rows
@@ -72,7 +77,7 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     where = write_components(core, workload, placements, scheme, origin)
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:
-        load_slurm(core, workload, system, placements, keys, where)
+        core = load_slurm(core, numbers, trace, system, keys, where)
     scheme.write_rules(core, complex_components=not rigid)
     return core
 

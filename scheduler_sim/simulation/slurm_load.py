@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.slurm import fair_share, priority
+from scheduler_sim.engine.slurm import fair_share
 from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core, SlurmSizes
-from scheduler_sim.placement.table import Placements
-from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.simulation.slurm_rows import Described, SlurmRows
 from scheduler_sim.system.system import System
-from scheduler_sim.workload.table import Workload
 
 WORD = 64
 FIRST_PRIORITY = 4294901759
@@ -57,46 +54,37 @@ PLAIN = {
 
 
 def slurm_sizes(
-    workload: Workload, system: System, placements: Placements, keys: SlurmKeys, places: int
+    rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, places: int
 ) -> SlurmSizes:
-    """Room for these components on this system."""
-    rows, parts = len(placements.rows), len(system.partitions)
-    words = sum(_words(module.nodes) for module in system.modules)
-    nodes = sum(module.nodes for module in system.modules)
-    table = workload.table.iloc[placements.rows]
+    """Room for the components of a trace on this system; ``places``: rows of their placements."""
+    count, parts = len(trace.table), len(system.partitions)
     return SlurmSizes(
-        rows=rows,
+        rows=count,
         placements=places,
         partitions=parts,
-        users=max(len(table["user"].cat.categories), 1),
-        groups=len(_groups(workload, placements)[1]),
-        arrays=rows and int(_arrays(table)[0].max(initial=-1)) + 1,
-        words=words,
+        users=len(rows.users),
+        groups=len(rows.groups),
+        arrays=len(rows.arrays),
+        words=sum(_words(module.nodes) for module in system.modules),
         masks=len(system.modules) + parts,
-        pieces=nodes + 1,
-        records=min(keys.settled("bf_node_space_size"), 2 * rows) + 4,
-        turns=len(placements.module) if not placements.rigid else 0,
-        associations=len(_tree(table, keys).names) if _by_share(keys) else 0,
+        pieces=sum(module.nodes for module in system.modules) + 1,
+        records=records_for(keys.settled("bf_node_space_size"), count),
+        turns=len(trace.placements.module) if not trace.placements.rigid else 0,
     )
 
 
+def records_for(most: int, rows: int) -> int:
+    """How many records the plan may have, with so many components: two boundaries each."""
+    return min(most, 2 * rows) + 4
+
+
 def load_slurm(
-    core: Core, workload: Workload, system: System, placements: Placements, keys: SlurmKeys, where: Any
-) -> None:
-    """Write Slurm's parameters, partitions, nodes and priorities; placements stand in rows ``where``."""
+    core: Core, rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, where: Any
+) -> Core:
+    """Write Slurm's parameters, its nodes, and the trace, whose placements stand in rows ``where``."""
     _write_rules(core, keys)
     _write_nodes(core, system)
-    table = workload.table.iloc[placements.rows]
-    _write_jobs(core, table)
-    _write_groups(core, workload, placements)
-    core.way["partition"][where] = placements.partition
-    core.way["mask"][where] = len(system.modules) + placements.partition
-    core.way["run"][where] = placements.run
-    tiers = np.array([partition.priority for partition in system.partitions], dtype=np.int64)
-    core.way["tier"][where] = tiers[placements.partition]
-    core.place["limit"][where] = core.place["test"][where] = -(-placements.limit // MINUTE) * MINUTE
-    if not core.slurm[at.BASIC]:
-        _write_factors(core, table, system, placements, keys, where)
+    return rows.write(core, 0, trace, where)
 
 
 def _write_rules(core: Core, keys: SlurmKeys) -> None:
@@ -166,146 +154,3 @@ def _bits(ranges: list[range], low: int, words: int) -> np.ndarray:
     for numbers in ranges:
         flags[low * WORD + numbers.start : low * WORD + numbers.stop] = 1
     return np.packbits(flags, bitorder="little").view("<u8").astype(np.uint64)
-
-
-def _write_jobs(core: Core, table: pd.DataFrame) -> None:
-    job = core.job[: len(table)]
-    job["piece"] = -1
-    job["user"] = np.asarray(table["user"].cat.codes)
-    job["nice"] = table["nice"]
-    numbers, limits = _arrays(table)
-    job["array"] = numbers
-    if len(limits):
-        core.array["limit"][: len(limits)] = limits
-    comp = core.comp[: len(table)]
-    waits = table["begin_time"].to_numpy() > table["submit_time"].to_numpy()
-    job["begin"] = np.where(waits, table["begin_time"], -1)
-    comp["missing"] += waits
-    comp["held"] = table["hold"].to_numpy() != 0
-    comp["missing"] += comp["held"]
-
-
-def _write_groups(core: Core, workload: Workload, placements: Placements) -> None:
-    """Chain those of one user and name, in order of submission, where there are singletons among them."""
-    numbers, firsts = _groups(workload, placements)
-    job = core.job[: len(numbers)]
-    job["group"], job["following"] = numbers, -1
-    core.group["first"][: len(firsts)] = firsts
-    members = np.flatnonzero(numbers >= 0)
-    members = members[np.argsort(numbers[members], kind="stable")]
-    same = numbers[members[1:]] == numbers[members[:-1]]
-    job["following"][members[:-1][same]] = members[1:][same]
-    alone = np.isin(placements.rows, workload.singletons())
-    job["singleton"] = alone
-    core.comp["missing"][: len(numbers)] += alone
-
-
-def _groups(workload: Workload, placements: Placements) -> tuple[np.ndarray, np.ndarray]:
-    """int64[n]: number of each component's user and name, -1 without singletons; first row of each."""
-    table = workload.table.iloc[placements.rows]
-    users, names = (np.asarray(table[name].cat.codes, dtype=np.int64) for name in ("user", "name"))
-    pair = users * (int(names.max(initial=0)) + 1) + names
-    asking = np.unique(pair[np.isin(placements.rows, workload.singletons())])
-    found = np.searchsorted(asking, pair)
-    found[found == len(asking)] = 0
-    numbers = np.where(np.isin(pair, asking), found, -1)
-    return numbers, np.array([np.flatnonzero(numbers == i)[0] for i in range(len(asking))], dtype=np.int64)
-
-
-def _arrays(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the array of each component, -1 without; how many tasks of each array may run, -1 = all."""
-    ids, limits = table["array_job_id"].to_numpy(), table["array_limit"].to_numpy()
-    known, numbers = np.unique(ids[ids >= 0], return_inverse=True)
-    found = np.full(len(ids), -1, dtype=np.int64)
-    found[ids >= 0] = numbers
-    most = np.full(len(known), -1, dtype=np.int64)
-    most[numbers] = np.where(limits[ids >= 0] > 0, limits[ids >= 0], -1)
-    return found, most
-
-
-def _by_share(keys: SlurmKeys) -> bool:
-    return keys.PriorityType == "priority/multifactor" and (
-        keys.PriorityWeightFairshare > 0 or keys.PriorityWeightAssoc > 0
-    )
-
-
-def _tree(table: pd.DataFrame, keys: SlurmKeys) -> Associations:
-    return associations(keys.accounts, table["user"].astype(str), table["account"].astype(str))
-
-
-def _write_factors(
-    core: Core, table: pd.DataFrame, system: System, placements: Placements, keys: SlurmKeys, where: Any
-) -> None:
-    """The parts of each priority that time does not change."""
-    owner = np.repeat(np.arange(len(table)), np.diff(placements.first))
-    flags = keys.PriorityFlags
-    cores = np.array([module.cores_per_node for module in system.modules])
-    nodes, cpus = placements.nodes, placements.nodes * cores[placements.module]
-    all_nodes = sum(module.nodes for module in system.modules)
-    all_cpus = sum(module.nodes * module.cores_per_node for module in system.modules)
-    size = priority.size_factor(
-        nodes,
-        cpus,
-        -(-placements.limit // MINUTE),
-        all_nodes,
-        all_cpus,
-        keys.PriorityFavorSmall,
-        "SMALL_RELATIVE_TO_TIME" in flags,
-    )
-    shares = np.array([partition.priority_job_factor for partition in system.partitions], dtype=np.int64)
-    highest = 1 if "NO_NORMAL_PART" in flags else max(int(shares.max()), 1)
-    named = table["qos"].astype(str).map(lambda name: keys.qos.get(name, 0)).to_numpy(dtype=np.int64)
-    best = 1 if "NO_NORMAL_QOS" in flags else max(keys.qos.values(), default=1)
-    association = np.zeros(len(owner))
-    if _by_share(keys):
-        tree = _tree(table, keys)
-        assoc, order = fair_share.association_table(tree.parent, tree.user, tree.shares)
-        core.assoc[:], core.order[:] = assoc, order
-        core.job["association"][: len(table)] = tree.row
-        top = 1 if "NO_NORMAL_ASSOC" in flags else int(tree.priority.max())
-        association = priority.normalised(tree.priority[tree.row], top)[owner]
-    asked = _requested(table, nodes, cpus, owner, list(keys.PriorityWeightTRES))
-    totals = _totals(system, list(keys.PriorityWeightTRES))[placements.partition]
-    core.factor[where] = priority.static_factors(
-        priority.Weights(
-            keys.PriorityWeightAssoc,
-            keys.PriorityWeightJobSize,
-            keys.PriorityWeightPartition,
-            keys.PriorityWeightQOS,
-            list(keys.PriorityWeightTRES.values()),
-        ),
-        size=size,
-        partition=priority.normalised(shares, highest)[placements.partition],
-        qos=priority.normalised(named, best)[owner],
-        association=association,
-        tres=asked if "NO_NORMAL_TRES" in flags else priority.tres_factors(asked, totals),
-        nice=table["nice"].to_numpy()[owner],
-        listed=np.diff(placements.first)[owner] > 1,
-    )
-    core.job["billing"][: len(table)] = np.maximum(np.bincount(owner, np.maximum(cpus, nodes), len(table)), 1)
-
-
-def _requested(
-    table: pd.DataFrame, nodes: np.ndarray, cpus: np.ndarray, owner: np.ndarray, names: list[str]
-) -> np.ndarray:
-    """float64[p, t]: what each placement asks for of the resources that have a weight."""
-    memory = np.maximum(table["memory_kb"].to_numpy()[owner], 0) * nodes / 1024
-    known = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
-    columns = [known.get(name, np.zeros(len(nodes))) for name in names]
-    return np.array(columns, dtype=np.float64).reshape(len(names), len(nodes)).T
-
-
-def _totals(system: System, names: list[str]) -> np.ndarray:
-    """float64[partitions, t]: what each partition has of them."""
-    totals = np.zeros((len(system.partitions), len(names)))
-    for i, partition in enumerate(system.partitions):
-        sets = [one for one, _ in system.sets_of(partition.name)]
-        cpus = sum(one.nodes * one.cores_per_node for one in sets)
-        known = {
-            "cpu": cpus,
-            "billing": cpus,
-            "node": sum(one.nodes for one in sets),
-            "mem": sum(one.nodes * one.memory_gb * 1024 for one in sets),
-        }
-        totals[i] = [known.get(name, 0) for name in names]
-    return totals

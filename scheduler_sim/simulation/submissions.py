@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
-from scheduler_sim.errors import InputError, did_you_mean
+from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.single import Placer, Single
 from scheduler_sim.placement.table import Placements, expand, joined
 from scheduler_sim.policy.policy import Policy
@@ -20,6 +21,7 @@ from scheduler_sim.simulation.growth import with_room
 from scheduler_sim.simulation.load import put_components, sizes_for
 from scheduler_sim.simulation.outcome import TOLD
 from scheduler_sim.simulation.scheme import Scheme, scheme_of
+from scheduler_sim.simulation.slurm_rows import SlurmRows
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
@@ -44,8 +46,11 @@ class Submissions:
     noted : components that the core has yet to be told of
     """
 
-    def __init__(self, system: System, policy: Policy, scheme: Scheme, placements: Placements) -> None:
+    def __init__(
+        self, system: System, policy: Policy, scheme: Scheme, trace: Workload, placements: Placements
+    ) -> None:
         self._system, self._policy, self._scheme = system, policy, scheme
+        self._trace = (trace, placements)
         self._placer = Placer(system, only_first=policy.placement == "preferred")
         self._used = len(placements.rows) if placements.rigid else len(placements.module)
         self._rigid = placements.rigid
@@ -54,9 +59,15 @@ class Submissions:
         self.noted: list[Noted] = []
         self.edges: list[Edge] = []
 
-    def note(self, fields: Mapping[str, Any], now: int, edges: Sequence[Edge]) -> None:
-        """Check and place a component that is submitted now. Raises InputError."""
+    def note(
+        self, fields: Mapping[str, Any], now: int, edges: Sequence[Edge], *, alone: bool = False
+    ) -> None:
+        """Check and place a component that is submitted now, a singleton if ``alone``. Raises InputError."""
         given = _checked(fields)
+        if alone:
+            if self._policy.backfill != "slurm":
+                raise ConfigError("dependency_type: found 'SINGLETON'; allowed: only under policy slurm")
+            given["dependency_kinds"] = "SINGLETON"
         given.setdefault("modular_job_id", given["component_id"])
         given["submit_time"] = now
         single = self._placer.place(_DEFAULTS | given)
@@ -78,13 +89,14 @@ class Submissions:
         places = count if self._rigid else sum(len(single.ways) for _, single, _ in self.noted)
         core = self._with_room_for(core, at + count, self._used + places)
         put_components(core, at, self._used, [noted[:2] for noted in self.noted], self._scheme)
+        if self._slurm_rows is not None:
+            core = self._put_slurm(core, self._slurm_rows, at)
         _arrive(core, at, count)
         if self._dependents is None:
             self._dependents = Dependents(core)
-        for _, _, edges in self.noted:
-            for edge in edges:
-                core = self._dependents.add(core, edge)
-                self.edges.append(edge)
+        for row, (given, _, edges) in enumerate(self.noted, at):
+            core = self._dependents.add_all(core, row, edges, any_will_do=bool(given.get("dependency_any")))
+            self.edges += edges
         self._used += places
         self._given += [given for given, _, _ in self.noted]
         self.noted = []
@@ -95,16 +107,39 @@ class Submissions:
         told = workload.table[list(TOLD)]
         if not self._given:
             return told, placements
-        names = dict.fromkeys(name for one in self._given for name in one)
-        columns = {name: [one.get(name, _DEFAULTS[name]) for one in self._given] for name in names}
-        added = Workload.from_columns(**columns)
-        later = expand(added, self._system, only_first=self._policy.placement == "preferred")
+        added, later = self._expanded(self._given)
         table = pd.concat([told, added.table[list(TOLD)]], ignore_index=True)
         texts = [name for name in TOLD if FIELDS[name].is_text]
         return table.astype(dict.fromkeys(texts, "category")), joined(placements, later, len(workload))
 
+    @cached_property
+    def _slurm_rows(self) -> SlurmRows | None:
+        """What writes into the tables of Slurm's schedulers; it knows the numbers that the trace has."""
+        if self._policy.backfill != "slurm":
+            return None
+        rows = SlurmRows(self._system, self._policy.slurm)
+        rows.describe(*self._trace)
+        return rows
+
+    def _put_slurm(self, core: Core, rows: SlurmRows, at: int) -> Core:
+        """Write what was noted into rows ``at ..`` of the tables of Slurm's schedulers."""
+        added, placements = self._expanded([given for given, _, _ in self.noted])
+        counts = np.diff(placements.first)
+        first = np.asarray(core.comp)["first"][at : at + len(counts)]
+        places = np.repeat(first - placements.first[:-1], counts) + np.arange(len(placements.module))
+        return rows.write(core, at, rows.describe(added, placements), places)
+
+    def _expanded(self, given: Sequence[Mapping[str, Any]]) -> tuple[Workload, Placements]:
+        """Components as a workload, and their placements."""
+        names = dict.fromkeys(name for one in given for name in one)
+        added = Workload.from_columns(
+            **{name: [one.get(name, _DEFAULTS[name]) for one in given] for name in names}
+        )
+        return added, expand(added, self._system, only_first=self._policy.placement == "preferred")
+
     def _with_room_for(self, core: Core, rows: int, placements: int) -> Core:
-        if rows <= len(core.comp) and placements <= len(core.place):
+        turns = len(core.turn) if len(core.partition) and not self._rigid else placements
+        if rows <= len(core.comp) and placements <= min(len(core.place), turns):
             return core
         return with_room(core, sizes_for(self._system, 2 * rows, 2 * placements, len(core.edge)))
 

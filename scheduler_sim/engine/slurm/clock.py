@@ -46,7 +46,20 @@ from scheduler_sim.engine.slurm.slots import (
     VALID,
     WEIGHT_FAIR,
 )
-from scheduler_sim.engine.state import DIRTY, DUE, EARLY, HEAD, INF, NEW, NOW, SEEN, TAIL, Core
+from scheduler_sim.engine.state import (
+    COMPONENTS,
+    DIRTY,
+    DUE,
+    EARLY,
+    HEAD,
+    HEAP,
+    INF,
+    NEW,
+    NOW,
+    SEEN,
+    TAIL,
+    Core,
+)
 
 NEWCOMERS_ONLY, ALL_ELSE = 1, 2  # what changed since the last pass of the backfill scheduler
 
@@ -176,7 +189,7 @@ def _next_moment(core: Core) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock[NOW], core.slurm
     time, waits = INF, _somebody_waits(core)
-    if slurm[CALC_PERIOD] and (waits or slurm[WEIGHT_FAIR]):
+    if slurm[CALC_PERIOD] and (waits or (slurm[WEIGHT_FAIR] and _more_comes(core))):
         time = slurm[NEXT_CALC]
     if slurm[ASKED] and waits:
         time = min(time, _last_main(core, now) + slurm[BATCH_SCHED_DELAY])
@@ -239,6 +252,12 @@ def _last_full(core: Core, time: int) -> int:
 def _last_main(core: Core, time: int) -> int:
     """When the main scheduler last made a pass before ``time``."""
     return max(core.slurm[LAST_MAIN], _last_full(core, time - 1))
+
+
+@part
+def _more_comes(core: Core) -> bool:
+    """Whether something runs or is yet to be submitted, so that usage will matter."""
+    return core.clock[HEAP] > 0 or core.clock[SEEN] < core.clock[COMPONENTS]
 
 
 @part

@@ -1,0 +1,97 @@
+"""What Slurm's priorities are made of, as far as time does not change it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.engine.slurm import priority
+from scheduler_sim.engine.state import Core
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.system.system import System
+
+MINUTE = 60
+
+
+def write_factors(
+    core: Core,
+    first: int,
+    table: pd.DataFrame,
+    system: System,
+    placements: Placements,
+    keys: SlurmKeys,
+    shared: np.ndarray,
+    where: Any,
+) -> None:
+    """Write the parts of priorities that time does not change, of components in rows ``first ..``.
+
+    ``where``: rows of their placements; ``shared``: float64[n], the association factor of each.
+    """
+    owner = np.repeat(np.arange(len(table)), np.diff(placements.first))
+    flags = keys.PriorityFlags
+    cores = np.array([max(module.cores_per_node, 1) for module in system.modules])  # 1: Slurm's own default
+    nodes, cpus = placements.nodes, placements.nodes * cores[placements.module]
+    sizes = np.array([module.nodes for module in system.modules])
+    all_nodes, all_cpus = int(sizes.sum()), int((sizes * cores).sum())
+    size = priority.size_factor(
+        nodes,
+        cpus,
+        -(-placements.limit // MINUTE),
+        all_nodes,
+        all_cpus,
+        keys.PriorityFavorSmall,
+        "SMALL_RELATIVE_TO_TIME" in flags,
+    )
+    shares = np.array([partition.priority_job_factor for partition in system.partitions], dtype=np.int64)
+    highest = 1 if "NO_NORMAL_PART" in flags else max(int(shares.max()), 1)
+    named = table["qos"].astype(str).map(lambda name: keys.qos.get(name, 0)).to_numpy(dtype=np.int64)
+    best = 1 if "NO_NORMAL_QOS" in flags else max(keys.qos.values(), default=1)
+    asked = _requested(table, nodes, cpus, owner, list(keys.PriorityWeightTRES))
+    totals = _totals(system, list(keys.PriorityWeightTRES))[placements.partition]
+    core.factor[where] = priority.static_factors(
+        priority.Weights(
+            keys.PriorityWeightAssoc,
+            keys.PriorityWeightJobSize,
+            keys.PriorityWeightPartition,
+            keys.PriorityWeightQOS,
+            list(keys.PriorityWeightTRES.values()),
+        ),
+        size=size,
+        partition=priority.normalised(shares, highest)[placements.partition],
+        qos=priority.normalised(named, best)[owner],
+        association=shared[owner],
+        tres=asked if "NO_NORMAL_TRES" in flags else priority.tres_factors(asked, totals),
+        nice=table["nice"].to_numpy()[owner],
+        listed=np.diff(placements.first)[owner] > 1,
+    )
+    charged = np.bincount(owner, np.maximum(cpus, nodes), len(table))
+    core.job["billing"][first : first + len(table)] = np.maximum(charged, 1)
+
+
+def _requested(
+    table: pd.DataFrame, nodes: np.ndarray, cpus: np.ndarray, owner: np.ndarray, names: list[str]
+) -> np.ndarray:
+    """float64[p, t]: what each placement asks for of the resources that have a weight."""
+    memory = np.maximum(table["memory_kb"].to_numpy()[owner], 0) * nodes / 1024
+    known = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
+    columns = [known.get(name, np.zeros(len(nodes))) for name in names]
+    return np.array(columns, dtype=np.float64).reshape(len(names), len(nodes)).T
+
+
+def _totals(system: System, names: list[str]) -> np.ndarray:
+    """float64[partitions, t]: what each partition has of them."""
+    totals = np.zeros((len(system.partitions), len(names)))
+    for i, partition in enumerate(system.partitions):
+        sets = [one for one, _ in system.sets_of(partition.name)]
+        cpus = sum(one.nodes * one.cores_per_node for one in sets)
+        known = {
+            "cpu": cpus,
+            "billing": cpus,
+            "node": sum(one.nodes for one in sets),
+            "mem": sum(one.nodes * one.memory_gb * 1024 for one in sets),
+        }
+        totals[i] = [known.get(name, 0) for name in names]
+    return totals
