@@ -105,8 +105,10 @@ def test_shipped_policies_are_what_they_say() -> None:
             "slurm": {
                 "version": "19.05",
                 "clock": "simulator",
+                "starts_before_s": 0,
                 "SelectType": "select/linear",
-                "bf_max_job_test": 1000,
+                "bf_max_job_test": 50,
+                "bf_node_space_size": 1000,
                 "KillWait": 60,
                 "OverTimeLimit": 1,
             },

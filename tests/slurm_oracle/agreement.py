@@ -1,0 +1,121 @@
+"""The tables of docs/slurm-agreement.md: `python -m tests.slurm_oracle.agreement docs/slurm-agreement.md`.
+
+Each recorded case is played by the engine with either scheduler looking first within a second; the row is
+that of the recorded run and the order that it comes nearest to.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from scheduler_sim import Policy, Simulation, System, Workload
+from tests.conftest import ROOT
+from tests.slurm_oracle.cases import Case, Fate, Simulated, case_names, load_case, load_simulated
+from tests.slurm_oracle.engine import play_engine
+from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest, start_gaps
+from tests.slurm_oracle.figures import mean_waits as waits_of
+
+SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
+SIMULATED = ("scenario_dep1000",)
+ORDERS = ("main", "backfill")
+CYCLE_S = 31  # of the simulator's backfill scheduler
+_MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(page: str) -> str:
+    """Return the page with its tables made anew."""
+    tables = {"recorded": recorded_table, "simulated": simulated_table}
+    return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
+
+
+def recorded_names() -> list[str]:
+    """All cases but the heterogeneous ones."""
+    return [name for name in case_names() if not name.startswith("E4")]
+
+
+def recorded_table() -> str:
+    head = "| case | jobs | looks first | end states | pairs in the same order, % | median | p90 | worst"
+    lines = [f"{head} | Slurm against itself: order, % | median | p90 | worst | meets |"]
+    lines.append(f"|---|--:|---|---|--:|--:|--:|--:|{'--:|' * 4}---|")
+    return "\n".join(lines + [recorded_row(load_case(name)) for name in recorded_names()])
+
+
+def recorded_row(case: Case) -> str:
+    """The nearest of all runs and orders, beside the distance of two recordings of the same workload."""
+    found = {first: nearest(case, partial(play_engine, looks_first=first)) for first in ORDERS}
+    best = min(ORDERS, key=lambda first: _distance(case, found[first][1]))
+    run, nearest_one = found[best]
+    noise = between_runs(case)
+    apart = _figures(noise) if noise else [""] * 4
+    both = _distance(case, found["main"][1]) == _distance(case, found["backfill"][1])
+    cells = [
+        f"`{run.name}`",
+        str(nearest_one.jobs),
+        "either" if both else best,
+        "the same" if nearest_one.states_equal else "**differ**",
+        *_figures(nearest_one),
+        *apart,
+        "yes" if meets(case, nearest_one) else "**no**",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _distance(case: Case, found: Difference) -> tuple[bool, float, float]:
+    return not meets(case, found), found.median + found.p90, found.worst
+
+
+def _figures(found: Difference) -> list[str]:
+    order = 100 * (1 - found.inversions / found.pairs) if found.pairs else 100.0
+    return [f"{order:.1f}", *(f"{value:.1f}" for value in (found.median, found.p90, found.worst))]
+
+
+def simulated_table() -> str:
+    lines = [
+        "| schedule | jobs | the same second, % | within 31 s, % | worst, s | mean wait, s: theirs | ours |"
+    ]
+    lines.append("|---|--:|--:|--:|--:|---|---|")
+    return "\n".join(lines + [simulated_row(name) for name in SIMULATED])
+
+
+def simulated_row(name: str) -> str:
+    given = load_simulated(name)
+    ours = {fate[0]: fate for fate in play_simulated(given)}
+    gaps, waits = start_gaps(ours, given.run.fates), waits_of(ours, given.run)
+    same, near = (100 * sum(gap <= most for gap in gaps) / len(given.jobs) for most in (0, CYCLE_S))
+    theirs = ", ".join(f"{part} {pair[1]:.1f}" for part, pair in waits.items())
+    mine = ", ".join(f"{part} {pair[0]:.1f}" for part, pair in waits.items())
+    return f"| `{name}` | {len(given.jobs)} | {same:.1f} | {near:.1f} | {max(gaps)} | {theirs} | {mine} |"
+
+
+def play_simulated(given: Simulated) -> list[Fate]:
+    """What the engine makes of a schedule of the DEEP-EST simulator, by the ready policy file."""
+    jobs = sorted(given.jobs, key=lambda job: (job["submit"], job["id"]))
+    system = System.from_dict({"modules": [{"name": name, "nodes": n} for name, n in given.nodes.items()]})
+    ids = [job["id"] for job in jobs]
+    workload = Workload.from_columns(
+        component_id=ids,
+        modular_job_id=ids,
+        submit_time=[job["submit"] for job in jobs],
+        partition=[job["partition"] for job in jobs],
+        nodes=[job["nodes"] for job in jobs],
+        run_time=[job["runtime"] for job in jobs],
+        time_limit=[job["limit"] * 60 for job in jobs],
+        dependency_kinds=[",".join("AFTEROK" for _ in job["depends"]) for job in jobs],
+        dependency_ids=[",".join(map(str, job["depends"])) for job in jobs],
+    )
+    found = Simulation(system, workload, Policy.from_yaml(SIMULATOR)).run().components
+    rows = zip(found["component_id"], found["state"], found["start_time"], found["end_time"], strict=True)
+    return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows]
+
+
+def _known(time: int) -> int | None:
+    return None if time < 0 else int(time)
+
+
+if __name__ == "__main__":
+    import sys
+    from pathlib import Path
+
+    path = Path(sys.argv[1])
+    path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

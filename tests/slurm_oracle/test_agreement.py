@@ -1,0 +1,39 @@
+"""docs/slurm-agreement.md says how near the engine comes to what was recorded, case by case."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ROOT, needs_shared
+from tests.slurm_oracle.agreement import SIMULATED, recorded_names, recorded_row, simulated_row
+from tests.slurm_oracle.cases import DATA, load_case
+
+PAGE = (ROOT / "docs" / "slurm-agreement.md").read_text(encoding="utf-8")
+RECORDED = recorded_names() if DATA.is_dir() else []
+RENEW = "run: python -m tests.slurm_oracle.agreement docs/slurm-agreement.md"
+
+
+@needs_shared
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
+    row = recorded_row(load_case(name))
+    assert row.endswith("| yes |"), row
+    assert row in PAGE, RENEW
+
+
+@needs_shared
+@pytest.mark.parametrize("name", SIMULATED)
+def test_simulated_schedules_are_met_as_the_page_says(name: str) -> None:
+    row = simulated_row(name)
+    same, near = (float(cell) for cell in row.split(" | ")[2:4])
+    assert same >= 95
+    assert near == 100
+    assert row in PAGE, RENEW
+
+
+def test_the_page_has_a_row_for_every_case_and_none_besides() -> None:
+    rows = [line.split("`")[1].split("@")[0] for line in PAGE.splitlines() if line.startswith("| `")]
+    assert len(rows) == len(set(rows))
+    assert set(SIMULATED) <= set(rows)
+    if RECORDED:
+        assert set(rows) == {*RECORDED, *SIMULATED}
