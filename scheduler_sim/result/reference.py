@@ -60,6 +60,8 @@ the name of the first one broken, the component or instant, and the two values t
   at nothing.
 - A run that ended in a requeue is not in the components: with `counts.requeued` above 0, `node-seconds`,
   `nodes-busy`, `queue` and `queue-order` are left out.
+- Nor is the time that a component was in the queue before it was held: with `counts.held_back` above 0,
+  `queue` and `queue-order` are left out.
 """
 
 

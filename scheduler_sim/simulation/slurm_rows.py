@@ -155,8 +155,9 @@ class SlurmRows:
     def _groups_of(self, table: pd.DataFrame) -> np.ndarray:
         """int64[n]: number of the group of each component, -1 = none."""
         users, names = table["user"].cat, table["name"].cat
-        known = np.array(list(self.groups), dtype=object).reshape(-1, 2)
-        user, name = users.categories.get_indexer(known[:, 0]), names.categories.get_indexer(known[:, 1])
+        known = pd.DataFrame(list(self.groups), columns=["user", "name"], dtype=object)
+        user = users.categories.get_indexer(pd.Index(known["user"]))
+        name = names.categories.get_indexer(pd.Index(known["name"]))
         width = len(names.categories)
         there = np.flatnonzero((user >= 0) & (name >= 0))
         there = there[np.argsort(user[there] * width + name[there])]
@@ -177,9 +178,11 @@ def by_share(keys: SlurmKeys) -> bool:
 
 def _numbered(known: Numbers, table: pd.DataFrame, *columns: str) -> np.ndarray:
     """int64[n]: the number of each combination of values, in order of appearance; ``known`` grows."""
-    codes, firsts = pd.factorize(pd.MultiIndex.from_frame(table[list(columns)])) if len(table) else ([], [])
-    numbers = [known.setdefault(tuple(values), len(known)) for values in firsts]
-    return np.array(numbers, dtype=np.int64)[np.asarray(codes, dtype=np.int64)]
+    if not len(table):
+        return np.empty(0, dtype=np.int64)
+    codes, found = pd.factorize(pd.MultiIndex.from_frame(table[list(columns)]))
+    numbers = [known.setdefault(tuple(values), len(known)) for values in found.tolist()]
+    return np.array(numbers, dtype=np.int64)[codes]
 
 
 def _lengthened(table: Any, length: int) -> Any:
