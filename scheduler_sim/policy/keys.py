@@ -62,8 +62,8 @@ class PolicyKeys(Keys):
     name: Title = Field(default="", description="What reports call the policy.")
     order: Order = Field(
         default="fifo",
-        description="Order of the queue, smallest priority value first: one of the classic orders (under "
-        "slurm, fifo stands for Slurm's own priorities), or "
+        description="Order of the queue, smallest priority value first: one of the classic orders (with "
+        "slurm only fifo, which stands for Slurm's own priorities), or "
         "path.py:function, a Python function of your own (the path is relative to the policy file).",
     )
     backfill: Backfill = Field(
@@ -135,6 +135,7 @@ ONLY_WITH = {
     "candidate_time": ("easy",),
     "shadow": ("easy",),
     "slurm": ("slurm",),
+    "order": _NOT_SLURM,
     "placement": _NOT_SLURM,
     "overrun_s": _NOT_SLURM,
     "passes": _NOT_SLURM,
@@ -178,6 +179,7 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
 _HINTS = {
     ("depth", "conservative"): "conservative reserves for the whole queue",
     ("replan", "easy"): "easy computes its reservation at every pass",
+    ("order", "slurm"): "slurm.PriorityType and the weights order the queue",
     ("placement", "slurm"): "Slurm tries the partitions of a list in order of their tiers and priorities",
     ("overrun_s", "slurm"): "slurm.OverTimeLimit, in minutes, is Slurm's",
     ("passes", "slurm"): "slurm.bf_interval and others say when Slurm passes",

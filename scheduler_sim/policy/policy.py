@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import PrivateAttr
 
 from scheduler_sim.config.keys import check_keys
-from scheduler_sim.config.problem import Problem, listed
+from scheduler_sim.config.problem import Location, Problem, listed
 from scheduler_sim.config.yaml_file import read_scalar, read_yaml
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.keys import (
@@ -223,8 +223,10 @@ def _problems(keys: dict[str, Any], folder: Path, changed: Mapping[str, Any] | N
 
 def _merged(first: list[Problem], second: list[Problem]) -> list[Problem]:
     """Both lists, one problem a key: what ``first`` says of a key is the better explanation."""
-    explained = {problem.where for problem in first}
-    return first + [problem for problem in second if problem.where not in explained]
+    explained: dict[Location, Problem] = {}
+    for problem in (*first, *second):
+        explained.setdefault(problem.where, problem)
+    return list(explained.values())
 
 
 def _setting_error(problem: Problem, shown: Mapping[str, str]) -> str:

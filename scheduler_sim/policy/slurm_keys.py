@@ -183,7 +183,8 @@ class SlurmKeys(Keys):
         default=False, description="cancel jobs whose dependency can never be satisfied"
     )
     EnforcePartLimits: Annotated[str, choice("NO", "ANY", "ALL")] = Field(
-        default="NO", description="NO: a job beyond a partition's limits waits for ever; ANY, ALL: rejected"
+        default="NO",
+        description="without effect in this version: who is beyond the limits of all partitions is rejected",
     )
     OverTimeLimit: Count = Field(
         default=0, description="how long a job may run past its limit; plans do not count on it"
@@ -204,7 +205,7 @@ class SlurmKeys(Keys):
     )
     PriorityUsageResetPeriod: Annotated[
         str, choice("NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY")
-    ] = Field(default="NONE", description="when usage is set to 0")
+    ] = Field(default="NONE", description="without effect in this version: usage only decays")
     PriorityFavorSmall: Flag = Field(default=False, description="small jobs have the larger size factor")
     PriorityWeightAge: Count = Field(default=0, description="weight of the age factor")
     PriorityWeightAssoc: Count = Field(default=0, description="weight of the association factor")

@@ -112,7 +112,7 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.MAX_AGE] = keys.PriorityMaxAge or slot.INF
     slurm[at.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in keys.PriorityFlags
     slurm[at.INCREASE_ONLY] = "INCR_ONLY" in keys.PriorityFlags
-    slurm[at.ALGORITHM] = fair_share.CLASSIC if "NO_FAIR_TREE" in keys.PriorityFlags else fair_share.FAIR_TREE
+    slurm[at.ALGORITHM] = _algorithm(keys.PriorityFlags)
     slurm[at.CALC_PERIOD] = keys.PriorityCalcPeriod if aged else 0
     slurm[at.NEXT_RESET] = slot.INF
     core.weight[at.DECAY_RATE] = fair_share.decay_rate(keys.PriorityDecayHalfLife)
@@ -123,6 +123,13 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.SERIAL] = -FIRST_PRIORITY
     period = max(int(slurm[at.CALC_PERIOD]), 1)
     slurm[at.NEXT_CALC] = origin + (start - origin) % period
+
+
+def _algorithm(flags: tuple[str, ...]) -> int:
+    """Of fair share."""
+    if "NO_FAIR_TREE" not in flags:
+        return fair_share.FAIR_TREE
+    return fair_share.DEPTH_OBLIVIOUS if "DEPTH_OBLIVIOUS" in flags else fair_share.CLASSIC
 
 
 def _write_nodes(core: Core, system: System) -> None:

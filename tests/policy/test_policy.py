@@ -230,6 +230,7 @@ MISTAKES = [
     ("backfill: slurm\noverrun_s: 60", "2: overrun_s: found 60 beside backfill: slurm; allowed: only with"),
     ("backfill: slurm\npasses: event", "2: passes: found 'event' beside backfill: slurm; allowed: only "),
     ("backfill: slurm\nplacement: preferred", "2: placement: found 'preferred' beside backfill: slurm; "),
+    ("backfill: slurm\norder: sjf", "2: order: found 'sjf' beside backfill: slurm; allowed: only with "),
     ("backfill: slurm\nslurm: 3", "2: slurm: found 3; allowed: a mapping with the keys version, "),
     ("\nbackfil: easy", "2: backfil: unknown key; allowed: name, order, backfill, depth, "),
     ("backfill: easy\ndepth: 0", "2: depth: found 0; allowed: an integer >= 1"),
