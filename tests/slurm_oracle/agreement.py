@@ -10,6 +10,7 @@ import re
 from functools import partial
 
 from scheduler_sim import Policy, Simulation, System, Workload
+from scheduler_sim.engine.slurm import slots
 from tests.conftest import ROOT
 from tests.slurm_oracle.cases import Case, Fate, Simulated, case_names, load_case, load_simulated
 from tests.slurm_oracle.engine import play_engine
@@ -17,7 +18,7 @@ from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest,
 from tests.slurm_oracle.figures import mean_waits as waits_of
 
 SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
-SIMULATED = ("scenario_dep1000",)
+SIMULATED = ("scenario_dep1000", "d22full")
 ORDERS = ("main", "backfill")
 CYCLE_S = 31  # of the simulator's backfill scheduler
 _MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -89,7 +90,10 @@ def simulated_row(name: str) -> str:
 
 
 def play_simulated(given: Simulated) -> list[Fate]:
-    """What the engine makes of a schedule of the DEEP-EST simulator, by the ready policy file."""
+    """What the engine makes of a schedule of the DEEP-EST simulator, by the ready policy file.
+
+    Jobs with a delay clause are never started by its main scheduler, which gets no depth then.
+    """
     jobs = sorted(given.jobs, key=lambda job: (job["submit"], job["id"]))
     system = System.from_dict({"modules": [{"name": name, "nodes": n} for name, n in given.nodes.items()]})
     ids = [job["id"] for job in jobs]
@@ -104,7 +108,10 @@ def play_simulated(given: Simulated) -> list[Fate]:
         dependency_kinds=[",".join("AFTEROK" for _ in job["depends"]) for job in jobs],
         dependency_ids=[",".join(map(str, job["depends"])) for job in jobs],
     )
-    found = Simulation(system, workload, Policy.from_yaml(SIMULATOR)).run().components
+    simulation = Simulation(system, workload, Policy.from_yaml(SIMULATOR))
+    if jobs[0]["delayed"]:
+        simulation._core.slurm[slots.QUEUE_DEPTH] = -1
+    found = simulation.run().components
     rows = zip(found["component_id"], found["state"], found["start_time"], found["end_time"], strict=True)
     return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows]
 
