@@ -368,7 +368,7 @@ ACT = st.tuples(
     first=st.sampled_from(["main", "backfill"]),
 )
 def test_whatever_is_done_no_node_is_lost_or_held_twice(jobs, acts, first):
-    full = [(submit, nodes, run, 600) for submit, nodes, run in sorted(jobs)]
+    full = [(0, 1, 1, 600), *((submit, nodes, run, 600) for submit, nodes, run in sorted(jobs))]
     sim = cluster(*full, nodes=8, keys={"looks_first": first, "epilog_s": 3})
     calls = {
         "drain": lambda n: sim.drain("cluster", n % 4 + 1),
@@ -404,7 +404,7 @@ def test_whatever_is_done_no_node_is_lost_or_held_twice(jobs, acts, first):
     when=st.integers(1, 120),
 )
 def test_held_and_released_at_once_changes_nothing_but_the_queue_place(jobs, when):
-    full = [(submit, nodes, run, 120) for submit, nodes, run in sorted(jobs)]
+    full = [(0, 1, 1, 120), *((submit, nodes, run, 120) for submit, nodes, run in sorted(jobs))]
     ends = []
     for held in (True, False):
         sim = cluster(*full)
