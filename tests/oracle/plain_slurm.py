@@ -2,7 +2,7 @@
 
 The rules were read in Slurm 22.05's source (job_scheduler.c, backfill.c, controller.c, job_test.c of
 cons_common) and checked on recordings of a running Slurm. One second of the world is handled after the other;
-nothing is skipped and nothing is clever. Heterogeneous jobs, licences, features and arrays are left out.
+nothing is skipped and nothing is clever. Heterogeneous jobs and features are left out.
 
 The daemon has two threads that look at the world once a second. Main passes happen only in the background
 loop: when something was queued and batch_sched_delay has passed since the last, and every sched_interval.
@@ -45,6 +45,7 @@ class Slurm(Passes):
         self.last_backfill = d
         self.next_poll = d + config.bf_interval
         self.last_change = d
+        self.unseen = 0  # 1: nodes that are cleaned up in this second are still COMPLETING
         self.trace: list[tuple] = []
         self.cycles = 0
 
@@ -75,16 +76,20 @@ class Slurm(Passes):
     def _world(self, now: int) -> None:
         """What happens outside the daemon: completions, submissions, operators."""
         self.now = now
+        if not self.c.backfill_first:
+            self._clean_up(now)
+        while len(self.seen) < len(self.jobs) and self.jobs[len(self.seen)].submit <= now:
+            self._submit(self.jobs[len(self.seen)], now)
+        while self.ops and self.ops[0].time <= now:
+            self._operate(self.ops.pop(0), now)
+
+    def _clean_up(self, now: int) -> None:
         for job in self.seen:
             if job.released == now and job.state != RUNNING and job.end < now:
                 self.sched_count += 1
                 self.last_change = now
                 if job.requeue_at is not None:
                     self._back_to_queue(job, now)
-        while len(self.seen) < len(self.jobs) and self.jobs[len(self.seen)].submit <= now:
-            self._submit(self.jobs[len(self.seen)], now)
-        while self.ops and self.ops[0].time <= now:
-            self._operate(self.ops.pop(0), now)
 
     def _ends(self, now: int, phase: int) -> None:
         """Jobs that end in this second: before both threads look (phase 0), between (1) or after them (2)."""
@@ -108,8 +113,11 @@ class Slurm(Passes):
     def _tick(self, now: int) -> None:
         """The two threads of the daemon, in the order of their looks within the second."""
         if self.c.backfill_first:
+            self.unseen = 1
             self._poll_backfill(now)
+            self.unseen = 0
             self._ends(now, 1)
+            self._clean_up(now)
             self._loop(now)
         else:
             self._loop(now)
@@ -292,7 +300,7 @@ class Slurm(Passes):
                 return "wait"
             begun = other.start if other.start is not None else other.end
             return "met" if begun + minutes * 60 <= now else "wait"
-        if not other.done_at(now):
+        if not other.done_at(now - self.unseen):
             return "wait"
         if other.requeue_at is not None:
             return "wait"
@@ -307,7 +315,7 @@ class Slurm(Passes):
         return set().union(*(job.where for job in self.seen if job.state == RUNNING))
 
     def completing(self, now: int) -> set[int]:
-        ended = (j for j in self.seen if j.state not in (PENDING, RUNNING) and j.released > now)
+        ended = (j for j in self.seen if j.state not in (PENDING, RUNNING) and j.released > now - self.unseen)
         return set().union(*(job.where for job in ended))
 
     def _launch(self, job: Job, now: int, nodes: set[int], by: str) -> None:

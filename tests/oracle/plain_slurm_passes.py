@@ -36,15 +36,19 @@ class Passes:
     def main_pass(self, now: int, full: bool) -> None:
         blocked: set[str] = set()
         gone: set[int] = set()
+        tried: dict[str, int] = {}
         depth = 0
         for job, part in self.queue(now):
-            if job.state != PENDING:
+            self.last_change = now
+            if job.state != PENDING or not self._array_has_room(job):
+                continue
+            tried[part] = tried.get(part, 0) + 1
+            if self.c.partition_job_depth and tried[part] > self.c.partition_job_depth:
                 continue
             if not full and depth > self.c.default_queue_depth:
                 break
             depth += 1
-            self.last_change = now
-            if part in blocked:
+            if part in blocked or not self._has_licences(job):
                 continue
             own = set(self.c.partitions[part].nodes)
             if job.nodes > len(own):
@@ -52,9 +56,24 @@ class Passes:
             idle = own - gone - self.allocated() - self.completing(now)
             if len(idle) >= job.nodes:
                 self._launch(job, now, best_fit(idle, job.nodes), "main")
-            elif now - job.eligible >= self.c.bf_min_age_reserve:
+            elif self._old_and_high_enough(now, job, part):
                 blocked.add(part)
                 gone |= own
+
+    def _array_has_room(self, job: Job) -> bool:
+        if job.array < 0 or job.array_limit < 1:
+            return True
+        running = sum(other.state == RUNNING and other.array == job.array for other in self.seen)
+        return running < job.array_limit
+
+    def _has_licences(self, job: Job) -> bool:
+        used = sum(other.licences for other in self.seen if other.state == RUNNING)
+        return used + job.licences <= self.c.licences
+
+    def _old_and_high_enough(self, now: int, job: Job, part: str) -> bool:
+        """Whether it may hold a reservation, and block its partition."""
+        priority = job.part_priority.get(part, job.priority)
+        return now - job.eligible >= self.c.bf_min_age_reserve and priority >= self.c.bf_min_prio_reserve
 
     # ------------------------------------------------------------------ backfill
 
@@ -64,31 +83,45 @@ class Passes:
         if not records:
             return
         space = Space(self._floor(now), self._floor(now + c.bf_window), self.all_nodes)
-        reserved: dict[str, int] = {}
+        reserved: dict[object, int] = {}
         counts: dict[tuple, int] = {}
         tests = started = 0
         for job, part in records:
             if tests >= c.bf_max_job_test:
                 break
-            if job.state != PENDING:
+            if job.state != PENDING or not self._array_has_room(job):
                 continue
-            enough = c.bf_job_part_count_reserve and reserved.get(part, 0) >= c.bf_job_part_count_reserve
-            now_only = bool(enough) or now - job.eligible < c.bf_min_age_reserve
-            if self._over_limits(counts, job, part):
+            if self._over_limits(counts, job, part) or not self._has_licences(job):
                 continue
+            now_only = not self._old_and_high_enough(now, job, part) or self._enough(reserved, job, part)
             tests += self._backfill_one(now, job, part, space, now_only, reserved)
+            if space.full:
+                break
             started += job.state == RUNNING
             if c.bf_max_job_start and started >= c.bf_max_job_start:
                 break
 
     def _over_limits(self, counts: dict[tuple, int], job: Job, part: str) -> bool:
-        pairs = (("part", part), self.c.bf_max_job_part), (("user", job.user), self.c.bf_max_job_user)
+        c = self.c
+        pairs = (
+            (("part", part), c.bf_max_job_part),
+            (("user", job.user), c.bf_max_job_user),
+            (("both", job.user, part), c.bf_max_job_user_part),
+        )
         limits = [(key, limit) for key, limit in pairs if limit]
         if any(counts.get(key, 0) >= limit for key, limit in limits):
             return True
         for key, _ in limits:
             counts[key] = counts.get(key, 0) + 1
         return False
+
+    def _enough(self, reserved: dict[object, int], job: Job, part: str) -> bool:
+        """Whether its partition, its array or the job itself holds as many reservations as it may."""
+        c = self.c
+        kept = ((part, c.bf_job_part_count_reserve), (("job", job.id), int(c.bf_one_resv_per_job)))
+        if job.array >= 0:
+            kept += ((("array", job.array), c.bf_max_job_array_resv),)
+        return any(limit and reserved.get(key, 0) >= limit for key, limit in kept)
 
     def _floor(self, t: int) -> int:
         """Down to a multiple of bf_resolution in absolute (epoch) time."""
@@ -137,12 +170,14 @@ class Passes:
             end = max(end, begin + c.bf_resolution)
             if start > now + c.bf_window:
                 return asked
+            if space.made >= (c.bf_node_space_size or c.bf_max_job_test):
+                space.full = True
+                return asked
             if space.overlaps(nodes, begin, end):
                 later = start
                 continue
-            if c.bf_job_part_count_reserve and reserved.get(part, 0) >= c.bf_job_part_count_reserve:
-                return asked
-            reserved[part] = reserved.get(part, 0) + 1
+            for key in (part, ("job", job.id), ("array", job.array)):
+                reserved[key] = reserved.get(key, 0) + 1
             if nodes - self.allocated():
                 self.last_change = now  # an idle node is marked PLANNED
             space.reserve(nodes, begin, end)

@@ -33,6 +33,9 @@ class Job:
     nice: int = 0
     begin: int = 0
     held: bool = False
+    array: int = -1
+    array_limit: int = -1  # how many tasks of its array may run at once
+    licences: int = 0  # of the one kind that there is
 
     state: str = PENDING
     eligible: int | None = None
@@ -83,16 +86,23 @@ class Config:
     batch_sched_delay: int = 3
     sched_interval: int = 60
     default_queue_depth: int = 100
+    partition_job_depth: int = 0
     bf_interval: int = 30
     bf_resolution: int = 60
     bf_window: int = 1440 * 60
     bf_max_job_test: int = 500
+    bf_node_space_size: int = 0  # 0: as bf_max_job_test
     bf_max_job_user: int = 0
     bf_max_job_part: int = 0
+    bf_max_job_user_part: int = 0
     bf_max_job_start: int = 0
+    bf_max_job_array_resv: int = 20
     bf_min_age_reserve: int = 0
+    bf_min_prio_reserve: int = 0
+    bf_one_resv_per_job: bool = False
     bf_job_part_count_reserve: int = 0
     kill_invalid_depend: bool = False
+    licences: int = 0
     over_time_limit: int = 0  # minutes
     kill_wait: int = 30
     time_limit_period: int = 30

@@ -17,6 +17,8 @@ class Space:
 
     def __init__(self, begin: int, end: int, nodes: set[int]):
         self.records = [Record(begin, end, set(nodes))]
+        self.made = 1  # records made so far: those that are joined again count, too
+        self.full = False
 
     def available(self, own: set[int], start: int, end: int) -> tuple[set[int], int]:
         """Nodes of `own` that are in no reservation from start to end, both included; the next to try."""
@@ -42,6 +44,7 @@ class Space:
         for moment in (begin, end):
             for i, record in enumerate(self.records):
                 if record.begin < moment < record.end:
+                    self.made += 1
                     self.records[i : i + 1] = [
                         Record(record.begin, moment, set(record.nodes)),
                         Record(moment, record.end, set(record.nodes)),

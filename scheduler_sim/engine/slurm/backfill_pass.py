@@ -175,7 +175,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
             core.slurm[VALID] = min(core.slurm[VALID], time - core.slurm[BF_WINDOW])
             return INF
         begin, end = _span(core, placement, time)
-        if is_free(core, it, begin, end):
+        if core.slurm[RECORDS] >= core.slurm[BF_RECORDS] or is_free(core, it, begin, end):
             return time
         start = time if time > start else time + core.slurm[BF_RESOLUTION]
 

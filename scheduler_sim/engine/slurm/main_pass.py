@@ -33,18 +33,18 @@ def main_pass(core: Core, depth: int) -> bool:
     for i in range(turns(core)):
         row, placement = turn(core, i)
         it = core.partition[core.way[placement].partition]
-        if core.comp[row].state != WAITING or it.blocked:
-            continue
-        if most and it.tried >= most:
-            continue
         if open_partitions == 0:
             break
+        if core.comp[row].state != WAITING or not may_run(core, row):
+            continue
+        it.tried += 1
+        if most and it.tried > most:
+            continue
         if tried > depth:
             whole = False
             break
         tried += 1
-        it.tried += 1
-        if not may_run(core, row) or not has_licences(core, placement):
+        if it.blocked or not has_licences(core, placement):
             continue
         if _picked(core, placement):
             start_on_picked(core, row, placement, 0)
