@@ -300,7 +300,7 @@ class Slurm(Passes):
                 return "wait"
             begun = other.start if other.start is not None else other.end
             return "met" if begun + minutes * 60 <= now else "wait"
-        if not other.done_at(now - self.unseen):
+        if not other.done_at(now - (self.unseen if other.where else 0)):
             return "wait"
         if other.requeue_at is not None:
             return "wait"
