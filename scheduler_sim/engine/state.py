@@ -211,6 +211,7 @@ class Core(NamedTuple):
     assoc: Table  # ASSOC
     order: Ints  # the associations, by group
     weight: Floats  # what is not whole
+    resets: Ints  # when usage is forgotten
 
 
 class SlurmSizes(NamedTuple):
@@ -228,6 +229,7 @@ class SlurmSizes(NamedTuple):
     records: int = 0
     turns: int = 0
     associations: int = 0
+    resets: int = 0
 
 
 class Sizes(NamedTuple):
@@ -291,6 +293,7 @@ def blank(sizes: Sizes) -> Core:
         assoc=table(slots.ASSOC, slurm.associations),
         order=np.zeros(slurm.associations, dtype=np.int64),
         weight=np.zeros(slots.WEIGHTS),
+        resets=np.full(slurm.resets, INF),
     )
     core.lists[ARRIVALS, : sizes.rows] = np.arange(sizes.rows)
     core.clock[MODULES] = sizes.modules

@@ -52,8 +52,10 @@ class Single(NamedTuple):
 class Placer:
     """Finds the placements of single components on a system, by the options of ``expand``."""
 
-    def __init__(self, system: System, *, only_first: bool, by_sets: bool = False) -> None:
-        self._system, self._only_first, self._by_sets = system, only_first, by_sets
+    def __init__(
+        self, system: System, *, only_first: bool, by_sets: bool = False, beyond: str = "ANY"
+    ) -> None:
+        self._system, self._only_first, self._by_sets, self._beyond = system, only_first, by_sets, beyond
         self._partitions = lru_cache(maxsize=4096)(system.partitions_for)
 
     def place(self, asked: Mapping[str, Any]) -> Single:
@@ -63,10 +65,12 @@ class Placer:
         features or licences cannot be understood.
         """
         partitions = self._partitions(asked["partition"])
-        up = [partition for partition in partitions if partition.state != "DOWN"]
-        down = [partition for partition in partitions if partition.state == "DOWN"]
-        open_ways = list(self._ways(asked, up))
-        ways = open_ways or list(self._ways(asked, down))
+        over = [p for p in partitions if not _within(asked, p, _limit(asked, p))]
+        up = [p for p in partitions if p.state != "DOWN" and p not in over]
+        waits = [p for p in partitions if p not in up and (p not in over or self._beyond == "NO")]
+        refused = self._beyond == "ALL" and over
+        open_ways = [] if refused else list(self._ways(asked, up))
+        ways = open_ways or ([] if refused else list(self._ways(asked, waits)))
         first = ways[:1] if self._only_first else ways
         tier, limit = partitions[0].priority, _limit(asked, partitions[0])
         return Single(tuple(first), tier, limit, bool(ways) and not open_ways)
@@ -78,7 +82,7 @@ class Placer:
             module, limit, nodes = self._system.modules[number], _limit(asked, partition), asked["nodes"]
             choices = self._choices(asked, partition) if self._by_sets else ()
             fits = any(one.least <= nodes <= one.most for one in choices)
-            if (fits if self._by_sets else _fits(asked, module)) and self._takes(asked, partition, limit):
+            if (fits if self._by_sets else _fits(asked, module)) and self._takes(asked, partition):
                 for demand in demands:
                     cost = nodes * module.cost_per_node * limit
                     yield Way(number, nodes, limit, asked["run_time"], cost, demand, choices)
@@ -106,17 +110,23 @@ class Placer:
             partition.name, asked["constraint"], cores=_cores(asked), memory_kb=memory
         )
 
-    def _takes(self, asked: Mapping[str, Any], partition: Partition, limit: int) -> bool:
-        """Tell whether a partition takes a component of its size and limit."""
-        return (
-            partition.state not in NO_SUBMISSIONS
-            and partition.min_nodes <= asked["nodes"] <= self._system.nodes_of(partition.name)
-            and (partition.max_nodes is None or asked["nodes"] <= partition.max_nodes)
-            and (partition.max_time_s is None or limit <= partition.max_time_s)
+    def _takes(self, asked: Mapping[str, Any], partition: Partition) -> bool:
+        """Tell whether a partition takes submissions, and has as many nodes."""
+        return partition.state not in NO_SUBMISSIONS and asked["nodes"] <= self._system.nodes_of(
+            partition.name
         )
 
     def _there_is(self, demand: tuple[int, ...]) -> bool:
         return all(d <= r.amount for d, r in zip(demand, self._system.resources, strict=True))
+
+
+def _within(asked: Mapping[str, Any], partition: Partition, limit: int) -> bool:
+    """Tell whether a component keeps the limits of a partition on nodes and time."""
+    return (
+        partition.min_nodes <= asked["nodes"]
+        and (partition.max_nodes is None or asked["nodes"] <= partition.max_nodes)
+        and (partition.max_time_s is None or limit <= partition.max_time_s)
+    )
 
 
 def _limit(asked: Mapping[str, Any], partition: Partition) -> int:

@@ -85,12 +85,20 @@ class Placements:
 
 
 def expand(
-    workload: Workload, system: System, *, only_first: bool = False, by_sets: bool = False
+    workload: Workload,
+    system: System,
+    *,
+    only_first: bool = False,
+    by_sets: bool = False,
+    beyond: str = "ANY",
 ) -> Placements:
     """Expand every component that is simulated; ``only_first`` keeps the first placement that can run.
 
     With ``by_sets`` a placement needs enough nodes that will do, and says which; without it, what
     a component asks of a node must hold for every node of the module.
+
+    ``beyond`` is what becomes of who asks for more than the limits of its partitions (Slurm's
+    EnforcePartLimits): rejected if it is beyond those of all (ANY), of any (ALL), or it waits for ever (NO).
 
     Raises TraceError, with the line, where a partition does not exist or a request for
     features or licences cannot be understood.
@@ -118,11 +126,19 @@ def expand(
     reason = way.reasons(owner, partition, nodes, limit, demand, of_nodes)
     possible = reason == len(REASONS)
     asked = np.searchsorted(owner, np.arange(len(rows)))
-    possible, held = _without_closed(owner, possible, way.down[partition], len(rows))
+    over = way.beyond(partition, nodes, limit)
+    if beyond == "NO":
+        without = way.reasons(owner, partition, nodes, limit, demand, of_nodes, limits_count=False)
+        possible |= over & (without == len(REASONS))
+    elif beyond == "ALL":
+        possible &= np.bincount(owner[over], minlength=len(rows))[owner] == 0
+    possible, held = _without_closed(owner, possible, way.down[partition] | over, len(rows))
     if only_first:
         possible &= _first_of_each(owner, possible)
     counts = np.bincount(owner[possible], minlength=len(rows))
-    impossible = np.bincount(reason[asked][counts == 0], minlength=len(REASONS))
+    why = reason[asked]  # of the first partition, or of the one that stands in the way
+    np.minimum.at(why, owner[why[owner] == len(REASONS)], reason[why[owner] == len(REASONS)])
+    impossible = np.bincount(why[counts == 0], minlength=len(REASONS))
     return Placements(
         rows=rows,
         first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
@@ -250,18 +266,29 @@ class _Ways:
         limit: Ints,
         demand: Ints,
         of_nodes: NodeDemands | None,
+        *,
+        limits_count: bool = True,
     ) -> Ints:
         """Number of the first reason why each placement can never run, ``len(REASONS)`` if it can."""
         tests = [
             self.refuses[partition],
             nodes > self.size[partition],
-            (self.max_nodes[partition] >= 0) & (nodes > self.max_nodes[partition]),
-            nodes < self.min_nodes[partition],
-            (self.max_time[partition] >= 0) & (limit > self.max_time[partition]),
+            *(limits_count & test for test in self._beyond(partition, nodes, limit)),
             *self._unfit(owner, partition, nodes, of_nodes),
             (demand > self._amounts()).any(axis=1),
         ]
         return np.select(tests, range(len(tests)), default=len(tests)).astype(np.int64)
+
+    def beyond(self, partition: Ints, nodes: Ints, limit: Ints) -> NDArray[np.bool_]:
+        """Whether a placement asks for more, or fewer, than the limits of its partition allow."""
+        return np.asarray(np.logical_or.reduce(self._beyond(partition, nodes, limit)))
+
+    def _beyond(self, partition: Ints, nodes: Ints, limit: Ints) -> list[NDArray[np.bool_]]:
+        return [
+            (self.max_nodes[partition] >= 0) & (nodes > self.max_nodes[partition]),
+            nodes < self.min_nodes[partition],
+            (self.max_time[partition] >= 0) & (limit > self.max_time[partition]),
+        ]
 
     def _unfit(
         self, owner: Ints, partition: Ints, nodes: Ints, of_nodes: NodeDemands | None

@@ -105,6 +105,7 @@ HalfLife = Annotated[
 ]
 OptionalUnits = Annotated[int | None, whole(1)]
 OptionalSeconds = Annotated[int | None, whole(0)]
+OptionalPeriod = Annotated[int, whole(-1)]
 Signed = Annotated[int, whole(-(10**12), 10**12)]
 
 
@@ -125,7 +126,12 @@ class SlurmKeys(Keys):
     )
 
     # the main scheduler
-    sched_interval: Seconds = Field(default=60, description="time between two passes over the whole queue")
+    sched_interval: OptionalPeriod = Field(
+        default=60, description="time between two passes over the whole queue; -1: none are made"
+    )
+    sched_min_interval: Count = Field(
+        default=2, description="least time between two passes, microseconds; only whole seconds count"
+    )
     batch_sched_delay: Seconds = Field(
         default=3, description="time from one pass to the next that an event asks for"
     )
@@ -138,8 +144,9 @@ class SlurmKeys(Keys):
     defer: Flag = Field(default=False, description="19.05: an end does not bring a pass at once, as in 22.05")
 
     # the backfill scheduler
-    bf_interval: Seconds = Field(
-        default=30, description="time from one backfill pass to the next; 0: a pass at every instant (ours)"
+    bf_interval: OptionalPeriod = Field(
+        default=30,
+        description="time from one backfill pass to the next; -1: none are made; 0: one at every instant (ours)",
     )
     bf_max_job_test: OptionalUnits = Field(default=None, description="jobs tested in a pass, which then ends")
     bf_node_space_size: OptionalUnits = Field(
@@ -184,7 +191,8 @@ class SlurmKeys(Keys):
     )
     EnforcePartLimits: Annotated[str, choice("NO", "ANY", "ALL")] = Field(
         default="NO",
-        description="without effect in this version: who is beyond the limits of all partitions is rejected",
+        description="who asks for more than the limits of its partitions is rejected if it is beyond those of "
+        "all (ANY) or of any (ALL); NO: it waits for ever",
     )
     OverTimeLimit: Count = Field(
         default=0, description="how long a job may run past its limit; plans do not count on it"
@@ -205,7 +213,7 @@ class SlurmKeys(Keys):
     )
     PriorityUsageResetPeriod: Annotated[
         str, choice("NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY")
-    ] = Field(default="NONE", description="without effect in this version: usage only decays")
+    ] = Field(default="NONE", description="when usage is forgotten, on the clock of the epoch, UTC")
     PriorityFavorSmall: Flag = Field(default=False, description="small jobs have the larger size factor")
     PriorityWeightAge: Count = Field(default=0, description="weight of the age factor")
     PriorityWeightAssoc: Count = Field(default=0, description="weight of the association factor")

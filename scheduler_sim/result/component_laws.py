@@ -96,13 +96,14 @@ def run_time(schedule: Schedule) -> Breach:
 
 
 def time_limit(schedule: Schedule) -> Breach:
-    """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long."""
+    """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late."""
     allowed = schedule.of("time_limit") + schedule.overrun_s
     ran_for = schedule.of("end_time") - schedule.of("start_time")
-    row = _first(schedule.ran & (ran_for > allowed))
+    row = _first(schedule.ran & (ran_for > allowed + schedule.late_s))
     if row is not None:
         return f"{schedule.name(row)} ran for {ran_for[row]} s, its limit + overrun is {allowed[row]} s"
-    row = _first(schedule.in_state("TIMEOUT") & (ran_for != allowed))
+    off = (ran_for < allowed) | (ran_for > allowed + schedule.late_s)
+    row = _first(schedule.in_state("TIMEOUT") & off)
     if row is not None:
         return (
             f"{schedule.name(row)} is TIMEOUT after {ran_for[row]} s, its limit + overrun is {allowed[row]} s"

@@ -20,6 +20,7 @@ class Schedule:
     ----------
     modules : nodes of each module.
     overrun_s : how long after its time limit a component is killed, s.
+    late_s : how much later, at most: Slurm looks for such components now and then.
     several_placements : True if some component could have run in more than one way, so
         that its module while it waited is not in the tables.
     lost_runs : True if some component was requeued after a run that the tables do not show.
@@ -38,6 +39,10 @@ class Schedule:
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
         counts = manifest.get("counts", {})
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
+        self.late_s = 0
+        if slurm := self.policy.get("slurm"):
+            self.overrun_s = 60 * int(slurm["OverTimeLimit"])
+            self.late_s = int(slurm["limit_check_s"]) + int(slurm["launch_s"] or slurm["latency"] != "none")
         self.several_placements = bool(counts.get("several_placements", 0))
         self.lost_runs = bool(counts.get("requeued", 0))
         self.lost_waits = bool(counts.get("held_back", 0))

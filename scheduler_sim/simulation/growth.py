@@ -48,6 +48,7 @@ def _slurm_sizes(core: Core, sizes: Sizes) -> SlurmSizes:
         records=max(records_for(int(core.slurm[BF_RECORDS]), sizes.rows), len(core.record)),
         turns=sizes.placements,
         associations=len(core.assoc),
+        resets=len(core.resets),
     )
 
 

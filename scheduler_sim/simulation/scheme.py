@@ -75,6 +75,15 @@ def scheme_of(policy: Policy, *, rigid: bool) -> Scheme:
     )
 
 
+def expansion(policy: Policy) -> dict[str, Any]:
+    """Return the options with which placements are made for a policy."""
+    slurm = policy.backfill == "slurm"
+    return {
+        "only_first": policy.placement == "preferred",
+        "beyond": policy.slurm.EnforcePartLimits if slurm else "ANY",
+    }
+
+
 def needs_compiling(policy: Policy) -> bool:
     """Whether running this policy will first compile its loop (about ten seconds, once)."""
     return is_to_compile(scheme_of(policy, rigid=True))

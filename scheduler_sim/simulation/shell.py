@@ -22,7 +22,7 @@ from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
-from scheduler_sim.simulation.scheme import is_to_compile, scheme_of
+from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -91,7 +91,7 @@ class Simulation(Actions):
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._steps_at_once = FIRST_STEPS
-        self._placements = expand(self.workload, self.system, only_first=self.policy.placement == "preferred")
+        self._placements = expand(self.workload, self.system, **expansion(self.policy))
         self._scheme = scheme_of(self.policy, rigid=self._placements.rigid)
         self._core = load(self.workload, self.system, self._placements, self._scheme)
         self.env = self._joined(env)

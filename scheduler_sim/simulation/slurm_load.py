@@ -18,9 +18,9 @@ WORD = 64
 FIRST_PRIORITY = 4294901759
 """Of the first submission under priority/basic, as observed on Slurm 22.05."""
 MINUTE = 60
+LONG_AFTER_S = 10 * 366 * 86400
 
 PLAIN = {
-    at.SCHED_INTERVAL: "sched_interval",
     at.BATCH_SCHED_DELAY: "batch_sched_delay",
     at.QUEUE_DEPTH: "default_queue_depth",
     at.PARTITION_JOB_DEPTH: "partition_job_depth",
@@ -84,6 +84,7 @@ def load_slurm(
     """Write Slurm's parameters, its nodes, and the trace, whose placements stand in rows ``where``."""
     _write_rules(core, keys)
     _write_nodes(core, system)
+    core = core._replace(resets=_resets(core, keys))
     return rows.write(core, 0, trace, where)
 
 
@@ -96,7 +97,9 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.HOLDING] = 1
     slurm[at.BF_WINDOW] = keys.bf_window * MINUTE
     slurm[at.OVER_TIME] = keys.OverTimeLimit * MINUTE
-    slurm[at.BUILTIN] = keys.SchedulerType == "sched/builtin"
+    slurm[at.BUILTIN] = keys.SchedulerType == "sched/builtin" or keys.bf_interval < 0
+    slurm[at.SCHED_INTERVAL] = max(keys.sched_interval, 0)
+    slurm[at.SCHED_MIN_INTERVAL] = keys.sched_min_interval // 1_000_000
     slurm[at.GROUPED] = keys.grouped_ends and keys.SelectType != "select/linear"
     slurm[at.ALIGNED] = keys.version != "19.05"
     slurm[at.AT_END] = keys.version == "19.05" and not keys.defer
@@ -114,7 +117,6 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.INCREASE_ONLY] = "INCR_ONLY" in keys.PriorityFlags
     slurm[at.ALGORITHM] = _algorithm(keys.PriorityFlags)
     slurm[at.CALC_PERIOD] = keys.PriorityCalcPeriod if aged else 0
-    slurm[at.NEXT_RESET] = slot.INF
     core.weight[at.DECAY_RATE] = fair_share.decay_rate(keys.PriorityDecayHalfLife)
     core.weight[at.DAMPING] = keys.FairShareDampeningFactor
     slurm[at.LAST_MAIN] = slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
@@ -123,6 +125,15 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.SERIAL] = -FIRST_PRIORITY
     period = max(int(slurm[at.CALC_PERIOD]), 1)
     slurm[at.NEXT_CALC] = origin + (start - origin) % period
+
+
+def _resets(core: Core, keys: SlurmKeys) -> np.ndarray:
+    """int64[..]: when usage is forgotten, s of the trace, up to long after the last submission; UTC."""
+    last = int(core.comp["submit"].max(initial=0)) + LONG_AFTER_S
+    times = fair_share.reset_times(
+        keys.PriorityUsageResetPeriod, int(core.clock[slot.NOW]) + keys.epoch, last + keys.epoch
+    )
+    return np.asarray(times - keys.epoch)
 
 
 def _algorithm(flags: tuple[str, ...]) -> int:

@@ -20,7 +20,7 @@ from scheduler_sim.simulation.dependents import Dependents, Edge
 from scheduler_sim.simulation.growth import with_room
 from scheduler_sim.simulation.load import put_components, sizes_for
 from scheduler_sim.simulation.outcome import TOLD
-from scheduler_sim.simulation.scheme import Scheme, scheme_of
+from scheduler_sim.simulation.scheme import Scheme, expansion, scheme_of
 from scheduler_sim.simulation.slurm_rows import SlurmRows
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.fields import FIELDS
@@ -51,7 +51,7 @@ class Submissions:
     ) -> None:
         self._system, self._policy, self._scheme = system, policy, scheme
         self._trace = (trace, placements)
-        self._placer = Placer(system, only_first=policy.placement == "preferred")
+        self._placer = Placer(system, **expansion(policy))
         self._used = len(placements.rows) if placements.rigid else len(placements.module)
         self._rigid = placements.rigid
         self._given: list[dict[str, Any]] = []
@@ -135,7 +135,7 @@ class Submissions:
         added = Workload.from_columns(
             **{name: [one.get(name, _DEFAULTS[name]) for one in given] for name in names}
         )
-        return added, expand(added, self._system, only_first=self._policy.placement == "preferred")
+        return added, expand(added, self._system, **expansion(self._policy))
 
     def _with_room_for(self, core: Core, rows: int, placements: int) -> Core:
         turns = len(core.turn) if len(core.partition) and not self._rigid else placements

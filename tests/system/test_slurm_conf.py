@@ -379,7 +379,6 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("parameter", "preempt_youngest_first", "PREEMPTION"),
         ("parameter", "bf_hetjob_immediate whole_pack", "HETEROGENEOUS"),
         ("parameter", "Ignore_NUMA", "SHARING"),
-        ("parameter", "sched_min_interval", "WHOLE_SECONDS"),
         ("parameter", "bf_busy_nodes sched_max_job_start", "NOT_MODELLED"),
     ],
 )

@@ -37,6 +37,7 @@ from scheduler_sim.engine.slurm.slots import (
     PLANNED,
     QUEUE_DEPTH,
     SCHED_INTERVAL,
+    SCHED_MIN_INTERVAL,
     SEEN_BEFORE,
     SEEN_FROM,
     SELF,
@@ -134,9 +135,9 @@ def _note_change(core: Core) -> None:
 def _main(core: Core, ended: bool) -> None:
     now, slurm = core.clock[NOW], core.slurm
     full = slurm[SCHED_INTERVAL] > 0 and _last_full(core, now) == now
-    asked = slurm[ASKED] and (
-        now - _last_main(core, now) >= slurm[BATCH_SCHED_DELAY] or (ended and slurm[AT_END])
-    )
+    since = now - _last_main(core, now)
+    asked = slurm[ASKED] and since >= slurm[SCHED_MIN_INTERVAL]
+    asked = asked and (since >= slurm[BATCH_SCHED_DELAY] or (ended and slurm[AT_END]))
     if not full and not asked:
         return
     waiting = core.clock[TAIL] - core.clock[HEAD]
@@ -192,7 +193,8 @@ def _next_moment(core: Core) -> int:
     if slurm[CALC_PERIOD] and (waits or (slurm[WEIGHT_FAIR] and _more_comes(core))):
         time = slurm[NEXT_CALC]
     if slurm[ASKED] and waits:
-        time = min(time, _last_main(core, now) + slurm[BATCH_SCHED_DELAY])
+        wait = max(slurm[BATCH_SCHED_DELAY], slurm[SCHED_MIN_INTERVAL])
+        time = min(time, _last_main(core, now) + wait)
     if waits and slurm[SCHED_INTERVAL] and (slurm[UNSEEN_BY_FULL] or not slurm[SKIP]):
         time = min(time, _last_full(core, now) + slurm[SCHED_INTERVAL])
     if waits and not slurm[BUILTIN]:

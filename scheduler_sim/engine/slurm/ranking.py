@@ -25,13 +25,12 @@ from scheduler_sim.engine.slurm.slots import (
     ACCRUE_ALWAYS,
     ALGORITHM,
     BASIC,
-    BY_ORDER,
     DAMPING,
     DECAY_RATE,
     INCREASE_ONLY,
     LAST_CALC,
     MAX_AGE,
-    NEXT_RESET,
+    RESETS_DONE,
     SERIAL,
     WEIGHT_AGE,
     WEIGHT_FAIR,
@@ -42,8 +41,6 @@ from scheduler_sim.engine.state import COMPLEX, HEAD, NOW, QUEUE, RUNNING, TAIL,
 @part
 def give_priority(core: Core, row: int) -> None:
     """Priority of one that is submitted or released."""
-    if core.slurm[BY_ORDER] or core.job[row].given:
-        return
     if core.slurm[BASIC]:
         key = core.slurm[SERIAL] + core.job[row].nice
         core.slurm[SERIAL] += 1
@@ -84,8 +81,9 @@ def charge_until(core: Core, row: int, time: int) -> None:
 @part
 def _let_usage_fade(core: Core) -> None:
     now, algorithm = core.clock[NOW], core.slurm[ALGORITHM]
-    if now >= core.slurm[NEXT_RESET]:
+    while core.slurm[RESETS_DONE] < len(core.resets) and now >= core.resets[core.slurm[RESETS_DONE]]:
         reset(core.assoc)
+        core.slurm[RESETS_DONE] += 1
     if algorithm != FAIR_TREE:
         account_usage(core.assoc, algorithm)
     decay(core.assoc, decay_over(core.weight[DECAY_RATE], float(now - core.slurm[LAST_CALC])))

@@ -13,6 +13,7 @@ import numpy as np
 (
     HOLDING,  # 1 = nodes are held by name: Slurm's schedulers are at work
     SCHED_INTERVAL,
+    SCHED_MIN_INTERVAL,
     BATCH_SCHED_DELAY,
     QUEUE_DEPTH,
     PARTITION_JOB_DEPTH,
@@ -48,7 +49,6 @@ import numpy as np
     GROUPED,  # 1 = ends of running components are predicted in groups
     SKIP,  # 1 = passes that can change nothing are skipped
     BASIC,  # 1 = priority/basic: in order of submission
-    BY_ORDER,  # 1 = one of the classic orders takes the place of Slurm's priorities
     AT_END,  # 1 = an end brings a pass at once
     ALWAYS_MORE,  # 1 = the backfill scheduler does not ask whether anything changed
     WEIGHT_AGE,
@@ -73,7 +73,7 @@ import numpy as np
     SELF,  # 1 = a pass like the last one is itself a change to look out for
     NEXT_CALC,  # when priorities are computed next
     LAST_CALC,  # ... and were last
-    NEXT_RESET,  # when usage is next forgotten
+    RESETS_DONE,  # how often usage has been forgotten
     SEEN_BEFORE,  # submissions handled up to the instant before
     SERIAL,  # of the next submission or release, under priority/basic
     SPARE,  # first free piece

@@ -28,7 +28,6 @@ MOVED = "Slurm 22.05 reads it in DependencyParameters alone"
 
 RECORDS = "how the daemon keeps its records does not change a schedule"
 HETEROGENEOUS = "components of heterogeneous jobs are scheduled on their own in this version"
-WHOLE_SECONDS = "passes are a second or more apart here: less changes nothing, more is not modelled"
 
 RUNNING = "priorities of running jobs decide nothing without preemption"
 
@@ -72,7 +71,6 @@ _PARTITION = {
 _PARAMETERS_BY_REASON = {
     NO_TIME: "bf_continue bf_max_time bf_yield_interval bf_yield_sleep build_queue_timeout max_rpc_cnt"
     " max_sched_time",
-    WHOLE_SECONDS: "sched_min_interval",
     RECORDS: "correspond_after_task_cnt disable_job_shrink enable_job_state_cache max_depend_depth",
     DAEMONS: "inventory_interval no_backup_scheduling",
     ACCESS: "enable_user_top",
