@@ -146,7 +146,7 @@ class SlurmKeys(Keys):
     # the backfill scheduler
     bf_interval: OptionalPeriod = Field(
         default=30,
-        description="time from one backfill pass to the next; -1: none are made; 0: one at every instant (ours)",
+        description="time from one backfill pass to the next; -1: none is made; 0: one an instant (ours)",
     )
     bf_max_job_test: OptionalUnits = Field(default=None, description="jobs tested in a pass, which then ends")
     bf_node_space_size: OptionalUnits = Field(
@@ -191,8 +191,8 @@ class SlurmKeys(Keys):
     )
     EnforcePartLimits: Annotated[str, choice("NO", "ANY", "ALL")] = Field(
         default="NO",
-        description="who asks for more than the limits of its partitions is rejected if it is beyond those of "
-        "all (ANY) or of any (ALL); NO: it waits for ever",
+        description="who asks for more than its partitions' limits is rejected if it is beyond those of all "
+        "(ANY) or of any (ALL); NO: it waits for ever",
     )
     OverTimeLimit: Count = Field(
         default=0, description="how long a job may run past its limit; plans do not count on it"

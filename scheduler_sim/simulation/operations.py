@@ -64,8 +64,6 @@ class Operations:
                 )
             if name in ONLY_SLURM and not core.slurm[at.HOLDING]:
                 raise ConfigError(f"update: {name!r} has no meaning here; allowed: under policy slurm")
-            if name in ("priority", "nice") and core.slurm[at.BY_ORDER]:
-                raise ConfigError(f"update: {name!r} has no meaning here; allowed: under Slurm's priorities")
         return {name: int(value) for name, value in given.items()}
 
     def carry_out(self, core: Core, operation: Operation) -> None:
@@ -102,7 +100,7 @@ class Operations:
         slurm = bool(core.slurm[at.HOLDING])
         core.columns[1, row] = limit
         key, second_key = float(core.comp[row].key), float(core.comp[row].second_key)
-        if not slurm or core.slurm[at.BY_ORDER]:
+        if not slurm:
             keys, second_keys = keys_of(core, slice(row, row + 1), self._scheme)
             key = key if keys is None else float(keys[0])
             second_key = second_key if second_keys is None else float(second_keys[0])
