@@ -12,8 +12,6 @@ NOT_HONOURED = {
     "api_call": "components with API calls, which have no effect",
     "dynamic": "DYNAMIC dependencies, which have no effect",
     "singleton": "SINGLETON dependencies, which have no effect",
-    "after_minutes": "dependencies that end minutes after a start, which end with the start",
-    "dependency_any": "components for which any one dependency is enough; all are waited for",
     "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
     "skipped_predecessor": "dependencies on records that are not simulated, which are left out",
     "licences": "components that ask for licences; the system states none, so they are not limited",

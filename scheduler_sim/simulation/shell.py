@@ -31,6 +31,9 @@ from scheduler_sim.workload.trace_io import read_trace
 LAST = EventPriority(2)
 """SimPy priority of the core's step: after everybody else who acts at the same instant."""
 
+HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton")
+"""What traces ask for that has a meaning under policy slurm alone."""
+
 FIRST_STEPS = 10
 LOOK_EVERY_S = 0.2
 """The core comes back so often, whatever the policy, for Ctrl-C and the progress display."""
@@ -159,7 +162,9 @@ class Simulation(Actions):
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
             edges = pd.concat([edges, added], ignore_index=True)
         table, placements = self._submissions.joined(self.workload, self._placements)
-        not_honoured = {**self.workload.not_honoured(), **placements.not_limited}
+        honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else ()
+        asked = {name: n for name, n in self.workload.not_honoured().items() if name not in honoured}
+        not_honoured = {**asked, **placements.not_limited}
         return outcome.build_result(
             stopped(self._core, self._now()),
             table,

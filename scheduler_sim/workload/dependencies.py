@@ -51,18 +51,13 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
     rows, wishes = _wishes_of_rows(table, source, skipped)
     targets = _Targets(table, source, wishes)
     tasks = table["array_task_id"].to_numpy()
-    any_one = table["dependency_any"].to_numpy() != 0
-    counts = dict.fromkeys(
-        ("dynamic", "singleton", "after_minutes", "dependency_any", "skipped_predecessor"), 0
-    )
+    counts = dict.fromkeys(("dynamic", "singleton", "skipped_predecessor"), 0)
     found: list[tuple[int, int, str, int]] = []
     singletons = []
     for row, wanted in zip(rows.tolist(), wishes, strict=True):
         concerned = {ALONE[wish.kind] for wish in wanted if wish.kind in ALONE}
         if "singleton" in concerned:
             singletons.append(row)
-        if any_one[row] and len(wanted) > 1:
-            concerned.add("dependency_any")
         for wish in wanted:
             if wish.kind in ALONE:
                 continue
@@ -72,8 +67,6 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
                 message = "depends on a component that is not in the trace"
                 allowed = "the id of a component of this trace"
                 raise problem(table, source, row, "dependency_ids", message, named, allowed)
-            if wish.minutes:
-                concerned.add("after_minutes")
             if skipped[after].any():
                 concerned.add("skipped_predecessor")
             kind = "AFTEROK" if wish.kind == "AFTERCORR" else wish.kind

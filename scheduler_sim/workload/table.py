@@ -134,7 +134,7 @@ class Workload:
 
         Keys, present where the count is above 0: ``heterogeneous`` (components scheduled
         separately), ``begin_time``, ``hold``, ``nice``, ``array_limit``, ``delay``, ``api_call``,
-        ``dynamic``, ``singleton``, ``after_minutes``, ``dependency_any`` (all are needed),
+        ``dynamic``, ``singleton``,
         ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not simulated).
         """
         column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}
