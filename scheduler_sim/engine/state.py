@@ -200,7 +200,9 @@ class Core(NamedTuple):
     array: Table  # ARRAY
     group: Table  # GROUP
     counter: Table  # COUNTER [users, 1 + partitions]
-    masks: Words  # [.., w] the nodes of modules, partitions and constraints
+    masks: Words  # [.., w] the nodes of modules, partitions, weights and constraints
+    choice: Table  # CHOICE
+    need: Table  # NEED
     sets: Words  # [NODE_SETS, w]
     piece: Table  # PIECE
     record: Table  # RECORD [r]
@@ -225,6 +227,8 @@ class SlurmSizes(NamedTuple):
     groups: int = 0
     words: int = 0
     masks: int = 0
+    choices: int = 0
+    needs: int = 0
     pieces: int = 0
     records: int = 0
     turns: int = 0
@@ -283,6 +287,8 @@ def blank(sizes: Sizes) -> Core:
         group=table(slots.GROUP, slurm.groups),
         counter=table(slots.COUNTER, slurm.users, 1 + slurm.partitions),
         masks=np.zeros((slurm.masks, slurm.words), dtype=np.uint64),
+        choice=table(slots.CHOICE, slurm.choices),
+        need=table(slots.NEED, slurm.needs),
         sets=np.zeros((slots.NODE_SETS, slurm.words), dtype=np.uint64),
         piece=table(slots.PIECE, slurm.pieces),
         record=table(slots.RECORD, slurm.records),

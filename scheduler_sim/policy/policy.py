@@ -158,6 +158,11 @@ class Policy(PolicyKeys):
             return self.depth or 1
         return 0
 
+    @property
+    def names_nodes(self) -> bool:
+        """Whether it tells the nodes of a module apart; the others count them."""
+        return self.backfill == "slurm" and bool(self.slurm.fixed_nodes)
+
     def order_function(self) -> OrderFunction | None:
         """Return the user's own order, loaded from its file; None for an order by name."""
         return self._function(self.order, "order")

@@ -44,6 +44,8 @@ def _slurm_sizes(core: Core, sizes: Sizes) -> SlurmSizes:
         groups=len(core.group),
         words=core.masks.shape[1],
         masks=len(core.masks),
+        choices=len(core.choice),
+        needs=len(core.need),
         pieces=len(core.piece),
         records=max(records_for(int(core.slurm[BF_RECORDS]), sizes.rows), len(core.record)),
         turns=sizes.placements,

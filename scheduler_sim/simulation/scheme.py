@@ -80,6 +80,7 @@ def expansion(policy: Policy) -> dict[str, Any]:
     slurm = policy.backfill == "slurm"
     return {
         "only_first": policy.placement == "preferred",
+        "by_sets": policy.names_nodes,
         "beyond": policy.slurm.EnforcePartLimits if slurm else "ANY",
     }
 

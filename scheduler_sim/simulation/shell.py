@@ -82,7 +82,7 @@ class Simulation(Actions):
     ) -> None:
         self.policy = Policy.resolve(policy)
         self.system, self._inputs = _opened(system, "system", System.from_file)
-        if self.policy.backfill != "slurm":
+        if not self.policy.names_nodes:
             self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])

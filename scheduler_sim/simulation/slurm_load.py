@@ -11,10 +11,10 @@ from scheduler_sim.engine.slurm import fair_share
 from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core, SlurmSizes
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.simulation.slurm_masks import Masks, bits
 from scheduler_sim.simulation.slurm_rows import Described, SlurmRows
 from scheduler_sim.system.system import System
 
-WORD = 64
 FIRST_PRIORITY = 4294901759
 """Of the first submission under priority/basic, as observed on Slurm 22.05."""
 MINUTE = 60
@@ -65,8 +65,10 @@ def slurm_sizes(
         users=len(rows.users),
         groups=len(rows.groups),
         arrays=len(rows.arrays),
-        words=sum(_words(module.nodes) for module in system.modules),
-        masks=len(system.modules) + parts,
+        words=int(rows.masks.low[-1]),
+        masks=len(rows.masks),
+        choices=rows.masks.choices,
+        needs=rows.masks.needs,
         pieces=sum(module.nodes for module in system.modules) + 1,
         records=records_for(keys.settled("bf_node_space_size"), count),
         turns=len(trace.placements.module) if not trace.placements.rigid else 0,
@@ -83,7 +85,7 @@ def load_slurm(
 ) -> Core:
     """Write Slurm's parameters, its nodes, and the trace, whose placements stand in rows ``where``."""
     _write_rules(core, keys)
-    _write_nodes(core, system)
+    _write_nodes(core, system, rows.masks)
     core = core._replace(resets=_resets(core, keys))
     return rows.write(core, 0, trace, where)
 
@@ -143,32 +145,15 @@ def _algorithm(flags: tuple[str, ...]) -> int:
     return fair_share.DEPTH_OBLIVIOUS if "DEPTH_OBLIVIOUS" in flags else fair_share.CLASSIC
 
 
-def _write_nodes(core: Core, system: System) -> None:
+def _write_nodes(core: Core, system: System, masks: Masks) -> None:
     """Nodes are numbered through, each module from a new word on; all are idle."""
-    low = 0
+    for number, partition in enumerate(system.partitions):
+        it, i = core.partition[number], system.module_index(partition.module)
+        it.module, it.low, it.high = i, masks.low[i], masks.low[i + 1]
+        it.members = len(system.modules) + number
+        it.lightest, it.heaviest = masks.lightest[i]
     for i, module in enumerate(system.modules):
-        high = low + _words(module.nodes)
-        core.masks[i] = _bits([range(module.nodes)], low, core.masks.shape[1])
-        for number, partition in enumerate(system.partitions):
-            if partition.module.lower() != module.name.lower():
-                continue
-            it, mask = core.partition[number], len(system.modules) + number
-            it.module, it.low, it.high, it.members = i, low, high, mask
-            core.masks[mask] = _bits([r for _, r in system.sets_of(partition.name)], low, core.masks.shape[1])
-        core.sets[at.IDLE] |= core.masks[i]
-        low = high
+        core.sets[at.IDLE] |= bits([range(module.nodes)], int(masks.low[i]), core.sets.shape[1])
     core.sets[at.UP] = core.sets[at.IDLE]
     core.piece["next"][:-1] = np.arange(1, len(core.piece))
     core.piece["next"][-1] = -1
-
-
-def _words(nodes: int) -> int:
-    return -(-nodes // WORD)
-
-
-def _bits(ranges: list[range], low: int, words: int) -> np.ndarray:
-    """uint64[words]: nodes, numbered from 0 in their module, whose words begin at ``low``."""
-    flags = np.zeros(words * WORD, dtype=np.uint8)
-    for numbers in ranges:
-        flags[low * WORD + numbers.start : low * WORD + numbers.stop] = 1
-    return np.packbits(flags, bitorder="little").view("<u8").astype(np.uint64)

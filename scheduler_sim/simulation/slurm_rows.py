@@ -18,6 +18,7 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.slurm_factors import write_factors
+from scheduler_sim.simulation.slurm_masks import Masks
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -37,6 +38,7 @@ class Described(NamedTuple):
     placements : their ways
     users, arrays, charged : int64[n]; -1 = of no array; the association
     alone : bool[n], the singletons
+    nodes : int64[p, 3], the mask of each placement, its first choice and the one after its last
     """
 
     table: pd.DataFrame
@@ -45,6 +47,7 @@ class Described(NamedTuple):
     arrays: np.ndarray
     charged: np.ndarray
     alone: np.ndarray
+    nodes: np.ndarray
 
 
 class SlurmRows:
@@ -53,6 +56,7 @@ class SlurmRows:
     Attributes
     ----------
     users, arrays, groups : the numbers given; groups are users and names with singletons among them
+    masks : sets of nodes
     tree : the associations, None where shares do not count
     """
 
@@ -63,6 +67,7 @@ class SlurmRows:
         self.users: Numbers = {}
         self.arrays: Numbers = {}
         self.groups: Numbers = {}
+        self.masks = Masks(system)
         self.tree: Associations | None = None
 
     def describe(self, workload: Workload, placements: Placements) -> Described:
@@ -80,21 +85,22 @@ class SlurmRows:
             users, accounts = zip(*self._charged, strict=True) if self._charged else ((), ())
             self.tree = associations(self._keys.accounts, users, accounts)
             charged = self.tree.row[pairs]
-        return Described(table, placements, _numbered(self.users, table, "user"), arrays, charged, alone)
+        numbers, nodes = _numbered(self.users, table, "user"), self.masks.number(placements)
+        return Described(table, placements, numbers, arrays, charged, alone, nodes)
 
     def write(self, core: Core, first: int, new: Described, where: Any) -> Core:
         """Write components into rows ``first ..``, their ways into rows ``where``, with room for both."""
         core = self._with_numbers(core)
         self._write_jobs(core, slice(first, first + len(new.table)), new)
-        self._write_ways(core, new.placements, where)
+        self._write_ways(core, new.placements, new.nodes, where)
         if not core.slurm[at.BASIC]:
             shared = self._association_factors(new.charged)
             write_factors(core, first, new.table, self._system, new.placements, self._keys, shared, where)
         return core
 
     def _with_numbers(self, core: Core) -> Core:
-        """A core with a record for each user, array, group and association."""
-        core = core._replace(
+        """A core with a record for each user, array, group, set of nodes and association."""
+        core = self.masks.write(core)._replace(
             counter=_lengthened(core.counter, len(self.users)),
             array=_lengthened(core.array, len(self.arrays)),
             group=_lengthened(core.group, len(self.groups)),
@@ -121,10 +127,12 @@ class SlurmRows:
         comp["missing"] += waits + comp["held"] + new.alone
         self._chain(core, rows)
 
-    def _write_ways(self, core: Core, placements: Placements, where: Any) -> None:
+    def _write_ways(self, core: Core, placements: Placements, nodes: np.ndarray, where: Any) -> None:
         tiers = np.array([partition.priority for partition in self._system.partitions], dtype=np.int64)
         core.way["partition"][where] = placements.partition
-        core.way["mask"][where] = len(self._system.modules) + placements.partition
+        for name, column in zip(("mask", "first", "last"), nodes.T, strict=True):
+            core.way[name][where] = column
+        core.way["choice"][where] = nodes[:, 1]
         core.way["run"][where] = placements.run
         core.way["tier"][where] = tiers[placements.partition]
         core.place["limit"][where] = core.place["test"][where] = -(-placements.limit // MINUTE) * MINUTE

@@ -127,8 +127,8 @@ class NodeChoice:
 
     @property
     def least(self) -> int:
-        """Number of nodes a component must ask for at least, so that each count can be met; 1 without."""
-        return max((count for count, _ in self.at_least), default=1)
+        """Number of nodes a component must ask for at least: each count has nodes of its own; 1 without."""
+        return max(sum(count for count, _ in self.at_least), 1)
 
     @property
     def most(self) -> int:

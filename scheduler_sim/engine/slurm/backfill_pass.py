@@ -12,7 +12,7 @@ from scheduler_sim.engine.life import promise, withdraw
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
-from scheduler_sim.engine.slurm.bits import copy, count, count_common
+from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
     first_chance,
@@ -28,6 +28,7 @@ from scheduler_sim.engine.slurm.nodes import pick, pick_idle
 from scheduler_sim.engine.slurm.predicted import earliest_thinkable, fits_now, predicted_start
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
+    BEST,
     BF_INTERVAL,
     BF_MAX_JOB_START,
     BF_MAX_JOB_TEST,
@@ -35,6 +36,7 @@ from scheduler_sim.engine.slurm.slots import (
     BF_RESOLUTION,
     BF_WINDOW,
     BROKEN_OFF,
+    EITHER,
     FIXED,
     IDLE,
     LATER,
@@ -182,6 +184,29 @@ def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
 
 @part
 def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
+    """When the nodes AVAILABLE suffice, those in LATER, for the choice that comes first."""
+    way = core.way[placement]
+    way.choice = way.first
+    if way.last - way.first == 1:
+        return _slot_of_choice(core, placement, ahead)
+    it = core.partition[way.partition]
+    best, best_time = way.first, INF
+    copy(core.sets[EITHER], core.sets[AVAILABLE], it.low, it.high)
+    for choice in range(way.first, way.last):
+        way.choice = choice
+        copy(core.sets[AVAILABLE], core.sets[EITHER], it.low, it.high)
+        keep_common(core.sets[AVAILABLE], core.masks[core.choice[choice].mask], it.low, it.high)
+        time = _slot_of_choice(core, placement, ahead)
+        if time < best_time:
+            best, best_time = choice, time
+            copy(core.sets[BEST], core.sets[LATER], it.low, it.high)
+    way.choice = best
+    copy(core.sets[LATER], core.sets[BEST], it.low, it.high)
+    return best_time
+
+
+@part
+def _slot_of_choice(core: Core, placement: int, ahead: bool) -> int:
     """When the nodes AVAILABLE suffice, by planned ends if it may plan ahead."""
     if ahead:
         return predicted_start(core, placement)

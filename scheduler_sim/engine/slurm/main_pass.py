@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.queue import close_gaps
-from scheduler_sim.engine.slurm.bits import copy, count, keep_common, take_out
-from scheduler_sim.engine.slurm.nodes import pick
+from scheduler_sim.engine.slurm.bits import copy, keep_common, take_out
+from scheduler_sim.engine.slurm.nodes import pick, suffices
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
     BF_MIN_AGE,
@@ -60,14 +60,16 @@ def main_pass(core: Core, depth: int) -> bool:
 @part
 def _picked(core: Core, placement: int) -> bool:
     """Choose its nodes among those that are idle and not behind a blocked partition, if they suffice."""
-    it = core.partition[core.way[placement].partition]
-    available = core.sets[AVAILABLE]
-    copy(available, core.sets[FREE], it.low, it.high)
-    keep_common(available, core.masks[core.way[placement].mask], it.low, it.high)
-    if count(available, it.low, it.high) < core.place[placement].nodes:
-        return False
-    pick(core, placement, AVAILABLE)
-    return True
+    way = core.way[placement]
+    it, available = core.partition[way.partition], core.sets[AVAILABLE]
+    for choice in range(way.first, way.last):
+        way.choice = choice
+        copy(available, core.sets[FREE], it.low, it.high)
+        keep_common(available, core.masks[core.choice[choice].mask], it.low, it.high)
+        if suffices(core, placement, AVAILABLE):
+            pick(core, placement, AVAILABLE)
+            return True
+    return False
 
 
 @part

@@ -2,7 +2,8 @@
 
 A choice is a best fit by consecutive nodes: the smallest run of free nodes that suffices,
 else the largest one and so on with what is left (Slurm's documentation of select/linear and
-select/cons_tres).
+select/cons_tres). Nodes of less weight go first (slurm.conf(5), Weight), and those that a
+count in the constraint asks for before all others.
 """
 
 from __future__ import annotations
@@ -14,27 +15,71 @@ from scheduler_sim.engine.slurm.bits import (
     NONE,
     ONE,
     clear,
-    copy,
     count,
-    keep_common,
+    count_common,
     next_one,
     next_zero,
     ones_in,
     put,
     take_out,
 )
-from scheduler_sim.engine.slurm.slots import IDLE, LATER, LEAVING, PICKED, REST, SPARE, UP
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.slurm.slots import IDLE, LEAVING, PICKED, REST, SPARE, UP
+from scheduler_sim.engine.state import Core, Table
 
 
 @part
 def pick(core: Core, placement: int, source: int) -> None:
-    """Choose the nodes of a placement among those of a set that holds enough; the choice is PICKED."""
-    it = core.partition[core.way[placement].partition]
-    rest, picked = core.sets[REST], core.sets[PICKED]
-    copy(rest, core.sets[source], it.low, it.high)
+    """Choose the nodes of a placement among those of a set that suffices; the choice is PICKED."""
+    it, choice = core.partition[core.way[placement].partition], core.choice[core.way[placement].choice]
+    picked = core.sets[PICKED]
     clear(picked, it.low, it.high)
     wanted = core.place[placement].nodes
+    for i in range(choice.first, choice.last):
+        nodes = core.masks[core.need[i].mask]
+        there = count_common(picked, nodes, it.low, it.high)
+        if there < core.need[i].count:
+            wanted -= core.need[i].count - there
+            _add_lightest(core, it, source, core.need[i].mask, core.need[i].count - there)
+    _add_lightest(core, it, source, choice.mask, wanted)
+
+
+@part
+def suffices(core: Core, placement: int, source: int) -> bool:
+    """Whether a set within its mask has enough nodes for a placement, and enough of each kind it needs."""
+    it = core.partition[core.way[placement].partition]
+    if count(core.sets[source], it.low, it.high) < core.place[placement].nodes:
+        return False
+    return has_needs(core, placement, source)
+
+
+@part
+def has_needs(core: Core, placement: int, source: int) -> bool:
+    """Whether a set has enough nodes of each kind that the choice of a placement counts."""
+    it, choice = core.partition[core.way[placement].partition], core.choice[core.way[placement].choice]
+    for i in range(choice.first, choice.last):
+        nodes = core.masks[core.need[i].mask]
+        if count_common(core.sets[source], nodes, it.low, it.high) < core.need[i].count:
+            return False
+    return True
+
+
+@part
+def _add_lightest(core: Core, it: Table, source: int, mask: int, wanted: int) -> None:
+    """Add to PICKED so many nodes of a set that are in a mask, those of the least weight first."""
+    rest = core.sets[REST]
+    for weight in range(it.lightest, it.heaviest):
+        for word in range(it.low, it.high):
+            rest[word] = core.sets[source, word] & core.masks[mask, word] & core.masks[weight, word]
+        take_out(rest, core.sets[PICKED], it.low, it.high)
+        some = min(wanted, count(rest, it.low, it.high))
+        _add_best_fit(core, it, some)
+        wanted -= some
+
+
+@part
+def _add_best_fit(core: Core, it: Table, wanted: int) -> None:
+    """Add to PICKED so many nodes of REST, which has them, run by run."""
+    rest, picked = core.sets[REST], core.sets[PICKED]
     end = it.high << 6
     while wanted > 0:
         best, best_size = -1, 0
@@ -55,11 +100,8 @@ def pick(core: Core, placement: int, source: int) -> None:
 
 @part
 def pick_idle(core: Core, placement: int) -> None:
-    """Choose among the idle nodes that it may use."""
-    it = core.partition[core.way[placement].partition]
-    copy(core.sets[LATER], core.sets[IDLE], it.low, it.high)
-    keep_common(core.sets[LATER], core.masks[core.way[placement].mask], it.low, it.high)
-    pick(core, placement, LATER)
+    """Choose among the idle nodes that it may use, all of which are counted."""
+    pick(core, placement, IDLE)
 
 
 @part

@@ -10,7 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import everywhere
 from scheduler_sim.engine.slurm.bits import count
-from scheduler_sim.engine.slurm.nodes import take_held
+from scheduler_sim.engine.slurm.nodes import has_needs, suffices, take_held
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
     AVAILABLE,
@@ -32,7 +32,7 @@ MOST_IN_GROUP = 200
 
 @part
 def fits_now(core: Core, placement: int) -> bool:
-    """Whether AVAILABLE has enough nodes that are idle, or about to be; they are in LATER."""
+    """Whether nodes of AVAILABLE that are idle, or about to be, suffice; they are in LATER."""
     it = core.partition[core.way[placement].partition]
     later, idle, leaving, available = (
         core.sets[LATER],
@@ -42,7 +42,7 @@ def fits_now(core: Core, placement: int) -> bool:
     )
     for word in range(it.low, it.high):
         later[word] = (idle[word] | leaving[word]) & available[word]
-    return count(later, it.low, it.high) >= core.place[placement].nodes
+    return suffices(core, placement, LATER)
 
 
 @part
@@ -68,7 +68,7 @@ def earliest_thinkable(core: Core, placement: int) -> int:
 
 @part
 def predicted_start(core: Core, placement: int) -> int:
-    """When AVAILABLE will have enough nodes by planned ends, INF if never; they are in LATER."""
+    """When nodes of AVAILABLE will suffice by planned ends, INF if never; they are in LATER."""
     if fits_now(core, placement):
         return core.clock[NOW]
     it = core.partition[core.way[placement].partition]
@@ -97,7 +97,7 @@ def predicted_start(core: Core, placement: int) -> int:
                 break
         if last < 0:
             return INF
-        if missing <= 0 and not (full and i < stop):
+        if missing <= 0 and not (full and i < stop) and has_needs(core, placement, LATER):
             return _end_as_seen(core, last)
         if full:
             continue

@@ -93,8 +93,8 @@ DECAY_RATE, DAMPING = range(2)
 WEIGHTS = 2
 
 # Rows of ``sets``
-IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP = range(8)
-NODE_SETS = 8
+IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST = range(10)
+NODE_SETS = 10
 
 PARTITION = np.dtype(
     [
@@ -102,6 +102,8 @@ PARTITION = np.dtype(
         ("low", "i8"),  # words of its module: low .. high - 1
         ("high", "i8"),
         ("members", "i8"),  # row of ``masks``: its nodes
+        ("lightest", "i8"),  # rows of ``masks``: the nodes of its module by weight, ascending
+        ("heaviest", "i8"),  # ... up to the one before this
         ("tried", "i8"),  # components tried in this pass
         ("reserved", "i8"),  # reservations made in this pass
         ("blocked", "i8"),  # main scheduler: nothing more starts here in this pass
@@ -112,12 +114,25 @@ PARTITION = np.dtype(
 WAY = np.dtype(
     [
         ("partition", "i8"),
-        ("mask", "i8"),  # row of ``masks``: the nodes it may use
+        ("mask", "i8"),  # row of ``masks``: the nodes it may use, by any of its choices
+        ("first", "i8"),  # its choices: first .. last - 1
+        ("last", "i8"),
+        ("choice", "i8"),  # the one that was tried last
         ("tier", "i8"),
         ("key", "f8"),  # minus its priority: smaller first, as in every queue
         ("run", "i8"),  # s it would take without a limit
     ]
 )
+
+# Nodes a placement may take: one choice, or one for each alternative of ``[a|b]``.
+CHOICE = np.dtype(
+    [
+        ("mask", "i8"),  # row of ``masks``: those that will do
+        ("first", "i8"),  # what it needs besides, counts of nodes: first .. last - 1
+        ("last", "i8"),
+    ]
+)
+NEED = np.dtype([("mask", "i8"), ("count", "i8")])  # at least so many of these nodes
 
 # What Slurm adds to a component.
 JOB = np.dtype(

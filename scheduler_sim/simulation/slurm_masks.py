@@ -1,0 +1,121 @@
+"""Sets of nodes as rows of words: those of modules, partitions, weights, and what components ask for.
+
+A row keeps its number when more components come, as whatever rows refer to by number does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from scheduler_sim.engine.slurm import slots as at
+from scheduler_sim.engine.state import Core, Ints
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.system.module import Module, NodeChoice
+from scheduler_sim.system.system import System
+
+WORD = 64
+
+Ranges = tuple[range, ...]
+
+
+class Masks:
+    """Numbers sets of nodes and choices among them, and writes them into the core.
+
+    Each module begins with a new word. The first rows are the modules, then come the
+    partitions.
+
+    Attributes
+    ----------
+    low : word with which each module begins, and where the last one ends
+    lightest : rows of the nodes of each module by weight, ascending: from, and up to the one before
+    """
+
+    def __init__(self, system: System) -> None:
+        self.low = np.cumsum([0] + [-(-module.nodes // WORD) for module in system.modules])
+        self._sets: list[tuple[int, Ranges]] = []
+        for number, module in enumerate(system.modules):
+            self._sets.append((number, (range(module.nodes),)))
+        partitions = [tuple(numbers for _, numbers in system.sets_of(p.name)) for p in system.partitions]
+        for partition, ranges in zip(system.partitions, partitions, strict=True):
+            self._sets.append((system.module_index(partition.module), ranges))
+        self._whole = tuple((NodeChoice(ranges),) for ranges in partitions)
+        self.lightest = [self._by_weight(i, module) for i, module in enumerate(system.modules)]
+        self._rows = {one: row for row, one in reversed(list(enumerate(self._sets)))}
+        self._choices: list[tuple[int, int, int]] = []
+        self._needs: list[tuple[int, int]] = []
+        self._ways: dict[tuple[int, tuple[NodeChoice, ...]], tuple[int, int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._sets)
+
+    @property
+    def choices(self) -> int:
+        """How many choices there are."""
+        return len(self._choices)
+
+    @property
+    def needs(self) -> int:
+        """How many counts of nodes they need."""
+        return len(self._needs)
+
+    def number(self, placements: Placements) -> Ints:
+        """int64[p, 3]: the mask of each placement, its first choice and the one after its last."""
+        demands = placements.of_nodes
+        if demands is not None:
+            kinds, kind = demands.kinds, demands.kind
+        else:  # all nodes of the partition
+            kinds, kind = self._whole, placements.partition
+        used, one_of_each, position = np.unique(kind, return_index=True, return_inverse=True)
+        modules = placements.module[one_of_each]
+        ways = [self._way(int(module), kinds[i]) for module, i in zip(modules, used, strict=True)]
+        return np.array(ways, dtype=np.int64).reshape(-1, 3)[position]
+
+    def write(self, core: Core) -> Core:
+        """A core that has all of them."""
+        if len(core.masks) < len(self._sets):
+            core = core._replace(masks=np.zeros((len(self._sets), core.masks.shape[1]), dtype=np.uint64))
+        for row, (module, ranges) in enumerate(self._sets):
+            core.masks[row] = bits(ranges, int(self.low[module]), core.masks.shape[1])
+        return core._replace(choice=_table(self._choices, at.CHOICE), need=_table(self._needs, at.NEED))
+
+    def _by_weight(self, number: int, module: Module) -> tuple[int, int]:
+        weights = sorted({one.weight for one in module.sets})
+        if len(weights) == 1:
+            return number, number + 1
+        for weight in weights:
+            pairs = zip(module.sets, module.ranges, strict=True)
+            self._sets.append((number, tuple(numbers for one, numbers in pairs if one.weight == weight)))
+        return len(self._sets) - len(weights), len(self._sets)
+
+    def _way(self, module: int, choices: tuple[NodeChoice, ...]) -> tuple[int, int, int]:
+        if (module, choices) not in self._ways:
+            together = {numbers for choice in choices for numbers in choice.anywhere}
+            ordered = tuple(sorted(together, key=lambda numbers: numbers.start))
+            mask, first = self._row(module, ordered), len(self._choices)
+            for choice in choices:
+                needed = len(self._needs)
+                self._needs += [(self._row(module, ranges), count) for count, ranges in choice.at_least]
+                self._choices.append((self._row(module, choice.anywhere), needed, len(self._needs)))
+            self._ways[module, choices] = mask, first, len(self._choices)
+        return self._ways[module, choices]
+
+    def _row(self, module: int, ranges: Ranges) -> int:
+        if (module, ranges) not in self._rows:
+            self._rows[module, ranges] = len(self._sets)
+            self._sets.append((module, ranges))
+        return self._rows[module, ranges]
+
+
+def bits(ranges: Iterable[range], low: int, words: int) -> np.ndarray:
+    """uint64[words]: nodes, numbered from 0 in their module, whose words begin at ``low``."""
+    flags = np.zeros(words * WORD, dtype=np.uint8)
+    for numbers in ranges:
+        flags[low * WORD + numbers.start : low * WORD + numbers.stop] = 1
+    return np.packbits(flags, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _table(rows: list[Any], dtype: np.dtype[Any]) -> Any:
+    return np.array(rows, dtype=dtype).view(np.recarray)
