@@ -214,18 +214,17 @@ def edges_between(workload: Workload, placements: Placements) -> pd.DataFrame:
 
 def write_edges(core: Core, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:
     """Write the dependencies, by the component waited for; bool[n]: who needs any one of theirs alone."""
-    if not len(edges):
+    count, rows = len(edges), np.arange(core.clock[slot.COMPONENTS])
+    needs = np.bincount(edges["row"], minlength=len(rows))
+    if len(core.job):
+        core.job["hopes"][: len(rows)] = np.where(any_will_do & (needs > 0), needs, 1)
+    if not count:
         return
     edges = edges.sort_values("after_row", kind="stable")
-    count = len(edges)
     core.edge["successor"][:count] = edges["row"]
     core.edge["kind"][:count] = edges["kind"]
     core.edge["delay"][:count] = edges["delay"]
-    rows = np.arange(core.clock[slot.COMPONENTS])
     after = edges["after_row"].to_numpy()
     core.comp["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
     core.comp["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
-    needs = np.bincount(edges["row"], minlength=len(rows))
     core.comp["missing"][: len(rows)] += np.where(any_will_do, np.minimum(needs, 1), needs)
-    if len(core.job):
-        core.job["hopes"][: len(rows)] = np.where(any_will_do, needs, 1)

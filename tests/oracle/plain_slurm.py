@@ -44,7 +44,7 @@ class Slurm(Passes):
         self.sched_count = 0
         self.last_backfill = d
         self.next_poll = d + config.bf_interval
-        self.last_change = d
+        self.last_change = d - 1
         self.unseen = 0  # 1: nodes that are cleaned up in this second are still COMPLETING
         self.trace: list[tuple] = []
         self.cycles = 0

@@ -19,7 +19,8 @@ class Passes:
         for job in list(self.seen):
             if job.state == PENDING and self._test(job, now):
                 records += [(job, part) for part in job.partitions]
-        if self.c.builtin and not self.c.multifactor:
+        tiers = {part.tier for part in self.c.partitions.values()}
+        if self.c.builtin and not self.c.multifactor and len(tiers) == 1:
             return records
         return sorted(
             records,
