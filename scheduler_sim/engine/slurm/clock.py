@@ -48,6 +48,7 @@ from scheduler_sim.engine.slurm.slots import (
     WEIGHT_FAIR,
 )
 from scheduler_sim.engine.state import (
+    COMPLEX,
     COMPONENTS,
     DIRTY,
     DUE,
@@ -180,9 +181,14 @@ def _backfill(core: Core) -> None:
 
 @part
 def _plan_stands(core: Core) -> bool:
-    """Whether those planned by the last pass would be planned likewise now."""
+    """Whether those planned by the last pass would be planned likewise now, and before all newcomers.
+
+    Who is last in the queue may still have a turn in a partition of a higher tier.
+    """
     slurm = core.slurm
-    return slurm[PLANNED] > 0 and core.clock[NOW] < slurm[VALID] and slurm[SKIP] == 1 and slurm[FIXED] == 1
+    if core.rules[COMPLEX] or not slurm[SKIP] or not slurm[FIXED]:
+        return False
+    return slurm[PLANNED] > 0 and core.clock[NOW] < slurm[VALID]
 
 
 @part
