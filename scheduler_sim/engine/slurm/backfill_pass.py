@@ -18,6 +18,7 @@ from scheduler_sim.engine.slurm.node_space import (
     first_chance,
     gather,
     is_free,
+    last_hopeless,
     next_change,
     open_plan,
     prolong_plan,
@@ -161,7 +162,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
         if time == INF or time > later:  # other nodes come free before that
             if later > core.slurm[WINDOW_END] or not ahead:
                 return INF
-            start = later
+            start = last_hopeless(core, core.way[placement].mask, it, later, soonest) if counted else later
             continue
         pick(core, placement, LATER)
         if time < start:

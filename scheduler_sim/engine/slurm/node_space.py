@@ -76,6 +76,28 @@ def first_chance(core: Core, partition: int, start: int, length: int, nodes: int
 
 
 @part
+def last_hopeless(core: Core, mask: int, it: Table, start: int, soonest: int) -> int:
+    """From ``start`` on, the last boundary with new nodes that lies before ``soonest``; else ``start``.
+
+    Tries at those before it are in vain: each is followed by another before anything can start.
+    New is what the record before does not have: where nothing is, a record is part of the one
+    before. So only for those who may use every node of their partition.
+    """
+    if mask != it.members:
+        return start
+    members = core.masks[mask]
+    record = _record_at(core, start)
+    while core.record[record].next >= 0 and core.record[record].end < soonest:
+        following = core.record[record].next
+        for word in range(it.low, it.high):
+            if core.space[following, word] & ~core.space[record, word] & members[word] != NONE:
+                start = core.record[record].end
+                break
+        record = following
+    return start
+
+
+@part
 def gather(core: Core, it: Table, start: int, length: int) -> int:
     """Keep in AVAILABLE what is free in all records that ``start`` and ``length`` touch.
 
