@@ -104,7 +104,7 @@ COMMANDS = {
     "unknown option": (["run", CLUSTER, SAMPLE, "--fast"], "--fast"),
     "abbreviated option": (["run", CLUSTER, SAMPLE, "--pol", "easy"], "--pol"),
     "unknown policy": (["run", CLUSTER, SAMPLE, "--policy", "esay"], "did you mean 'easy'"),
-    "policy of a later version": (["run", CLUSTER, SAMPLE, "--policy", "slurm"], "not yet"),
+    "priorities as a policy": (["run", CLUSTER, SAMPLE, "--policy", "multifactor"], "PriorityType"),
     "no such policy file": (["run", CLUSTER, SAMPLE, "--policy", "none.yaml"], "none.yaml"),
     "unknown key": (["run", CLUSTER, SAMPLE, "--set", "policy.dept=2"], "did you mean"),
     "bad value": (["run", CLUSTER, SAMPLE, "--set", "policy.depth=two"], "two"),
