@@ -101,10 +101,10 @@ def test_release_sends_to_the_end_of_the_queue():
 
 
 def test_bf_max_job_start_ends_the_cycle():
-    """Three jobs that backfill could start at once: one a cycle, and the cycles are at 2, 4, 6, 8."""
+    """Three jobs that backfill could start at once: one a cycle, and the cycles are at 3, 5, 7."""
     jobs = [job(number, 3, 1, 50) for number in (1, 2, 3)]
     started = play(jobs, backfill_first=True, bf_max_job_start=1, batch_sched_delay=1000)
-    assert [started[i].start for i in (1, 2, 3)] == [4, 6, 8]
+    assert [started[i].start for i in (1, 2, 3)] == [3, 5, 7]
 
 
 def test_a_young_job_does_not_block_the_partition():
