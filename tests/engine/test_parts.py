@@ -132,7 +132,7 @@ def test_candidates_have_an_order_of_their_own(drawn, second):
 @settings(max_examples=150)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30), st.integers(1, 5)), max_size=60))
 def test_release_lists_are_sorted_by_planned_end(steps):
-    """Of equal ends the one added first comes first; adding what is there takes it away."""
+    """Equal ends stand in trace order; adding what is there takes it away."""
     made, model = core(ROWS, releases=10), []
     for row, time, nodes in steps:
         there = next((one for one in model if one[1] == row), None)
@@ -142,7 +142,7 @@ def test_release_lists_are_sorted_by_planned_end(steps):
         else:
             releases.add_release(made, 0, time, row, nodes)
             model.append((time, row, nodes))
-            model.sort(key=lambda one: one[0])
+            model.sort(key=lambda one: one[:2])
         head, tail = made.pool[0].release_head, made.pool[0].release_tail
         assert 0 <= head <= tail <= made.release.shape[1]
         assert made.release[0, head:tail].tolist() == model
