@@ -27,10 +27,13 @@ def _named(written: Any) -> dict[str, Any]:
     return named
 
 
+SUFFIXES = (".gz", ".yaml", ".yml", ".swf", ".mwf", ".parquet", ".csv", ".sacct", ".psv", ".txt", ".conf")
+
+
 def stem(path: str) -> str:
     """Return the name of a file without folder and suffixes; of a plain name, itself."""
     name = path.replace("\\", "/").rpartition("/")[2]
-    for suffix in (".gz", ".yaml", ".yml", ".swf", ".mwf", ".parquet", ".csv", ".sacct", ".psv", ".txt", ".conf"):
+    for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     return name or path
 
