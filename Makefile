@@ -1,7 +1,8 @@
-# make demo   run a sample trace: a table here, a picture in demo-result/overview.png
-# make test   style, types, dependencies between the rooms, and all tests
+# make demo      run a sample trace: a table here, a picture in demo-result/overview.png
+# make test      style, types, dependencies between the rooms, and all tests
+# make samples   the sample traces anew, from their recipes
 #
-# Both create a virtual environment in .venv and install into it what they need.
+# All create a virtual environment in .venv and install into it what they need.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -31,6 +32,7 @@ test: $(VENV)/ready-dev
 samples: $(VENV)/ready
 	$(BIN)/scheduler-sim generate workloads/sample-1000.yaml --out workloads/sample-1000.swf
 	$(BIN)/scheduler-sim generate workloads/sample-modular.yaml --out workloads/sample-modular.mwf
+	$(BIN)/python workloads/sacct_like.py
 
 clean:
 	rm -rf $(VENV) $(RESULT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

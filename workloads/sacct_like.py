@@ -1,36 +1,34 @@
 """A made-up dump of sacct: a week of the made-up site in ``configs/systems/small-site.conf``.
 
 ``python workloads/sacct_like.py [FILE]`` writes ``workloads/sample-sacct.txt``, or the file given.
-Jobs and users are drawn, and start when our own EASY backfilling starts them: no Slurm has seen them.
+Jobs and users are drawn, and start when our own policy ``slurm`` starts them: no Slurm has seen them.
+What a dump does not tell is in it, too: the latencies of a daemon and the phase of its timers, on whom
+a job waited, and a day on which nodes were out of service.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from scheduler_sim import System, Workload, simulate
+from scheduler_sim import Policy, Result, Simulation, System, Workload
+from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.streams import stream
+from scheduler_sim.system.slurm_conf import read_slurm_conf
 
 SAMPLE = Path(__file__).parent / "sample-sacct.txt"
+CONF = Path(__file__).parent.parent / "configs" / "systems" / "small-site.conf"
 MONDAY = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp())
-WEEK = 7 * 86400
+DAY = 86400
+WEEK = 7 * DAY
+DAEMON = {"latency": "measured", "looks_first": "backfill", "starts_before_s": 100_003}
+DRAINED = ("batch", 30, 2 * DAY + 8 * 3600, 3 * DAY + 8 * 3600)  # module, nodes, from and to (s)
 FIRST_JOB = 41_000
 CORES = 64
-SITE = System.from_dict(
-    {
-        "modules": [{"name": "compute", "nodes": 120}, {"name": "gpus", "nodes": 16}],
-        "partitions": [
-            {"name": "batch", "module": "compute", "default": True, "max_nodes": 64},
-            {"name": "long", "module": "compute", "max_nodes": 8},
-            {"name": "test", "module": "compute", "max_nodes": 4, "priority": 10},
-            {"name": "gpu", "module": "gpus"},
-        ],
-    }
-)
 #: Share of the jobs, sizes (nodes), limits (minutes) and what the jobs are called, by partition.
 KINDS = {
     "batch": (0.60, [1, 2, 4, 8, 16, 32, 64], [60, 120, 240, 480, 720, 1440], ["cfd", "climate", "lattice"]),
@@ -66,10 +64,10 @@ def jobs_of_a_week(submissions: int = 400) -> dict[str, np.ndarray]:
             ends = draw.choice(
                 ["ok", "fails", "overruns", "cancelled", "withdrawn"], p=[0.82, 0.06, 0.05, 0.04, 0.03]
             )
-            share = 1.2 if ends == "overruns" else float(draw.beta(1.4, 2.1))
+            run = 2 * limit if ends == "overruns" else max(10, int(limit * float(draw.beta(1.4, 2.1))))
             raw = number if task == tasks - 1 else number + task + 1  # the last task keeps the array's number
             rows.append((number, task if tasks > 1 else -1, raw, moment, user, partition, name, nodes, limit))
-            rows[-1] += (max(10, int(limit * share)), str(ends), waits_for if task == 0 and tasks == 1 else 0)
+            rows[-1] += (run, str(ends), waits_for if task == 0 and tasks == 1 else 0)
         number += tasks
     names = (
         "array",
@@ -101,15 +99,35 @@ def main(path: str | Path = SAMPLE) -> None:
         run_time=job["run"],
         time_limit=job["limit"],
         nodes=job["nodes"],
+        user=[_user(number) for number in job["user"]],
+        account=[_account(number) for number in job["user"]],
+        name=job["name"],
         partition=job["partition"],
         exit_code=(job["ends"] == "fails").astype(np.int64),
         dependency_ids=np.where(waits, job["raw"][before].astype(str), ""),
         dependency_kinds=np.where(waits, "AFTERANY", ""),
         skipped=withdrawn.astype(np.int8),
     )
-    ran = simulate(SITE, workload, "easy").components.set_index("component_id")
+    ran = _simulated(workload).components.set_index("component_id")
     lines = [_line(job, i, ran.loc[job["raw"][i]] if not withdrawn[i] else None) for i in row.tolist()]
     Path(path).write_text(LABEL + "\n".join([HEADER, *lines, ""]), encoding="utf-8")
+
+
+def _simulated(workload: Workload) -> Result:
+    """Run the week as the site's slurm.conf says, with nodes that are drained for a day."""
+    site = read_slurm_conf(CONF, modelled=SlurmKeys.model_fields)
+    policy = Policy(backfill="slurm", slurm={**site.policy, **DAEMON})
+    simulation = Simulation(System.from_file(CONF), workload, policy)
+    module, nodes, begin, end = DRAINED
+
+    def maintenance() -> Iterator[object]:
+        yield simulation.env.timeout(begin - simulation.env.now)
+        simulation.drain(module, nodes)
+        yield simulation.env.timeout(end - begin)
+        simulation.resume(module, nodes)
+
+    simulation.process(maintenance())
+    return simulation.run()
 
 
 def _line(job: dict[str, np.ndarray], i: int, ran) -> str:  # type: ignore[no-untyped-def]
@@ -122,10 +140,11 @@ def _line(job: dict[str, np.ndarray], i: int, ran) -> str:  # type: ignore[no-un
     else:
         eligible, start, end = (int(ran[name]) for name in ("eligible_time", "start_time", "end_time"))
         state, code = {
-            "overruns": ("TIMEOUT", "0:0"),
-            "fails": ("FAILED", "1:0"),
-            "cancelled": (f"CANCELLED by {5000 + user}", "0:15"),
-        }.get(ends, ("COMPLETED", "0:0"))
+            "TIMEOUT": ("TIMEOUT", "0:0"),
+            "FAILED": ("FAILED", "1:0"),
+        }.get(ran["state"], ("COMPLETED", "0:0"))
+        if ends == "cancelled":
+            state, code = f"CANCELLED by {5000 + user}", "0:15"
         if start > WEEK:
             state, start, end, code = "PENDING", None, None, "0:0"
         elif end > WEEK:
@@ -136,8 +155,8 @@ def _line(job: dict[str, np.ndarray], i: int, ran) -> str:  # type: ignore[no-un
         array if task < 0 else f"{array}_{task}",
         job["raw"][i],
         job["name"][i],
-        f"user{user:02}",
-        f"project{user % 7}",
+        _user(user),
+        _account(user),
         "normal",
         job["partition"][i],
         state,
@@ -150,6 +169,14 @@ def _line(job: dict[str, np.ndarray], i: int, ran) -> str:  # type: ignore[no-un
         code,
     )
     return "|".join(map(str, fields))
+
+
+def _user(number: int) -> str:
+    return f"user{number:02}"
+
+
+def _account(number: int) -> str:
+    return f"project{number % 7}"
 
 
 def _moment(seconds: int | None) -> str:
