@@ -33,13 +33,40 @@ UNITS = {
     "records": "bf_node_space_size",
     "priority": "bf_min_prio_reserve",
 }
+EFFECTLESS = {
+    "sched_min_interval": "below a second: the daemon looks around once a second",
+    "defer": "in 22.05: no submission and no end brings a pass at once, with or without it; 19.05 heeds it",
+    "kill_invalid_depend": "in SchedulerParameters: 22.05 reads it in DependencyParameters, where it counts",
+}
+"""Keys that may change no schedule, and when."""
+
+MISSED = {
+    "allow_zero_lic": "jobs that ask for licences of which there are none",
+    "bf_busy_nodes": "reservations prefer nodes that are busy to idle ones",
+    "bf_licenses": "reservations of licences",
+    "bf_running_job_reserve": "reservations for what runs on whole nodes",
+    "defer_batch": "interactive jobs that start at submission",
+    "extra_constraints": "constraints of `--extra`",
+    "ignore_prefer_validation": "features of `--prefer`",
+    "permit_job_expansion": "jobs that grow while they run",
+    "reduce_completing_frag": "`CompleteWait`, during which nothing starts beside what completes",
+    "sched_max_job_start": "a limit of starts in a pass of the main scheduler",
+    "time_min_as_soft_limit": "`--time-min`, by which plans would be made",
+}
+"""What Slurm has the parameters for that are not modelled."""
+
 _UNIT = {name: unit for unit, names in UNITS.items() for name in names.split()}
 _MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def filled(page: str) -> str:
     """Return the page with its tables rendered anew, each between its marks."""
-    tables = {"keys": keys_tables, "accounts": accounts_table, "parameters": parameters_table}
+    tables = {
+        "keys": keys_tables,
+        "accounts": accounts_table,
+        "harmless": harmless_table,
+        "missed": missed_table,
+    }
     return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
 
 
@@ -65,14 +92,19 @@ def accounts_table() -> str:
     return "\n".join([_row(("key", "values", "default", "meaning")), "|---|---|---|---|", *rows])
 
 
-def parameters_table() -> str:
-    """Return what is known of Slurm's SchedulerParameters and is no key here, by reason."""
-    rows = [
-        _row((_names(why), "yes" if why in HARMLESS else "no", "" if why == NOT_MODELLED else why))
-        for why in sorted(dict.fromkeys(PARAMETERS.values()), key=lambda why: why not in HARMLESS)
-        if _names(why)
-    ]
-    return "\n".join([_row(("parameter", "the same schedule without", "why")), "|---|---|---|", *rows])
+def harmless_table() -> str:
+    """Return the SchedulerParameters without which every schedule is the same, with the reason."""
+    rows = [_row((_names(why), why)) for why in dict.fromkeys(PARAMETERS.values()) if why in HARMLESS]
+    rows += [_row((f"`{name}`", why)) for name, why in EFFECTLESS.items()]
+    return "\n".join([_row(("parameter", "why")), "|---|---|", *rows])
+
+
+def missed_table() -> str:
+    """Return the SchedulerParameters that may change a schedule in Slurm and are no keys here."""
+    others = (why for why in dict.fromkeys(PARAMETERS.values()) if why not in (*HARMLESS, NOT_MODELLED))
+    rows = [_row((_names(why), why)) for why in others if _names(why)]
+    rows += [_row((f"`{name}`", f"there are none here: {what}")) for name, what in MISSED.items()]
+    return "\n".join([_row(("parameter", "what is missing")), "|---|---|", *rows])
 
 
 def _names(why: str) -> str:

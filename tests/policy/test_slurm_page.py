@@ -6,11 +6,20 @@ import re
 
 import pytest
 
-from scheduler_sim import Policy
+from scheduler_sim import Policy, System, simulate
 from scheduler_sim.config.keys import words_for
 from scheduler_sim.policy.slurm_keys import PRIORITY_FLAGS, SlurmKeys
-from scheduler_sim.policy.slurm_page import GROUPS, UNITS, filled, keys_tables, parameters_table
-from scheduler_sim.system.slurm_conf.ignored import HARMLESS, PARAMETERS
+from scheduler_sim.policy.slurm_page import (
+    EFFECTLESS,
+    GROUPS,
+    MISSED,
+    UNITS,
+    filled,
+    harmless_table,
+    keys_tables,
+    missed_table,
+)
+from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "slurm.md").read_text(encoding="utf-8")
@@ -58,16 +67,33 @@ def test_defaults_of_both_versions(name: str, new: str, old: str) -> None:
         assert str(keys.settled(name)).lower() == default
 
 
-def test_every_parameter_that_is_no_key_is_listed_with_its_reason() -> None:
-    listed = {}
-    for line in parameters_table().splitlines()[2:]:
-        names, same, _ = (cell.strip() for cell in line.strip("|").split(" | ", 2))
-        listed |= {name.strip("`"): same for name in names.split()}
-    expected = {name: why for name, why in PARAMETERS.items() if name not in SlurmKeys.model_fields}
-    assert listed == {name: "yes" if why in HARMLESS else "no" for name, why in expected.items()}
-    assert {"bf_yield_interval", "max_rpc_cnt", "bf_max_time", "bf_continue"} <= {
-        name for name, same in listed.items() if same == "yes"
-    }
+def listed(table: str) -> dict[str, str]:
+    rows = (line.strip("| ").split(" | ") for line in table.splitlines()[2:])
+    return {name.strip("`"): why for names, why in rows for name in names.split()}
+
+
+def test_every_parameter_stands_in_one_of_the_lists_with_its_reason() -> None:
+    harmless, missed = listed(harmless_table()), listed(missed_table())
+    no_keys = {name: why for name, why in PARAMETERS.items() if name not in SlurmKeys.model_fields}
+    assert set(harmless) == {name for name, why in no_keys.items() if why in HARMLESS} | set(EFFECTLESS)
+    assert set(missed) == {name for name, why in no_keys.items() if why not in HARMLESS}
+    assert set(MISSED) == {name for name, why in no_keys.items() if why == NOT_MODELLED}
+    assert {"bf_yield_interval", "max_rpc_cnt", "bf_max_time", "bf_continue"} <= set(harmless)
+    assert all(harmless.values())
+    assert all(missed.values())
+
+
+@pytest.mark.parametrize(
+    "changes", [{"sched_min_interval": 900_000}, {"defer": True}], ids=lambda changes: next(iter(changes))
+)
+def test_keys_said_to_change_nothing_change_nothing(changes: dict[str, object]) -> None:
+    assert set(changes) <= set(EFFECTLESS)
+    sample = ROOT / "workloads" / "sample-1000.swf"
+    starts = [
+        simulate(System.homogeneous(128), sample, Policy(backfill="slurm", slurm=keys)).components
+        for keys in ({}, changes)
+    ]
+    assert starts[0].equals(starts[1])
 
 
 def test_every_flag_is_explained() -> None:
