@@ -41,8 +41,8 @@ EFFECTLESS = {
 """Keys that may change no schedule, and when."""
 
 MISSED = {
-    "allow_zero_lic": "jobs that ask for licences of which there are none",
-    "bf_busy_nodes": "reservations prefer nodes that are busy to idle ones",
+    "allow_zero_lic": "jobs that ask for licences the site has none of",
+    "bf_busy_nodes": "reservations that prefer busy nodes to idle ones",
     "bf_licenses": "reservations of licences",
     "bf_running_job_reserve": "reservations for what runs on whole nodes",
     "defer_batch": "interactive jobs that start at submission",
@@ -50,8 +50,8 @@ MISSED = {
     "ignore_prefer_validation": "features of `--prefer`",
     "permit_job_expansion": "jobs that grow while they run",
     "reduce_completing_frag": "`CompleteWait`, during which nothing starts beside what completes",
-    "sched_max_job_start": "a limit of starts in a pass of the main scheduler",
-    "time_min_as_soft_limit": "`--time-min`, by which plans would be made",
+    "sched_max_job_start": "a limit of the starts in one pass of the main scheduler",
+    "time_min_as_soft_limit": "`--time-min`, with which plans would be made",
 }
 """What Slurm has the parameters for that are not modelled."""
 
@@ -103,7 +103,7 @@ def missed_table() -> str:
     """Return the SchedulerParameters that may change a schedule in Slurm and are no keys here."""
     others = (why for why in dict.fromkeys(PARAMETERS.values()) if why not in (*HARMLESS, NOT_MODELLED))
     rows = [_row((_names(why), why)) for why in others if _names(why)]
-    rows += [_row((f"`{name}`", f"there are none here: {what}")) for name, what in MISSED.items()]
+    rows += [_row((f"`{name}`", what)) for name, what in MISSED.items()]
     return "\n".join([_row(("parameter", "what is missing")), "|---|---|", *rows])
 
 
