@@ -1,0 +1,52 @@
+"""The page on the architecture says which room imports which."""
+
+from __future__ import annotations
+
+import re
+
+import grimp
+
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ROOMS = {
+    match[1]: set(match[2].split(", ")) - {""}
+    for match in re.finditer(r"^\| `(\w+)` \| .* \| (.*?) ?\|$", PAGE, re.M)
+}
+BELOW_ALL = {"errors", "version"}
+PLACES = re.compile(r"`(\w+/\w+|\w+)(?:\.(\w+))?`")
+
+
+def imports() -> dict[str, set[str]]:
+    """Rooms that the modules of each room import, wherever in a module they do."""
+    graph = grimp.build_graph("scheduler_sim", exclude_type_checking_imports=True)
+    found: dict[str, set[str]] = {}
+    for module in graph.modules - {"scheduler_sim", "scheduler_sim.__main__"}:
+        room = module.split(".")[1]
+        others = {
+            other.split(".")[1] for other in graph.find_modules_directly_imported_by(module) if "." in other
+        }
+        found[room] = found.get(room, set()) | others - {room}
+    return found
+
+
+def test_the_table_of_rooms_is_true() -> None:
+    found = imports()
+    assert set(ROOMS) == set(found) - {"version"}
+    for room, listed in ROOMS.items():
+        assert listed == found[room] - BELOW_ALL, room
+    assert "errors" not in found["engine"]
+
+
+def test_places_for_later_work_exist() -> None:
+    rows = PAGE[PAGE.index("| later |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(rows) == 7
+    for row in rows:
+        later, rooms, where = (cell.strip() for cell in row.strip("|").split("|"))
+        assert re.split(", | or ", rooms), later
+        assert set(re.split(", | or ", rooms)) <= set(ROOMS), later
+        for name, _ in PLACES.findall(where):
+            if name.isupper():
+                continue
+            places = list((ROOT / "scheduler_sim").glob(f"**/{name}.py"))
+            assert places, f"{later}: {name}"
