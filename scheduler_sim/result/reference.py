@@ -30,8 +30,8 @@ input, counts |
 - The directory is written whole or not at all: under another name beside its place, then renamed. A
   directory that holds something else is refused. An older result is replaced; other files beside it stay.
 - The same inputs and seed give the same bytes in every file but `run.log`. Measured floats, in the tables and
-  in `metrics.json`, are rounded to 1e-6; those of the configuration, in `manifest.json`, are exact. In JSON, what
-  does not exist is `null`.
+  in `metrics.json`, are rounded to 1e-6; those of the configuration, in `manifest.json`, are exact. In JSON,
+  what does not exist is `null`.
 - Times are whole seconds on the trace's own clock. −1 stands for what never happened, NaN for a float
   that no model gave.
 - Parquet files hold text as dictionaries; pandas reads it as categoricals. The version of pyarrow stands
