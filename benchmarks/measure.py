@@ -6,13 +6,16 @@ import json
 import resource
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 
 from benchmarks import trace
-from scheduler_sim import Policy, Result, Simulation, System, Workload, read_trace
+from scheduler_sim import Policy, Recipe, Result, Simulation, System, Workload, generate, read_trace
 
 ENOUGH_S = 10.0
 """Whole simulations are repeated until they have taken so long together, or often enough."""
@@ -20,17 +23,28 @@ ENOUGH_S = 10.0
 
 @dataclass(frozen=True)
 class Case:
-    """A policy on the generated trace of so many jobs, or on a trace file."""
+    """A policy on the generated trace of so many jobs, or on a trace file or a recipe, or its first days."""
 
     policy: str
     nodes: int
     jobs: int = 0
     trace: str = ""
     repeats: int = 5
+    settings: dict[str, str] = field(default_factory=dict)
+    days: float = 0.0
 
     def workload(self) -> Workload:
         """The trace, read or generated."""
-        return read_trace(self.trace) if self.trace else trace.workload(self.jobs)
+        if not self.trace:
+            return trace.workload(self.jobs)
+        is_recipe = Path(self.trace).suffix == ".yaml"
+        whole = generate(Recipe.from_yaml(self.trace)) if is_recipe else read_trace(self.trace)
+        since = whole["submit_time"] - whole["submit_time"].min()
+        return whole.select(since < self.days * 86400) if self.days else whole
+
+    def scheduled_by(self) -> Policy:
+        """The policy with its settings."""
+        return Policy.named(self.policy).with_settings(self.settings)
 
 
 @dataclass(frozen=True)
@@ -43,25 +57,27 @@ class Times:
     whole_s: float
 
 
-def measure(case: Case) -> dict[str, float]:
+def measure(case: Case) -> dict[str, Any]:
     """Run the case several times, the bare loop in between, and return the best of each.
 
-    The memory is that of a process that has read its trace and simulated it once.
+    The memory is that of a process that has read its trace and simulated it once; ``starts`` is
+    the sha256 of all start times.
     """
-    system, workload = System.homogeneous(case.nodes), case.workload()
-    result, first = _simulate(system, workload, case.policy)
-    figures = {"jobs": len(result.components), "peak_mb": peak_mb()}
+    system, workload, policy = System.homogeneous(case.nodes), case.workload(), case.scheduled_by()
+    result, first = _simulate(system, workload, policy)
+    starts = sha256(result.components["start_time"].to_numpy().tobytes()).hexdigest()
+    figures = {"jobs": len(result.components), "peak_mb": peak_mb(), "starts": starts}
     bare = _bare_loop(case, result)
     del result
     times, limit = [first], [bare()]
     while len(times) < case.repeats and sum(one.whole_s for one in times) < ENOUGH_S:
-        times.append(_simulate(system, workload, case.policy)[1])
+        times.append(_simulate(system, workload, policy)[1])
         limit.append(bare())
     best = {name: min(getattr(one, name) for one in times) for name in Times.__annotations__}
     return {**figures, **best, "bare_cpu_s": min(limit)}
 
 
-def _simulate(system: System, workload: Workload, policy: str) -> tuple[Result, Times]:
+def _simulate(system: System, workload: Workload, policy: Policy) -> tuple[Result, Times]:
     """Simulate once; the loop alone is at work while the environment runs."""
     begin = perf_counter()
     simulation = Simulation(system, workload, policy)

@@ -5,6 +5,7 @@ python -m benchmarks.run --jobs 10000 --policies easy sjf
 python -m benchmarks.run --trace KTH-SP2.swf.gz --nodes 100
 python -m benchmarks.run --cold                            compile time with an empty cache
 python -m benchmarks.run --cli --jobs 100 10000            whole processes of ``scheduler-sim run``
+python -m benchmarks.slurm                                 Slurm's schedulers
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def _engine(args: argparse.Namespace) -> Table:
     ):
         table.add_column(name, justify="left" if name == "policy" else "right")
     first: dict[str, float] = {}
-    for case in _shown(_cases(args)):
-        found = _in_process(case)
+    for case in shown(_cases(args)):
+        found = in_process(case)
         jobs, seconds = found["jobs"], found["engine_s"]
         per_job = found["engine_cpu_s"] / jobs
         growth = per_job / first.setdefault(case.policy, per_job)
@@ -111,13 +112,14 @@ def _title(args: argparse.Namespace) -> str:
     return f"{what}; {args.nodes} nodes; best of {args.repeats}"
 
 
-def _in_process(case: Case) -> dict[str, Any]:
+def in_process(case: Case) -> dict[str, Any]:
     """Measure in a process of its own; a first one compiles, so that no compiler is in the memory."""
-    _child(argument(replace(case, trace="", jobs=100, repeats=1)))
-    return _child(argument(case))
+    child(argument(replace(case, trace="", days=0.0, jobs=100, repeats=1)))
+    return child(argument(case))
 
 
-def _child(given: str, **environment: str) -> dict[str, Any]:
+def child(given: str, **environment: str) -> dict[str, Any]:
+    """Return what ``benchmarks.measure`` prints, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.measure", given]
     done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True)
     if done.returncode:
@@ -132,9 +134,9 @@ def _cold(args: argparse.Namespace) -> Table:
     table = Table(title="First run on a machine: 100 jobs, nothing compiled yet", title_justify="left")
     for name in ("policy", "compile s", "compile cpu s", "to the first result s", "second process s"):
         table.add_column(name, justify="left" if name == "policy" else "right")
-    for policy in _shown(args.policies):
+    for policy in shown(args.policies):
         with tempfile.TemporaryDirectory() as cache:
-            runs = [_child(json.dumps({"cold": policy}), SCHEDULER_SIM_CACHE_DIR=cache) for _ in range(2)]
+            runs = [child(json.dumps({"cold": policy}), SCHEDULER_SIM_CACHE_DIR=cache) for _ in range(2)]
         table.add_row(
             str(policy),
             f"{runs[0]['compile_s']:.1f}",
@@ -155,7 +157,7 @@ def _command_line(args: argparse.Namespace) -> Table:
     with tempfile.TemporaryDirectory() as folder:
         system = Path(folder, "system.yaml")
         system.write_text(f"modules: [{{name: nodes, nodes: {args.nodes}}}]\n")
-        for case in _shown(_cases(args)):
+        for case in shown(_cases(args)):
             path = Path(case.trace) if case.trace else _written(case, Path(folder))
             out = Path(folder, "result")
             runs = [_process(system, path, case.policy, out) for _ in range(case.repeats + 1)][1:]
@@ -191,7 +193,7 @@ def _process(system: Path, path: Path, policy: str, out: Path) -> tuple[float, f
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
 
 
-def _shown(cases: Sequence[Any]) -> Iterator[Any]:
+def shown(cases: Sequence[Any]) -> Iterator[Any]:
     """Go through the cases and show on a terminal how far it has come."""
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("measuring", total=len(cases))
