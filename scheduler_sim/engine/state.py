@@ -207,7 +207,13 @@ class Core(NamedTuple):
     piece: Table  # PIECE
     record: Table  # RECORD [r]
     space: Words  # [r, w] nodes that a record of the plan has free
-    room: Ints  # [r, partitions] how many
+    span: Table  # SPAN
+    stretch: Words  # [SPANS_AT_MOST, w] nodes that all records of a span have free
+    note: Table  # NOTE [r, partitions]
+    leave: Ints  # [nodes + 2] where the pieces of who runs begin in ``away``, by planned end
+    away: Table  # PIECE: the nodes they give back
+    given: Words  # [SNAPSHOTS + 1, w] what so many of them have given back
+    spots: Ints  # [w] the words of a set that are not empty
     turn: Table  # TURN
     factor: Table  # FACTORS [p]
     assoc: Table  # ASSOC
@@ -293,7 +299,13 @@ def blank(sizes: Sizes) -> Core:
         piece=table(slots.PIECE, slurm.pieces),
         record=table(slots.RECORD, slurm.records),
         space=np.zeros((slurm.records, slurm.words), dtype=np.uint64),
-        room=np.zeros((slurm.records, slurm.partitions), dtype=np.int64),
+        span=table(slots.SPAN, slots.SPANS_AT_MOST),
+        stretch=np.zeros((slots.SPANS_AT_MOST, slurm.words), dtype=np.uint64),
+        note=table(slots.NOTE, slurm.records, slurm.partitions),
+        leave=np.zeros(slurm.pieces + 1, dtype=np.int64),
+        away=room(slots.PIECE, slurm.pieces),
+        given=np.zeros((slots.SNAPSHOTS + 1, slurm.words), dtype=np.uint64),
+        spots=np.zeros(slurm.words, dtype=np.int64),
         turn=table(slots.TURN, slurm.turns),
         factor=table(slots.FACTORS, slurm.placements),
         assoc=table(slots.ASSOC, slurm.associations),

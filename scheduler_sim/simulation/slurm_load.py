@@ -150,7 +150,7 @@ def _write_nodes(core: Core, system: System, masks: Masks) -> None:
     for number, partition in enumerate(system.partitions):
         it, i = core.partition[number], system.module_index(partition.module)
         it.module, it.low, it.high = i, masks.low[i], masks.low[i + 1]
-        it.members = len(system.modules) + number
+        it.members = masks.members[number]
         it.lightest, it.heaviest = masks.lightest[i]
     for i, module in enumerate(system.modules):
         core.sets[at.IDLE] |= bits([range(module.nodes)], int(masks.low[i]), core.sets.shape[1])

@@ -24,26 +24,29 @@ Ranges = tuple[range, ...]
 class Masks:
     """Numbers sets of nodes and choices among them, and writes them into the core.
 
-    Each module begins with a new word. The first rows are the modules, then come the
-    partitions.
+    Each module begins with a new word. The first rows are the modules. A set that is asked for
+    in the same way again has one row only.
 
     Attributes
     ----------
     low : word with which each module begins, and where the last one ends
+    members : row of the nodes of each partition
     lightest : rows of the nodes of each module by weight, ascending: from, and up to the one before
     """
 
     def __init__(self, system: System) -> None:
         self.low = np.cumsum([0] + [-(-module.nodes // WORD) for module in system.modules])
         self._sets: list[tuple[int, Ranges]] = []
+        self._rows: dict[tuple[int, Ranges], int] = {}
         for number, module in enumerate(system.modules):
-            self._sets.append((number, (range(module.nodes),)))
+            self._row(number, (range(module.nodes),))
         partitions = [tuple(numbers for _, numbers in system.sets_of(p.name)) for p in system.partitions]
-        for partition, ranges in zip(system.partitions, partitions, strict=True):
-            self._sets.append((system.module_index(partition.module), ranges))
+        self.members = [
+            self._row(system.module_index(partition.module), ranges)
+            for partition, ranges in zip(system.partitions, partitions, strict=True)
+        ]
         self._whole = tuple((NodeChoice(ranges),) for ranges in partitions)
         self.lightest = [self._by_weight(i, module) for i, module in enumerate(system.modules)]
-        self._rows = {one: row for row, one in reversed(list(enumerate(self._sets)))}
         self._choices: list[tuple[int, int, int]] = []
         self._needs: list[tuple[int, int]] = []
         self._ways: dict[tuple[int, tuple[NodeChoice, ...]], tuple[int, int, int]] = {}

@@ -12,21 +12,21 @@ from scheduler_sim.engine.life import promise, withdraw
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
-from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common
+from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
-    first_chance,
-    gather,
     is_free,
-    last_hopeless,
     next_change,
+    next_gain,
     open_plan,
     prolong_plan,
+    record_at,
     reserve,
     rounded_down,
 )
-from scheduler_sim.engine.slurm.nodes import pick, pick_idle
-from scheduler_sim.engine.slurm.predicted import earliest_thinkable, fits_now, predicted_start
+from scheduler_sim.engine.slurm.nodes import pick
+from scheduler_sim.engine.slurm.planned_ends import lay_out_ends
+from scheduler_sim.engine.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
     BEST,
@@ -50,10 +50,12 @@ from scheduler_sim.engine.slurm.slots import (
     SELF,
     STARTED,
     TESTED,
+    TURNS,
     VALID,
     WINDOW_END,
 )
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
+from scheduler_sim.engine.slurm.tries import stay_free, would_do
 from scheduler_sim.engine.slurm.turns import turn, turns
 from scheduler_sim.engine.state import HEAD, INF, NOW, TAIL, WAITING, Core
 
@@ -90,7 +92,8 @@ def backfill_newcomers(core: Core) -> None:
 @part
 def _have_turns(core: Core, first: int, size: int) -> None:
     """Give the turns from ``first`` on, and note how long the outcome will be the same."""
-    core.slurm[BROKEN_OFF] = 1
+    core.slurm[BROKEN_OFF], core.slurm[TURNS] = 1, size
+    lay_out_ends(core)
     for i in range(first, size):
         row, placement = turn(core, i)
         if core.slurm[TESTED] >= core.slurm[BF_MAX_JOB_TEST]:
@@ -132,6 +135,7 @@ def _tried(core: Core, row: int, placement: int) -> bool:
     if time == core.clock[NOW]:
         start_on_picked(core, row, placement, core.slurm[LAUNCH])
         core.slurm[STARTED] += 1
+        lay_out_ends(core)
         return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
     if time < INF:
         if core.slurm[FIXED] and core.slurm[RECORDS] >= core.slurm[BF_RECORDS]:
@@ -143,27 +147,23 @@ def _tried(core: Core, row: int, placement: int) -> bool:
 @part
 def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
-    number, now = core.way[placement].partition, core.clock[NOW]
-    it, nodes, length = core.partition[number], core.place[placement].nodes, core.place[placement].limit
-    start, counted = now, False
-    soonest = earliest_thinkable(core, placement)
+    it, now = core.partition[core.way[placement].partition], core.clock[NOW]
+    start, record, counted = now, record_at(core, now), False
     while True:
-        copy(core.sets[AVAILABLE], core.masks[core.way[placement].mask], it.low, it.high)
-        later = gather(core, it, start, length)
+        following = next_gain(core, placement, record, start)
+        later = core.record[following].begin if following >= 0 else INF
         time = INF
-        if count(core.sets[AVAILABLE], it.low, it.high) >= nodes:
-            core.slurm[TESTED] += 0 if counted else 1
-            counted = True
-            if later >= soonest:  # else whatever is predicted comes after it
-                time = _slot_on_available(core, placement, ahead)
-        else:
-            chance = first_chance(core, number, start, length, nodes)
-            later = chance if chance > start else later
+        if stay_free(core, placement, record, start, later):
+            time = _slot_on_available(core, placement, record, start, ahead)
         if time == INF or time > later:  # other nodes come free before that
             if later > core.slurm[WINDOW_END] or not ahead:
+                if not counted and core.slurm[TURNS] >= core.slurm[BF_MAX_JOB_TEST]:
+                    core.slurm[TESTED] += would_do(core, placement, ahead)
                 return INF
-            start = last_hopeless(core, core.way[placement].mask, it, later, soonest) if counted else later
+            start, record = later, following
             continue
+        core.slurm[TESTED] += 0 if counted else 1
+        counted = True
         pick(core, placement, LATER)
         if time < start:
             core.slurm[SELF] = 1
@@ -181,15 +181,16 @@ def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
         if core.slurm[RECORDS] >= core.slurm[BF_RECORDS] or is_free(core, it, begin, end):
             return time
         start = time if time > start else time + core.slurm[BF_RESOLUTION]
+        record = record_at(core, start)
 
 
 @part
-def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
+def _slot_on_available(core: Core, placement: int, record: int, start: int, ahead: bool) -> int:
     """When the nodes AVAILABLE suffice, those in LATER, for the choice that comes first."""
     way = core.way[placement]
     way.choice = way.first
     if way.last - way.first == 1:
-        return _slot_of_choice(core, placement, ahead)
+        return _slot_of_choice(core, placement, record, start, ahead)
     it = core.partition[way.partition]
     best, best_time = way.first, INF
     copy(core.sets[EITHER], core.sets[AVAILABLE], it.low, it.high)
@@ -197,7 +198,7 @@ def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
         way.choice = choice
         copy(core.sets[AVAILABLE], core.sets[EITHER], it.low, it.high)
         keep_common(core.sets[AVAILABLE], core.masks[core.choice[choice].mask], it.low, it.high)
-        time = _slot_of_choice(core, placement, ahead)
+        time = _slot_of_choice(core, placement, record, start, ahead)
         if time < best_time:
             best, best_time = choice, time
             copy(core.sets[BEST], core.sets[LATER], it.low, it.high)
@@ -207,10 +208,10 @@ def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
 
 
 @part
-def _slot_of_choice(core: Core, placement: int, ahead: bool) -> int:
+def _slot_of_choice(core: Core, placement: int, record: int, start: int, ahead: bool) -> int:
     """When the nodes AVAILABLE suffice, by planned ends if it may plan ahead."""
     if ahead:
-        return predicted_start(core, placement)
+        return predicted_start(core, placement, record, start)
     return core.clock[NOW] if fits_now(core, placement) else INF
 
 
@@ -221,7 +222,7 @@ def _counted_slot(core: Core, placement: int, ahead: bool) -> int:
     core.slurm[TESTED] += 1
     time = earliest(core, placement, now)
     if time == now and fits(core, placement):
-        pick_idle(core, placement)
+        pick(core, placement, IDLE)
         return now
     if not ahead or time > now + core.slurm[BF_WINDOW]:
         return INF

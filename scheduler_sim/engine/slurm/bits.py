@@ -57,47 +57,51 @@ else:
 @part
 def count(bits: Bits, low: int, high: int) -> int:
     """Size of a set."""
-    total = 0
-    for i in range(low, high):
-        total += ones_in(bits[i])
+    total, words = 0, bits[low:high]  # from 0 on, the processor takes several words at once
+    for i in range(len(words)):
+        total += ones_in(words[i])
     return total
 
 
 @part
 def count_common(one: Bits, other: Bits, low: int, high: int) -> int:
     """Size of the intersection of two sets."""
-    total = 0
-    for i in range(low, high):
-        total += ones_in(one[i] & other[i])
+    total, words, others = 0, one[low:high], other[low:high]
+    for i in range(len(words)):
+        total += ones_in(words[i] & others[i])
     return total
 
 
 @part
 def copy(target: Bits, source: Bits, low: int, high: int) -> None:
     """``target`` becomes ``source``."""
-    for i in range(low, high):
-        target[i] = source[i]
+    words, others = target[low:high], source[low:high]
+    for i in range(len(words)):
+        words[i] = others[i]
 
 
 @part
 def add(target: Bits, other: Bits, low: int, high: int) -> None:
     """Union, in place."""
-    for i in range(low, high):
-        target[i] |= other[i]
+    words, others = target[low:high], other[low:high]
+    for i in range(len(words)):
+        words[i] |= others[i]
 
 
 @part
 def keep_common(target: Bits, other: Bits, low: int, high: int) -> None:
     """Intersection, in place."""
-    for i in range(low, high):
-        target[i] &= other[i]
+    words, others = target[low:high], other[low:high]
+    for i in range(len(words)):
+        words[i] &= others[i]
 
 
 @part
 def take_out(target: Bits, other: Bits, low: int, high: int) -> None:
     """Difference, in place."""
-    for i in range(low, high):
-        target[i] &= ~other[i]
+    words, others = target[low:high], other[low:high]
+    for i in range(len(words)):
+        words[i] &= ~others[i]
 
 
 @part
@@ -105,6 +109,17 @@ def clear(target: Bits, low: int, high: int) -> None:
     """The empty set."""
     for i in range(low, high):
         target[i] = NONE
+
+
+@part
+def list_words(bits: Bits, words: Any, low: int, high: int) -> int:
+    """Write down which words are not empty; returns how many."""
+    size = 0
+    for i in range(low, high):
+        if bits[i] != NONE:
+            words[size] = i
+            size += 1
+    return size
 
 
 @part

@@ -7,9 +7,8 @@ scheduler. Running components are not in it: they enter through their predicted 
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import NONE, copy, count_common, take_out
+from scheduler_sim.engine.slurm.bits import NONE, copy, list_words, ones_in
 from scheduler_sim.engine.slurm.slots import (
-    AVAILABLE,
     BF_RESOLUTION,
     BF_WINDOW,
     EPOCH,
@@ -21,6 +20,7 @@ from scheduler_sim.engine.slurm.slots import (
     VALID,
     WINDOW_END,
 )
+from scheduler_sim.engine.slurm.spans import open_spans, record_is_gone, reserve_in_spans
 from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 
@@ -34,6 +34,7 @@ def rounded_down(core: Core, time: int) -> int:
 def open_plan(core: Core) -> None:
     """Nothing is reserved from now to the end of the window."""
     now = core.clock[NOW]
+    open_spans(core)
     core.slurm[WINDOW_END] = rounded_down(core, now + core.slurm[BF_WINDOW])
     core.record[0].begin, core.record[0].next = rounded_down(core, now), -1
     core.record[0].before = -1
@@ -41,97 +42,72 @@ def open_plan(core: Core) -> None:
     core.slurm[RECORDS], core.slurm[HINT] = 1, 0
     copy(core.space[0], core.sets[UP], 0, core.space.shape[1])
     for i in range(len(core.partition)):
-        it = core.partition[i]
-        core.room[0, i] = count_common(core.space[0], core.masks[it.members], it.low, it.high)
+        core.note[0, i].gain, core.note[0, i].start = 0, -INF
 
 
 @part
 def prolong_plan(core: Core) -> None:
     """The plan of an earlier pass still stands; its window has moved on with the clock."""
     core.slurm[WINDOW_END] = rounded_down(core, core.clock[NOW] + core.slurm[BF_WINDOW])
-    record = _record_at(core, core.slurm[WINDOW_END])
+    record = record_at(core, core.slurm[WINDOW_END])
     while core.record[record].next >= 0:
         record = core.record[record].next
     core.record[record].end = core.slurm[WINDOW_END]
 
 
 @part
-def first_chance(core: Core, partition: int, start: int, length: int, nodes: int) -> int:
-    """The earliest start, not before ``start``, all of whose records have enough nodes; INF if none.
-
-    What is passed over here Slurm tries one by one, to find too few nodes each time.
-    """
-    record, begin = _record_at(core, start), start
-    while record >= 0:
-        it = core.record[record]
-        if it.end > begin:
-            if _beyond(core, it.begin, begin, length):
-                break
-            if core.room[record, partition] < nodes:
-                if it.next < 0:
-                    return INF
-                begin = it.end
-        record = it.next
-    return begin
-
-
-@part
-def last_hopeless(core: Core, mask: int, it: Table, start: int, soonest: int) -> int:
-    """From ``start`` on, the last boundary with new nodes that lies before ``soonest``; else ``start``.
-
-    Tries at those before it are in vain: each is followed by another before anything can start.
-    New is what the record before does not have: where nothing is, a record is part of the one
-    before. So only for those who may use every node of their partition.
-    """
-    if mask != it.members:
-        return start
-    members = core.masks[mask]
-    record = _record_at(core, start)
-    while core.record[record].next >= 0 and core.record[record].end < soonest:
-        following = core.record[record].next
-        for word in range(it.low, it.high):
-            if core.space[following, word] & ~core.space[record, word] & members[word] != NONE:
-                start = core.record[record].end
-                break
-        record = following
-    return start
-
-
-@part
-def gather(core: Core, it: Table, start: int, length: int) -> int:
-    """Keep in AVAILABLE what is free in all records that ``start`` and ``length`` touch.
-
-    Returns when to try next: the first boundary behind which there are other nodes, INF if none.
-    """
-    available, members = core.sets[AVAILABLE], core.masks[it.members]
-    record, later = _record_at(core, start), INF
+def record_at(core: Core, time: int) -> int:
+    """The record in which ``time`` lies; the last one if it lies behind the plan."""
+    record = core.slurm[HINT]
+    if core.record[record].begin > time:
+        record = 0
+    while core.record[record].end <= time and core.record[record].next >= 0:
+        record = core.record[record].next
     core.slurm[HINT] = record
-    while record >= 0:
-        step = core.record[record]
-        if step.end > start:
-            if later == INF and step.next >= 0:
-                for word in range(it.low, it.high):
-                    known = available[word] & core.space[record, word]
-                    if core.space[step.next, word] & members[word] & ~known != NONE:
-                        later = step.end
-                        break
-            if _beyond(core, step.begin, start, length):
-                break
-            for word in range(it.low, it.high):
-                available[word] &= core.space[record, word]
-        record = step.next
-    return later
+    return record
+
+
+@part
+def next_gain(core: Core, placement: int, record: int, start: int) -> int:
+    """The first record with nodes that none from ``record``, in which ``start`` lies, to it has; -1 if none.
+
+    Slurm looks up to the end of the first record that a job from ``start`` on does not touch. Where nothing
+    is gained, each record is part of the one before, so that its neighbour is enough to compare with.
+    Nodes outside the mask are never had: they are always a gain.
+    """
+    number, mask = core.way[placement].partition, core.way[placement].mask
+    it, length = core.partition[number], core.place[placement].limit
+    whole = mask == it.members
+    while core.record[record].next >= 0:
+        following = core.record[record].next
+        if core.note[record, number].gain > 0 if whole else _gains(core, it, record, following, mask):
+            return following
+        if beyond(core, core.record[record].begin, start, length):
+            break
+        record = following
+    return -1
+
+
+@part
+def _gains(core: Core, it: Table, record: int, following: int, mask: int) -> bool:
+    members = core.masks[it.members]
+    for word in range(it.low, it.high):
+        had = core.masks[mask, word] & core.space[record, word]
+        if core.space[following, word] & members[word] & ~had != NONE:
+            return True
+    return False
 
 
 @part
 def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
     """Whether no reservation holds a node of PICKED from ``begin`` to ``end``."""
-    picked = core.sets[PICKED]
-    record = _record_at(core, begin)
+    size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
+    record = record_at(core, begin)
     while record >= 0 and core.record[record].begin < end:
         if core.record[record].end > begin:
-            for word in range(it.low, it.high):
-                if picked[word] & ~core.space[record, word] != NONE:
+            for i in range(size):
+                word = core.spots[i]
+                if core.sets[PICKED, word] & ~core.space[record, word] != NONE:
                     return False
         record = core.record[record].next
     return True
@@ -139,27 +115,41 @@ def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
 
 @part
 def reserve(core: Core, it: Table, begin: int, end: int) -> None:
-    """Take the nodes PICKED out of the plan from ``begin`` to ``end``."""
+    """Take the nodes PICKED, which are free, out of the plan from ``begin`` to ``end``."""
     begin = max(begin, core.record[0].begin)
-    first = _record_at(core, begin)
+    first = record_at(core, begin)
     if core.record[first].end <= begin:
         return  # behind the plan
     if core.record[first].begin < begin:
         first = _split(core, first, begin)
+    size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
     record, last = first, first
     while record >= 0 and core.record[record].begin < end:
         if core.record[record].end > end:
             _split(core, record, end)
-        take_out(core.space[record], core.sets[PICKED], it.low, it.high)
-        for i in range(len(core.partition)):
-            other = core.partition[i]
-            if other.module == it.module:
-                core.room[record, i] = count_common(
-                    core.space[record], core.masks[other.members], it.low, it.high
-                )
+        for i in range(size):
+            core.space[record, core.spots[i]] &= ~core.sets[PICKED, core.spots[i]]
         last, record = record, core.record[record].next
+    reserve_in_spans(core, size, begin, end)
+    _note_gains(core, it, core.record[first].before, first, -1)
+    _note_gains(core, it, last, core.record[last].next, 1)
     if not _joined(core, core.record[first].before):
         _joined(core, last)
+
+
+@part
+def _note_gains(core: Core, it: Table, record: int, following: int, sign: int) -> None:
+    """The nodes PICKED are a gain no more, or from now on, where the other of two neighbours has them."""
+    if record < 0 or following < 0:
+        return
+    other = core.space[record if sign < 0 else following]
+    for number in range(len(core.partition)):
+        if core.partition[number].module == it.module:
+            members, common = core.masks[core.partition[number].members], 0
+            for word in range(it.low, it.high):
+                here = core.sets[PICKED, word] & members[word]
+                common += ones_in(here & ~other[word]) if sign < 0 else ones_in(here & other[word])
+            core.note[record, number].gain += sign * common
 
 
 @part
@@ -174,14 +164,14 @@ def next_change(core: Core) -> int:
 
 
 @part
-def _record_at(core: Core, time: int) -> int:
-    """The record in which ``time`` lies."""
-    record = core.slurm[HINT]
-    if core.record[record].begin > time:
-        record = 0
-    while core.record[record].end <= time and core.record[record].next >= 0:
-        record = core.record[record].next
-    return record
+def beyond(core: Core, begin: int, start: int, length: int) -> bool:
+    """Whether a record begins too late to matter to a job that starts at ``start``."""
+    last = start + length - (0 if core.slurm[INCLUSIVE] else 1)
+    if begin <= last:
+        return False
+    if start == core.clock[NOW]:  # as the clock moves on, it will begin to matter
+        core.slurm[VALID] = min(core.slurm[VALID], start + begin - last)
+    return True
 
 
 @part
@@ -195,7 +185,8 @@ def _split(core: Core, record: int, time: int) -> int:
         core.record[it.next].before = new
     copy(core.space[new], core.space[record], 0, core.space.shape[1])
     for i in range(len(core.partition)):
-        core.room[new, i] = core.room[record, i]
+        core.note[new, i].gain, core.note[new, i].start = core.note[record, i].gain, -INF
+        core.note[record, i].gain = 0
     it.end, it.next = time, new
     return new
 
@@ -213,17 +204,9 @@ def _joined(core: Core, record: int) -> bool:
     it.end, it.next = core.record[gone].end, core.record[gone].next
     if it.next >= 0:
         core.record[it.next].before = record
+    for i in range(len(core.partition)):
+        core.note[record, i].gain = core.note[gone, i].gain
+    record_is_gone(core, gone, record)
     if core.slurm[HINT] == gone:
         core.slurm[HINT] = record
-    return True
-
-
-@part
-def _beyond(core: Core, begin: int, start: int, length: int) -> bool:
-    """Whether a record begins too late to matter to a job that starts at ``start``."""
-    last = start + length - (0 if core.slurm[INCLUSIVE] else 1)
-    if begin <= last:
-        return False
-    if start == core.clock[NOW]:  # as the clock moves on, it will begin to matter
-        core.slurm[VALID] = min(core.slurm[VALID], start + begin - last)
     return True

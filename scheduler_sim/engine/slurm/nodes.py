@@ -19,7 +19,6 @@ from scheduler_sim.engine.slurm.bits import (
     count_common,
     next_one,
     next_zero,
-    ones_in,
     put,
     take_out,
 )
@@ -99,12 +98,6 @@ def _add_best_fit(core: Core, it: Table, wanted: int) -> None:
 
 
 @part
-def pick_idle(core: Core, placement: int) -> None:
-    """Choose among the idle nodes that it may use, all of which are counted."""
-    pick(core, placement, IDLE)
-
-
-@part
 def _fits_better(size: int, best: int, wanted: int) -> bool:
     """The tightest run that suffices; while none does, the largest."""
     if size >= wanted:
@@ -155,24 +148,6 @@ def set_leaving(core: Core, row: int, leaving: bool) -> None:
         else:
             core.sets[LEAVING, core.piece[piece].word] &= ~core.piece[piece].bits
         piece = core.piece[piece].next
-
-
-@part
-def take_held(core: Core, row: int, target: int, within: int, low: int, high: int) -> int:
-    """Add to a set the nodes that ``row`` holds, as far as they are in another; returns how many.
-
-    The other set is of one module, words ``low`` to ``high - 1``; who runs elsewhere adds none.
-    """
-    piece, total = core.job[row].piece, 0
-    if not low <= core.piece[piece].word < high:
-        return 0
-    while piece >= 0:
-        word = core.piece[piece].word
-        common = core.piece[piece].bits & core.sets[within, word]
-        core.sets[target, word] |= common
-        total += ones_in(common)
-        piece = core.piece[piece].next
-    return total
 
 
 @part

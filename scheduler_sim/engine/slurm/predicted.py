@@ -8,106 +8,124 @@ predicts the end of the group's last.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import everywhere
-from scheduler_sim.engine.slurm.bits import count
-from scheduler_sim.engine.slurm.nodes import has_needs, suffices, take_held
+from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common
+from scheduler_sim.engine.slurm.nodes import has_needs, suffices
+from scheduler_sim.engine.slurm.planned_ends import ended_by, freed_by, in_words, planned_end
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
     AVAILABLE,
     BF_WINDOW_LINEAR,
+    ENDS,
     EPOCH,
+    GIVEN_BY,
     GROUPED,
-    IDLE,
     KILL_WAIT,
     LATER,
-    LEAVING,
     OVER_TIME,
+    STRIDE,
     VALID,
 )
-from scheduler_sim.engine.state import INF, NOW, Core
+from scheduler_sim.engine.slurm.tries import others_leave
+from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 FIRST_GROUP_S = 30
-MOST_IN_GROUP = 200
 
 
 @part
 def fits_now(core: Core, placement: int) -> bool:
     """Whether nodes of AVAILABLE that are idle, or about to be, suffice; they are in LATER."""
     it = core.partition[core.way[placement].partition]
-    later, idle, leaving, available = (
-        core.sets[LATER],
-        core.sets[IDLE],
-        core.sets[LEAVING],
-        core.sets[AVAILABLE],
-    )
-    for word in range(it.low, it.high):
-        later[word] = (idle[word] | leaving[word]) & available[word]
+    copy(core.sets[LATER], core.given[0], it.low, it.high)
+    keep_common(core.sets[LATER], core.sets[AVAILABLE], it.low, it.high)
     return suffices(core, placement, LATER)
 
 
 @part
-def _leaving(core: Core, placement: int) -> int:
-    it = core.partition[core.way[placement].partition]
-    return count(core.sets[LEAVING], it.low, it.high)
+def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
+    """When nodes of AVAILABLE suffice by planned ends, those in LATER; INF if not before others end.
 
-
-@part
-def earliest_thinkable(core: Core, placement: int) -> int:
-    """When its module will have enough nodes by planned ends one by one: no prediction is earlier."""
-    it = core.place[placement]
-    plan, pool = core.release[it.module], core.pool[it.module]
-    missing = it.nodes - pool.free - _leaving(core, placement)
-    i = pool.release_head
-    time = core.clock[NOW]
-    while missing > 0 and i < pool.release_tail:
-        missing -= plan[i].nodes
-        time = max(time, plan[i].time)
-        i += 1
-    return time
-
-
-@part
-def predicted_start(core: Core, placement: int) -> int:
-    """When nodes of AVAILABLE will suffice by planned ends, INF if never; they are in LATER."""
+    AVAILABLE is what no reservation holds for a try to start at ``start``, in ``record``, as far
+    as it is in GIVEN, and enough. Who ends after that matters only to the group that is not whole by then.
+    """
     if fits_now(core, placement):
         return core.clock[NOW]
     it = core.partition[core.way[placement].partition]
-    every = everywhere(core)
-    plan, stop = core.release[every], core.pool[every].release_tail
-    missing = core.place[placement].nodes - count(core.sets[LATER], it.low, it.high)
-    width, barrier = FIRST_GROUP_S, -1
-    i = core.pool[every].release_head
-    while i < stop:
-        last, taken, full = -1, 0, False
-        while i < stop:
-            row, end = plan[i].row, plan[i].time
-            freed = take_held(core, row, LATER, AVAILABLE, it.low, it.high)
-            i += 1
-            if freed == 0:
-                continue
-            if barrier < 0:
-                barrier = _first_barrier(core, end)
-            last = end
-            missing -= freed
-            if not core.slurm[GROUPED] or (i < stop and plan[i].time > barrier + width):
-                break
-            full = taken > MOST_IN_GROUP
-            taken += 1
-            if full:
-                break
-        if last < 0:
+    known, stop = core.slurm[GIVEN_BY], core.slurm[ENDS]
+    enough = _size_that_frees(core, it, core.place[placement].nodes)
+    i, width, barrier = enough - 1, FIRST_GROUP_S, -1
+    if core.slurm[GROUPED]:
+        i = _size_that_frees(core, it, count(core.sets[LATER], it.low, it.high) + 1) - 1
+    while i < known:
+        if barrier < 0:
+            barrier = _first_barrier(core, planned_end(core, i))
+        if core.slurm[GROUPED]:
+            i = _next_that_frees(core, it, max(i, ended_by(core, barrier + width) - 1))
+        whole = i < known
+        if not whole:
+            if known < stop and others_leave(core, placement, record, start):
+                return INF
+            i = _last_that_frees(core, it, known)
+        if i + 1 >= enough:
+            _take(core, it, i + 1)
+            if has_needs(core, placement, LATER):
+                return _end_as_seen(core, planned_end(core, i))
+        if not whole:
             return INF
-        if missing <= 0 and not (full and i < stop) and has_needs(core, placement, LATER):
-            return _end_as_seen(core, last)
-        if full:
-            continue
         width = _wider(core, width)
         if core.slurm[ALIGNED]:
-            while i < stop and plan[i].time > barrier + width:
+            while i + 1 < stop and planned_end(core, i + 1) > barrier + width:
                 width = _wider(core, width)
         else:
             barrier = -1
+        i = _next_that_frees(core, it, i + 1)
     return INF
+
+
+@part
+def _size_that_frees(core: Core, it: Table, nodes: int) -> int:
+    """How many must have ended for so many nodes of AVAILABLE to be idle; they will be."""
+    low, high = 0, core.slurm[GIVEN_BY] // core.slurm[STRIDE] + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if count_common(core.given[middle], core.sets[AVAILABLE], it.low, it.high) < nodes:
+            low = middle
+        else:
+            high = middle
+    size = low * core.slurm[STRIDE]
+    missing = nodes - count_common(core.given[low], core.sets[AVAILABLE], it.low, it.high)
+    while missing > 0:
+        missing -= freed_by(core, it, size)
+        size += 1
+    return size
+
+
+@part
+def _next_that_frees(core: Core, it: Table, i: int) -> int:
+    """The first from the ``i``-th on that gives back nodes of AVAILABLE, or how many are known."""
+    while i < core.slurm[GIVEN_BY] and freed_by(core, it, i) == 0:
+        i += 1
+    return i
+
+
+@part
+def _last_that_frees(core: Core, it: Table, i: int) -> int:
+    """The last before the ``i``-th; there is one."""
+    i -= 1
+    while freed_by(core, it, i) == 0:
+        i -= 1
+    return i
+
+
+@part
+def _take(core: Core, it: Table, size: int) -> None:
+    """Make LATER the nodes of AVAILABLE that are idle once so many have ended."""
+    snapshot, later = size // core.slurm[STRIDE], core.sets[LATER]
+    copy(later, core.given[snapshot], it.low, it.high)
+    for i in range(snapshot * core.slurm[STRIDE], size):
+        if in_words(core, i, it):
+            for at in range(core.leave[i], core.leave[i + 1]):
+                later[core.away[at].word] |= core.away[at].bits
+    keep_common(later, core.sets[AVAILABLE], it.low, it.high)
 
 
 @part

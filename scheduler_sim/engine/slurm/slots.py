@@ -78,23 +78,31 @@ import numpy as np
     SERIAL,  # of the next submission or release, under priority/basic
     SPARE,  # first free piece
     RECORDS,  # records of the plan
+    SPANS,  # of it
     HINT,  # a record near which the next search begins
     WINDOW_END,  # where the plan ends
     PASS,  # number of the backfill pass, for counters that need no clearing
     PLANNED,  # components that waited at the end of the last pass
     BROKEN_OFF,  # 1 = it did not come to the end of the queue
     STARTED,  # components started in this pass
-    TESTED,  # components tested in this pass
-) = range(73)
-SLURM_SLOTS = 73
+    TURNS,  # turns there are in this pass
+    TESTED,  # components tested in it
+    ENDS,  # components that run, in the layout by planned end
+    STRIDE,  # ... from one snapshot of it to the next
+    GIVEN_BY,  # how many of them have given back their nodes in GIVEN
+) = range(78)
+SLURM_SLOTS = 78
 
 # Slots of ``weight``: what is not whole
 DECAY_RATE, DAMPING = range(2)
 WEIGHTS = 2
 
 # Rows of ``sets``
-IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST = range(10)
-NODE_SETS = 10
+IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST, GIVEN = range(11)
+NODE_SETS = 11
+
+SPANS_AT_MOST = 64
+SNAPSHOTS = 64  # of the nodes given back by planned end, at most
 
 PARTITION = np.dtype(
     [
@@ -159,6 +167,20 @@ TURN = np.dtype([("row", "i8"), ("placement", "i8")])
 ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
 GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
 RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8"), ("before", "i8")])
+
+SPAN = np.dtype([("begin", "i8"), ("end", "i8"), ("record", "i8")])  # see ``spans``
+
+# What a pass knows of a record of the plan, for one partition (see ``tries``).
+NOTE = np.dtype(
+    [
+        ("gain", "i8"),  # nodes that the next record has and this one has not
+        ("start", "i8"),  # a try to start then ...
+        ("later", "i8"),  # ... and to have all nodes by then
+        ("most", "i8"),  # ... finds at most so many
+        ("reach", "i8"),  # and to hold them beyond this time
+        ("left", "i8"),  # ... at most so many
+    ]
+)
 COUNTER = np.dtype([("made_in", "i8"), ("tried", "i8")])
 
 # The parts of a priority in one partition that time does not change (see ``priority``).

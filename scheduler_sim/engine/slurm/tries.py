@@ -1,0 +1,114 @@
+"""One try of the backfill scheduler: who starts at ``start`` needs nodes that no reservation holds.
+
+Slurm tries now, and at each boundary of the plan from which on there are other nodes, until the
+predicted start comes before the next such boundary. Nearly all tries fail because too few of the
+nodes that are idle by then stay free of reservations. So that is looked at first, and noted: a
+plan only fills up during a pass, and what is too little for one component is too little for all
+that need as much for as long.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.bits import NONE, copy, count, keep_common
+from scheduler_sim.engine.slurm.node_space import beyond, next_gain, record_at
+from scheduler_sim.engine.slurm.planned_ends import ended_by, give_back_by
+from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, INCLUSIVE, SPANS, UP
+from scheduler_sim.engine.slurm.spans import record_at_begin, span_after
+from scheduler_sim.engine.state import INF, NOW, Core
+
+COUNT_EVERY = 4  # records
+
+
+@part
+def stay_free(core: Core, placement: int, record: int, start: int, later: int) -> bool:
+    """Whether enough nodes that are idle by ``later`` are free of reservations from ``start`` on.
+
+    ``start`` lies in ``record``. They are in AVAILABLE, and all that are idle by then in GIVEN.
+    """
+    way, it = core.way[placement], core.place[placement]
+    partition, note = core.partition[way.partition], core.note[record, way.partition]
+    known = note.start == start and note.later >= later
+    last = start + it.limit - (0 if core.slurm[INCLUSIVE] else 1)
+    if known and (it.nodes > note.most or (it.nodes > note.left and last >= note.reach)):
+        return False
+    give_back_by(core, core.slurm[ENDS] if later == INF else ended_by(core, later))
+    found, reach = _left(core, placement, record, start, GIVEN)
+    if found >= it.nodes:
+        return True
+    if way.mask == partition.members:
+        if not known:
+            note.start, note.later, note.most, note.left = start, later, INF, INF
+        if reach == -INF:
+            note.most = found
+        else:
+            note.left, note.reach = found, reach
+    return False
+
+
+@part
+def would_do(core: Core, placement: int, ahead: bool) -> bool:
+    """Whether enough nodes are free of reservations, whoever runs on them, at some start that is tried."""
+    nodes, start = core.place[placement].nodes, core.clock[NOW]
+    record = record_at(core, start)
+    while record >= 0:
+        if _left(core, placement, record, start, UP)[0] >= nodes:
+            return True
+        record = next_gain(core, placement, record, start) if ahead else -1
+        start = core.record[record].begin
+    return False
+
+
+@part
+def others_leave(core: Core, placement: int, record: int, start: int) -> bool:
+    """Whether nodes free of reservations are held by components that end after those in GIVEN."""
+    way, length = core.way[placement], core.place[placement].limit
+    it, mask = core.partition[way.partition], core.choice[way.choice].mask
+    inside = core.record[record].end > start
+    for word in range(it.low, it.high):
+        left = core.sets[UP, word] & core.masks[mask, word] & ~core.sets[GIVEN, word]
+        following = record if inside else -1
+        while left != NONE and following >= 0:
+            if following != record and beyond(core, core.record[following].begin, start, length):
+                break
+            left &= core.space[following, word]
+            following = core.record[following].next
+        if left != NONE:
+            return True
+    return False
+
+
+@part
+def _left(core: Core, placement: int, record: int, start: int, source: int) -> tuple[int, int]:
+    """How many nodes of a set no reservation holds, as far as it was looked, and up to what time that is.
+
+    AVAILABLE has them. The time is -INF for the record in which ``start`` lies.
+    """
+    way, need, length = core.way[placement], core.place[placement].nodes, core.place[placement].limit
+    it, available = core.partition[way.partition], core.sets[AVAILABLE]
+    copy(available, core.sets[source], it.low, it.high)
+    keep_common(available, core.masks[way.mask], it.low, it.high)
+    inside = core.record[record].end > start
+    if inside:
+        keep_common(available, core.space[record], it.low, it.high)
+    left = count(available, it.low, it.high)
+    if left < need or not inside:
+        return left, -INF
+    last = start + length - (0 if core.slurm[INCLUSIVE] else 1)
+    span, following, reach, rows = span_after(core, start), core.record[record].next, -INF, 0
+    while following >= 0 and not beyond(core, core.record[following].begin, start, length):
+        begin = core.record[following].begin
+        while span < core.slurm[SPANS] and core.span[span].end <= begin:
+            span += 1
+        one = core.span[span]
+        if span < core.slurm[SPANS] and one.begin <= begin and one.end - 1 <= last:
+            keep_common(available, core.stretch[span], it.low, it.high)
+            reach, span = one.end - 1, span + 1
+            following = record_at_begin(core, span)
+        else:
+            keep_common(available, core.space[following], it.low, it.high)
+            reach, following = begin, core.record[following].next
+        rows += 1
+        if rows % COUNT_EVERY == 0 and count(available, it.low, it.high) < need:
+            break
+    return count(available, it.low, it.high), reach
