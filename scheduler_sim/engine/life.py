@@ -510,7 +510,7 @@ def _lose_hope(core: Core, edge: int) -> None:
 @part
 def end_hopeless(core: Core, row: int) -> None:
     """Cancel what can never start, if it is to be killed; of what is held by hand Slurm tests nothing."""
-    if core.slurm[KILL_INVALID] and core.job[row].hopes == 0 and not core.comp[row].held:
+    if core.slurm[KILL_INVALID] and core.job[row].hopes <= 0 and not core.comp[row].held:
         push_end(core, core.clock[NOW], HOPELESS + row)
 
 

@@ -121,7 +121,8 @@ def _write_rules(core: Core, keys: SlurmKeys, system: System) -> None:
     slurm[at.CALC_PERIOD] = keys.PriorityCalcPeriod if aged else 0
     core.weight[at.DECAY_RATE] = fair_share.decay_rate(keys.PriorityDecayHalfLife)
     core.weight[at.DAMPING] = keys.FairShareDampeningFactor
-    slurm[at.LAST_MAIN] = slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
+    slurm[at.LAST_MAIN] = start - (keys.clock == "simulator")  # a daemon's first turn is a second later
+    slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
     slurm[at.LAST_CHANGE] = slurm[at.SEEN_FROM] = slurm[at.LOOKED] = start - 1
     slurm[at.VALID] = slot.INF
     slurm[at.SERIAL] = -FIRST_PRIORITY

@@ -164,6 +164,12 @@ def test_nothing_is_tested_of_a_job_that_is_held_also_if_it_could_be_killed() ->
     assert list(result.components["end_time"]) == [10, 50]
 
 
+def test_two_dependencies_that_failed_before_its_submission_cancel_it_too() -> None:
+    failing = {"run_time": 10, "exit_code": 1}
+    late = after(1, 2, kind="AFTEROK", submit_time=50)
+    assert run(failing, failing, late, kill_invalid_depend=True)[3] == (GONE, None)
+
+
 def test_what_has_failed_its_dependents_has_failed_them_for_good() -> None:
     """Cancelled as it runs, its second run ends well: that meets no dependency tested before."""
     sim = simulation({"run_time": 30}, after(1, kind="AFTEROK"), after(1, kind="AFTEROK", submit_time=90))

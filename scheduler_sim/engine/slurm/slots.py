@@ -148,7 +148,7 @@ JOB = np.dtype(
         ("nice", "i8"),
         ("billing", "f8"),  # processors it is charged for
         ("begin", "i8"),  # not before this time, -1 = any; once it waits, since when it is eligible to Slurm
-        ("hopes", "i8"),  # how many of its dependencies may yet fail: at 0 it never starts
+        ("hopes", "i8"),  # how many of its dependencies may yet fail: from 0 down it never starts
         ("last", "i8"),  # the placement it last ran in
         ("array", "i8"),  # number of its job array, -1 = none
         ("group", "i8"),  # number of its user and name, if there are singletons among them; else -1
