@@ -21,7 +21,15 @@ from scheduler_sim.engine.instant import (
 )
 from scheduler_sim.engine.jit import entry
 from scheduler_sim.engine.keep import keep_pass
-from scheduler_sim.engine.life import finish, leave_queue, requeue, send_back, settle_wait, vacate
+from scheduler_sim.engine.life import (
+    changed_by_hand,
+    finish,
+    leave_queue,
+    requeue,
+    send_back,
+    settle_wait,
+    vacate,
+)
 from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
@@ -119,6 +127,8 @@ def strike(core: Core, row: int, state: int) -> None:
     core = by_reference(core)
     drop_end(core, row)
     finish(core, row, state)
+    if core.slurm[HOLDING]:
+        changed_by_hand(core)
 
 
 @entry

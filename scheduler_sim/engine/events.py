@@ -1,7 +1,7 @@
 """What happens next: a binary heap of (time, row), earliest first, ties in trace order.
 
 A row by itself is the end of that component. Other kinds of event are the row (or edge)
-with the kind above it, so that they come after the ends of their instant.
+with the kind added, so that they come before or after the ends of their instant.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.state import HEAP, INF, Core, Table
 
 KIND = 1 << 40
+BEGIN = -2 * KIND  # its begin time has come
+SATISFIED = -KIND  # a dependency with a delay: the rest is the edge
 NODES_BACK = KIND  # the epilog is over, or what was killed is gone: its nodes are idle
-BEGIN = 2 * KIND  # its begin time has come
-SATISFIED = 3 * KIND  # a dependency with a delay: the rest is the edge
-HOPELESS = 4 * KIND  # its dependencies can never be satisfied
+HOPELESS = 2 * KIND  # its dependencies can never be satisfied
 
 
 @part

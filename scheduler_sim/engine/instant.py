@@ -68,6 +68,13 @@ def end_due(core: Core) -> None:
 
 
 @part
+def come_due(core: Core) -> None:
+    """What comes to pass by time alone: it stands before the ends of its instant."""
+    while next_end(core) == core.clock[NOW] and core.heap[0].row < 0:
+        happen(core, pop_end(core))
+
+
+@part
 def open_step(core: Core, until: int, budget: int) -> bool:
     """Move the clock to the next instant; False, with the reason, if there is none before ``until``."""
     if core.clock[TOLD] > 0 and not core.clock[KICK]:  # what the outside did gets its pass first
@@ -100,6 +107,12 @@ def submit_due(core: Core) -> None:
     """Submissions, and those whose dependencies are satisfied."""
     while _submission_due(core):
         _submit_next(core)
+    untie_ready(core)
+
+
+@part
+def untie_ready(core: Core) -> None:
+    """Those whose dependencies are satisfied wait from now on."""
     for i in range(core.clock[READY]):
         untie(core, core.lists[UNTIED, i])
     core.clock[READY] = 0

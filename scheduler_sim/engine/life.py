@@ -6,15 +6,26 @@ from scheduler_sim.engine.events import BEGIN, HOPELESS, KIND, NODES_BACK, SATIS
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.slurm.change import expect_change, note_change
 from scheduler_sim.engine.slurm.groups import begins, next_in_line, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
 from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
-from scheduler_sim.engine.slurm.slots import EPILOG, HOLDING, KILL_INVALID, KILL_WAIT, KILLED, REQUEUE_DELAY
+from scheduler_sim.engine.slurm.slots import (
+    EPILOG,
+    HOLDING,
+    KILL_INVALID,
+    KILL_WAIT,
+    KILLED,
+    PENDING,
+    REQUEUE_DELAY,
+    UNLOOKED,
+)
 from scheduler_sim.engine.state import (
     AFTER,
     AFTERNOTOK,
     AFTEROK,
     CANCELLED,
+    CANDIDATES,
     COMPLETED,
     COMPLEX,
     DIRTY,
@@ -39,7 +50,8 @@ from scheduler_sim.engine.state import (
     Core,
 )
 
-HOPE_LOST = -1  # an edge that can no longer be satisfied, unless what it waits for runs again
+HOPE_LOST = -1  # an edge that will never be satisfied, also if what it waits for runs again later
+HOLD = 1 << 32  # in ``missing``: whatever else holds a component; a dependency counts 1
 
 
 @part
@@ -49,18 +61,22 @@ def submit(core: Core, row: int) -> None:
         return  # cancelled before it came
     if core.slurm[HOLDING]:
         give_priority(core, row)
-        _let_go(core, row)
+        let_singleton_go(core, row)
     if core.comp[row].first == core.comp[row].last:
         core.comp[row].state = REJECTED
         _tell(core, row)
         _satisfy_ended(core, row)
-    elif core.comp[row].missing > 0:
+        return
+    if core.comp[row].missing > 0:
         core.comp[row].state = HELD
         if core.slurm[HOLDING]:
             _await_begin(core, row)
-            _end_hopeless(core, row)
+            end_hopeless(core, row)
     else:
+        if core.slurm[HOLDING]:
+            core.job[row].begin = core.clock[NOW]
         make_eligible(core, row)
+    count_pending(core, row, 1)
 
 
 @part
@@ -75,6 +91,10 @@ def make_eligible(core: Core, row: int) -> None:
     """It may start from now on: it waits, and joins the queue in this step's pass."""
     core.comp[row].state = WAITING
     core.comp[row].eligible = core.clock[NOW]
+    if core.slurm[HOLDING] and core.job[row].begin < core.clock[NOW]:
+        core.job[row].begin = -1
+        core.lists[CANDIDATES, core.slurm[UNLOOKED]] = row
+        core.slurm[UNLOOKED] += 1
     core.lists[NEWCOMERS, core.clock[NEW]] = row
     core.clock[NEW] += 1
     placement = core.comp[row].first
@@ -110,6 +130,7 @@ def start(core: Core, row: int, placement: int) -> None:
         add_release(core, everywhere(core), planned, row, core.place[placement].nodes)
         begins(core, row)
     push_end(core, core.comp[row].end, row)
+    count_pending(core, row, -1)
     _tell(core, row)
     _satisfy_started(core, row)
 
@@ -132,19 +153,18 @@ def happen(core: Core, event: int) -> None:
         _satisfy(core, row)
     elif kind == BEGIN:
         lift(core, row)
-    elif core.comp[row].state == HELD:
+    elif core.comp[row].state == HELD and not core.comp[row].held:
         leave_queue(core, row, CANCELLED)
 
 
 @part
 def run_out(core: Core, row: int) -> None:
     """A running component reaches its end by itself or by its limit."""
-    if core.place[core.comp[row].placed].killed:
-        finish(core, row, TIMEOUT)
-    elif core.comp[row].fails:
+    killed = core.place[core.comp[row].placed].killed
+    if core.comp[row].fails and killed != 1:
         finish(core, row, FAILED)
     else:
-        finish(core, row, COMPLETED)
+        finish(core, row, TIMEOUT if killed else COMPLETED)
 
 
 @part
@@ -164,16 +184,20 @@ def vacate(core: Core, row: int, state: int) -> bool:
     planned = core.comp[row].start + core.place[placement].limit
     core.comp[row].state = state
     core.comp[row].end = now
-    core.clock[DIRTY] = 1
-    if now < planned:
-        core.clock[EARLY] = 1
-    elif now > planned:  # it overran: promises counted on its nodes
-        core.clock[EARLY] = core.clock[LOST] = 1
     kept_s = _completing_s(core, row, state)
-    if kept_s > 0:
+    if kept_s > 0:  # Slurm: passes are asked for when they are back
         push_end(core, now + kept_s, NODES_BACK + row)
         set_leaving(core, row, True)
+        expect_change(core)
+        note_change(core, now)
     else:
+        core.clock[DIRTY] = 1
+        if core.slurm[HOLDING]:
+            note_change(core, now - core.job[row].launch)
+        elif now < planned:
+            core.clock[EARLY] = 1
+        elif now > planned:  # it overran: promises counted on its nodes
+            core.clock[EARLY] = core.clock[LOST] = 1
         give_back(core, module, core.place[placement].nodes)
         if core.slurm[HOLDING]:
             give_up(core, row)
@@ -228,15 +252,15 @@ def _account_end(core: Core, row: int) -> None:
         core.group[core.job[row].group].running -= 1
         if core.comp[row].state <= WAITING:
             returns(core, row)
-        _let_go(core, row)
+        let_singleton_go(core, row)
 
 
 @part
-def _let_go(core: Core, row: int) -> None:
+def let_singleton_go(core: Core, row: int) -> None:
     """The next singleton of the same user and name need not wait any more."""
     first = next_in_line(core, row)
     if first >= 0:
-        lift(core, first)
+        _meet(core, first)
 
 
 @part
@@ -250,8 +274,21 @@ def _await_begin(core: Core, row: int) -> None:
 
 @part
 def lift(core: Core, row: int) -> None:
-    """One thing less that holds a component."""
-    core.comp[row].missing -= 1
+    """One thing less that holds a component, beside its dependencies."""
+    core.comp[row].missing -= HOLD
+    _free_if_ready(core, row)
+
+
+@part
+def _meet(core: Core, row: int) -> None:
+    """A dependency is met; where any one is enough, the others have nothing more to add."""
+    if core.comp[row].missing % HOLD > 0:
+        core.comp[row].missing -= 1
+        _free_if_ready(core, row)
+
+
+@part
+def _free_if_ready(core: Core, row: int) -> None:
     if core.comp[row].missing == 0 and core.comp[row].state == HELD:
         core.lists[UNTIED, core.clock[READY]] = row
         core.clock[READY] += 1
@@ -301,13 +338,14 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     """One that waits, is held or has yet to come is cancelled; the caller takes it out of the queue."""
     if core.comp[row].state == WAITING:
         _vanish(core, row)
+    count_pending(core, row, -1)
     if core.comp[row].state != UNSEEN:
         core.comp[row].end = core.clock[NOW]
     core.comp[row].state = state
     _tell(core, row)
     _satisfy_ended(core, row)
     if core.slurm[HOLDING]:
-        _let_go(core, row)
+        let_singleton_go(core, row)
 
 
 @part
@@ -340,6 +378,7 @@ def changed_by_hand(core: Core) -> None:
 def send_back(core: Core, row: int) -> None:
     """Slurm's requeue of what runs: it waits again some time after its nodes are back."""
     gone = vacate(core, row, HELD)
+    changed_by_hand(core)
     _forget_run(core, row)
     if gone:
         _wait_again(core, row)
@@ -354,9 +393,11 @@ def revive(core: Core, row: int) -> None:
         lift(core, row)
         return
     for edge in range(core.comp[row].after, core.comp[row].after_last):
-        if core.edge[edge].satisfied == HOPE_LOST:
+        dependent = core.edge[edge].successor  # Slurm has tested nothing of what is not there yet, or held
+        tested = core.comp[dependent].state != UNSEEN and not core.comp[dependent].held
+        if core.edge[edge].satisfied == HOPE_LOST and not tested:
             core.edge[edge].satisfied = 0
-            core.job[core.edge[edge].successor].hopes += 1
+            core.job[dependent].hopes += 1
     returns(core, row)
     if core.job[row].piece < 0:  # else its nodes are yet to come back
         _wait_again(core, row)
@@ -367,7 +408,8 @@ def _forget_run(core: Core, row: int) -> None:
     """As if it had never run, but for one thing that holds it now."""
     core.comp[row].eligible = core.comp[row].start = core.comp[row].end = core.comp[row].placed = -1
     core.comp[row].wait_resources = 0
-    core.comp[row].missing += 1
+    core.comp[row].missing += HOLD
+    count_pending(core, row, 1)
 
 
 @part
@@ -376,7 +418,7 @@ def _wait_again(core: Core, row: int) -> None:
     now = core.clock[NOW]
     if core.job[row].begin > now:  # it still waited for a begin time when it was cancelled
         drop_end(core, BEGIN + row)
-        core.comp[row].missing -= 1
+        core.comp[row].missing -= HOLD
     core.comp[row].submit = now
     core.job[row].begin = now + core.slurm[REQUEUE_DELAY]
     _await_begin(core, row)
@@ -407,6 +449,13 @@ def _count(core: Core, row: int, placement: int, sign: int) -> None:
 
 
 @part
+def count_pending(core: Core, row: int, sign: int) -> None:
+    """One more or less that is submitted, not held by hand, and has yet to start."""
+    if core.comp[row].state != UNSEEN and not core.comp[row].held:
+        core.slurm[PENDING] += sign
+
+
+@part
 def _tell(core: Core, row: int) -> None:
     if core.comp[row].watch:
         core.lists[NOTICES, core.clock[TOLD]] = row
@@ -416,10 +465,17 @@ def _tell(core: Core, row: int) -> None:
 @part
 def _satisfy_started(core: Core, row: int) -> None:
     for edge in range(core.comp[row].after, core.comp[row].after_last):
-        if core.edge[edge].kind == AFTER and core.edge[edge].delay > 0:
-            push_end(core, core.clock[NOW] + core.edge[edge].delay, SATISFIED + edge)
-        elif core.edge[edge].kind == AFTER:
-            _satisfy(core, edge)
+        if core.edge[edge].kind == AFTER:
+            _satisfy_later(core, edge)
+
+
+@part
+def _satisfy_later(core: Core, edge: int) -> None:
+    """AFTER: so long after a start as it says."""
+    if core.edge[edge].delay > 0:
+        push_end(core, core.clock[NOW] + core.edge[edge].delay, SATISFIED + edge)
+    else:
+        _satisfy(core, edge)
 
 
 @part
@@ -430,9 +486,12 @@ def _satisfy_ended(core: Core, row: int) -> None:
         kind = core.edge[edge].kind
         if kind == AFTER and core.edge[edge].delay > 0 and core.comp[row].start >= 0:
             continue  # its time comes by itself
+        if kind == AFTER and core.slurm[HOLDING] and core.comp[row].state == CANCELLED:
+            _satisfy_later(core, edge)  # to Slurm it started when it was cancelled
+            continue
         if not ((kind == AFTEROK and not well) or (kind == AFTERNOTOK and well)):
             _satisfy(core, edge)
-        elif core.slurm[KILL_INVALID]:
+        elif core.slurm[HOLDING]:
             _lose_hope(core, edge)
 
 
@@ -445,19 +504,19 @@ def _lose_hope(core: Core, edge: int) -> None:
     core.edge[edge].satisfied = HOPE_LOST
     core.job[row].hopes -= 1
     if core.comp[row].state == HELD:
-        _end_hopeless(core, row)
+        end_hopeless(core, row)
 
 
 @part
-def _end_hopeless(core: Core, row: int) -> None:
-    if core.slurm[KILL_INVALID] and core.job[row].hopes == 0:
+def end_hopeless(core: Core, row: int) -> None:
+    """Cancel what can never start, if it is to be killed; of what is held by hand Slurm tests nothing."""
+    if core.slurm[KILL_INVALID] and core.job[row].hopes <= 0 and not core.comp[row].held:
         push_end(core, core.clock[NOW], HOPELESS + row)
 
 
 @part
 def _satisfy(core: Core, edge: int) -> None:
-    if core.edge[edge].satisfied == 1:
+    if core.edge[edge].satisfied:
         return
     core.edge[edge].satisfied = 1
-    if core.comp[core.edge[edge].successor].missing > 0:  # of several any of which will do, the first
-        lift(core, core.edge[edge].successor)
+    _meet(core, core.edge[edge].successor)

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from scheduler_sim.engine.events import BEGIN, drop_end, push_end
 from scheduler_sim.engine.jit import entry, part
-from scheduler_sim.engine.life import changed_by_hand, everywhere, lift, revive, set_aside, withdraw
+from scheduler_sim.engine.life import (
+    HOLD,
+    changed_by_hand,
+    count_pending,
+    end_hopeless,
+    everywhere,
+    let_singleton_go,
+    lift,
+    revive,
+    set_aside,
+    withdraw,
+)
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.ranking import give_priority
-from scheduler_sim.engine.slurm.slots import HOLDING
+from scheduler_sim.engine.slurm.slots import BUILTIN, HOLDING, IN_LIST_ORDER
 from scheduler_sim.engine.slurm.start import set_end
 from scheduler_sim.engine.state import (
     BY_RUN,
@@ -37,6 +48,7 @@ def hold(core: Core, row: int) -> None:
     """Nothing that has yet to start starts before it is released."""
     core = by_reference(core)
     if core.comp[row].state <= WAITING and not core.comp[row].held:
+        count_pending(core, row, -1)
         core.comp[row].held = 1
         _hold_back(core, row)
 
@@ -95,7 +107,8 @@ def set_priority(core: Core, row: int, priority: float) -> None:
     if core.comp[row].state <= WAITING:
         waits = _take_out(core, row)
         core.job[row].given = 1
-        core.comp[row].key = -priority
+        if core.slurm[BUILTIN] != IN_LIST_ORDER:
+            core.comp[row].key = -priority
         for placement in range(core.comp[row].first, core.comp[row].last):
             core.way[placement].key = -priority
         _put_back(core, row, waits)
@@ -117,7 +130,7 @@ def set_nice(core: Core, row: int, nice: int) -> None:
             core.factor[placement].nice += more
         if it.state != UNSEEN or core.job[row].given:
             core.way[placement].key = min(core.way[placement].key + more, -1.0)
-    if it.state != UNSEEN or core.job[row].given:
+    if core.slurm[BUILTIN] != IN_LIST_ORDER and (it.state != UNSEEN or core.job[row].given):
         it.key = min(it.key + more, -1.0)
     _put_back(core, row, waits)
 
@@ -132,7 +145,7 @@ def set_begin(core: Core, row: int, time: int) -> None:
     awaited = core.job[row].begin >= 0 if state == UNSEEN else core.job[row].begin > now
     core.job[row].begin = time
     if state == UNSEEN:
-        core.comp[row].missing += 0 if awaited else 1
+        core.comp[row].missing += 0 if awaited else HOLD
         return
     if awaited:
         drop_end(core, BEGIN + row)
@@ -142,6 +155,7 @@ def set_begin(core: Core, row: int, time: int) -> None:
         push_end(core, time, BEGIN + row)
     elif awaited:
         lift(core, row)
+    changed_by_hand(core)
 
 
 @part
@@ -157,7 +171,7 @@ def _hold_back(core: Core, row: int) -> None:
                 core.lists[UNTIED, i] = core.lists[UNTIED, last]
                 core.clock[READY] = last
                 break
-    core.comp[row].missing += 1
+    core.comp[row].missing += HOLD
 
 
 @part
@@ -165,7 +179,11 @@ def _let_go(core: Core, row: int) -> None:
     """A hold is over."""
     if core.comp[row].held:
         core.comp[row].held = 0
+        count_pending(core, row, 1)
         lift(core, row)
+        if core.slurm[HOLDING] and core.comp[row].state == HELD:  # its dependencies were not tested
+            let_singleton_go(core, row)
+            end_hopeless(core, row)
 
 
 @part

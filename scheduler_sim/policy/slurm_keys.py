@@ -103,6 +103,7 @@ Period = Annotated[
 HalfLife = Annotated[
     int, BeforeValidator(Check("seconds (an integer >= 0), or 14d, 12:00:00, 7-0, UNLIMITED", _half_life))
 ]
+Priority = Annotated[int, whole(0, 2**32 - 1)]
 OptionalUnits = Annotated[int | None, whole(1)]
 OptionalSeconds = Annotated[int | None, whole(0)]
 OptionalPeriod = Annotated[int, whole(-1)]
@@ -175,7 +176,7 @@ class SlurmKeys(Keys):
     bf_min_age_reserve: Seconds = Field(
         default=0, description="how long a job must be eligible before it reserves, or blocks its partition"
     )
-    bf_min_prio_reserve: Count = Field(
+    bf_min_prio_reserve: Priority = Field(
         default=0, description="least priority that reserves, or blocks its partition"
     )
     bf_job_part_count_reserve: Count = Field(

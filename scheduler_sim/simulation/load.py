@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.life import HOLD
 from scheduler_sim.engine.state import Core, Sizes, SlurmSizes
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
@@ -66,8 +67,7 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
         numbers = SlurmRows(system, keys)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
-        # Slurm takes a dependency on a job it does not know yet as satisfied
-        edges = edges[edges["after_row"] < edges["row"]]
+        edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm))
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
@@ -111,7 +111,7 @@ def write_components(
     comp = core.comp
     comp["submit"][part] = table["submit_time"].to_numpy()[rows]
     comp["tier"][part] = placements.tier
-    comp["missing"][part] = placements.held  # as by a dependency that is never satisfied
+    comp["missing"][part] = placements.held * HOLD
     comp["fails"][part] = table["exit_code"].to_numpy()[rows] != 0
     comp["first"][part], comp["last"][part] = first, last
     core.columns[:, part] = columns_of(workload, placements, origin)
@@ -138,7 +138,7 @@ def put_components(
             core.demand[used] = way.demand
             used += 1
         comp["submit"][row], comp["tier"][row] = fields["submit_time"], single.tier
-        comp["missing"][row] += single.held
+        comp["missing"][row] += single.held * HOLD
         comp["fails"][row] = fields.get("exit_code", 0) != 0
         core.columns[:, row] = (
             fields["submit_time"] - origin,
@@ -210,6 +210,13 @@ def edges_between(workload: Workload, placements: Placements) -> pd.DataFrame:
             "delay": edges["minutes"].to_numpy() * 60,
         }
     )
+
+
+def _known(edges: pd.DataFrame, any_will_do: np.ndarray) -> pd.DataFrame:
+    """Without what Slurm takes as satisfied: a dependency on a job not known yet, and its alternatives."""
+    known = (edges["after_row"] < edges["row"]).to_numpy()
+    row = edges["row"].to_numpy()
+    return edges[known & ~(any_will_do[row] & np.isin(row, row[~known]))]
 
 
 def write_edges(core: Core, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:

@@ -81,7 +81,7 @@ class Outages:
         """Draw the nodes that fail: those of running components in row order, then the idle ones."""
         place = np.asarray(core.place)
         rows = np.sort(np.asarray(core.heap)["row"][: core.clock[slot.HEAP]])
-        rows = rows[rows < KIND]
+        rows = rows[rows // KIND == 0]
         placed = np.asarray(core.comp)["placed"][rows]
         mine = place["module"][placed] == pool
         rows, held = rows[mine], place["nodes"][placed[mine]]

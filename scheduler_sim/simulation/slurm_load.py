@@ -84,13 +84,13 @@ def load_slurm(
     core: Core, rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, where: Any
 ) -> Core:
     """Write Slurm's parameters, its nodes, and the trace, whose placements stand in rows ``where``."""
-    _write_rules(core, keys)
+    _write_rules(core, keys, system)
     _write_nodes(core, system, rows.masks)
     core = core._replace(resets=_resets(core, keys))
     return rows.write(core, 0, trace, where)
 
 
-def _write_rules(core: Core, keys: SlurmKeys) -> None:
+def _write_rules(core: Core, keys: SlurmKeys, system: System) -> None:
     slurm = core.slurm
     for number, name in PLAIN.items():
         slurm[number] = keys.settled(name)
@@ -99,7 +99,7 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.HOLDING] = 1
     slurm[at.BF_WINDOW] = keys.bf_window * MINUTE
     slurm[at.OVER_TIME] = keys.OverTimeLimit * MINUTE
-    slurm[at.BUILTIN] = keys.SchedulerType == "sched/builtin" or keys.bf_interval < 0
+    slurm[at.BUILTIN] = _builtin(keys, system)
     slurm[at.SCHED_INTERVAL] = max(keys.sched_interval, 0)
     slurm[at.SCHED_MIN_INTERVAL] = keys.sched_min_interval // 1_000_000
     slurm[at.GROUPED] = keys.grouped_ends and keys.SelectType != "select/linear"
@@ -121,12 +121,21 @@ def _write_rules(core: Core, keys: SlurmKeys) -> None:
     slurm[at.CALC_PERIOD] = keys.PriorityCalcPeriod if aged else 0
     core.weight[at.DECAY_RATE] = fair_share.decay_rate(keys.PriorityDecayHalfLife)
     core.weight[at.DAMPING] = keys.FairShareDampeningFactor
-    slurm[at.LAST_MAIN] = slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
+    slurm[at.LAST_MAIN] = start - (keys.clock == "simulator")  # a daemon's first turn is a second later
+    slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
     slurm[at.LAST_CHANGE] = slurm[at.SEEN_FROM] = slurm[at.LOOKED] = start - 1
     slurm[at.VALID] = slot.INF
     slurm[at.SERIAL] = -FIRST_PRIORITY
     period = max(int(slurm[at.CALC_PERIOD]), 1)
-    slurm[at.NEXT_CALC] = origin + (start - origin) % period
+    slurm[at.NEXT_CALC] = start + max(-(-keys.starts_before_s // period), 1) * period
+
+
+def _builtin(keys: SlurmKeys, system: System) -> int:
+    """Whether nothing is backfilled, and if so, whether the list of jobs is walked in its order."""
+    if keys.SchedulerType != "sched/builtin":
+        return int(keys.bf_interval < 0)
+    one_tier = len({partition.priority for partition in system.partitions}) <= 1
+    return at.IN_LIST_ORDER if keys.PriorityType == "priority/basic" and one_tier else 1
 
 
 def _resets(core: Core, keys: SlurmKeys) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.life import HOLD
 from scheduler_sim.engine.slurm import fair_share, priority
 from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core
@@ -124,7 +125,10 @@ class SlurmRows:
         job["begin"] = np.where(waits, table["begin_time"], -1)
         job["singleton"] = new.alone
         comp["held"] = table["hold"].to_numpy() != 0
-        comp["missing"] += waits + comp["held"] + new.alone
+        depends = comp["missing"] % HOLD > 0
+        either = new.alone & depends & (table["dependency_any"].to_numpy() != 0)
+        job["hopes"] += either
+        comp["missing"] += HOLD * (waits + comp["held"]) + (new.alone & ~either)
         self._chain(core, rows)
 
     def _write_ways(self, core: Core, placements: Placements, nodes: np.ndarray, where: Any) -> None:

@@ -19,7 +19,7 @@ def stopped(core: Core, now: int) -> Core:
     while core.clock[slot.ROWS] + 2 * core.clock[slot.MODULES] > len(core.timeline):
         core = longer_timeline(core)
     events = np.asarray(core.heap)["row"][: core.clock[slot.HEAP]]
-    running = events[events < KIND]
+    running = events[events // KIND == 0]
     steps = _last_steps(core, now, stops=len(running) > 0)
     clock, comp = core.clock.copy(), core.comp
     core.timeline[clock[slot.ROWS] :][: len(steps)] = steps  # behind the end of the one that goes on

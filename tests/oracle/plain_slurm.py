@@ -125,8 +125,10 @@ class Slurm(Passes):
             self._poll_backfill(now)
 
     def _loop(self, now: int) -> None:
-        """One turn of the background loop."""
+        """One turn of the background loop; the first is a second after the start."""
         c = self.c
+        if now == c.daemon_start:
+            return
         if c.multifactor and now - self.last_calc >= c.calc_period:
             self.last_calc = now
             self._recalculate(now)
@@ -238,7 +240,7 @@ class Slurm(Passes):
         c = self.c
         since = job.eligible if job.eligible is not None else now
         age = min(1.0, max(0, now - since) / c.max_age)
-        size = job.nodes / len(self.all_nodes)  # nodes and CPUs alike: one CPU per node
+        size = job.nodes / (c.nodes or len(self.all_nodes))  # nodes and CPUs alike: one CPU per node
         most = max(p.factor for p in c.partitions.values())
         for name in job.partitions:
             part = c.partitions[name].factor / most
@@ -254,31 +256,39 @@ class Slurm(Passes):
                 self._test(job, now)
 
     def _test(self, job: Job, now: int) -> bool:
-        """Whether the job may be tried now; kills what can never start, if that is configured."""
+        """Whether the job may be tried now; kills what can never start, if that is configured.
+
+        Nothing is tested of a job that is held.
+        """
         if job.held:
             return False
         verdict = self._dependencies(job, now)
-        job.never = verdict == "never"
-        if job.never and self.c.kill_invalid_depend:
+        if verdict == "never" and self.c.kill_invalid_depend:
             job.state, job.end, job.released = CANCELLED, now, now
             self.last_change = now
             return False
         if verdict != "met":
+            if job.begin < now:
+                job.begin = 0  # it is eligible when the dependencies are met
             return False
         if job.begin > now:
             return False
         if job.eligible is None:
-            job.eligible = max(now, job.begin)
-            self.last_change = now
+            job.eligible = job.begin or now
         return True
 
     def _dependencies(self, job: Job, now: int) -> str:
+        """Each dependency is tested until it is met or can never be, all of them until the job is free."""
         joiner, terms = job.depends
-        verdicts = [
-            self._term(job, kind, other, minutes, now) for kind, ids, minutes in terms for other in ids or [0]
-        ]
-        if not verdicts:
-            return "met"
+        each = [(kind, other, minutes) for kind, ids, minutes in terms for other in ids or [0]]
+        for term in each:
+            if job.verdicts.get(term, "wait") == "wait":
+                job.verdicts[term] = self._term(job, *term, now)
+        verdicts = ["met"] if job.free or not each else list(job.verdicts.values())
+        job.free = self._joined(joiner, verdicts) == "met"
+        return self._joined(joiner, verdicts)
+
+    def _joined(self, joiner: str, verdicts: list[str]) -> str:
         if joiner == "?":
             if "met" in verdicts:
                 return "met"

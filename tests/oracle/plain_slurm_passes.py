@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job
 from tests.oracle.plain_slurm_space import Space, best_fit
 
@@ -14,16 +16,18 @@ class Passes:
     all_nodes: set[int]
     last_change: int
 
-    def queue(self, now: int) -> list[tuple[Job, str]]:
-        records = []
+    def walk(self, now: int) -> Iterator[tuple[Job, str]]:
+        """The list of jobs, in order of submission; each is tested when it has its turn."""
         for job in list(self.seen):
             if job.state == PENDING and self._test(job, now):
-                records += [(job, part) for part in job.partitions]
+                yield from ((job, part) for part in job.partitions)
+
+    def queue(self, now: int) -> Iterable[tuple[Job, str]]:
         tiers = {part.tier for part in self.c.partitions.values()}
         if self.c.builtin and not self.c.multifactor and len(tiers) == 1:
-            return records
+            return self.walk(now)
         return sorted(
-            records,
+            self.walk(now),
             key=lambda r: (
                 -self.c.partitions[r[1]].tier,
                 -r[0].part_priority.get(r[1], r[0].priority),

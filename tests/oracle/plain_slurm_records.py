@@ -45,7 +45,8 @@ class Job:
     where: set[int] = field(default_factory=set)
     priority: int = 0
     part_priority: dict[str, int] = field(default_factory=dict)
-    never: bool = False
+    verdicts: dict[tuple, str] = field(default_factory=dict)  # of each dependency
+    free: bool = False  # of all of them
     requeue_at: int | None = None
     by: str = ""
 
@@ -80,6 +81,7 @@ class Config:
     """Slurm's parameters by Slurm's names, and the moments of the daemon. Seconds unless said otherwise."""
 
     partitions: dict[str, Partition]
+    nodes: int = 0  # of the cluster; 0: those of the partitions
     origin: int = 0  # epoch of second 0
     daemon_start: int = -8  # all timers of the daemon start here
     builtin: bool = False

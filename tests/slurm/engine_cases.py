@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from tests.oracle.plain_slurm import Slurm
-from tests.oracle.plain_slurm_records import Config, Job, Partition
+from tests.oracle.plain_slurm_records import FIRST_PRIORITY, Config, Job, Partition
 
 UNTIL_S = 6000
 ARRAY = 900
@@ -125,7 +125,7 @@ OFTEN_DEFAULT: dict[str, list[Any]] = {
     "bf_max_job_start": [0, 0, 0, 1],
     "bf_max_job_array_resv": [20, 20, 1],
     "bf_min_age_reserve": [0, 0, 0, 25],
-    "bf_min_prio_reserve": [0],
+    "bf_min_prio_reserve": [0, 0, 0, FIRST_PRIORITY - 3],
     "bf_job_part_count_reserve": [0, 0, 0, 1, 2],
     "bf_one_resv_per_job": [False, False, True],
     "kill_invalid_depend": [False, True],
@@ -262,7 +262,8 @@ def told(case: Case) -> Fates:
 
 
 def plain(case: Case) -> Slurm:
-    config = Config(_partitions(case), licences=case.licences)
+    nodes = sum(sum(sizes) for sizes in case.modules.values())
+    config = Config(_partitions(case), nodes=nodes, licences=case.licences)
     config.daemon_start = min(job.submit for job in case.jobs) - case.begins_s
     config.launch_latency, config.kill_epilog = True, 1
     for name, value in case.keys.items():

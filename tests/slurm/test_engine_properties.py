@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,35 +36,12 @@ EXACT = {
 """A pass at every event, to the second, with none of Slurm's own rules of what fits."""
 
 
-def within_the_model(case: Case) -> Case:
-    """Without what the plain model notices at other moments than the engine.
-
-    It sees a begin time, and a start that a dependency waits for, in the next pass that something else
-    asks for; and a kill brings it a main pass only when the nodes are back. Singletons, and holds of
-    what depends on others, differ as well.
-    """
-    kept = [
-        replace(
-            job,
-            begin=0,
-            runtime=min(job.runtime, 60 * job.limit),
-            depends=(
-                job.depends[0],
-                [term for term in job.depends[1] if term[0] not in ("after", "singleton") and not job.held],
-            ),
-        )
-        for job in case.jobs
-    ]
-    return replace(case, jobs=tuple(kept)).but(SchedulerType="sched/backfill")
-
-
 # -------------------------------------------------------------------- the plain model
 
 
 @settings(max_examples=60)
 @given(cases())
 def test_the_engine_is_the_plain_model(case: Case) -> None:
-    case = within_the_model(case)
     assert fates(played(case)) == told(case)
 
 

@@ -245,7 +245,8 @@ def _reserve(core: Core, row: int, placement: int, time: int) -> None:
     if core.slurm[FIXED]:
         if end > core.slurm[WINDOW_END]:
             core.slurm[VALID] = min(core.slurm[VALID], end - core.slurm[BF_WINDOW])
-        if count_common(core.sets[PICKED], core.sets[IDLE], it.low, it.high) > 0:
+        idle = count_common(core.sets[PICKED], core.sets[IDLE], it.low, it.high)
+        if idle + count_common(core.sets[PICKED], core.sets[LEAVING], it.low, it.high) > 0:
             core.slurm[SELF] = 1
         reserve(core, it, begin, end)
     else:

@@ -9,11 +9,12 @@ their place in time: the moments of later passes depend on them.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.instant import end_due, submit_due, take_events
+from scheduler_sim.engine.instant import come_due, submit_due, take_events, untie_ready
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.queue import insert_newcomers, newcomers_come_last
 from scheduler_sim.engine.slurm.backfill_pass import backfill_newcomers, backfill_pass
-from scheduler_sim.engine.slurm.main_pass import main_pass
+from scheduler_sim.engine.slurm.change import ALL_ELSE, NEWCOMERS_ONLY, expect_change, note_change
+from scheduler_sim.engine.slurm.main_pass import look_at_newcomers, main_pass
 from scheduler_sim.engine.slurm.nodes import match_service
 from scheduler_sim.engine.slurm.ranking import compute_priorities
 from scheduler_sim.engine.slurm.slots import (
@@ -34,6 +35,7 @@ from scheduler_sim.engine.slurm.slots import (
     LAST_MAIN,
     LOOKED,
     NEXT_CALC,
+    PENDING,
     PLANNED,
     QUEUE_DEPTH,
     SCHED_INTERVAL,
@@ -45,6 +47,7 @@ from scheduler_sim.engine.slurm.slots import (
     STARTS_AT,
     UNSEEN_BY_FULL,
     VALID,
+    WAITS_FROM,
     WEIGHT_FAIR,
 )
 from scheduler_sim.engine.state import (
@@ -63,8 +66,6 @@ from scheduler_sim.engine.state import (
     Core,
 )
 
-NEWCOMERS_ONLY, ALL_ELSE = 1, 2  # what changed since the last pass of the backfill scheduler
-
 
 @part
 def slurm_instant(core: Core) -> None:
@@ -76,34 +77,42 @@ def slurm_instant(core: Core) -> None:
     now, slurm = core.clock[NOW], core.slurm
     catch_up(core)
     if slurm[BACKFILL_FIRST]:
+        come_due(core)
         submit_due(core)
         _notice(core)
         _backfill(core)
-        end_due(core)
-        submit_due(core)
-        ended = _notice(core)
-        _compute(core)
-        _main(core, ended)
-    else:
-        take_events(core)
-        ended = _notice(core)
-        _compute(core)
-        _main(core, ended)
+    take_events(core)
+    ended = _notice(core)
+    _compute(core)
+    _main(core, ended)
+    _notice(core)
+    if not slurm[BACKFILL_FIRST]:
         _backfill(core)
     core.clock[DUE] = max(now + 1, _next_moment(core))
 
 
 @part
 def _notice(core: Core) -> bool:
-    """Whether something ended; whatever happened asks for passes."""
+    """Whether something ended. Ends, submissions and commands ask for a pass.
+
+    What is eligible by time alone, or because another has started, does not: it is seen in the
+    next pass, whatever brings that.
+    """
     slurm, ended = core.slurm, core.clock[DIRTY] == 1
-    if ended or core.clock[EARLY] or core.clock[NEW] or core.clock[SEEN] != slurm[SEEN_BEFORE]:
+    outside = core.clock[EARLY] == 1 or core.clock[SEEN] != slurm[SEEN_BEFORE]
+    if outside:
+        slurm[SEEN_BEFORE] = core.clock[SEEN]
+        note_change(core, core.clock[NOW])
+    if outside or ended:
         slurm[ASKED_AT] = slurm[ASKED_AT] if slurm[ASKED] else core.clock[NOW]
-        slurm[ASKED], slurm[SEEN_BEFORE] = 1, core.clock[SEEN]
+        slurm[ASKED] = 1
+    if ended or core.clock[EARLY]:
+        expect_change(core)
+    elif core.clock[NEW]:
         slurm[UNSEEN_BY_FULL] = 1
-        at_the_end = not ended and not core.clock[EARLY] and newcomers_come_last(core)
-        slurm[CHANGED] = max(slurm[CHANGED], NEWCOMERS_ONLY if at_the_end else ALL_ELSE)
-        _note_change(core)
+        slurm[CHANGED] = max(slurm[CHANGED], NEWCOMERS_ONLY if newcomers_come_last(core) else ALL_ELSE)
+    if core.clock[NEW] and not _somebody_waits(core):
+        slurm[WAITS_FROM] = core.clock[NOW]
     insert_newcomers(core)
     if ended:
         for i in range(len(core.partition)):
@@ -119,39 +128,32 @@ def _compute(core: Core) -> None:
         return
     slurm[NEXT_CALC] += slurm[CALC_PERIOD] * ((now - slurm[NEXT_CALC]) // slurm[CALC_PERIOD] + 1)
     if compute_priorities(core) or slurm[BF_MIN_PRIORITY]:
-        slurm[CHANGED], slurm[UNSEEN_BY_FULL] = ALL_ELSE, 1
-    if _somebody_waits(core):
-        _note_change(core)
-
-
-@part
-def _note_change(core: Core) -> None:
-    """Something changed that the backfill scheduler looks out for; it may have looked already."""
-    slurm, now = core.slurm, core.clock[NOW]
-    slurm[LAST_CHANGE] = now
-    slurm[SEEN_FROM] = now + (1 if slurm[LOOKED] == now else 0)
+        expect_change(core)
+    if slurm[PENDING] > 0:  # also of those who are not eligible
+        note_change(core, now)
 
 
 @part
 def _main(core: Core, ended: bool) -> None:
     now, slurm = core.clock[NOW], core.slurm
-    full = slurm[SCHED_INTERVAL] > 0 and _last_full(core, now) == now
-    since = now - _last_main(core, now)
-    asked = slurm[ASKED] and since >= slurm[SCHED_MIN_INTERVAL]
-    asked = asked and (since >= slurm[BATCH_SCHED_DELAY] or (ended and slurm[AT_END]))
-    if not full and not asked:
+    full = _next_full(core, now) == now
+    asked = slurm[ASKED] and (_asked_pass(core) <= now or (ended and slurm[AT_END]))
+    if slurm[LAST_MAIN] == now or not (full or asked):  # it takes one turn a second
         return
+    look_at_newcomers(core)
     waiting = core.clock[TAIL] - core.clock[HEAD]
     if slurm[UNSEEN_BY_FULL] or not slurm[SKIP]:
         depth = waiting * len(core.partition) if full else slurm[QUEUE_DEPTH]
         if main_pass(core, depth):
             slurm[UNSEEN_BY_FULL] = 0
         if core.clock[TAIL] - core.clock[HEAD] < waiting:
-            slurm[CHANGED], slurm[UNSEEN_BY_FULL] = ALL_ELSE, 1
+            expect_change(core)
+    untie_ready(core)  # who waited for the start of another
+    look_at_newcomers(core)
     slurm[ASKED] = 0
     slurm[LAST_MAIN] = now
     if waiting > 0:
-        _note_change(core)
+        note_change(core, now)
 
 
 @part
@@ -162,6 +164,7 @@ def _backfill(core: Core) -> None:
     if slurm[BUILTIN] or now < _next_backfill(core):
         return
     slurm[LAST_BACKFILL] = now
+    look_at_newcomers(core)
     waiting = core.clock[TAIL] - core.clock[HEAD]
     if waiting == 0:
         slurm[CHANGED], slurm[SELF] = ALL_ELSE, 0  # there is no plan
@@ -173,10 +176,10 @@ def _backfill(core: Core) -> None:
             backfill_pass(core)
         slurm[CHANGED] = 0
         if core.clock[TAIL] - core.clock[HEAD] < waiting:
-            slurm[CHANGED], slurm[UNSEEN_BY_FULL] = ALL_ELSE, 1
-            slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now
+            expect_change(core)
+            note_change(core, now)
     if slurm[SELF]:
-        slurm[LAST_CHANGE] = slurm[SEEN_FROM] = now
+        note_change(core, now)
 
 
 @part
@@ -196,13 +199,13 @@ def _next_moment(core: Core) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock[NOW], core.slurm
     time, waits = INF, _somebody_waits(core)
-    if slurm[CALC_PERIOD] and (waits or (slurm[WEIGHT_FAIR] and _more_comes(core))):
+    shows = waits or (_more_comes(core) and (slurm[PENDING] > 0 or slurm[WEIGHT_FAIR] > 0))
+    if slurm[CALC_PERIOD] and shows:
         time = slurm[NEXT_CALC]
     if slurm[ASKED] and waits:
-        wait = max(slurm[BATCH_SCHED_DELAY], slurm[SCHED_MIN_INTERVAL])
-        time = min(time, _last_main(core, now) + wait)
-    if waits and slurm[SCHED_INTERVAL] and (slurm[UNSEEN_BY_FULL] or not slurm[SKIP]):
-        time = min(time, _last_full(core, now) + slurm[SCHED_INTERVAL])
+        time = min(time, _asked_pass(core))
+    if waits and (slurm[UNSEEN_BY_FULL] or not slurm[SKIP]):
+        time = min(time, _next_full(core, now + 1))
     if waits and not slurm[BUILTIN]:
         following = _next_backfill(core)
         if not slurm[CHANGED] and slurm[SKIP]:
@@ -216,7 +219,7 @@ def catch_up(core: Core) -> None:
     """Passes that were due before now, and could change nothing."""
     now, slurm = core.clock[NOW], core.slurm
     if slurm[ASKED]:  # with nobody waiting, such a pass is only a moment from which others count
-        time = max(slurm[ASKED_AT], _last_main(core, now) + slurm[BATCH_SCHED_DELAY])
+        time = _asked_pass(core)
         if time < now:
             slurm[ASKED], slurm[LAST_MAIN] = 0, time
     if slurm[BUILTIN] or slurm[BF_INTERVAL] == 0:
@@ -230,7 +233,8 @@ def catch_up(core: Core) -> None:
             if slurm[SELF]:  # each pass brings the next
                 time += (now - 1 - time) // slurm[BF_INTERVAL] * slurm[BF_INTERVAL]
                 slurm[LAST_BACKFILL] = slurm[LAST_CHANGE] = time
-            slurm[LAST_CHANGE] = max(slurm[LAST_CHANGE], _last_full(core, time))
+            if _next_full(core, slurm[WAITS_FROM]) <= time:
+                slurm[LAST_CHANGE] = max(slurm[LAST_CHANGE], _last_full(core, time))
 
 
 @part
@@ -242,29 +246,41 @@ def _next_backfill(core: Core) -> int:
         return earliest
     if slurm[LAST_CHANGE] >= slurm[LAST_BACKFILL]:
         return max(earliest, slurm[SEEN_FROM])
-    if not _somebody_waits(core) or slurm[SCHED_INTERVAL] == 0:
+    if not _somebody_waits(core):
         return INF
-    change = _last_full(core, slurm[LAST_BACKFILL] - 1) + slurm[SCHED_INTERVAL]
+    change = _next_full(core, max(slurm[LAST_BACKFILL], slurm[WAITS_FROM]))
     return max(earliest, change + slurm[BACKFILL_FIRST])
 
 
 @part
+def _next_full(core: Core, time: int) -> int:
+    """When the main scheduler next passes over the whole queue, at ``time`` or later; INF = never."""
+    interval, since = core.slurm[SCHED_INTERVAL], time - core.slurm[STARTS_AT]
+    if interval == 0:
+        return INF
+    return time + (-since) % interval if since > 0 else core.slurm[STARTS_AT] + interval
+
+
+@part
 def _last_full(core: Core, time: int) -> int:
-    """When the main scheduler last passed over the whole queue, at ``time`` or before."""
+    """When it last did, at ``time`` or before, or the daemon started."""
     if core.slurm[SCHED_INTERVAL] == 0:
         return -INF
     return time - (time - core.slurm[STARTS_AT]) % core.slurm[SCHED_INTERVAL]
 
 
 @part
-def _last_main(core: Core, time: int) -> int:
-    """When the main scheduler last made a pass before ``time``."""
-    return max(core.slurm[LAST_MAIN], _last_full(core, time - 1))
+def _asked_pass(core: Core) -> int:
+    """When the pass is made that was asked for: its delay after the last one, or with the next full one."""
+    slurm, asked_at = core.slurm, core.slurm[ASKED_AT]
+    last = max(slurm[LAST_MAIN], _last_full(core, asked_at - 1))
+    delay = max(slurm[BATCH_SCHED_DELAY], slurm[SCHED_MIN_INTERVAL], 1)
+    return min(max(asked_at, last + delay), _next_full(core, max(asked_at, slurm[LAST_MAIN] + 1)))
 
 
 @part
 def _more_comes(core: Core) -> bool:
-    """Whether something runs or is yet to be submitted, so that usage will matter."""
+    """Whether something is to happen yet, so that the present usage, and passes, may matter."""
     return core.clock[HEAP] > 0 or core.clock[SEEN] < core.clock[COMPONENTS]
 
 

@@ -1,7 +1,8 @@
 """Jobs of one user and name, among which singletons wait for one another.
 
 A singleton is eligible when no job of its group runs and none that waits was submitted before
-it. So it is always the first in line that may be let go, if it is a singleton.
+it. So it is always the first in line that may be let go, if it is a singleton. Of one that is held
+by hand Slurm tests nothing before its release.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def next_in_line(core: Core, row: int) -> int:
     while group.first >= 0 and core.comp[group.first].state >= RUNNING:
         group.first = core.job[group.first].following
     first = group.first
-    if group.running > 0 or first < 0 or not core.job[first].singleton:
+    if group.running > 0 or first < 0 or not core.job[first].singleton or core.comp[first].held:
         return -1
     if core.comp[first].state == UNSEEN and first != row:
         return -1

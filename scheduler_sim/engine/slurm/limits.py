@@ -41,8 +41,8 @@ def over_a_limit(core: Core, row: int, placement: int) -> bool:
 def may_reserve(core: Core, row: int, placement: int) -> bool:
     """Whether it is planned ahead; if not, it may only start now."""
     slurm, now = core.slurm, core.clock[NOW]
-    if slurm[BF_MIN_AGE] and now - core.comp[row].eligible < slurm[BF_MIN_AGE]:
-        slurm[VALID] = min(slurm[VALID], core.comp[row].eligible + slurm[BF_MIN_AGE])
+    if slurm[BF_MIN_AGE] and now - core.job[row].begin < slurm[BF_MIN_AGE]:
+        slurm[VALID] = min(slurm[VALID], core.job[row].begin + slurm[BF_MIN_AGE])
         return False
     if slurm[BF_MIN_PRIORITY] and -core.way[placement].key < slurm[BF_MIN_PRIORITY]:
         return False

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.instant import untie_ready
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.queue import close_gaps
+from scheduler_sim.engine.queue import close_gaps, insert_newcomers
 from scheduler_sim.engine.slurm.bits import copy, keep_common, take_out
 from scheduler_sim.engine.slurm.nodes import pick, suffices
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
     BF_MIN_AGE,
     BF_MIN_PRIORITY,
+    BUILTIN,
     FREE,
     IDLE,
+    IN_LIST_ORDER,
     PARTITION_JOB_DEPTH,
+    UNLOOKED,
 )
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.slurm.turns import turn, turns
-from scheduler_sim.engine.state import NOW, TAIL, WAITING, Core
+from scheduler_sim.engine.state import CANDIDATES, NEW, NOW, READY, TAIL, WAITING, Core
 
 
 @part
 def main_pass(core: Core, depth: int) -> bool:
     """Try ``depth`` turns (and one more, as Slurm counts); a partition that blocks takes its nodes away.
 
-    Returns whether all turns were had, so that a longer pass could start nothing more.
+    Returns whether all turns were had, so that a longer pass could start nothing more. Where Slurm
+    walks its list of jobs, who waits for a start can still have its turn in this pass.
     """
     open_partitions = len(core.partition)
     for i in range(len(core.partition)):
         core.partition[i].tried = core.partition[i].blocked = 0
     copy(core.sets[FREE], core.sets[IDLE], 0, core.sets.shape[1])
     most, tried, whole = core.slurm[PARTITION_JOB_DEPTH], 0, True
-    for i in range(turns(core)):
+    i, size = -1, turns(core)
+    while i + 1 < size:
+        i += 1
         row, placement = turn(core, i)
         it = core.partition[core.way[placement].partition]
         if open_partitions == 0:
@@ -49,12 +56,28 @@ def main_pass(core: Core, depth: int) -> bool:
         if _picked(core, placement):
             start_on_picked(core, row, placement, 0)
             keep_common(core.sets[FREE], core.sets[IDLE], it.low, it.high)
+            if core.slurm[BUILTIN] == IN_LIST_ORDER and core.clock[READY] > 0:
+                untie_ready(core)
+                look_at_newcomers(core)
+                insert_newcomers(core)
+                core.clock[NEW] = 0
+                size = turns(core)
         elif _blocks(core, row, placement):
             it.blocked = 1
             open_partitions -= 1
             take_out(core.sets[FREE], core.masks[it.members], it.low, it.high)
     close_gaps(core, core.clock[TAIL])
     return whole
+
+
+@part
+def look_at_newcomers(core: Core) -> None:
+    """To Slurm, one is eligible since the first pass that finds it so, or since its begin time."""
+    for i in range(core.slurm[UNLOOKED]):
+        row = core.lists[CANDIDATES, i]
+        if core.job[row].begin < 0:
+            core.job[row].begin = core.clock[NOW]
+    core.slurm[UNLOOKED] = 0
 
 
 @part
@@ -75,6 +98,6 @@ def _picked(core: Core, placement: int) -> bool:
 @part
 def _blocks(core: Core, row: int, placement: int) -> bool:
     """Whether its partition waits for it: not for those too young, or too low, to hold a reservation."""
-    if core.slurm[BF_MIN_AGE] and core.clock[NOW] - core.comp[row].eligible < core.slurm[BF_MIN_AGE]:
+    if core.slurm[BF_MIN_AGE] and core.clock[NOW] - core.job[row].begin < core.slurm[BF_MIN_AGE]:
         return False
     return not core.slurm[BF_MIN_PRIORITY] or -core.way[placement].key >= core.slurm[BF_MIN_PRIORITY]

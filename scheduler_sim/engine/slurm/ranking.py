@@ -2,7 +2,7 @@
 
 The key of a component is minus its priority, so that the smaller goes first as in every queue.
 Under priority/basic the priority counts down from one submission to the next, and nice is
-taken off it.
+taken off it. Where Slurm walks its list of jobs instead of sorting it, the key is the place there.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from scheduler_sim.engine.slurm.slots import (
     ACCRUE_ALWAYS,
     ALGORITHM,
     BASIC,
+    BUILTIN,
     DAMPING,
     DECAY_RATE,
+    IN_LIST_ORDER,
     INCREASE_ONLY,
     LAST_CALC,
     MAX_AGE,
@@ -35,7 +37,7 @@ from scheduler_sim.engine.slurm.slots import (
     WEIGHT_AGE,
     WEIGHT_FAIR,
 )
-from scheduler_sim.engine.state import COMPLEX, HEAD, NOW, QUEUE, RUNNING, TAIL, Core
+from scheduler_sim.engine.state import COMPLEX, HEAD, NOW, QUEUE, RUNNING, TAIL, UNSEEN, Core
 
 
 @part
@@ -43,8 +45,11 @@ def give_priority(core: Core, row: int) -> None:
     """Priority of one that is submitted or released."""
     if core.slurm[BASIC]:
         key = core.slurm[SERIAL] + core.job[row].nice
+        if core.slurm[BUILTIN] != IN_LIST_ORDER:
+            core.comp[row].key = key
+        elif core.comp[row].state == UNSEEN:
+            core.comp[row].key = core.slurm[SERIAL]
         core.slurm[SERIAL] += 1
-        core.comp[row].key = key
         for placement in range(core.comp[row].first, core.comp[row].last):
             core.way[placement].key = key
     else:
@@ -101,7 +106,7 @@ def _weigh(core: Core, row: int) -> None:
     """Priority in each partition; the best one counts in the queue. One set by hand stays."""
     if core.job[row].given:
         return
-    since = core.comp[row].submit if core.slurm[ACCRUE_ALWAYS] else core.comp[row].eligible
+    since = core.comp[row].submit if core.slurm[ACCRUE_ALWAYS] else core.job[row].begin
     age = core.slurm[WEIGHT_AGE] * age_factor(core.clock[NOW], since, core.slurm[MAX_AGE])
     fair = 0.0
     if core.slurm[WEIGHT_FAIR]:

@@ -32,7 +32,7 @@ import numpy as np
     BF_MIN_PRIORITY,
     BF_PART_RESERVE,
     BF_ONE_RESERVATION,
-    BUILTIN,  # 1 = no backfill scheduler
+    BUILTIN,  # 1 = no backfill scheduler, IN_LIST_ORDER = nor does the main one heed priorities
     KILL_INVALID,
     OVER_TIME,  # s a component may run past its limit
     KILL_WAIT,
@@ -90,8 +90,13 @@ import numpy as np
     ENDS,  # components that run, in the layout by planned end
     STRIDE,  # ... from one snapshot of it to the next
     GIVEN_BY,  # how many of them have given back their nodes in GIVEN
-) = range(78)
-SLURM_SLOTS = 78
+    WAITS_FROM,  # since when somebody has waited in the queue
+    PENDING,  # components submitted, not held by hand, that have yet to start
+    UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
+) = range(81)
+SLURM_SLOTS = 81
+
+IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 
 # Slots of ``weight``: what is not whole
 DECAY_RATE, DAMPING = range(2)
@@ -150,8 +155,8 @@ JOB = np.dtype(
         ("association", "i8"),
         ("nice", "i8"),
         ("billing", "f8"),  # processors it is charged for
-        ("begin", "i8"),  # not before this time, -1 = any
-        ("hopes", "i8"),  # how many of its dependencies may fail: at 0 it never starts
+        ("begin", "i8"),  # not before this time, -1 = any; once it waits, since when it is eligible to Slurm
+        ("hopes", "i8"),  # how many of its dependencies may yet fail: from 0 down it never starts
         ("last", "i8"),  # the placement it last ran in
         ("array", "i8"),  # number of its job array, -1 = none
         ("group", "i8"),  # number of its user and name, if there are singletons among them; else -1

@@ -2,11 +2,13 @@
 
 With one partition each, the queue is the list of turns. Else it is made for each pass:
 partition tier first, then the priority in that partition, submission, trace order, list order.
+Where Slurm walks its list of jobs, it is the queue with all partitions of each.
 """
 
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.slots import BUILTIN, IN_LIST_ORDER
 from scheduler_sim.engine.state import COMPLEX, HEAD, QUEUE, TAIL, Core
 
 
@@ -22,7 +24,8 @@ def turns(core: Core) -> int:
         for placement in range(core.comp[row].first, core.comp[row].last):
             core.turn[size].row, core.turn[size].placement = row, placement
             size += 1
-    _sort(core, size)
+    if core.slurm[BUILTIN] != IN_LIST_ORDER:
+        _sort(core, size)
     return size
 
 
