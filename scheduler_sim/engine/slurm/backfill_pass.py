@@ -178,7 +178,10 @@ def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
             core.slurm[VALID] = min(core.slurm[VALID], time - core.slurm[BF_WINDOW])
             return INF
         begin, end = _span(core, placement, time)
-        if core.slurm[RECORDS] >= core.slurm[BF_RECORDS] or is_free(core, it, begin, end):
+        known = start + core.place[placement].limit  # they are free until then, from the start that was tried
+        if core.slurm[RECORDS] >= core.slurm[BF_RECORDS] or (
+            is_free(core, it, begin, min(start, end)) and is_free(core, it, max(begin, known), end)
+        ):
             return time
         start = time if time > start else time + core.slurm[BF_RESOLUTION]
         record = record_at(core, start)

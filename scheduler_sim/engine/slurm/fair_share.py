@@ -285,14 +285,26 @@ def _goes_before(assoc: Table, one: int, other: int) -> bool:
 
 @part
 def _sort_group(assoc: Table, order: Ints, first: int, last: int) -> None:
-    """Shell's sort: quick on what is nearly in order, as a group is from one ranking to the next."""
+    """By insertion, as a group is nearly in order from one ranking to the next; else Shell's sort."""
+    if _inserted(assoc, order, first, last, 1, 4 * (last - first)):
+        return
     gap = (last - first) // 2
     while gap > 0:
-        for i in range(first + gap, last):
-            row = order[i]
-            j = i
-            while j - gap >= first and _goes_before(assoc, row, order[j - gap]):
-                order[j] = order[j - gap]
-                j -= gap
-            order[j] = row
+        _inserted(assoc, order, first, last, gap, (last - first) * (last - first))
         gap //= 2
+
+
+@part
+def _inserted(assoc: Table, order: Ints, first: int, last: int, gap: int, most: int) -> bool:
+    """Sort those that are ``gap`` apart; False if that would take more than ``most`` moves."""
+    for i in range(first + gap, last):
+        row = order[i]
+        j = i
+        while j - gap >= first and _goes_before(assoc, row, order[j - gap]):
+            order[j] = order[j - gap]
+            j -= gap
+            most -= 1
+        order[j] = row
+        if most < 0:
+            return False
+    return True

@@ -101,6 +101,8 @@ def _gains(core: Core, it: Table, record: int, following: int, mask: int) -> boo
 @part
 def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
     """Whether no reservation holds a node of PICKED from ``begin`` to ``end``."""
+    if begin >= end:
+        return True
     size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
     record = record_at(core, begin)
     while record >= 0 and core.record[record].begin < end:

@@ -14,11 +14,11 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.bits import (
     NONE,
     ONE,
+    Bits,
     clear,
     count,
     count_common,
-    next_one,
-    next_zero,
+    lowest_in,
     put,
     take_out,
 )
@@ -79,22 +79,37 @@ def _add_lightest(core: Core, it: Table, source: int, mask: int, wanted: int) ->
 def _add_best_fit(core: Core, it: Table, wanted: int) -> None:
     """Add to PICKED so many nodes of REST, which has them, run by run."""
     rest, picked = core.sets[REST], core.sets[PICKED]
-    end = it.high << 6
     while wanted > 0:
-        best, best_size = -1, 0
-        begin = next_one(rest, it.low << 6, end)
-        while begin < end:
-            stop = next_zero(rest, begin, end)
-            size = stop - begin
-            if best < 0 or _fits_better(size, best_size, wanted):
-                best, best_size = begin, size
-                if size == wanted:
-                    break
-            begin = next_one(rest, stop, end)
-        taken = min(best_size, wanted)
+        best, size = _best_run(rest, it.low, it.high, wanted)
+        taken = min(size, wanted)
         put(picked, best, best + taken)
         take_out(rest, picked, best >> 6, ((best + taken - 1) >> 6) + 1)
         wanted -= taken
+
+
+@part
+def _best_run(bits: Bits, low: int, high: int, wanted: int) -> tuple[int, int]:
+    """First node and size of the run that fits best, the first of equal ones; of a set that is not empty."""
+    best, best_size, begin = -1, 0, -1
+    for word in range(low, high + 1):
+        rest, node = bits[word] if word < high else NONE, word << 6
+        while True:
+            if begin < 0:
+                if rest == NONE:
+                    break
+                zeros = lowest_in(rest)
+                node, rest = node + zeros, rest >> np.uint64(zeros)
+                begin = node
+            ones = lowest_in(~rest)  # at most what is left of the word: zeros come in from above
+            if node + ones == (word + 1) << 6:
+                break
+            size = node + ones - begin
+            if best < 0 or _fits_better(size, best_size, wanted):
+                best, best_size = begin, size
+                if size == wanted:
+                    return best, best_size
+            node, rest, begin = node + ones, rest >> np.uint64(ones), -1
+    return best, best_size
 
 
 @part

@@ -29,6 +29,7 @@ from scheduler_sim.engine.slurm.tries import others_leave
 from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 FIRST_GROUP_S = 30
+FEW = 8  # quicker to look at one by one
 
 
 @part
@@ -51,10 +52,11 @@ def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
         return core.clock[NOW]
     it = core.partition[core.way[placement].partition]
     known, stop = core.slurm[GIVEN_BY], core.slurm[ENDS]
-    enough = _size_that_frees(core, it, core.place[placement].nodes)
+    need, had = core.place[placement].nodes, count(core.sets[LATER], it.low, it.high)
+    enough = _size_that_frees(core, it, need)
     i, width, barrier = enough - 1, FIRST_GROUP_S, -1
-    if core.slurm[GROUPED]:
-        i = _size_that_frees(core, it, count(core.sets[LATER], it.low, it.high) + 1) - 1
+    if core.slurm[GROUPED] and need > had + 1:
+        i = _size_that_frees(core, it, had + 1) - 1
     while i < known:
         if barrier < 0:
             barrier = _first_barrier(core, planned_end(core, i))
@@ -92,7 +94,7 @@ def _size_that_frees(core: Core, it: Table, nodes: int) -> int:
         else:
             high = middle
     size = low * core.slurm[STRIDE]
-    missing = nodes - count_common(core.given[low], core.sets[AVAILABLE], it.low, it.high)
+    missing = nodes - _idle_after(core, it, size)
     while missing > 0:
         missing -= freed_by(core, it, size)
         size += 1
@@ -100,11 +102,27 @@ def _size_that_frees(core: Core, it: Table, nodes: int) -> int:
 
 
 @part
+def _idle_after(core: Core, it: Table, size: int) -> int:
+    """How many nodes of AVAILABLE are idle once so many have ended."""
+    snapshot = size // core.slurm[STRIDE]
+    total = count_common(core.given[snapshot], core.sets[AVAILABLE], it.low, it.high)
+    for i in range(snapshot * core.slurm[STRIDE], size):
+        total += freed_by(core, it, i)
+    return total
+
+
+@part
 def _next_that_frees(core: Core, it: Table, i: int) -> int:
     """The first from the ``i``-th on that gives back nodes of AVAILABLE, or how many are known."""
-    while i < core.slurm[GIVEN_BY] and freed_by(core, it, i) == 0:
+    known = core.slurm[GIVEN_BY]
+    for _ in range(FEW):
+        if i == known or freed_by(core, it, i) > 0:
+            return i
         i += 1
-    return i
+    idle = _idle_after(core, it, i)
+    if idle == count(core.sets[AVAILABLE], it.low, it.high):
+        return known
+    return _size_that_frees(core, it, idle + 1) - 1
 
 
 @part

@@ -34,6 +34,7 @@ from scheduler_sim.engine.slurm.slots import (
     MAX_AGE,
     RESETS_DONE,
     SERIAL,
+    UNRANKED,
     WEIGHT_AGE,
     WEIGHT_FAIR,
 )
@@ -97,8 +98,7 @@ def _let_usage_fade(core: Core) -> None:
         row = core.release[everywhere, i].row
         if row >= 0 and core.comp[row].state == RUNNING:
             charge_until(core, row, now)
-    if algorithm == FAIR_TREE:
-        rank_fair_tree(core.assoc, core.order)
+    core.slurm[UNRANKED] = algorithm == FAIR_TREE
 
 
 @part
@@ -110,6 +110,9 @@ def _weigh(core: Core, row: int) -> None:
     age = core.slurm[WEIGHT_AGE] * age_factor(core.clock[NOW], since, core.slurm[MAX_AGE])
     fair = 0.0
     if core.slurm[WEIGHT_FAIR]:
+        if core.slurm[UNRANKED]:  # only now that somebody asks
+            rank_fair_tree(core.assoc, core.order)
+            core.slurm[UNRANKED] = 0
         fair = core.slurm[WEIGHT_FAIR] * fair_share(
             core.assoc, core.job[row].association, core.slurm[ALGORITHM], core.weight[DAMPING]
         )

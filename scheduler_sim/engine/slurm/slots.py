@@ -73,6 +73,7 @@ import numpy as np
     SELF,  # 1 = a pass like the last one is itself a change to look out for
     NEXT_CALC,  # when priorities are computed next
     LAST_CALC,  # ... and were last
+    UNRANKED,  # 1 = usage has changed since Fair Tree last ranked its users
     RESETS_DONE,  # how often usage has been forgotten
     SEEN_BEFORE,  # submissions handled up to the instant before
     SERIAL,  # of the next submission or release, under priority/basic
@@ -93,8 +94,8 @@ import numpy as np
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
-) = range(81)
-SLURM_SLOTS = 81
+) = range(82)
+SLURM_SLOTS = 82
 
 IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 
@@ -107,7 +108,7 @@ IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST, GIVEN = r
 NODE_SETS = 11
 
 SPANS_AT_MOST = 64
-SNAPSHOTS = 64  # of the nodes given back by planned end, at most
+SNAPSHOTS = 256  # of the nodes given back by planned end, at most
 
 PARTITION = np.dtype(
     [

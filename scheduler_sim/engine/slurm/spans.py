@@ -12,6 +12,8 @@ from scheduler_sim.engine.slurm.bits import copy
 from scheduler_sim.engine.slurm.slots import PICKED, RECORDS, SPANS, SPANS_AT_MOST, UP
 from scheduler_sim.engine.state import NOW, Core
 
+WORTH_IT = 64  # records
+
 
 @part
 def open_spans(core: Core) -> None:
@@ -19,9 +21,9 @@ def open_spans(core: Core) -> None:
 
     One more than there are says where the last one ends.
     """
-    every = core.slurm[RECORDS] // SPANS_AT_MOST + 2
+    every = core.slurm[RECORDS] // SPANS_AT_MOST + 4
     size, record, passed = 0, 0, 0
-    while core.slurm[RECORDS] > 0 and record >= 0 and size < SPANS_AT_MOST:
+    while core.slurm[RECORDS] > WORTH_IT and record >= 0 and size < SPANS_AT_MOST:
         if core.record[record].begin > core.clock[NOW]:
             passed += 1
             if passed % every == 0:
