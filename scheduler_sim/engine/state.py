@@ -209,6 +209,7 @@ class Core(NamedTuple):
     space: Words  # [r, w] nodes that a record of the plan has free
     span: Table  # SPAN
     stretch: Words  # [SPANS_AT_MOST, w] nodes that all records of a span have free
+    front: Table  # FRONT [FRONTS]
     note: Table  # NOTE [r, partitions]
     leave: Ints  # [nodes + 2] where the pieces of who runs begin in ``away``, by planned end
     away: Table  # PIECE: the nodes they give back
@@ -301,6 +302,7 @@ def blank(sizes: Sizes) -> Core:
         space=np.zeros((slurm.records, slurm.words), dtype=np.uint64),
         span=table(slots.SPAN, slots.SPANS_AT_MOST),
         stretch=np.zeros((slots.SPANS_AT_MOST, slurm.words), dtype=np.uint64),
+        front=table(slots.FRONT, slots.FRONTS),
         note=table(slots.NOTE, slurm.records, slurm.partitions),
         leave=np.zeros(slurm.pieces + 1, dtype=np.int64),
         away=room(slots.PIECE, slurm.pieces),

@@ -13,6 +13,7 @@ from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
+from scheduler_sim.engine.slurm.fronts import first_try, note_front
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
     is_free,
@@ -148,12 +149,17 @@ def _tried(core: Core, row: int, placement: int) -> bool:
 def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
     it, now = core.partition[core.way[placement].partition], core.clock[NOW]
-    start, record, counted = now, record_at(core, now), False
+    start, record = first_try(core, placement) if ahead else (now, -1)
+    record = record if record >= 0 else record_at(core, now)
+    counted = hopeful = False
     while True:
         following = next_gain(core, placement, record, start)
         later = core.record[following].begin if following >= 0 else INF
         time = INF
         if stay_free(core, placement, record, start, later):
+            if not hopeful:
+                note_front(core, placement, start, record)
+            hopeful = True
             time = _slot_on_available(core, placement, record, start, ahead)
         if time == INF or time > later:  # other nodes come free before that
             if later > core.slurm[WINDOW_END] or not ahead:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.bits import NONE, copy, list_words, ones_in
+from scheduler_sim.engine.slurm.fronts import forget_fronts, open_fronts
 from scheduler_sim.engine.slurm.slots import (
     BF_RESOLUTION,
     BF_WINDOW,
@@ -16,11 +17,18 @@ from scheduler_sim.engine.slurm.slots import (
     INCLUSIVE,
     PICKED,
     RECORDS,
+    SPANS,
     UP,
     VALID,
     WINDOW_END,
 )
-from scheduler_sim.engine.slurm.spans import open_spans, record_is_gone, reserve_in_spans
+from scheduler_sim.engine.slurm.spans import (
+    open_spans,
+    record_at_begin,
+    record_is_gone,
+    reserve_in_spans,
+    span_after,
+)
 from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 
@@ -35,6 +43,7 @@ def open_plan(core: Core) -> None:
     """Nothing is reserved from now to the end of the window."""
     now = core.clock[NOW]
     open_spans(core)
+    open_fronts(core)
     core.slurm[WINDOW_END] = rounded_down(core, now + core.slurm[BF_WINDOW])
     core.record[0].begin, core.record[0].next = rounded_down(core, now), -1
     core.record[0].before = -1
@@ -61,6 +70,10 @@ def record_at(core: Core, time: int) -> int:
     record = core.slurm[HINT]
     if core.record[record].begin > time:
         record = 0
+    if core.slurm[SPANS] > 0 and core.record[record].end <= time:
+        span = span_after(core, time + 1) - 1  # the last that begins by then
+        if span >= 0 and core.span[span].begin >= core.record[record].end:
+            record = record_at_begin(core, span)
     while core.record[record].end <= time and core.record[record].next >= 0:
         record = core.record[record].next
     core.slurm[HINT] = record
@@ -151,7 +164,10 @@ def _note_gains(core: Core, it: Table, record: int, following: int, sign: int) -
             for word in range(it.low, it.high):
                 here = core.sets[PICKED, word] & members[word]
                 common += ones_in(here & ~other[word]) if sign < 0 else ones_in(here & other[word])
-            core.note[record, number].gain += sign * common
+            note = core.note[record, number]
+            if common > 0 and (note.gain == 0 or note.gain + sign * common == 0):
+                forget_fronts(core, core.record[record].end)
+            note.gain += sign * common
 
 
 @part

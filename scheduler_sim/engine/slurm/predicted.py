@@ -52,11 +52,21 @@ def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
         return core.clock[NOW]
     it = core.partition[core.way[placement].partition]
     known, stop = core.slurm[GIVEN_BY], core.slurm[ENDS]
-    need, had = core.place[placement].nodes, count(core.sets[LATER], it.low, it.high)
+    had = count(core.sets[LATER], it.low, it.high)
+    need = max(
+        core.place[placement].nodes, had + 1
+    )  # not enough of each kind that it needs, if it had enough
+    if count(core.sets[AVAILABLE], it.low, it.high) < need:
+        return INF
     enough = _size_that_frees(core, it, need)
     i, width, barrier = enough - 1, FIRST_GROUP_S, -1
-    if core.slurm[GROUPED] and need > had + 1:
-        i = _size_that_frees(core, it, had + 1) - 1
+    if core.slurm[GROUPED]:
+        first = i if need == had + 1 else _size_that_frees(core, it, had + 1) - 1
+        barrier = _first_barrier(core, planned_end(core, first))
+        if core.slurm[ALIGNED]:
+            width = _width_of_group(core, it, barrier, i)
+        else:
+            i = first
     while i < known:
         if barrier < 0:
             barrier = _first_barrier(core, planned_end(core, i))
@@ -81,6 +91,22 @@ def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
             barrier = -1
         i = _next_that_frees(core, it, i + 1)
     return INF
+
+
+@part
+def _width_of_group(core: Core, it: Table, barrier: int, i: int) -> int:
+    """Of the group in which the ``i``-th to end is taken away, where all groups count from one barrier.
+
+    That is the first that is wide enough, or the one before if nobody who matters ends from its
+    last second on: a group is whole only with somebody who frees nodes of AVAILABLE.
+    """
+    end, width, before = planned_end(core, i), FIRST_GROUP_S, -1
+    while barrier + width < end:
+        width, before = _wider(core, width), width
+    if before < 0:
+        return width
+    last = ended_by(core, barrier + before) - 1
+    return before if _idle_after(core, it, last) == _idle_after(core, it, i) else width
 
 
 @part
@@ -116,8 +142,8 @@ def _next_that_frees(core: Core, it: Table, i: int) -> int:
     """The first from the ``i``-th on that gives back nodes of AVAILABLE, or how many are known."""
     known = core.slurm[GIVEN_BY]
     for _ in range(FEW):
-        if i == known or freed_by(core, it, i) > 0:
-            return i
+        if i >= known or freed_by(core, it, i) > 0:
+            return min(i, known)
         i += 1
     idle = _idle_after(core, it, i)
     if idle == count(core.sets[AVAILABLE], it.low, it.high):

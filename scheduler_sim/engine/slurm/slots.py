@@ -108,6 +108,7 @@ IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST, GIVEN = r
 NODE_SETS = 11
 
 SPANS_AT_MOST = 64
+FRONTS = 8
 SNAPSHOTS = 256  # of the nodes given back by planned end, at most
 
 PARTITION = np.dtype(
@@ -175,6 +176,9 @@ GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
 RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8"), ("before", "i8")])
 
 SPAN = np.dtype([("begin", "i8"), ("end", "i8"), ("record", "i8")])  # see ``spans``
+
+# No start before this one for so many nodes for so long (see ``fronts``).
+FRONT = np.dtype([("start", "i8"), ("record", "i8"), ("partition", "i8"), ("nodes", "i8"), ("limit", "i8")])
 
 # What a pass knows of a record of the plan, for one partition (see ``tries``).
 NOTE = np.dtype(

@@ -1,0 +1,72 @@
+"""Fronts of the plan: up to where all tries are known to be in vain.
+
+Who found that no start before some boundary leaves enough nodes free found it for all, later in
+the pass, who need as many nodes for as long. They begin their tries there. Like notes, fronts are only there
+for speed, and change nothing.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.slots import FRONTS
+from scheduler_sim.engine.state import INF, NOW, Core
+
+
+@part
+def open_fronts(core: Core) -> None:
+    """Nothing is known yet."""
+    for i in range(FRONTS):
+        core.front[i].start = -INF
+
+
+@part
+def first_try(core: Core, placement: int) -> tuple[int, int]:
+    """When a component is tried first, and the record of the plan that begins then; -1 if it is now."""
+    way, it = core.way[placement], core.place[placement]
+    best, start = -1, core.clock[NOW]
+    if way.mask == core.partition[way.partition].members:
+        for i in range(FRONTS):
+            one = core.front[i]
+            if (
+                one.start > start
+                and one.partition == way.partition
+                and one.nodes <= it.nodes
+                and one.limit <= it.limit
+            ):
+                best, start = i, one.start
+    return start, core.front[best].record if best >= 0 else -1
+
+
+@part
+def note_front(core: Core, placement: int, start: int, record: int) -> None:
+    """All tries before ``start``, in ``record``, were in vain.
+
+    The new front replaces one that it makes useless, or else the nearest.
+    """
+    way, it = core.way[placement], core.place[placement]
+    if way.mask != core.partition[way.partition].members or start <= core.clock[NOW]:
+        return
+    worst = 0
+    for i in range(FRONTS):
+        one = core.front[i]
+        if (
+            one.start <= start
+            and one.partition == way.partition
+            and it.nodes <= one.nodes
+            and it.limit <= one.limit
+        ):
+            worst = i
+            break
+        if one.start < core.front[worst].start:
+            worst = i
+    one = core.front[worst]
+    one.start, one.record, one.partition = start, record, way.partition
+    one.nodes, one.limit = it.nodes, it.limit
+
+
+@part
+def forget_fronts(core: Core, time: int) -> None:
+    """What can be had at ``time`` has changed: fronts behind it hold no more."""
+    for i in range(FRONTS):
+        if core.front[i].start >= time:
+            core.front[i].start = -INF
