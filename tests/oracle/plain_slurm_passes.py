@@ -87,7 +87,8 @@ class Passes:
         records = self.queue(now)
         if not records:
             return
-        space = Space(self._floor(now), self._floor(now + c.bf_window), self.all_nodes)
+        window_end = self._floor(now + c.bf_window)
+        space = Space(self._floor(now), window_end, self.all_nodes, c.every_boundary)
         reserved: dict[object, int] = {}
         counts: dict[tuple, int] = {}
         tests = started = 0

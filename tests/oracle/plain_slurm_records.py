@@ -91,6 +91,7 @@ class Config:
     partition_job_depth: int = 0
     bf_interval: int = 30
     bf_resolution: int = 60
+    every_boundary: bool = False  # 19.05 tries there, others only where nodes are gained
     bf_window: int = 1440 * 60
     bf_max_job_test: int = 500
     bf_node_space_size: int = 0  # 0: as bf_max_job_test

@@ -15,7 +15,8 @@ class Record:
 class Space:
     """The plan of a backfill cycle: which nodes no reservation holds, record after record in time."""
 
-    def __init__(self, begin: int, end: int, nodes: set[int]):
+    def __init__(self, begin: int, end: int, nodes: set[int], every_boundary: bool = False):
+        self.every_boundary = every_boundary
         self.records = [Record(begin, end, set(nodes))]
         self.made = 1  # records made so far: those that are joined again count, too
         self.full = False
@@ -26,7 +27,10 @@ class Space:
         later = 0
         for i, record in enumerate(self.records):
             following = self.records[i + 1 : i + 2]
-            news = any(not (own & other.nodes) <= (avail & record.nodes) for other in following)
+            news = any(
+                self.every_boundary or not (own & other.nodes) <= (avail & record.nodes)
+                for other in following
+            )
             if record.end > start and news and not later:
                 later = record.end
             if record.end <= start:

@@ -16,7 +16,9 @@ def play(given: Simulated, until: int) -> SimulatedSlurm:
     for name, count in given.nodes.items():
         partitions[name] = Partition(list(range(first, first + count)))
         first += count
-    config = Config(partitions, bf_interval=30, bf_max_job_test=1000, kill_wait=60, over_time_limit=1)
+    config = Config(
+        partitions, every_boundary=True, bf_interval=30, bf_max_job_test=1000, kill_wait=60, over_time_limit=1
+    )
     jobs = [
         Job(
             *(row["id"], row["submit"], [row["partition"]], row["nodes"], row["runtime"], row["limit"]),

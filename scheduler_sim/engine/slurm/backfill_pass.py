@@ -18,7 +18,7 @@ from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
     is_free,
     next_change,
-    next_gain,
+    next_try,
     open_plan,
     prolong_plan,
     record_at,
@@ -153,7 +153,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
     record = record if record >= 0 else record_at(core, now)
     counted = hopeful = False
     while True:
-        following = next_gain(core, placement, record, start)
+        following = next_try(core, placement, record, start)
         later = core.record[following].begin if following >= 0 else INF
         time = INF
         if stay_free(core, placement, record, start, later):

@@ -8,7 +8,7 @@ for speed, and change nothing.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.slots import FRONTS
+from scheduler_sim.engine.slurm.slots import ALIGNED, FRONTS
 from scheduler_sim.engine.state import INF, NOW, Core
 
 
@@ -46,6 +46,8 @@ def note_front(core: Core, placement: int, start: int, record: int) -> None:
     way, it = core.way[placement], core.place[placement]
     if way.mask != core.partition[way.partition].members or start <= core.clock[NOW]:
         return
+    if not core.slurm[ALIGNED]:
+        return  # 19.05 has another try at each new boundary
     worst = 0
     for i in range(FRONTS):
         one = core.front[i]

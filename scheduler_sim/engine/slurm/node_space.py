@@ -10,6 +10,7 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.bits import NONE, copy, list_words, ones_in
 from scheduler_sim.engine.slurm.fronts import forget_fronts, open_fronts
 from scheduler_sim.engine.slurm.slots import (
+    ALIGNED,
     BF_RESOLUTION,
     BF_WINDOW,
     EPOCH,
@@ -81,13 +82,16 @@ def record_at(core: Core, time: int) -> int:
 
 
 @part
-def next_gain(core: Core, placement: int, record: int, start: int) -> int:
-    """The first record with nodes that none from ``record``, in which ``start`` lies, to it has; -1 if none.
+def next_try(core: Core, placement: int, record: int, start: int) -> int:
+    """The record at whose begin to try after ``start``, which lies in ``record``; -1 if there is none.
 
-    Slurm looks up to the end of the first record that a job from ``start`` on does not touch. Where nothing
-    is gained, each record is part of the one before, so that its neighbour is enough to compare with.
-    Nodes outside the mask are never had: they are always a gain.
+    19.05 tries at every boundary. Later versions try where nodes are gained that none of the records from
+    ``start`` on has, and look for that up to the end of the first record that a job from ``start`` on does
+    not touch. Where nothing is gained, each record is part of the one before, so that its neighbour is
+    enough to compare with. Nodes outside the mask are never had: they are always a gain.
     """
+    if not core.slurm[ALIGNED]:
+        return core.record[record].next
     number, mask = core.way[placement].partition, core.way[placement].mask
     it, length = core.partition[number], core.place[placement].limit
     whole = mask == it.members

@@ -53,9 +53,7 @@ def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
     it = core.partition[core.way[placement].partition]
     known, stop = core.slurm[GIVEN_BY], core.slurm[ENDS]
     had = count(core.sets[LATER], it.low, it.high)
-    need = max(
-        core.place[placement].nodes, had + 1
-    )  # not enough of each kind that it needs, if it had enough
+    need = max(core.place[placement].nodes, had + 1)  # of each kind it needs, if it had enough
     if count(core.sets[AVAILABLE], it.low, it.high) < need:
         return INF
     enough = _size_that_frees(core, it, need)

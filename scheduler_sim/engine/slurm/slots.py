@@ -44,7 +44,7 @@ import numpy as np
     EPOCH,
     FIXED,  # 1 = reservations name their nodes
     INCLUSIVE,  # 1 = to end in the second in which a reservation begins is a conflict
-    ALIGNED,  # 1 = the groups begin at half minutes of the epoch
+    ALIGNED,  # 1 = later than 19.05: groups begin at half minutes of the epoch, tries where nodes are gained
     BACKFILL_FIRST,  # 1 = within a second the backfill scheduler looks before the main one
     GROUPED,  # 1 = ends of running components are predicted in groups
     SKIP,  # 1 = passes that can change nothing are skipped

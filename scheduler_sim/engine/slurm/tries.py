@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.bits import NONE, copy, count, keep_common
-from scheduler_sim.engine.slurm.node_space import beyond, next_gain, record_at
+from scheduler_sim.engine.slurm.node_space import beyond, next_try, record_at
 from scheduler_sim.engine.slurm.planned_ends import ended_by, give_back_by
 from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, INCLUSIVE, SPANS, UP
 from scheduler_sim.engine.slurm.spans import record_at_begin, span_after
@@ -54,7 +54,7 @@ def would_do(core: Core, placement: int, ahead: bool) -> bool:
     while record >= 0:
         if _left(core, placement, record, start, UP)[0] >= nodes:
             return True
-        record = next_gain(core, placement, record, start) if ahead else -1
+        record = next_try(core, placement, record, start) if ahead else -1
         start = core.record[record].begin
     return False
 
