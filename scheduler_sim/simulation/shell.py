@@ -25,14 +25,11 @@ from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.system.system import System
-from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.table import HONOURED_BY_SLURM, Workload
 from scheduler_sim.workload.trace_io import read_trace
 
 LAST = EventPriority(2)
 """SimPy priority of the core's step: after everybody else who acts at the same instant."""
-
-HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton")
-"""What traces ask for that has a meaning under policy slurm alone."""
 
 FIRST_STEPS = 10
 LOOK_EVERY_S = 0.2

@@ -29,7 +29,10 @@ _ASKING = (
     "preceding_job",
 )
 
-__all__ = ["SKIP_REASONS", "TraceSource", "Workload"]
+HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton")
+"""What traces ask for that has a meaning under policy slurm alone: keys of ``not_honoured``."""
+
+__all__ = ["HONOURED_BY_SLURM", "SKIP_REASONS", "TraceSource", "Workload"]
 
 
 class Workload:
