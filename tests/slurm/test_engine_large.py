@@ -1,0 +1,44 @@
+"""Many nodes, long plans: what the engine does for speed alone leaves the plain model's schedule."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.oracle.plain_slurm_records import Job
+from tests.slurm.engine_cases import FIRST, SECOND, Case, Queue, fates, plain, played
+
+LIMITS_MIN = (2, 5, 10, 10, 30, 30, 60, 60, 120, 240, 500)
+PLAYED_S = 6000
+
+
+def crowd(seed: int, nodes: int, jobs: int, sizes: tuple[int, ...]) -> Case:
+    """A backlog: mostly short submissions apart, jobs that use a part of their limits."""
+    draw = random.Random(seed)
+    rows, time = [], 1
+    for number in range(1, jobs + 1):
+        time += draw.choice((0, 0, 1, 3, 10))
+        limit = draw.choice(LIMITS_MIN)
+        run = max(1, int(60 * limit * draw.random() ** 2))
+        rows.append(Job(number, time, ["q"], draw.choice(sizes), run, limit))
+    return Case(
+        {"m": (nodes // 2, nodes - nodes // 2)},
+        (Queue("q", "m", (FIRST, SECOND)),),
+        tuple(rows),
+        {"latency": "measured", "bf_max_job_test": 40, "bf_window": 100},
+        begins_s=5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("seed", "nodes", "sizes"), [(1, 40, (1, 2, 3, 5, 9)), (2, 130, (1, 1, 1, 2, 3, 4, 8, 16))]
+)
+def test_a_long_plan_is_the_plain_model_s(seed: int, nodes: int, sizes: tuple[int, ...]) -> None:
+    case = crowd(seed, nodes, 500, sizes)
+    slurm = plain(case)
+    slurm.run(PLAYED_S)
+    ours = fates(played(case))
+    theirs = {job.id: job.start for job in slurm.jobs if job.start is not None}
+    assert len(theirs) > 50
+    assert theirs == {number: ours[number][1] for number in theirs}
