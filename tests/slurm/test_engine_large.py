@@ -10,7 +10,7 @@ from tests.oracle.plain_slurm_records import Job
 from tests.slurm.engine_cases import FIRST, SECOND, Case, Queue, fates, plain, played
 
 LIMITS_MIN = (2, 5, 10, 10, 30, 30, 60, 60, 120, 240, 500)
-PLAYED_S = 6000
+PLAYED_S = 1800
 
 
 def crowd(seed: int, nodes: int, jobs: int, sizes: tuple[int, ...]) -> Case:
@@ -26,7 +26,7 @@ def crowd(seed: int, nodes: int, jobs: int, sizes: tuple[int, ...]) -> Case:
         {"m": (nodes // 2, nodes - nodes // 2)},
         (Queue("q", "m", (FIRST, SECOND)),),
         tuple(rows),
-        {"latency": "measured", "bf_max_job_test": 40, "bf_window": 100},
+        {"latency": "measured", "bf_max_job_test": 50, "bf_node_space_size": 300, "bf_window": 600},
         begins_s=5,
     )
 
@@ -35,10 +35,10 @@ def crowd(seed: int, nodes: int, jobs: int, sizes: tuple[int, ...]) -> Case:
     ("seed", "nodes", "sizes"), [(1, 40, (1, 2, 3, 5, 9)), (2, 130, (1, 1, 1, 2, 3, 4, 8, 16))]
 )
 def test_a_long_plan_is_the_plain_model_s(seed: int, nodes: int, sizes: tuple[int, ...]) -> None:
-    case = crowd(seed, nodes, 500, sizes)
+    case = crowd(seed, nodes, 200, sizes)
     slurm = plain(case)
     slurm.run(PLAYED_S)
     ours = fates(played(case))
     theirs = {job.id: job.start for job in slurm.jobs if job.start is not None}
-    assert len(theirs) > 50
+    assert len(theirs) > 25
     assert theirs == {number: ours[number][1] for number in theirs}

@@ -12,7 +12,7 @@ from scheduler_sim.engine.slurm.bits import copy
 from scheduler_sim.engine.slurm.slots import PICKED, RECORDS, SPANS, SPANS_AT_MOST, UP
 from scheduler_sim.engine.state import NOW, Core
 
-WORTH_IT = 64  # records
+WORTH_IT = 40  # records
 
 
 @part
