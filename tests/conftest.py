@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,3 +24,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+
+def run_interpreted(code: str, folder: Path) -> None:
+    """Run Python code, which finds ``folder`` as its argument, with the engine's compiler switched off."""
+    check = "from scheduler_sim.engine import jit; assert not jit.COMPILED; "
+    subprocess.run(
+        [sys.executable, "-c", check + code, str(folder)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
+        check=True,
+        cwd=ROOT,
+    )

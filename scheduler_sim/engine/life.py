@@ -24,6 +24,7 @@ from scheduler_sim.engine.state import (
     AFTER,
     AFTERNOTOK,
     AFTEROK,
+    BY_LIMIT,
     CANCELLED,
     CANDIDATES,
     COMPLETED,
@@ -39,6 +40,7 @@ from scheduler_sim.engine.state import (
     NEWCOMERS,
     NOTICES,
     NOW,
+    PAST_LIMIT,
     READY,
     REJECTED,
     RUNNING,
@@ -161,7 +163,7 @@ def happen(core: Core, event: int) -> None:
 def run_out(core: Core, row: int) -> None:
     """A running component reaches its end by itself or by its limit."""
     killed = core.place[core.comp[row].placed].killed
-    if core.comp[row].fails and killed != 1:
+    if core.comp[row].fails and killed != BY_LIMIT:
         finish(core, row, FAILED)
     else:
         finish(core, row, TIMEOUT if killed else COMPLETED)
@@ -222,7 +224,7 @@ def _completing_s(core: Core, row: int, state: int) -> int:
         return 0
     if state in (COMPLETED, FAILED):
         return core.slurm[EPILOG]
-    if state == TIMEOUT and core.place[core.comp[row].placed].killed == 2:
+    if state == TIMEOUT and core.place[core.comp[row].placed].killed == PAST_LIMIT:
         return core.slurm[EPILOG]
     return core.slurm[EPILOG] + core.slurm[KILL_WAIT] + core.slurm[KILLED]
 

@@ -27,6 +27,7 @@ from scheduler_sim.engine.slurm.ranking import give_priority
 from scheduler_sim.engine.slurm.slots import BUILTIN, HOLDING, IN_LIST_ORDER
 from scheduler_sim.engine.slurm.start import set_end
 from scheduler_sim.engine.state import (
+    BY_LIMIT,
     BY_RUN,
     HELD,
     LOST,
@@ -211,7 +212,7 @@ def _limit(core: Core, placement: int, limit: int, run: int, overrun: int) -> No
     it.limit = it.test = limit
     if not core.slurm[HOLDING]:
         it.duration = min(run, limit + overrun)
-        it.killed = 1 if run > limit + overrun else 0
+        it.killed = BY_LIMIT if run > limit + overrun else 0
         if core.rules[BY_RUN]:
             it.test = max(it.duration, 1)
 

@@ -120,6 +120,9 @@ COMPONENT = np.dtype(
     ]
 )
 
+# What ends a placement: its limit; itself, but past its limit; else itself in time.
+BY_LIMIT, PAST_LIMIT = 1, 2
+
 PLACEMENT = np.dtype(
     [
         ("module", "i8"),
@@ -127,7 +130,7 @@ PLACEMENT = np.dtype(
         ("limit", "i8"),
         ("test", "i8"),  # what a candidate is judged by: the limit, or in one dialect the run time
         ("duration", "i8"),  # what it really takes: min(run time, limit + overrun)
-        ("killed", "i8"),  # 1 = its limit ends it; 2 = it ends by itself, but past its limit
+        ("killed", "i8"),  # 0, BY_LIMIT or PAST_LIMIT
         ("cost", "f8"),  # nodes x cost of a node x limit
     ]
 )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from scheduler_sim import Policy, System, read_trace, simulate
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_interpreted
 
 EASY, ALL = {"backfill": "easy"}, {"backfill": "conservative"}
 RIGID = {
@@ -55,14 +52,9 @@ def folders(tmp_path_factory) -> tuple[Path, Path]:
     write_all(compiled)
     code = (
         "import sys; from pathlib import Path; from tests.engine.test_interpreted import write_all; "
-        "from scheduler_sim.engine import jit; assert not jit.COMPILED; write_all(Path(sys.argv[1]))"
+        "write_all(Path(sys.argv[1]))"
     )
-    subprocess.run(
-        [sys.executable, "-c", code, str(interpreted)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
-        check=True,
-        cwd=ROOT,
-    )
+    run_interpreted(code, interpreted)
     return compiled, interpreted
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 from copy import deepcopy
 from typing import Any
 
@@ -14,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
-from tests.conftest import ROOT
+from tests.conftest import run_interpreted
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_passes import Passes
 from tests.oracle.plain_slurm_records import Job
@@ -98,16 +95,11 @@ def test_the_same_without_the_compiler(tmp_path) -> None:
     (tmp_path / "cases").write_bytes(pickle.dumps(collected))
     code = (
         "import pickle, sys; from pathlib import Path; from tests.slurm.engine_cases import fates, played; "
-        "from scheduler_sim.engine import jit; assert not jit.COMPILED; folder = Path(sys.argv[1]); "
+        "folder = Path(sys.argv[1]); "
         "cases = pickle.loads((folder / 'cases').read_bytes()); "
         "(folder / 'fates').write_bytes(pickle.dumps([fates(played(case)) for case in cases]))"
     )
-    subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
-        check=True,
-        cwd=ROOT,
-    )
+    run_interpreted(code, tmp_path)
     interpreted = pickle.loads((tmp_path / "fates").read_bytes())
     assert interpreted == [fates(played(case)) for case in collected]
 

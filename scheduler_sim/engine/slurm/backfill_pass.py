@@ -71,6 +71,7 @@ def backfill_pass(core: Core) -> None:
         core.partition[i].tried = core.partition[i].reserved = 0
     if core.slurm[FIXED]:
         open_plan(core)
+        lay_out_ends(core)
     else:
         build_profiles(core, False)
     size = turns(core)
@@ -87,6 +88,7 @@ def backfill_newcomers(core: Core) -> None:
         core.slurm[PLANNED] = core.clock[TAIL] - core.clock[HEAD]
         return
     prolong_plan(core)
+    lay_out_ends(core)
     _have_turns(core, core.slurm[PLANNED], turns(core))
 
 
@@ -94,7 +96,6 @@ def backfill_newcomers(core: Core) -> None:
 def _have_turns(core: Core, first: int, size: int) -> None:
     """Give the turns from ``first`` on, and note how long the outcome will be the same."""
     core.slurm[BROKEN_OFF], core.slurm[TURNS] = 1, size
-    lay_out_ends(core)
     for i in range(first, size):
         row, placement = turn(core, i)
         if core.slurm[TESTED] >= core.slurm[BF_MAX_JOB_TEST]:
@@ -136,7 +137,8 @@ def _tried(core: Core, row: int, placement: int) -> bool:
     if time == core.clock[NOW]:
         start_on_picked(core, row, placement, core.slurm[LAUNCH])
         core.slurm[STARTED] += 1
-        lay_out_ends(core)
+        if core.slurm[FIXED]:
+            lay_out_ends(core)
         return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
     if time < INF:
         if core.slurm[FIXED] and core.slurm[RECORDS] >= core.slurm[BF_RECORDS]:

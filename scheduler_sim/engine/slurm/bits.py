@@ -123,38 +123,6 @@ def list_words(bits: Bits, words: Any, low: int, high: int) -> int:
 
 
 @part
-def next_one(bits: Bits, node: int, end: int) -> int:
-    """The first node from ``node`` on that is in the set; ``end`` if there is none before it."""
-    if node >= end:
-        return end
-    i = node >> 6
-    word = bits[i] & (FULL << np.uint64(node & 63))
-    last = (end - 1) >> 6
-    while word == NONE:
-        i += 1
-        if i > last:
-            return end
-        word = bits[i]
-    return min((i << 6) + lowest_in(word), end)
-
-
-@part
-def next_zero(bits: Bits, node: int, end: int) -> int:
-    """The first node from ``node`` on that is not in the set, at most ``end``."""
-    if node >= end:
-        return end
-    i = node >> 6
-    word = ~bits[i] & (FULL << np.uint64(node & 63))
-    last = (end - 1) >> 6
-    while word == NONE:
-        i += 1
-        if i > last:
-            return end
-        word = ~bits[i]
-    return min((i << 6) + lowest_in(word), end)
-
-
-@part
 def put(bits: Bits, begin: int, end: int) -> None:
     """Add the nodes ``begin`` to ``end - 1``."""
     node = begin

@@ -59,10 +59,7 @@ def open_plan(core: Core) -> None:
 def prolong_plan(core: Core) -> None:
     """The plan of an earlier pass still stands; its window has moved on with the clock."""
     core.slurm[WINDOW_END] = rounded_down(core, core.clock[NOW] + core.slurm[BF_WINDOW])
-    record = record_at(core, core.slurm[WINDOW_END])
-    while core.record[record].next >= 0:
-        record = core.record[record].next
-    core.record[record].end = core.slurm[WINDOW_END]
+    core.record[record_at(core, core.slurm[WINDOW_END])].end = core.slurm[WINDOW_END]
 
 
 @part
@@ -186,9 +183,15 @@ def next_change(core: Core) -> int:
 
 
 @part
+def last_second(core: Core, start: int, length: int) -> int:
+    """Up to when a job that starts at ``start`` must find its nodes free of reservations."""
+    return start + length - (0 if core.slurm[INCLUSIVE] else 1)
+
+
+@part
 def beyond(core: Core, begin: int, start: int, length: int) -> bool:
     """Whether a record begins too late to matter to a job that starts at ``start``."""
-    last = start + length - (0 if core.slurm[INCLUSIVE] else 1)
+    last = last_second(core, start, length)
     if begin <= last:
         return False
     if start == core.clock[NOW]:  # as the clock moves on, it will begin to matter

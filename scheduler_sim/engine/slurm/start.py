@@ -6,9 +6,7 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import start
 from scheduler_sim.engine.slurm.nodes import hold
 from scheduler_sim.engine.slurm.slots import CHECK_PERIOD, OVER_TIME, STARTS_AT
-from scheduler_sim.engine.state import MODULES, NOW, Core
-
-KILLED_AT_LOOK, PAST_LIMIT = 1, 2
+from scheduler_sim.engine.state import BY_LIMIT, MODULES, NOW, PAST_LIMIT, Core
 
 
 @part
@@ -50,5 +48,5 @@ def set_end(core: Core, row: int, placement: int, begun: int) -> None:
     allowed = max(allowed, core.clock[NOW] - begun)
     if period > 1:
         allowed += (core.slurm[STARTS_AT] - begun - allowed) % period
-    it.killed = KILLED_AT_LOOK if natural > allowed else PAST_LIMIT if late else 0
+    it.killed = BY_LIMIT if natural > allowed else PAST_LIMIT if late else 0
     it.duration = min(natural, allowed)

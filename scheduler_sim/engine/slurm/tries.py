@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.bits import NONE, copy, count, keep_common
-from scheduler_sim.engine.slurm.node_space import beyond, next_try, record_at
+from scheduler_sim.engine.slurm.node_space import beyond, last_second, next_try, record_at
 from scheduler_sim.engine.slurm.planned_ends import ended_by, give_back_by
-from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, INCLUSIVE, SPANS, UP
+from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, SPANS, UP
 from scheduler_sim.engine.slurm.spans import record_at_begin, span_after
 from scheduler_sim.engine.state import INF, NOW, Core
 
@@ -29,7 +29,7 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
     way, it = core.way[placement], core.place[placement]
     partition, note = core.partition[way.partition], core.note[record, way.partition]
     known = note.start == start and note.later >= later
-    last = start + it.limit - (0 if core.slurm[INCLUSIVE] else 1)
+    last = last_second(core, start, it.limit)
     if known and (it.nodes > note.most or (it.nodes > note.left and last >= note.reach)):
         return False
     give_back_by(core, core.slurm[ENDS] if later == INF else ended_by(core, later))
@@ -51,12 +51,12 @@ def would_do(core: Core, placement: int, ahead: bool) -> bool:
     """Whether enough nodes are free of reservations, whoever runs on them, at some start that is tried."""
     nodes, start = core.place[placement].nodes, core.clock[NOW]
     record = record_at(core, start)
-    while record >= 0:
-        if _left(core, placement, record, start, UP)[0] >= nodes:
-            return True
+    while _left(core, placement, record, start, UP)[0] < nodes:
         record = next_try(core, placement, record, start) if ahead else -1
+        if record < 0:
+            return False
         start = core.record[record].begin
-    return False
+    return True
 
 
 @part
@@ -94,7 +94,7 @@ def _left(core: Core, placement: int, record: int, start: int, source: int) -> t
     left = count(available, it.low, it.high)
     if left < need or not inside:
         return left, -INF
-    last = start + length - (0 if core.slurm[INCLUSIVE] else 1)
+    last = last_second(core, start, length)
     span, following, reach, rows = span_after(core, start), core.record[record].next, -INF, 0
     while following >= 0 and not beyond(core, core.record[following].begin, start, length):
         begin = core.record[following].begin
