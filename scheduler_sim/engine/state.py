@@ -218,6 +218,7 @@ class Core(NamedTuple):
     away: Table  # PIECE: the nodes they give back
     given: Words  # [SNAPSHOTS + 1, w] what so many of them have given back
     spots: Ints  # [w] the words of a set that are not empty
+    run: Table  # RUN: nodes of a set that stand side by side
     turn: Table  # TURN
     factor: Table  # FACTORS [p]
     assoc: Table  # ASSOC
@@ -311,6 +312,7 @@ def blank(sizes: Sizes) -> Core:
         away=room(slots.PIECE, slurm.pieces),
         given=np.zeros((slots.SNAPSHOTS + 1, slurm.words), dtype=np.uint64),
         spots=np.zeros(slurm.words, dtype=np.int64),
+        run=room(slots.RUN, slurm.words * 32),
         turn=table(slots.TURN, slurm.turns),
         factor=table(slots.FACTORS, slurm.placements),
         assoc=table(slots.ASSOC, slurm.associations),

@@ -14,6 +14,7 @@ from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
 from scheduler_sim.engine.slurm.fronts import first_try, note_front
+from scheduler_sim.engine.slurm.hopes import last_hope
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
     is_free,
@@ -49,6 +50,7 @@ from scheduler_sim.engine.slurm.slots import (
     PLANNED,
     RECORDS,
     SELF,
+    SKIP,
     STARTED,
     TESTED,
     TURNS,
@@ -58,7 +60,7 @@ from scheduler_sim.engine.slurm.slots import (
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.slurm.tries import stay_free, would_do
 from scheduler_sim.engine.slurm.turns import turn, turns
-from scheduler_sim.engine.state import HEAD, INF, NOW, TAIL, WAITING, Core
+from scheduler_sim.engine.state import COMPLEX, HEAD, INF, NOW, TAIL, WAITING, Core
 
 
 @part
@@ -85,7 +87,6 @@ def backfill_pass(core: Core) -> None:
 def backfill_newcomers(core: Core) -> None:
     """The plan of the last pass stands, and newcomers are last in the queue: their turns are all there is."""
     if core.slurm[BROKEN_OFF]:
-        core.slurm[PLANNED] = core.clock[TAIL] - core.clock[HEAD]
         return
     prolong_plan(core)
     lay_out_ends(core)
@@ -94,9 +95,18 @@ def backfill_newcomers(core: Core) -> None:
 
 @part
 def _have_turns(core: Core, first: int, size: int) -> None:
-    """Give the turns from ``first`` on, and note how long the outcome will be the same."""
+    """Give the turns from ``first`` on, and note how long the outcome will be the same.
+
+    Turns are not needed once nobody behind may start now, and the pass is known to bring the next.
+    """
     core.slurm[BROKEN_OFF], core.slurm[TURNS] = 1, size
+    needed, hope = size, size - 1
     for i in range(first, size):
+        if core.slurm[SELF] and core.slurm[SKIP] and not core.rules[COMPLEX]:
+            hope = last_hope(core, i, hope)
+            if hope < i:
+                needed, core.slurm[BROKEN_OFF] = i, 0
+                break
         row, placement = turn(core, i)
         if core.slurm[TESTED] >= core.slurm[BF_MAX_JOB_TEST]:
             break
@@ -107,7 +117,7 @@ def _have_turns(core: Core, first: int, size: int) -> None:
     else:
         core.slurm[BROKEN_OFF] = 0
     close_gaps(core, core.clock[TAIL])
-    core.slurm[PLANNED] = core.clock[TAIL] - core.clock[HEAD]
+    core.slurm[PLANNED] = min(needed, core.clock[TAIL] - core.clock[HEAD])
     if core.slurm[FIXED]:
         core.slurm[VALID] = min(core.slurm[VALID], next_change(core), _next_planned_end(core))
     elif core.slurm[BF_INTERVAL] > 0:

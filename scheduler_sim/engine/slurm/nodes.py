@@ -16,8 +16,10 @@ from scheduler_sim.engine.slurm.bits import (
     ONE,
     Bits,
     clear,
+    copy,
     count,
     count_common,
+    keep_common,
     lowest_in,
     put,
     take_out,
@@ -67,8 +69,10 @@ def _add_lightest(core: Core, it: Table, source: int, mask: int, wanted: int) ->
     """Add to PICKED so many nodes of a set that are in a mask, those of the least weight first."""
     rest = core.sets[REST]
     for weight in range(it.lightest, it.heaviest):
-        for word in range(it.low, it.high):
-            rest[word] = core.sets[source, word] & core.masks[mask, word] & core.masks[weight, word]
+        copy(rest, core.sets[source], it.low, it.high)
+        keep_common(rest, core.masks[mask], it.low, it.high)
+        if it.heaviest - it.lightest > 1:
+            keep_common(rest, core.masks[weight], it.low, it.high)
         take_out(rest, core.sets[PICKED], it.low, it.high)
         some = min(wanted, count(rest, it.low, it.high))
         _add_best_fit(core, it, some)
@@ -78,19 +82,23 @@ def _add_lightest(core: Core, it: Table, source: int, mask: int, wanted: int) ->
 @part
 def _add_best_fit(core: Core, it: Table, wanted: int) -> None:
     """Add to PICKED so many nodes of REST, which has them, run by run."""
-    rest, picked = core.sets[REST], core.sets[PICKED]
+    picked, run = core.sets[PICKED], core.run
+    size = _list_runs(core.sets[REST], run, it.low, it.high, wanted)
     while wanted > 0:
-        best, size = _best_run(rest, it.low, it.high, wanted)
-        taken = min(size, wanted)
-        put(picked, best, best + taken)
-        take_out(rest, picked, best >> 6, ((best + taken - 1) >> 6) + 1)
+        best = 0
+        for i in range(1, size):
+            if _fits_better(run[i].length, run[best].length, wanted):
+                best = i
+        taken = min(run[best].length, wanted)
+        put(picked, run[best].begin, run[best].begin + taken)
+        run[best].length = 0
         wanted -= taken
 
 
 @part
-def _best_run(bits: Bits, low: int, high: int, wanted: int) -> tuple[int, int]:
-    """First node and size of the run that fits best, the first of equal ones; of a set that is not empty."""
-    best, best_size, begin = -1, 0, -1
+def _list_runs(bits: Bits, run: Table, low: int, high: int, wanted: int) -> int:
+    """List the runs of a set in order, or the first that is as long as wanted; returns how many."""
+    size, begin = 0, -1
     for word in range(low, high + 1):
         rest, node = bits[word] if word < high else NONE, word << 6
         while True:
@@ -103,13 +111,14 @@ def _best_run(bits: Bits, low: int, high: int, wanted: int) -> tuple[int, int]:
             ones = lowest_in(~rest)  # at most what is left of the word: zeros come in from above
             if node + ones == (word + 1) << 6:
                 break
-            size = node + ones - begin
-            if best < 0 or _fits_better(size, best_size, wanted):
-                best, best_size = begin, size
-                if size == wanted:
-                    return best, best_size
+            length = node + ones - begin
+            if length == wanted:
+                run[0].begin, run[0].length = begin, length
+                return 1
+            run[size].begin, run[size].length = begin, length
+            size += 1
             node, rest, begin = node + ones, rest >> np.uint64(ones), -1
-    return best, best_size
+    return size
 
 
 @part

@@ -8,8 +8,8 @@ predicts the end of the group's last.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common
-from scheduler_sim.engine.slurm.nodes import has_needs, suffices
+from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common, list_words, ones_in
+from scheduler_sim.engine.slurm.nodes import has_needs
 from scheduler_sim.engine.slurm.planned_ends import ended_by, freed_by, in_words, planned_end
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
@@ -21,6 +21,7 @@ from scheduler_sim.engine.slurm.slots import (
     GROUPED,
     KILL_WAIT,
     LATER,
+    LISTED,
     OVER_TIME,
     STRIDE,
     VALID,
@@ -30,15 +31,18 @@ from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 FIRST_GROUP_S = 30
 FEW = 8  # quicker to look at one by one
+SPARSE = 4  # a list of words pays for sets with at most one word in so many
 
 
 @part
 def fits_now(core: Core, placement: int) -> bool:
     """Whether nodes of AVAILABLE that are idle, or about to be, suffice; they are in LATER."""
     it = core.partition[core.way[placement].partition]
+    if count_common(core.given[0], core.sets[AVAILABLE], it.low, it.high) < core.place[placement].nodes:
+        return False
     copy(core.sets[LATER], core.given[0], it.low, it.high)
     keep_common(core.sets[LATER], core.sets[AVAILABLE], it.low, it.high)
-    return suffices(core, placement, LATER)
+    return has_needs(core, placement, LATER)
 
 
 @part
@@ -52,10 +56,11 @@ def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
         return core.clock[NOW]
     it = core.partition[core.way[placement].partition]
     known, stop = core.slurm[GIVEN_BY], core.slurm[ENDS]
-    had = count(core.sets[LATER], it.low, it.high)
+    had = count_common(core.given[0], core.sets[AVAILABLE], it.low, it.high)
     need = max(core.place[placement].nodes, had + 1)  # of each kind it needs, if it had enough
     if count(core.sets[AVAILABLE], it.low, it.high) < need:
         return INF
+    core.slurm[LISTED] = list_words(core.sets[AVAILABLE], core.spots, it.low, it.high)
     enough = _size_that_frees(core, it, need)
     i, width, barrier = enough - 1, FIRST_GROUP_S, -1
     if core.slurm[GROUPED]:
@@ -113,7 +118,7 @@ def _size_that_frees(core: Core, it: Table, nodes: int) -> int:
     low, high = 0, core.slurm[GIVEN_BY] // core.slurm[STRIDE] + 1
     while high - low > 1:
         middle = (low + high) // 2
-        if count_common(core.given[middle], core.sets[AVAILABLE], it.low, it.high) < nodes:
+        if _idle_in(core, it, middle) < nodes:
             low = middle
         else:
             high = middle
@@ -129,9 +134,21 @@ def _size_that_frees(core: Core, it: Table, nodes: int) -> int:
 def _idle_after(core: Core, it: Table, size: int) -> int:
     """How many nodes of AVAILABLE are idle once so many have ended."""
     snapshot = size // core.slurm[STRIDE]
-    total = count_common(core.given[snapshot], core.sets[AVAILABLE], it.low, it.high)
+    total = _idle_in(core, it, snapshot)
     for i in range(snapshot * core.slurm[STRIDE], size):
         total += freed_by(core, it, i)
+    return total
+
+
+@part
+def _idle_in(core: Core, it: Table, snapshot: int) -> int:
+    """How many nodes of AVAILABLE are idle in a snapshot."""
+    given, available, listed = core.given[snapshot], core.sets[AVAILABLE], core.slurm[LISTED]
+    if listed * SPARSE > it.high - it.low:
+        return count_common(given, available, it.low, it.high)
+    total = 0
+    for i in range(listed):
+        total += ones_in(given[core.spots[i]] & available[core.spots[i]])
     return total
 
 

@@ -47,7 +47,7 @@ import numpy as np
     ALIGNED,  # 1 = later than 19.05: groups begin at half minutes of the epoch, tries where nodes are gained
     BACKFILL_FIRST,  # 1 = within a second the backfill scheduler looks before the main one
     GROUPED,  # 1 = ends of running components are predicted in groups
-    SKIP,  # 1 = passes that can change nothing are skipped
+    SKIP,  # 1 = passes and turns that can change nothing are skipped
     BASIC,  # 1 = priority/basic: in order of submission
     AT_END,  # 1 = an end brings a pass at once
     ALWAYS_MORE,  # 1 = the backfill scheduler does not ask whether anything changed
@@ -83,19 +83,20 @@ import numpy as np
     HINT,  # a record near which the next search begins
     WINDOW_END,  # where the plan ends
     PASS,  # number of the backfill pass, for counters that need no clearing
-    PLANNED,  # components that waited at the end of the last pass
-    BROKEN_OFF,  # 1 = it did not come to the end of the queue
+    PLANNED,  # first of those in the queue who have yet to have a turn in the last pass
+    BROKEN_OFF,  # 1 = a limit ended it: there are no more turns
     STARTED,  # components started in this pass
     TURNS,  # turns there are in this pass
     TESTED,  # components tested in it
     ENDS,  # components that run, in the layout by planned end
     STRIDE,  # ... from one snapshot of it to the next
     GIVEN_BY,  # how many of them have given back their nodes in GIVEN
+    LISTED,  # words of AVAILABLE that are not empty, listed in ``spots``
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
-) = range(82)
-SLURM_SLOTS = 82
+) = range(83)
+SLURM_SLOTS = 83
 
 IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 
@@ -170,6 +171,7 @@ JOB = np.dtype(
 )
 
 PIECE = np.dtype([("word", "i8"), ("bits", "u8"), ("next", "i8")])
+RUN = np.dtype([("begin", "i8"), ("length", "i8")])
 TURN = np.dtype([("row", "i8"), ("placement", "i8")])
 ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
 GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
