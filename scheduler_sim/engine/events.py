@@ -14,6 +14,8 @@ BEGIN = -2 * KIND  # its begin time has come
 SATISFIED = -KIND  # a dependency with a delay: the rest is the edge
 NODES_BACK = KIND  # the epilog is over, or what was killed is gone: its nodes are idle
 HOPELESS = 2 * KIND  # its dependencies can never be satisfied
+CALLS = 3 * KIND  # it calls the scheduler: the rest is the call
+APPOINTED_FOR = 4 * KIND  # its appointment has come
 
 
 @part

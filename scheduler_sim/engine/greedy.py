@@ -54,7 +54,7 @@ def greedy_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     while place < core.clock[TAIL] and not _nothing_can_start(core):
         row = core.lists[QUEUE, place]
         place += 1
-        if core.rules[TWO_ORDERS] and _all_failed(core, row):
+        if core.rules[TWO_ORDERS] and all_failed(core, row):
             core.lists[CANDIDATES, put_off] = row
             put_off += 1
         else:
@@ -96,18 +96,18 @@ def _try(core: Core, row: int) -> bool:
     """Start ``row`` in its best free, unblocked placement; else it blocks what it asks for."""
     best = -1
     for placement in range(core.comp[row].first, core.comp[row].last):
-        if not _is_blocked(core, placement) and fits(core, placement):
+        if not is_blocked(core, placement) and fits(core, placement):
             best = _better_now(core, placement, best)
     if best >= 0:
         start(core, row, best)
         return True
     for placement in range(core.comp[row].first, core.comp[row].last):
-        _block(core, placement)
+        block(core, placement)
     return False
 
 
 @part
-def _all_failed(core: Core, row: int) -> bool:
+def all_failed(core: Core, row: int) -> bool:
     """First fit with two orders: in each module ``row`` asks for, somebody before it failed to start."""
     for placement in range(core.comp[row].first, core.comp[row].last):
         if not core.pool[core.place[placement].module].blocked:
@@ -116,7 +116,8 @@ def _all_failed(core: Core, row: int) -> bool:
 
 
 @part
-def _is_blocked(core: Core, placement: int) -> bool:
+def is_blocked(core: Core, placement: int) -> bool:
+    """Under fcfs: whether somebody before it waits for what a placement asks for."""
     if core.rules[FIRST_FIT]:
         return False
     if core.pool[core.place[placement].module].blocked:
@@ -128,7 +129,8 @@ def _is_blocked(core: Core, placement: int) -> bool:
 
 
 @part
-def _block(core: Core, placement: int) -> None:
+def block(core: Core, placement: int) -> None:
+    """Somebody waits for what a placement asks for."""
     core.pool[core.place[placement].module].blocked = 1
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:

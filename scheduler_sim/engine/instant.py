@@ -1,13 +1,14 @@
 """The order of things at one instant (rule 1).
 
 ends, [outside: node and limit changes, cancellations], submissions, dependency
-updates, one pass; and again while anything new happens at that instant. Calls of the
-workflow API and expired delays will come right after the ends.
+updates, one pass; and again while anything new happens at that instant. Calls and
+appointments come right after the ends.
 """
 
 from __future__ import annotations
 
-from scheduler_sim.engine.events import next_end, pop_end
+from scheduler_sim.engine.calls import come_to_pass
+from scheduler_sim.engine.events import APPOINTED_FOR, CALLS, next_end, pop_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import happen, submit, untie
 from scheduler_sim.engine.record import settle
@@ -64,7 +65,16 @@ def move_to(core: Core, time: int) -> None:
 def end_due(core: Core) -> None:
     """Everything that ends now, in trace order, then what else comes to pass."""
     while next_end(core) == core.clock[NOW]:
-        happen(core, pop_end(core))
+        _happen(core, pop_end(core))
+
+
+@part
+def _happen(core: Core, event: int) -> None:
+    """What stood in the heap comes to pass; of an appointment nothing but that the clock stops."""
+    if event < CALLS:
+        happen(core, event)
+    elif event < APPOINTED_FOR:
+        come_to_pass(core, event - CALLS)
 
 
 @part
@@ -129,7 +139,7 @@ def close_step(core: Core) -> None:
 def _one_event(core: Core) -> None:
     """The dialect with a pass after every single event."""
     if next_end(core) == core.clock[NOW]:
-        happen(core, pop_end(core))
+        _happen(core, pop_end(core))
     elif _submission_due(core):
         _submit_next(core)
     elif core.clock[READY] > 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.appointments import occupy_appointments
+from scheduler_sim.engine.crew import starts_with_others
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import promise, withdraw
 from scheduler_sim.engine.plan import ranks_before, start_promised
@@ -26,11 +28,13 @@ from scheduler_sim.engine.state import (
     Core,
     Filler,
 )
+from scheduler_sim.engine.units import keep_appointments, occupy_unit, unit_slot
 
 
 @part
 def keep_pass(core: Core, fill_keys: Filler) -> None:
     """Lift old promises if something came free early, promise to newcomers, start what is due."""
+    keep_appointments(core)
     if core.rules[DYNAMIC]:
         refresh(core, fill_keys)
     else:
@@ -38,6 +42,7 @@ def keep_pass(core: Core, fill_keys: Filler) -> None:
     head, tail = core.clock[HEAD], core.clock[TAIL]
     if core.clock[LOST] or overran(core):
         build_profiles(core, True)
+        occupy_appointments(core)
         for i in range(head, tail):
             withdraw(core, core.lists[QUEUE, i])
     elif core.clock[EARLY] or not core.clock[PROFILED]:
@@ -54,6 +59,7 @@ def keep_pass(core: Core, fill_keys: Filler) -> None:
 def _lift_all(core: Core) -> None:
     """One sweep in queue order: each promise in turn goes to its earliest slot, never later."""
     build_profiles(core, True)
+    occupy_appointments(core)
     head, tail = core.clock[HEAD], core.clock[TAIL]
     for i in range(head, tail):
         _hold(core, core.lists[QUEUE, i], 1)
@@ -68,13 +74,19 @@ def _lift_all(core: Core) -> None:
 def _hold(core: Core, row: int, sign: int) -> None:
     """Take the promise of ``row`` out of the profiles, or put it back."""
     begin, placement = core.comp[row].promise, core.comp[row].promised
-    if begin < INF:
+    if begin < INF and starts_with_others(core, row):
+        occupy_unit(core, row, begin, sign)
+    elif begin < INF:
         occupy(core, placement, begin, begin + core.place[placement].limit, sign)
 
 
 @part
 def _promise_best(core: Core, row: int, latest: int) -> None:
     """Promise the best slot that does not begin after ``latest``."""
+    if starts_with_others(core, row):
+        promise(core, row, core.comp[row].first, min(unit_slot(core, row, core.clock[NOW]), latest))
+        _hold(core, row, 1)
+        return
     best, best_time = -1, INF
     for placement in range(core.comp[row].first, core.comp[row].last):
         if (

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.events import BEGIN, HOPELESS, KIND, NODES_BACK, SATISFIED, drop_end, push_end
+from scheduler_sim.engine.appointments import forget_appointment
+from scheduler_sim.engine.crew import leader_of, starts_with_others
+from scheduler_sim.engine.events import (
+    BEGIN,
+    CALLS,
+    HOPELESS,
+    KIND,
+    NODES_BACK,
+    SATISFIED,
+    drop_end,
+    push_end,
+)
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
@@ -24,6 +35,7 @@ from scheduler_sim.engine.state import (
     AFTER,
     AFTERNOTOK,
     AFTEROK,
+    APPOINTED,
     BY_LIMIT,
     CANCELLED,
     CANDIDATES,
@@ -46,6 +58,7 @@ from scheduler_sim.engine.state import (
     RUNNING,
     TIMEOUT,
     TOLD,
+    UNITS,
     UNSEEN,
     UNTIED,
     WAITING,
@@ -97,13 +110,26 @@ def make_eligible(core: Core, row: int) -> None:
         core.job[row].begin = -1
         core.lists[CANDIDATES, core.slurm[UNLOOKED]] = row
         core.slurm[UNLOOKED] += 1
-    core.lists[NEWCOMERS, core.clock[NEW]] = row
-    core.clock[NEW] += 1
     placement = core.comp[row].first
     module = core.place[placement].module
+    _join_queue(core, row)
     if not core.rules[COMPLEX]:
         core.comp[row].wait_resources = -short_so_far(core, module, core.place[placement].nodes)
     _count(core, row, placement, 1)
+
+
+@part
+def _join_queue(core: Core, row: int) -> None:
+    """A unit joins once all its members wait, and that is when they are eligible."""
+    leader = leader_of(core, row)
+    if leader < 0:
+        return
+    if starts_with_others(core, row):
+        unit = core.unit[core.member[row].unit]
+        for i in range(unit.first, unit.last):
+            core.comp[core.crew[i]].eligible = core.clock[NOW]
+    core.lists[NEWCOMERS, core.clock[NEW]] = leader
+    core.clock[NEW] += 1
 
 
 @part
@@ -112,12 +138,12 @@ def start(core: Core, row: int, placement: int) -> None:
     now, module = core.clock[NOW], core.place[placement].module
     if not core.rules[COMPLEX]:
         core.comp[row].wait_resources += short_so_far(core, module, core.place[placement].nodes)
-    _count(core, row, core.comp[row].first if core.comp[row].promised < 0 else core.comp[row].promised, -1)
+    if core.comp[row].state == WAITING:
+        stop_waiting(core, row)
     core.comp[row].state = RUNNING
     core.comp[row].start = now
     core.comp[row].end = now + core.place[placement].duration
     core.comp[row].placed = placement
-    core.comp[row].promise, core.comp[row].promised = INF, -1
     planned = now + core.place[placement].limit
     core.pool[module].free -= core.place[placement].nodes
     core.pool[module].busy += core.place[placement].nodes
@@ -132,6 +158,9 @@ def start(core: Core, row: int, placement: int) -> None:
         add_release(core, everywhere(core), planned, row, core.place[placement].nodes)
         begins(core, row)
     push_end(core, core.comp[row].end, row)
+    if core.rules[UNITS]:
+        for i in range(core.member[row].call, core.member[row].call_last):
+            push_end(core, now + core.call[i].after, CALLS + i)
     count_pending(core, row, -1)
     _tell(core, row)
     _satisfy_started(core, row)
@@ -155,7 +184,7 @@ def happen(core: Core, event: int) -> None:
         _satisfy(core, row)
     elif kind == BEGIN:
         lift(core, row)
-    elif core.comp[row].state == HELD and not core.comp[row].held:
+    elif kind == HOPELESS and core.comp[row].state == HELD and not core.comp[row].held:
         leave_queue(core, row, CANCELLED)
 
 
@@ -340,6 +369,10 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     """One that waits, is held or has yet to come is cancelled; the caller takes it out of the queue."""
     if core.comp[row].state == WAITING:
         _vanish(core, row)
+    if core.comp[row].state == APPOINTED:
+        forget_appointment(core, row)
+        core.comp[row].eligible = -1
+        changed_by_hand(core)
     count_pending(core, row, -1)
     if core.comp[row].state != UNSEEN:
         core.comp[row].end = core.clock[NOW]
@@ -361,11 +394,17 @@ def set_aside(core: Core, row: int) -> None:
 
 @part
 def _vanish(core: Core, row: int) -> None:
-    """One that waits is no longer counted in the queue, nor has it a reservation."""
+    """One that waits is taken out of the plan."""
+    stop_waiting(core, row)
+    changed_by_hand(core)
+
+
+@part
+def stop_waiting(core: Core, row: int) -> None:
+    """It is no longer counted in the queue, nor has it a reservation."""
     placement = core.comp[row].first
     _count(core, row, placement if core.comp[row].promised < 0 else core.comp[row].promised, -1)
     core.comp[row].promise, core.comp[row].promised = INF, -1
-    changed_by_hand(core)
 
 
 @part
@@ -472,8 +511,17 @@ def _satisfy_started(core: Core, row: int) -> None:
 
 
 @part
+def satisfy_by_call(core: Core, row: int) -> None:
+    """Every AFTEROK on ``row`` becomes AFTER."""
+    for edge in range(core.comp[row].after, core.comp[row].after_last):
+        if core.edge[edge].kind == AFTEROK:
+            core.edge[edge].kind = AFTER
+            _satisfy_later(core, edge)
+
+
+@part
 def _satisfy_later(core: Core, edge: int) -> None:
-    """AFTER: so long after a start as it says."""
+    """So long after a start, or after an end, as it says."""
     if core.edge[edge].delay > 0:
         push_end(core, core.clock[NOW] + core.edge[edge].delay, SATISFIED + edge)
     else:
@@ -492,7 +540,7 @@ def _satisfy_ended(core: Core, row: int) -> None:
             _satisfy_later(core, edge)  # to Slurm it started when it was cancelled
             continue
         if not ((kind == AFTEROK and not well) or (kind == AFTERNOTOK and well)):
-            _satisfy(core, edge)
+            _satisfy_later(core, edge)
         elif core.slurm[HOLDING]:
             _lose_hope(core, edge)
 

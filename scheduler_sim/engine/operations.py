@@ -6,6 +6,7 @@ nothing to a component in a state to which it does not apply, as Slurm refuses i
 
 from __future__ import annotations
 
+from scheduler_sim.engine.crew import leader_of
 from scheduler_sim.engine.events import BEGIN, drop_end, push_end
 from scheduler_sim.engine.jit import entry, part
 from scheduler_sim.engine.life import (
@@ -13,25 +14,19 @@ from scheduler_sim.engine.life import (
     changed_by_hand,
     count_pending,
     end_hopeless,
-    everywhere,
     let_singleton_go,
     lift,
     revive,
     set_aside,
     withdraw,
 )
+from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
-from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.ranking import give_priority
 from scheduler_sim.engine.slurm.slots import BUILTIN, HOLDING, IN_LIST_ORDER
-from scheduler_sim.engine.slurm.start import set_end
 from scheduler_sim.engine.state import (
-    BY_LIMIT,
-    BY_RUN,
     HELD,
-    LOST,
-    MODULES,
     NEW,
     NEWCOMERS,
     NOW,
@@ -90,14 +85,14 @@ def set_limit(
         return
     waits = _take_out(core, row)
     if it.state == RUNNING:
-        _forget_end(core, row)
+        forget_end(core, row)
         if not core.slurm[HOLDING]:  # no longer than it has run already, so that it ends now
             limit = max(limit, core.clock[NOW] - it.start - overrun)
     for placement in range(it.first, it.last):
-        _limit(core, placement, limit, run, overrun)
+        change_limit(core, placement, limit, run, overrun)
     it.key, it.second_key = key, second_key
     if it.state == RUNNING:
-        _plan_end(core, row)
+        plan_end(core, row)
     _put_back(core, row, waits)
 
 
@@ -199,51 +194,8 @@ def _take_out(core: Core, row: int) -> bool:
 
 @part
 def _put_back(core: Core, row: int, waits: bool) -> None:
-    if waits:
-        core.lists[NEWCOMERS, core.clock[NEW]] = row
+    leader = leader_of(core, row)
+    if waits and leader >= 0:
+        core.lists[NEWCOMERS, core.clock[NEW]] = leader
         core.clock[NEW] += 1
     changed_by_hand(core)
-
-
-@part
-def _limit(core: Core, placement: int, limit: int, run: int, overrun: int) -> None:
-    it = core.place[placement]
-    it.cost = it.cost / it.limit * limit
-    it.limit = it.test = limit
-    if not core.slurm[HOLDING]:
-        it.duration = min(run, limit + overrun)
-        it.killed = BY_LIMIT if run > limit + overrun else 0
-        if core.rules[BY_RUN]:
-            it.test = max(it.duration, 1)
-
-
-@part
-def _forget_end(core: Core, row: int) -> None:
-    """Take what runs out of the events and the planned ends."""
-    it = core.comp[row]
-    planned = it.start + core.place[it.placed].limit
-    drop_end(core, row)
-    drop_release(core, core.place[it.placed].module, planned, row)
-    for i in range(core.demand.shape[1]):
-        if core.demand[it.placed, i] > 0:
-            drop_release(core, core.clock[MODULES] + i, planned, row)
-    if core.slurm[HOLDING]:
-        drop_release(core, everywhere(core), planned, row)
-
-
-@part
-def _plan_end(core: Core, row: int) -> None:
-    """Put what runs among the events and the planned ends, by its limit as it is now."""
-    it = core.comp[row]
-    placement = it.placed
-    planned, nodes = it.start + core.place[placement].limit, core.place[placement].nodes
-    if core.slurm[HOLDING]:
-        set_end(core, row, placement, it.start)
-        add_release(core, everywhere(core), planned, row, nodes)
-    add_release(core, core.place[placement].module, planned, row, nodes)
-    for i in range(core.demand.shape[1]):
-        if core.demand[placement, i] > 0:
-            add_release(core, core.clock[MODULES] + i, planned, row, core.demand[placement, i])
-    it.end = it.start + core.place[placement].duration
-    push_end(core, it.end, row)
-    core.clock[LOST] = 1  # promises may count on its nodes

@@ -6,6 +6,9 @@ start hold reservations; with depth ALL every component does (conservative backf
 
 from __future__ import annotations
 
+from scheduler_sim.engine.appointments import occupy_appointments
+from scheduler_sim.engine.crew import starts_with_others
+from scheduler_sim.engine.greedy import all_failed, block, is_blocked
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import promise, start, withdraw
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
@@ -17,7 +20,7 @@ from scheduler_sim.engine.queue import (
     refresh,
     sort_candidates,
 )
-from scheduler_sim.engine.record import fits
+from scheduler_sim.engine.record import fits, unit_fits
 from scheduler_sim.engine.releases import overran
 from scheduler_sim.engine.state import (
     ALL,
@@ -30,27 +33,31 @@ from scheduler_sim.engine.state import (
     EARLY,
     EXTRA,
     FIRST_AVAILABLE,
+    FIRST_FIT,
     HEAD,
     INF,
     LEAST_COST,
-    MODULES,
     NEW,
     NEWCOMERS,
     NOW,
     PROFILED,
     QUEUE,
+    RESERVED,
     STRATEGY,
     TAIL,
     TWO_ORDERS,
     WAITING,
     Core,
     Filler,
+    Table,
 )
+from scheduler_sim.engine.units import keep_appointments, may_be_appointed, occupy_unit, start_unit, unit_slot
 
 
 @part
 def plan_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     """Plan every component anew, or only the newcomers where the plan still stands."""
+    keep_appointments(core)
     if _plan_stands(core):
         if core.clock[DIRTY]:
             start_promised(core)
@@ -65,8 +72,9 @@ def plan_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     else:
         insert_newcomers(core)
     build_profiles(core, False)
-    for module in range(core.clock[MODULES]):
-        core.pool[module].reserved, core.pool[module].shadow = 0, INF
+    occupy_appointments(core)
+    for pool in range(len(core.pool)):
+        core.pool[pool].reserved, core.pool[pool].shadow, core.pool[pool].blocked = 0, INF, 0
     _plan_all(core, fill_second)
     close_gaps(core, core.clock[TAIL])
 
@@ -81,7 +89,9 @@ def start_promised(core: Core) -> int:
     for i in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, i]
         time = core.comp[row].promise
-        if time == now and fits(core, core.comp[row].promised):
+        if time == now and starts_with_others(core, row) and unit_fits(core, row):
+            start_unit(core, row)
+        elif time == now and fits(core, core.comp[row].promised):
             start(core, row, core.comp[row].promised)
         elif time > now:
             due = min(due, time)
@@ -96,7 +106,7 @@ def _plan_stands(core: Core) -> bool:
         return False
     if core.clock[DIRTY] and (core.rules[DEPTH] != ALL or core.rules[STRATEGY] == FIRST_AVAILABLE):
         return False
-    if core.rules[TWO_ORDERS] or overran(core):
+    if core.rules[TWO_ORDERS] or core.rules[RESERVED] or overran(core):
         return False
     return newcomers_come_last(core)
 
@@ -106,7 +116,7 @@ def _plan_all(core: Core, fill_second: Filler) -> None:
     put_off = 0
     for place in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, place]
-        if core.rules[TWO_ORDERS] and not _may_reserve_somewhere(core, row):
+        if core.rules[TWO_ORDERS] and _is_candidate(core, row):
             core.lists[CANDIDATES, put_off] = row
             put_off += 1
         else:
@@ -120,12 +130,19 @@ def _plan_all(core: Core, fill_second: Filler) -> None:
 @part
 def _plan(core: Core, row: int) -> None:
     """Start ``row`` now, or reserve its best slot while depth is left."""
+    if starts_with_others(core, row):
+        _plan_unit(core, row)
+        return
     now = core.clock[NOW]
     best, best_time = -1, INF
     for placement in range(core.comp[row].first, core.comp[row].last):
         if _may_reserve(core, row, placement):
             time = earliest(core, placement, now)
-        elif fits(core, placement) and earliest(core, placement, now) == now:
+        elif (
+            not _is_blocked(core, placement)
+            and fits(core, placement)
+            and earliest(core, placement, now) == now
+        ):
             time = now
         else:
             continue
@@ -135,6 +152,8 @@ def _plan(core: Core, row: int) -> None:
             best, best_time = placement, time
     if best < 0:
         withdraw(core, row)
+        for placement in range(core.comp[row].first, core.comp[row].last):
+            block(core, placement)
         return
     pool = core.pool[core.place[best].module]
     if best_time == now and fits(core, best):
@@ -148,6 +167,45 @@ def _plan(core: Core, row: int) -> None:
     if best_time < INF:
         occupy(core, best, best_time, best_time + core.place[best].test, 1)
         pool.shadow = min(pool.shadow, best_time)
+
+
+@part
+def _plan_unit(core: Core, leader: int) -> None:
+    """Start a unit now, or reserve its slot while depth is left in each module it asks for."""
+    now, unit = core.clock[NOW], core.unit[core.member[leader].unit]
+    ahead, passes = True, True
+    for i in range(unit.first, unit.last):
+        placement = core.comp[core.crew[i]].first
+        ahead = ahead and _has_depth(core, placement)
+        passes = passes and not _is_blocked(core, placement) and _may_pass(core, placement)
+    time = unit_slot(core, leader, now)
+    if time == now and passes and unit_fits(core, leader) and may_be_appointed(core, leader):
+        occupy_unit(core, leader, now, 1)
+        start_unit(core, leader)
+        return
+    if not ahead:
+        withdraw(core, leader)
+        for i in range(unit.first, unit.last):
+            block(core, core.comp[core.crew[i]].first)
+        return
+    if time == now:
+        time = unit_slot(core, leader, now + 1)
+    for i in range(unit.rect, unit.rect_last):
+        _count_reservation(core, unit, i, time)
+    promise(core, leader, core.comp[leader].first, time)
+    if time < INF:
+        occupy_unit(core, leader, time, 1)
+
+
+@part
+def _count_reservation(core: Core, unit: Table, i: int, time: int) -> None:
+    """One reservation in each module, at the first rectangle there is in it."""
+    number = core.rect[i].pool
+    for other in range(unit.rect, i):
+        if core.rect[other].pool == number:
+            return
+    core.pool[number].reserved += 1
+    core.pool[number].shadow = min(core.pool[number].shadow, time + core.rect[i].offset)
 
 
 @part
@@ -167,16 +225,30 @@ def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -
 def _may_reserve(core: Core, row: int, placement: int) -> bool:
     if core.rules[STRATEGY] == FIRST_AVAILABLE and placement != core.comp[row].first:
         return False
+    return _has_depth(core, placement)
+
+
+@part
+def _has_depth(core: Core, placement: int) -> bool:
     depth = core.rules[DEPTH]
     return depth == ALL or core.pool[core.place[placement].module].reserved < depth
 
 
 @part
-def _may_reserve_somewhere(core: Core, row: int) -> bool:
+def _is_candidate(core: Core, row: int) -> bool:
+    """Whether somebody before ``row`` has failed to start in each module it asks for."""
+    if core.rules[FIRST_FIT]:
+        return all_failed(core, row)
     for placement in range(core.comp[row].first, core.comp[row].last):
-        if core.pool[core.place[placement].module].reserved < core.rules[DEPTH] or core.rules[DEPTH] == ALL:
-            return True
-    return False
+        if _has_depth(core, placement):
+            return False
+    return True
+
+
+@part
+def _is_blocked(core: Core, placement: int) -> bool:
+    """Under fcfs: whether somebody before it waits for what a placement asks for."""
+    return core.rules[DEPTH] == 0 and is_blocked(core, placement)
 
 
 @part

@@ -49,31 +49,32 @@ def earliest(core: Core, placement: int, after: int) -> int:
     """
     length = core.place[placement].test
     modules = core.clock[MODULES]
-    time = _earliest_in(core, core.place[placement].module, after, length, core.place[placement].nodes)
+    time = earliest_in(core, core.place[placement].module, after, length, core.place[placement].nodes)
     moved = core.demand.shape[1] > 0
     while moved and time < INF:
         moved = False
         for i in range(core.demand.shape[1]):
             if core.demand[placement, i] > 0:
-                later = _earliest_in(core, modules + i, time, length, core.demand[placement, i])
+                later = earliest_in(core, modules + i, time, length, core.demand[placement, i])
                 if later > time:
                     time, moved = later, True
         if moved and time < INF:
-            time = _earliest_in(core, core.place[placement].module, time, length, core.place[placement].nodes)
+            time = earliest_in(core, core.place[placement].module, time, length, core.place[placement].nodes)
     return time
 
 
 @part
 def occupy(core: Core, placement: int, begin: int, end: int, sign: int) -> None:
     """Take the rectangle of a placement out of the profiles (sign 1) or put it back (-1)."""
-    _add(core, core.place[placement].module, begin, end, -sign * core.place[placement].nodes)
+    take(core, core.place[placement].module, begin, end, sign * core.place[placement].nodes)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
-            _add(core, core.clock[MODULES] + i, begin, end, -sign * core.demand[placement, i])
+            take(core, core.clock[MODULES] + i, begin, end, sign * core.demand[placement, i])
 
 
 @part
-def _earliest_in(core: Core, pool: int, after: int, length: int, amount: int) -> int:
+def earliest_in(core: Core, pool: int, after: int, length: int, amount: int) -> int:
+    """Earliest time, from ``after`` on, at which so many nodes are free for ``length`` s; INF if never."""
     steps, size = core.profile[pool], core.pool[pool].profile_size
     step = _step_at(steps, size, after)
     while True:
@@ -90,14 +91,15 @@ def _earliest_in(core: Core, pool: int, after: int, length: int, amount: int) ->
 
 
 @part
-def _add(core: Core, pool: int, begin: int, end: int, amount: int) -> None:
+def take(core: Core, pool: int, begin: int, end: int, amount: int) -> None:
+    """Take so many nodes out of a profile from ``begin`` to ``end``; a negative amount puts them back."""
     if begin == end:
         return
     first = _cut(core, pool, begin)
     last = _cut(core, pool, end)
     steps = core.profile[pool]
     for step in range(first, last):
-        steps[step].free += amount
+        steps[step].free -= amount
 
 
 @part

@@ -7,6 +7,7 @@ changes little, so the sort is one that is quick on what is nearly sorted.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.crew import leader_of
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.state import (
     CANDIDATES,
@@ -68,7 +69,10 @@ def insert(core: Core, row: int) -> bool:
 
 @part
 def remove(core: Core, row: int) -> None:
-    """Take a waiting component out of the queue, or out of the newcomers."""
+    """Take a waiting component, or the unit it is in, out of the queue or out of the newcomers."""
+    row = leader_of(core, row)
+    if row < 0:
+        return
     for i in range(core.clock[NEW]):
         if core.lists[NEWCOMERS, i] == row:
             core.clock[NEW] -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.crew import starts_with_others
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.state import COMPLEX, HEAD, MODULES, NOW, QUEUE, ROWS, TAIL, Core
 
@@ -71,8 +72,30 @@ def _account_complex_waits(core: Core, seconds: int) -> None:
     """With several placements or shared resources about: one look at each component, each step."""
     for i in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, i]
-        if not fits_somewhere(core, row):
+        if starts_with_others(core, row):
+            _account_unit(core, row, seconds)
+        elif not fits_somewhere(core, row):
             core.comp[row].wait_resources += seconds
+
+
+@part
+def _account_unit(core: Core, leader: int, seconds: int) -> None:
+    """All members of a unit wait for nodes while one that starts at once has too few."""
+    unit = core.unit[core.member[leader].unit]
+    if unit_fits(core, leader):
+        return
+    for i in range(unit.first, unit.last):
+        core.comp[core.crew[i]].wait_resources += seconds
+
+
+@part
+def unit_fits(core: Core, leader: int) -> bool:
+    """Whether the free nodes and resources are enough for all members that start at once."""
+    unit = core.unit[core.member[leader].unit]
+    for i in range(unit.at_once, unit.at_once_last):
+        if core.rect[i].offset == 0 and core.rect[i].nodes > core.pool[core.rect[i].pool].free:
+            return False
+    return True
 
 
 @part

@@ -27,8 +27,8 @@ Filler = Callable[[int, Ints, Floats, Floats], None]
 INF = 1 << 60
 """Later than any instant of any trace."""
 
-# States of a component: not submitted yet, held by a dependency, in the queue, ...
-UNSEEN, HELD, WAITING, RUNNING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = range(9)
+# States of a component: not submitted yet, held by a dependency, in the queue, with an appointment, ...
+UNSEEN, HELD, WAITING, APPOINTED, RUNNING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = range(10)
 
 # Dependency kinds
 AFTER, AFTERANY, AFTEROK, AFTERNOTOK = 0, 1, 2, 3
@@ -55,8 +55,9 @@ AFTER, AFTERANY, AFTEROK, AFTERNOTOK = 0, 1, 2, 3
     COMPONENTS,  # rows in use
     ORIGIN,  # first submission: where orders that depend on time count from
     DUE,  # the next promised start, where promises are kept
-) = range(20)
-CLOCK_SLOTS = 20
+    APPOINTMENTS,  # components that have one
+) = range(21)
+CLOCK_SLOTS = 21
 
 # Rows of ``lists``
 (
@@ -66,8 +67,9 @@ CLOCK_SLOTS = 20
     UNTIED,  # READY of them
     CANDIDATES,  # for backfill in an order of their own
     NOTICES,  # TOLD of them
-) = range(6)
-LISTS = 6
+    EXPECTED,  # those with appointments, APPOINTMENTS of them, in order of time and trace
+) = range(7)
+LISTS = 7
 
 # Why the core returned
 DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
@@ -84,8 +86,12 @@ DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
     TWO_ORDERS,  # 1 = the candidates have an order of their own, 2 = and it depends on time
     COMPLEX,  # 1 = some component has several placements or asks for shared resources
     FIRST_FIT,  # 1 = nobody blocks anybody
-) = range(10)
-RULE_SLOTS = 10
+    UNITS,  # 1 = there are units of several components, or calls: ``member`` is in use
+    RESERVED,  # 1 = only who starts at once is planned, the others are appointed beside the plan
+    EXTEND,  # 1 = who asks for more time gets it, if nobody has an appointment there
+    OVERRUN,  # s a component may run past its limit
+) = range(14)
+RULE_SLOTS = 14
 ALL = -1
 """Depth of conservative backfill: every waiting component holds a reservation."""
 
@@ -143,6 +149,36 @@ EDGE = np.dtype(
         ("delay", "i8"),  # AFTER: s from the start to the moment it is satisfied
     ]
 )
+# What several components that start by one plan have in common (see ``units``): their rows are
+# first .. last - 1 of ``crew``, what they need rows rect .. rect_last - 1 of ``rect``, and what those need
+# who start at once, rows at_once .. at_once_last - 1.
+UNIT = np.dtype(
+    [
+        ("leader", "i8"),  # the member that stands for all in the queue
+        ("start", "i8"),  # -1 until it starts
+        ("first", "i8"),
+        ("last", "i8"),
+        ("rect", "i8"),
+        ("rect_last", "i8"),
+        ("at_once", "i8"),
+        ("at_once_last", "i8"),
+    ]
+)
+RECT = np.dtype([("pool", "i8"), ("offset", "i8"), ("length", "i8"), ("nodes", "i8")])
+
+# What a component has besides, where there are units or calls; its calls are rows call .. call_last - 1.
+MEMBER = np.dtype(
+    [
+        ("unit", "i8"),  # -1 = none
+        ("offset", "i8"),  # s from the start of the unit to its own
+        ("appointment", "i8"),  # -1 = none yet
+        ("run", "i8"),  # s it would take without a limit
+        ("call", "i8"),
+        ("call_last", "i8"),
+    ]
+)
+CALL = np.dtype([("row", "i8"), ("kind", "i8"), ("after", "i8")])  # s after the start of the component
+WF_API, EXTEND_JOB = 0, 1  # kinds of calls
 END = np.dtype([("time", "i8"), ("row", "i8")])
 RELEASE = np.dtype([("time", "i8"), ("row", "i8"), ("nodes", "i8")])
 STEP = np.dtype([("time", "i8"), ("free", "i8")])
@@ -195,6 +231,11 @@ class Core(NamedTuple):
     profile: Table  # STEP [k, q]: free from one time to the next
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
     timeline: Ints  # [rows, 6], see TIMELINE_COLUMNS
+    unit: Table  # UNIT
+    crew: Ints  # members of the units, in trace order
+    rect: Table  # RECT
+    member: Table  # MEMBER [n], or none
+    call: Table  # CALL, by component
     # what Slurm's schedulers need besides: see slurm.slots; otherwise these are empty
     slurm: Ints  # parameters and scalars
     partition: Table  # PARTITION
@@ -247,6 +288,16 @@ class SlurmSizes(NamedTuple):
     resets: int = 0
 
 
+class UnitSizes(NamedTuple):
+    """How much room units and calls have; none by default."""
+
+    members: int = 0  # as many as rows, or none
+    units: int = 0
+    crew: int = 0
+    rects: int = 0
+    calls: int = 0
+
+
 class Sizes(NamedTuple):
     """How much room a core has."""
 
@@ -261,11 +312,12 @@ class Sizes(NamedTuple):
     profile: int
     timeline: int
     slurm: SlurmSizes = SlurmSizes()
+    units: UnitSizes = UnitSizes()
 
 
 def blank(sizes: Sizes) -> Core:
     """A core with all its room and nothing in it."""
-    slurm = sizes.slurm
+    slurm, units = sizes.slurm, sizes.units
     pools = sizes.pools + (slurm.partitions > 0)  # one for the planned ends in all modules together
 
     def table(dtype: np.dtype[Any], *shape: int) -> Any:
@@ -284,12 +336,17 @@ def blank(sizes: Sizes) -> Core:
         lists=np.empty((LISTS, sizes.rows + 1), dtype=np.int64),
         columns=np.zeros((sizes.columns, sizes.rows)),
         keys=np.empty(sizes.rows + 1),
-        heap=room(END, sizes.releases + 1 + sizes.edges + 2 * slurm.rows),
+        heap=room(END, sizes.releases + 1 + 2 * sizes.edges + 2 * slurm.rows + units.members + units.calls),
         pool=table(POOL, pools),
         release=room(RELEASE, pools, sizes.releases),
         profile=room(STEP, pools, sizes.profile),
         short=np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
         timeline=np.empty((sizes.timeline, len(TIMELINE_COLUMNS)), dtype=np.int64),
+        unit=table(UNIT, units.units),
+        crew=np.zeros(units.crew, dtype=np.int64),
+        rect=table(RECT, units.rects),
+        member=table(MEMBER, units.members),
+        call=table(CALL, units.calls),
         slurm=np.zeros(slots.SLURM_SLOTS, dtype=np.int64),
         partition=table(slots.PARTITION, slurm.partitions),
         way=table(slots.WAY, slurm.placements),
@@ -326,6 +383,7 @@ def blank(sizes: Sizes) -> Core:
     for name in ("eligible", "start", "end", "placed", "promised"):
         core.comp[name] = -1
     core.comp["promise"] = INF
+    core.member["unit"] = core.member["appointment"] = core.unit["start"] = -1
     core.pool["front"] = -1
     for name in ("written_busy", "written_down", "written_queued", "written_nodes"):
         core.pool[name] = -1

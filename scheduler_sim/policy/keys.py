@@ -54,6 +54,8 @@ Replan = Annotated[str, choice("scratch", "keep")]
 Passes = Annotated[str, choice("instant", "event")]
 CandidateTime = Annotated[str, choice("limit", "run")]
 Shadow = Annotated[str, choice("dynamic", "static")]
+Delay = Annotated[str, choice("joint", "reserved")]
+ExtendJob = Annotated[str, choice("refuse", "grant")]
 
 
 class PolicyKeys(Keys):
@@ -118,6 +120,20 @@ class PolicyKeys(Keys):
         description="With easy: dynamic = the front's shadow time is computed anew at every pass; static = "
         "once, when a component becomes front.",
     )
+    delay: Delay = Field(
+        default="joint",
+        description="How components with a delay are planned: joint = all of a job by one plan, each at its "
+        "delay; reserved = only those that start at once are, and nodes for the others are reserved beside "
+        "the plan when these start, as in the scheduler of the DEEP-EST project.",
+    )
+    calls: Flag = Field(
+        default=True, description="false: calls of the workflow API have no effect, nor have other calls."
+    )
+    extend_job: ExtendJob = Field(
+        default="refuse",
+        description="What a component that calls extend_job gets: refuse = nothing; grant = its time limit "
+        "once more, if nobody has an appointment on the nodes.",
+    )
     slurm: SlurmKeys = Field(
         default=SlurmKeys(), description="With slurm: Slurm's own parameters, by Slurm's names."
     )
@@ -139,6 +155,9 @@ ONLY_WITH = {
     "placement": _NOT_SLURM,
     "overrun_s": _NOT_SLURM,
     "passes": _NOT_SLURM,
+    "delay": _NOT_SLURM,
+    "calls": _NOT_SLURM,
+    "extend_job": _NOT_SLURM,
 }
 # The shadow time is the reservation of a single front.
 ONLY_AT_DEPTH_1 = ("extra_rule", "candidate_time", "shadow")
@@ -169,6 +188,9 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
                 (key,),
                 f"{found(data[key])} beside backfill: {backfill}; allowed: only with {with_these}{hint}",
             )
+    if str(data.get("replan")).lower() == "keep" and _differs(data, "delay"):
+        text = f"{found(data['delay'])} beside replan: keep; allowed: only with replan: scratch"
+        yield Problem(("delay",), text)
     if backfill == "easy" and data.get("depth") not in (None, 1, "1"):
         for key in ONLY_AT_DEPTH_1:
             if _differs(data, key):

@@ -31,6 +31,7 @@ STATE_NAMES = {
     slot.UNSEEN: "NOT SUBMITTED",
     slot.HELD: "HELD",
     slot.WAITING: "WAITING",
+    slot.APPOINTED: "APPOINTED",
     slot.RUNNING: "RUNNING",
     slot.COMPLETED: "COMPLETED",
     slot.TIMEOUT: "TIMEOUT",

@@ -6,7 +6,7 @@ import numpy as np
 
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.slurm.slots import BF_RECORDS
-from scheduler_sim.engine.state import Core, Sizes, SlurmSizes
+from scheduler_sim.engine.state import Core, Sizes, SlurmSizes, UnitSizes
 from scheduler_sim.simulation.slurm_load import records_for
 
 
@@ -24,6 +24,7 @@ def with_room(core: Core, sizes: Sizes) -> Core:
             timeline=max(sizes.timeline, len(core.timeline)),
             profile=max(releases + 4 * sizes.rows + 8, core.profile.shape[1]),
             slurm=_slurm_sizes(core, sizes),
+            units=_unit_sizes(core, sizes),
         )
     )
     for name, old in core._asdict().items():
@@ -52,6 +53,13 @@ def _slurm_sizes(core: Core, sizes: Sizes) -> SlurmSizes:
         associations=len(core.assoc),
         resets=len(core.resets),
     )
+
+
+def _unit_sizes(core: Core, sizes: Sizes) -> UnitSizes:
+    """Room for units and calls, where there are any: only ordinary components are added."""
+    if not len(core.member):
+        return UnitSizes()
+    return UnitSizes(sizes.rows, len(core.unit), len(core.crew), len(core.rect), len(core.call))
 
 
 def with_more_releases(core: Core) -> Core:

@@ -10,13 +10,14 @@ import pandas as pd
 
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.life import HOLD
-from scheduler_sim.engine.state import Core, Sizes, SlurmSizes
+from scheduler_sim.engine.state import Core, Sizes, SlurmSizes, UnitSizes
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
+from scheduler_sim.simulation.units import Units, room_for_rects, think_times, write_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -37,6 +38,7 @@ def sizes_for(
     edges: int,
     releases: int = 0,
     slurm: SlurmSizes | None = None,
+    units: UnitSizes | None = None,
 ) -> Sizes:
     """Room for so many components on this system."""
     nodes = [module.nodes for module in system.modules]
@@ -53,13 +55,15 @@ def sizes_for(
         profile=running + 4 * rows + 8,
         timeline=2 * rows + 8 * len(nodes) + 1024,
         slurm=slurm or SlurmSizes(),
+        units=units or UnitSizes(),
     )
 
 
-def load(workload: Workload, system: System, placements: Placements, scheme: Scheme) -> Core:
+def load(workload: Workload, system: System, placements: Placements, scheme: Scheme, units: Units) -> Core:
     """Return a core that holds the whole workload, nothing of it submitted yet."""
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
+    edges["delay"] += think_times(workload, placements, units)[edges["row"]]
     places = rows if rigid else len(placements.module)
     keys = scheme.policy.slurm if scheme.policy.backfill == "slurm" else None
     slurm = None
@@ -68,7 +72,8 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
         edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
-    core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm))
+    room = units.sizes(max(rows, 1), room_for_rects(units, 1 + len(system.resources)))
+    core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm, units=room))
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
@@ -78,7 +83,8 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:
         core = load_slurm(core, numbers, trace, system, keys, where)
-    scheme.write_rules(core, complex_components=not rigid)
+    scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
+    write_units(core, units, workload["run_time"][placements.rows])
     return core
 
 

@@ -25,6 +25,7 @@ _STATE_NAMES = {
     slot.UNSEEN: "PENDING",
     slot.HELD: "PENDING",
     slot.WAITING: "PENDING",
+    slot.APPOINTED: "PENDING",
     slot.RUNNING: "PENDING",
     slot.COMPLETED: "COMPLETED",
     slot.TIMEOUT: "TIMEOUT",

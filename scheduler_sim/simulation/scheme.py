@@ -34,6 +34,7 @@ class Scheme:
     second_dynamic: bool
     order_function: Callable[..., Any] | None
     second_function: Callable[..., Any] | None
+    united: bool
 
     def run(self, core: slot.Core, until: int, steps: int) -> None:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
@@ -52,10 +53,15 @@ class Scheme:
         rules[slot.TWO_ORDERS] = 0 if policy.backfill_order is None else 1 + self.second_dynamic
         rules[slot.COMPLEX] = complex_components
         rules[slot.FIRST_FIT] = policy.backfill == "first_fit"
+        rules[slot.RESERVED] = policy.delay == "reserved"
+        rules[slot.EXTEND] = policy.extend_job == "grant"
+        rules[slot.OVERRUN] = policy.overrun_s
 
 
-def scheme_of(policy: Policy, *, rigid: bool) -> Scheme:
-    """Choose the loop; ``rigid``: every component has one placement and no shared resources.
+def scheme_of(policy: Policy, *, rigid: bool, united: bool = False) -> Scheme:
+    """Choose the loop.
+
+    ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan.
 
     Raises ConfigError for a dialect that is defined on rigid components only.
     """
@@ -65,13 +71,14 @@ def scheme_of(policy: Policy, *, rigid: bool) -> Scheme:
     second_dynamic = order.depends_on_time(second_name, second)
     return Scheme(
         policy,
-        _loop(policy, rigid),
+        _loop(policy, rigid and not united, united),
         _filler(name, function, dynamic),
         _filler(second_name, second, second_dynamic),
         dynamic,
         second_dynamic,
         function,
         second,
+        united,
     )
 
 
@@ -95,10 +102,10 @@ def is_to_compile(scheme: Scheme) -> bool:
     return COMPILED and not is_cached(scheme.loop.__name__)
 
 
-def _loop(policy: Policy, rigid: bool) -> Callable[..., None]:
+def _loop(policy: Policy, rigid: bool, united: bool) -> Callable[..., None]:
     if policy.backfill == "slurm":
         return drive.drive_slurm
-    if policy.reservation_depth == 0:
+    if policy.reservation_depth == 0 and not united:
         return drive.drive_greedy
     if policy.replan == "keep":
         return drive.drive_keep

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from time import perf_counter
@@ -24,8 +25,9 @@ from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
 from scheduler_sim.simulation.snapshot import stopped
+from scheduler_sim.simulation.units import Units, find_units
 from scheduler_sim.system.system import System
-from scheduler_sim.workload.table import HONOURED_BY_SLURM, Workload
+from scheduler_sim.workload.table import HONOURED_BY_OTHERS, HONOURED_BY_SLURM, Workload
 from scheduler_sim.workload.trace_io import read_trace
 
 LAST = EventPriority(2)
@@ -92,8 +94,9 @@ class Simulation(Actions):
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._steps_at_once = FIRST_STEPS
         self._placements = expand(self.workload, self.system, **expansion(self.policy))
-        self._scheme = scheme_of(self.policy, rigid=self._placements.rigid)
-        self._core = load(self.workload, self.system, self._placements, self._scheme)
+        self._units = self._found_units()
+        self._scheme = scheme_of(self.policy, rigid=self._placements.rigid, united=bool(self._units.crews))
+        self._core = load(self.workload, self.system, self._placements, self._scheme, self._units)
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
@@ -159,8 +162,10 @@ class Simulation(Actions):
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
             edges = pd.concat([edges, added], ignore_index=True)
         table, placements = self._submissions.joined(self.workload, self._placements)
-        honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else ()
+        honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_OTHERS
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in honoured}
+        if self._units.unknown_calls:
+            asked["unknown_call"] = self._units.unknown_calls
         not_honoured = {**asked, **placements.not_limited}
         return outcome.build_result(
             stopped(self._core, self._now()),
@@ -175,6 +180,13 @@ class Simulation(Actions):
                 "held_back": self._operations.held_back,
             },
         )
+
+    def _found_units(self) -> Units:
+        """Units and calls of the trace, which policy slurm does not know."""
+        if self.policy.backfill == "slurm":
+            return Units([], np.zeros(len(self._placements.rows), dtype=np.int64), [], 0)
+        found = find_units(self.workload, self._placements)
+        return found if self.policy.calls else dataclasses.replace(found, calls=[])
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""

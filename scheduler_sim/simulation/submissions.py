@@ -72,7 +72,10 @@ class Submissions:
         given["submit_time"] = now
         single = self._placer.place(_DEFAULTS | given)
         if not single.rigid and self._rigid:
-            self._scheme, self._rigid = scheme_of(self._scheme.policy, rigid=False), False
+            self._scheme, self._rigid = (
+                scheme_of(self._scheme.policy, rigid=False, united=self._scheme.united),
+                False,
+            )
         self.noted.append((given, single, tuple(edges)))
 
     def run_time(self, number: int) -> int:

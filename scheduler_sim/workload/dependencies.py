@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.dependency_text import ALONE, Wish, parse_wishes
+from scheduler_sim.workload.dependency_text import ALONE, DYNAMIC, Wish, parse_wishes
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.validation import problem
@@ -25,11 +25,13 @@ class Dependencies:
     Parameters
     ----------
     edges : row, after_row (int64), kind (AFTER, AFTERANY, AFTEROK, AFTERNOTOK), minutes (int64, AFTER only)
+    ties : row, after_row (int64): DYNAMIC, ``row`` starts its delay after the start of ``after_row``
     singletons : int64[n], rows that wait for all of the same user and name, ascending
     counts : rows concerned by what is not an edge, by name
     """
 
     edges: pd.DataFrame
+    ties: pd.DataFrame
     singletons: np.ndarray
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -53,13 +55,14 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
     tasks = table["array_task_id"].to_numpy()
     counts = dict.fromkeys(("dynamic", "singleton", "skipped_predecessor"), 0)
     found: list[tuple[int, int, str, int]] = []
+    ties: list[tuple[int, int]] = []
     singletons = []
     for row, wanted in zip(rows.tolist(), wishes, strict=True):
         concerned = {ALONE[wish.kind] for wish in wanted if wish.kind in ALONE}
         if "singleton" in concerned:
             singletons.append(row)
         for wish in wanted:
-            if wish.kind in ALONE:
+            if wish.wanted is None:
                 continue
             after = targets.rows(wish, int(tasks[row]))
             if not after:
@@ -69,13 +72,17 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
                 raise problem(table, source, row, "dependency_ids", message, named, allowed)
             if skipped[after].any():
                 concerned.add("skipped_predecessor")
+            if wish.kind == DYNAMIC:
+                ties += [(row, other) for other in after if not skipped[other]]
+                continue
             kind = "AFTEROK" if wish.kind == "AFTERCORR" else wish.kind
             found += [(row, other, kind, wish.minutes) for other in after if not skipped[other]]
         for name in concerned:
             counts[name] += 1
     edges = pd.DataFrame(found, columns=list(_COLUMNS)).astype(_COLUMNS)
-    _refuse_cycles(table, source, edges)
-    return Dependencies(edges, np.array(singletons, dtype=np.int64), counts)
+    tied = pd.DataFrame(ties, columns=["row", "after_row"]).astype(np.int64)
+    _refuse_cycles(table, source, pd.concat([edges[["row", "after_row"]], tied]))
+    return Dependencies(edges, tied, np.array(singletons, dtype=np.int64), counts)
 
 
 class _Targets:

@@ -12,6 +12,7 @@ from scheduler_sim.workload.mwf_text import is_missing
 PAIRED = ("AFTER", "AFTERANY", "AFTEROK", "AFTERNOTOK", "AFTERCORR")
 #: Kinds that need no id, by the name under which components that ask for them are counted.
 ALONE = {"DYNAMIC": "dynamic", "SINGLETON": "singleton", "SINGLE": "singleton"}
+DYNAMIC = "DYNAMIC"
 
 _ID = re.compile(r"([0-9]{1,18})(?:_([0-9]{1,18}))?")
 _LATER = re.compile(r"AFTER\+([0-9]{1,9})")
@@ -21,8 +22,8 @@ _ALLOWED = ", ".join(("AFTER+minutes", *PAIRED, *ALONE))
 class Wish(NamedTuple):
     """One dependency as the text gives it.
 
-    ``wanted`` is the id, None where the kind needs none; ``task`` a task of the array of that id,
-    or None; ``minutes`` how long after the start (AFTER only).
+    ``wanted`` is the id, None where the kind needs none, or DYNAMIC stands without one; ``task`` a
+    task of the array of that id, or None; ``minutes`` how long after the start (AFTER only).
     """
 
     kind: str
@@ -65,7 +66,11 @@ def parse_wishes(ids: str, kinds: str) -> list[Wish]:
             found=kinds,
             allowed=f"one kind for each id, or one for all, of {_ALLOWED}",
         )
-    return [Wish(kind, *of, minutes) for (kind, minutes), of in pairs if kind not in ALONE] + alone
+    found = [
+        Wish(kind, *of, minutes) for (kind, minutes), of in pairs if kind == DYNAMIC or kind not in ALONE
+    ]
+    tied = any(wish.kind == DYNAMIC for wish in found)
+    return found + [wish for wish in alone if not (tied and wish.kind == DYNAMIC)]
 
 
 def _kind(text: str) -> tuple[str, int]:

@@ -32,7 +32,10 @@ _ASKING = (
 HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton")
 """What traces ask for that has a meaning under policy slurm alone: keys of ``not_honoured``."""
 
-__all__ = ["HONOURED_BY_SLURM", "SKIP_REASONS", "TraceSource", "Workload"]
+HONOURED_BY_OTHERS = ("heterogeneous", "delay", "api_call", "dynamic")
+"""... and under all others."""
+
+__all__ = ["HONOURED_BY_OTHERS", "HONOURED_BY_SLURM", "SKIP_REASONS", "TraceSource", "Workload"]
 
 
 class Workload:
@@ -128,6 +131,10 @@ class Workload:
         """
         return self._dependencies.edges
 
+    def ties(self) -> pd.DataFrame:
+        """Return DYNAMIC dependencies: ``row`` starts its delay after the start of ``after_row`` (int64)."""
+        return self._dependencies.ties
+
     def singletons(self) -> np.ndarray:
         """Return the rows (int64, ascending) that wait for all others of the same user and name."""
         return self._dependencies.singletons
@@ -168,6 +175,9 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     given = dict(columns)
     given.setdefault("component_id", np.arange(1, rows + 1))
     given.setdefault("modular_job_id", given["component_id"])
+    if "components_total" not in given and np.ndim(given["modular_job_id"]) > 0:
+        _, job, count = np.unique(given["modular_job_id"], return_inverse=True, return_counts=True)
+        given["components_total"] = count[job]
     complete = {
         name: as_column(field, given.get(name, field.default), rows) for name, field in FIELDS.items()
     }

@@ -1,0 +1,36 @@
+"""Calls: what a running component tells the scheduler, so many seconds after its start."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.appointments import move_next_appointments, stays_free
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import changed_by_hand, satisfy_by_call
+from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
+from scheduler_sim.engine.state import EXTEND, NOW, OVERRUN, RUNNING, WF_API, Core
+
+
+@part
+def come_to_pass(core: Core, number: int) -> None:
+    """A call, if the component that makes it still runs, and is the run for which it was noted."""
+    call = core.call[number]
+    if core.comp[call.row].state != RUNNING or core.comp[call.row].start + call.after != core.clock[NOW]:
+        return
+    if call.kind == WF_API:
+        satisfy_by_call(core, call.row)
+        if core.member[call.row].unit >= 0:
+            move_next_appointments(core, call.row)
+    elif core.rules[EXTEND]:
+        _extend(core, call.row)
+
+
+@part
+def _extend(core: Core, row: int) -> None:
+    """Give ``row`` its limit once more, if its nodes stay free for so long beside the appointments."""
+    it, placement = core.comp[row], core.comp[row].placed
+    limit = core.place[placement].limit
+    planned = it.start + limit
+    if stays_free(core, placement, planned, planned + limit, -1):
+        forget_end(core, row)
+        change_limit(core, placement, 2 * limit, core.member[row].run, core.rules[OVERRUN])
+        plan_end(core, row)
+        changed_by_hand(core)
