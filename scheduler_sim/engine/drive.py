@@ -7,6 +7,7 @@ wait for the others. They return when nothing happens before ``until``, after
 
 from __future__ import annotations
 
+from scheduler_sim.engine.crew import starts_with_others
 from scheduler_sim.engine.easy import easy_pass
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.greedy import greedy_pass
@@ -145,11 +146,20 @@ def interrupt(core: Core, row: int) -> None:
 
 @entry
 def abandon(core: Core, row: int, state: int) -> None:
-    """End a component that waits or is held; one not yet submitted will be passed over."""
+    """End a component that waits or is held, with all that would start with it.
+
+    Those not yet submitted will be passed over.
+    """
     core = by_reference(core)
     if core.comp[row].state == WAITING:
         remove(core, row)
-    leave_queue(core, row, state)
+    if starts_with_others(core, row):
+        unit = core.unit[core.member[row].unit]
+        for i in range(unit.first, unit.last):
+            if core.comp[core.crew[i]].state <= WAITING:
+                leave_queue(core, core.crew[i], state)
+    else:
+        leave_queue(core, row, state)
 
 
 @entry

@@ -35,7 +35,6 @@ from scheduler_sim.engine.state import (
     AFTER,
     AFTERNOTOK,
     AFTEROK,
-    APPOINTED,
     BY_LIMIT,
     CANCELLED,
     CANDIDATES,
@@ -112,24 +111,33 @@ def make_eligible(core: Core, row: int) -> None:
         core.slurm[UNLOOKED] += 1
     placement = core.comp[row].first
     module = core.place[placement].module
-    _join_queue(core, row)
     if not core.rules[COMPLEX]:
         core.comp[row].wait_resources = -short_so_far(core, module, core.place[placement].nodes)
-    _count(core, row, placement, 1)
+    _join_queue(core, row)
 
 
 @part
 def _join_queue(core: Core, row: int) -> None:
-    """A unit joins once all its members wait, and that is when they are eligible."""
+    """A unit joins once all its members wait: that is when they are eligible; who starts at once counts."""
     leader = leader_of(core, row)
     if leader < 0:
         return
     if starts_with_others(core, row):
-        unit = core.unit[core.member[row].unit]
-        for i in range(unit.first, unit.last):
-            core.comp[core.crew[i]].eligible = core.clock[NOW]
+        _count_unit(core, row, 1, core.clock[NOW])
+    else:
+        _count(core, row, core.comp[row].first, 1)
     core.lists[NEWCOMERS, core.clock[NEW]] = leader
     core.clock[NEW] += 1
+
+
+@part
+def _count_unit(core: Core, row: int, sign: int, eligible: int) -> None:
+    unit = core.unit[core.member[row].unit]
+    for i in range(unit.first, unit.last):
+        one = core.crew[i]
+        core.comp[one].eligible = eligible
+        if core.member[one].offset == 0:
+            _count(core, one, core.comp[one].first, sign)
 
 
 @part
@@ -369,9 +377,8 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     """One that waits, is held or has yet to come is cancelled; the caller takes it out of the queue."""
     if core.comp[row].state == WAITING:
         _vanish(core, row)
-    if core.comp[row].state == APPOINTED:
+    if core.rules[UNITS] and core.member[row].appointment >= 0:
         forget_appointment(core, row)
-        core.comp[row].eligible = -1
         changed_by_hand(core)
     count_pending(core, row, -1)
     if core.comp[row].state != UNSEEN:
@@ -400,11 +407,25 @@ def _vanish(core: Core, row: int) -> None:
 
 
 @part
+def be_late(core: Core, row: int) -> None:
+    """Its appointment has come, and its nodes are not free: it waits from now on."""
+    core.comp[row].state = WAITING
+    _count(core, row, core.comp[row].first, 1)
+
+
+@part
 def stop_waiting(core: Core, row: int) -> None:
-    """It is no longer counted in the queue, nor has it a reservation."""
-    placement = core.comp[row].first
-    _count(core, row, placement if core.comp[row].promised < 0 else core.comp[row].promised, -1)
-    core.comp[row].promise, core.comp[row].promised = INF, -1
+    """It is no longer counted in the queue, nor has it a reservation; nor have those who start with it."""
+    leader = leader_of(core, row)
+    if leader < 0:
+        return
+    if starts_with_others(core, row):
+        _count_unit(core, row, -1, -1)
+    else:
+        _count(
+            core, row, core.comp[row].first if core.comp[row].promised < 0 else core.comp[row].promised, -1
+        )
+    core.comp[leader].promise, core.comp[leader].promised = INF, -1
 
 
 @part

@@ -79,7 +79,10 @@ def remove(core: Core, row: int) -> None:
             core.lists[NEWCOMERS, i] = core.lists[NEWCOMERS, core.clock[NEW]]
             return
     tail = core.clock[TAIL]
-    for i in range(_place_of(core, row, core.clock[HEAD], tail), tail - 1):
+    place = _place_of(core, row, core.clock[HEAD], tail)
+    if place == tail or core.lists[QUEUE, place] != row:
+        return  # late for its appointment, it waits beside the queue
+    for i in range(place, tail - 1):
         core.lists[QUEUE, i] = core.lists[QUEUE, i + 1]
     core.clock[TAIL] = tail - 1
 

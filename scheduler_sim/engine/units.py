@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from scheduler_sim.engine.appointments import appoint, forget_appointment, stays_free
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import start, stop_waiting
+from scheduler_sim.engine.life import be_late, start
 from scheduler_sim.engine.profile import earliest_in, take
 from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.state import (
+    APPOINTED,
     APPOINTMENTS,
     DIRTY,
     EARLY,
@@ -83,7 +84,6 @@ def start_unit(core: Core, leader: int) -> None:
         if core.member[row].offset == 0:
             start(core, row, core.comp[row].first)
         else:
-            stop_waiting(core, row)
             appoint(core, row, now + core.member[row].offset)
 
 
@@ -98,5 +98,7 @@ def keep_appointments(core: Core) -> None:
             forget_appointment(core, row)
             start(core, row, core.comp[row].first)
         else:
+            if core.comp[row].state == APPOINTED:
+                be_late(core, row)
             core.clock[EARLY] = core.clock[DIRTY] = core.clock[LOST] = 1  # promises may count on its nodes
             i += 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,7 @@ def _summed(parts: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]
         yield begin, end - begin, amount
         return
     times = sorted({time for begin, end, _ in parts for time in (begin, end)})
-    for begin, end in zip(times, times[1:], strict=False):
+    for begin, end in pairwise(times):
         total = sum(amount for a, b, amount in parts if a <= begin < b)
         if total:
             yield begin, end - begin, total
