@@ -2,8 +2,8 @@
 
 Where the rules are silent:
 
-* delay = reserved: a unit whose later members find no place is planned at the earliest slot from the next second
-  on, which is that second unless somebody's reservation stands in the way.
+* delay = reserved: a unit whose later members find no place is planned at the earliest slot from the next
+  second on, which is that second unless somebody's reservation stands in the way.
 * A reservation counts in every module its unit asks for, those of later members too, under either delay.
 * ``Simulator.look_again`` collects the slots of all entries that were planned: see plain_units.py.
 """

@@ -3,8 +3,8 @@
 A unit holds the components of one modular job and those tied to it by DYNAMIC. Where the rules are silent:
 
 * A component that waits by AFTER* for another of what would be its own unit (not only of its own job) waits
-  alone, or the unit would wait for itself; its DYNAMIC has no effect. Those that name it by DYNAMIC follow it:
-  they form a unit with it and have left their job's.
+  alone, or the unit would wait for itself; its DYNAMIC has no effect. Those that name it by DYNAMIC follow
+  it: they form a unit with it and have left their job's.
 * Delays count from the first member of the job in the unit; its own delay means nothing unless it is tied by
   DYNAMIC. So no delay means: with the first member of the job. A circle of DYNAMIC is a ValueError.
 * A component with both AFTER* and a DYNAMIC that counts has its delay from what it names: no think time.
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Component:
-    """One request. Times in seconds; ``depends`` holds (id, kind), ``calls`` (kind, seconds after its start)."""
+    """One request. Times in seconds; ``depends`` holds (id, kind), ``calls`` (kind, seconds run)."""
 
     id: int
     job: int

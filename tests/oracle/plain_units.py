@@ -8,9 +8,9 @@ Where the rules are silent:
   a submission, the end of a think time, an appointment.
 * Members are rejected each at its own submission; so is a unit whose members never fit together.
 * Think time counts from the last of its dependencies, even one satisfied before the submission.
-* The next ones, which a call moves, are the members with the smallest offset larger than the caller's, whatever
-  has become of them: once they have started (or are due now) the call does not go on to those after them.
-* ``extend_job`` adds the original limit at each call that is granted. A call that has no effect, too, brings a pass.
+* The next ones, which a call moves, are the members with the smallest offset larger than the caller's,
+  whatever has become of them: once they have started (or are due now) the call does not go on to those after.
+* ``extend_job`` adds the original limit at each call that is granted. A call without effect, too, is a pass.
 * Larger tiers go first.
 """
 
@@ -181,7 +181,7 @@ class Simulator:
         return max(times)
 
     def satisfied_at(self, other: int, kind: str) -> int | None:
-        """Return when a dependency was satisfied, None if it is not. A rejection starts and ends a component."""
+        """Return when a dependency was satisfied, None if it is not. A rejection is a start and an end."""
         outcome = self.outcomes[other]
         rejected = outcome.state == "REJECTED"
         ended = outcome.state not in ("PENDING", "RUNNING")

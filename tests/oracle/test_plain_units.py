@@ -12,7 +12,7 @@ TWO = {"a": 2, "b": 2}
 
 
 def play(jobs, modules=None, **settings) -> Simulator:
-    """``jobs``: name -> (module, nodes, limit, other fields); ``of`` names the job, ``run`` is the run time."""
+    """``jobs``: name -> (module, nodes, limit, other fields); ``of`` is the job, ``run`` the run time."""
     ids = {name: number for number, name in enumerate(jobs)}
     owners = [more.get("of", name) for name, (*_, more) in jobs.items()]
     components = []
