@@ -207,11 +207,12 @@ class Simulator:
         ]
 
     def due_calls(self) -> list[tuple[Component, int, str]]:
+        """Of those that still run: what ends now has ended before."""
         return [
             (c, number, kind)
             for c in self.running()
             for number, kind, seconds in self.calls_of(c)
-            if self.outcomes[c.id].start + seconds == self.now < self.outcomes[c.id].end
+            if self.outcomes[c.id].start + seconds == self.now
         ]
 
     def call(self, component: Component, kind: str) -> None:
@@ -230,7 +231,7 @@ class Simulator:
         smallest = min((unit.offsets[m.id] for m in after), default=None)
         for member in after:
             outcome = self.outcomes[member.id]
-            if unit.offsets[member.id] == smallest and outcome.appointment > self.now and outcome.start < 0:
+            if unit.offsets[member.id] == smallest and outcome.start < 0:
                 plan = self.plan_of_certain(besides=member)
                 moved = earliest(plan, [(0, member)], self.capacity, self.now)
                 assert moved <= outcome.appointment

@@ -62,20 +62,22 @@ def outcomes(simulator: Simulator) -> list[tuple]:
     ]
 
 
+@settings(max_examples=300)
 @given(traces(), how)
-def test_no_module_ever_has_more_in_use_than_it_has(trace, settings):
-    ran = [(c, o) for c, o in zip(trace, simulate(trace, MODULES, **settings).outcomes.values(), strict=True)]
+def test_no_module_ever_has_more_in_use_than_it_has(trace, setup):
+    ran = [(c, o) for c, o in zip(trace, simulate(trace, MODULES, **setup).outcomes.values(), strict=True)]
     for module, capacity in MODULES.items():
         for second in range(max(o.end for _, o in ran) + 1):
             used = sum(c.nodes for c, o in ran if c.module == module and o.start <= second < o.end)
             assert used <= capacity
 
 
+@settings(max_examples=200)
 @given(traces(), how)
-def test_a_unit_starts_at_its_offsets_or_not_at_all(trace, settings):
+def test_a_unit_starts_at_its_offsets_or_not_at_all(trace, setup):
     """Without calls exactly; a call can only make a later member earlier. Nobody is late."""
     for calls in (True, False):
-        simulator = simulate(trace, MODULES, calls=calls, **settings)
+        simulator = simulate(trace, MODULES, calls=calls, **setup)
         for unit in simulator.units:
             results = [simulator.outcomes[member.id] for member in unit.members]
             begin = simulator.outcomes[unit.first[0].id].start
@@ -94,9 +96,9 @@ def test_a_unit_starts_at_its_offsets_or_not_at_all(trace, settings):
 
 
 @given(traces(), how)
-def test_everything_that_may_go_goes(trace, settings):
+def test_everything_that_may_go_goes(trace, setup):
     """Who waits at the end waits for a dependency, or is of a unit with one that does."""
-    simulator = simulate(trace, MODULES, **settings)
+    simulator = simulate(trace, MODULES, **setup)
     assert not simulator.queue
     assert not simulator.appointed()
     assert not simulator.running()
@@ -106,8 +108,8 @@ def test_everything_that_may_go_goes(trace, settings):
 
 
 @given(traces(), how)
-def test_nothing_starts_before_its_submission_its_dependencies_and_its_think_time(trace, settings):
-    result = simulate(trace, MODULES, **settings).outcomes
+def test_nothing_starts_before_its_submission_its_dependencies_and_its_think_time(trace, setup):
+    result = simulate(trace, MODULES, **setup).outcomes
     for c in trace:
         mine = result[c.id]
         if mine.start < 0:
@@ -136,38 +138,38 @@ def test_nothing_starts_before_its_submission_its_dependencies_and_its_think_tim
 
 
 @given(traces(), how)
-def test_calls_off_is_the_trace_without_calls(trace, settings):
+def test_calls_off_is_the_trace_without_calls(trace, setup):
     without = [replace(c, calls=[]) for c in trace]
-    assert outcomes(simulate(trace, MODULES, calls=False, **settings)) == outcomes(
-        simulate(without, MODULES, **settings)
+    assert outcomes(simulate(trace, MODULES, calls=False, **setup)) == outcomes(
+        simulate(without, MODULES, **setup)
     )
 
 
 @given(traces(), how)
-def test_a_delay_of_zero_is_none(trace, settings):
+def test_a_delay_of_zero_is_none(trace, setup):
     none = [replace(c, delay=-1 if c.delay == 0 else c.delay) for c in trace]
-    assert outcomes(simulate(trace, MODULES, **settings)) == outcomes(simulate(none, MODULES, **settings))
+    assert outcomes(simulate(trace, MODULES, **setup)) == outcomes(simulate(none, MODULES, **setup))
 
 
 @given(traces(), how)
-def test_under_joint_planning_the_clock_misses_nothing_between_its_stops(trace, settings):
-    settings = settings | {"delay": "joint"}
-    assert outcomes(simulate(trace, MODULES, **settings)) == outcomes(
-        simulate(trace, MODULES, every_second=True, **settings)
+def test_under_joint_planning_the_clock_misses_nothing_between_its_stops(trace, setup):
+    setup = setup | {"delay": "joint"}
+    assert outcomes(simulate(trace, MODULES, **setup)) == outcomes(
+        simulate(trace, MODULES, every_second=True, **setup)
     )
 
 
 @given(traces(), how)
-def test_a_unit_that_starts_as_one_is_planned_alike_by_both_kinds_of_delay(trace, settings):
+def test_a_unit_that_starts_as_one_is_planned_alike_by_both_kinds_of_delay(trace, setup):
     together = [replace(c, delay=-1) for c in trace]
     joint, reserved = (
-        simulate(together, MODULES, **settings | {"delay": delay}) for delay in ("joint", "reserved")
+        simulate(together, MODULES, **setup | {"delay": delay}) for delay in ("joint", "reserved")
     )
     assert outcomes(joint) == outcomes(reserved)
 
 
 @given(traces(ties=False), how)
-def test_ordinary_components_are_scheduled_as_by_the_reference_of_ordinary_components(trace, settings):
+def test_ordinary_components_are_scheduled_as_by_the_reference_of_ordinary_components(trace, setup):
     components = [
         records.Component(
             c.id,
@@ -178,11 +180,11 @@ def test_ordinary_components_are_scheduled_as_by_the_reference_of_ordinary_compo
         )
         for c in trace
     ]
-    policy = settings["policy"]
+    policy = setup["policy"]
     backfill = {"fcfs": "none", "depth": "easy"}.get(policy, policy)
-    depth = settings["k"] if policy == "depth" else None
+    depth = setup["k"] if policy == "depth" else None
     expected = plain.schedule(components, MODULES, backfill=backfill, depth=depth).outcomes.values()
-    actual = simulate(trace, MODULES, **settings).outcomes.values()
+    actual = simulate(trace, MODULES, **setup).outcomes.values()
     assert [(o.state, o.eligible, o.start, o.end) for o in actual] == [
         (o.state, o.eligible, o.start, o.end) for o in expected
     ]

@@ -71,6 +71,34 @@ def test_dynamic_without_delay_starts_together_and_ties_jobs():
     assert starts(jobs, {"a": 1, "b": 1, "d": 1}) == [0, 2, 2, 2]
 
 
+def test_delays_count_from_the_first_of_the_job_though_that_is_tied_to_another():
+    """
+    a U
+    b ..VW         (V: 2 s after U; W, of V's job: 1 s after V; X, of V's job, too: with V)
+    d ..X
+    """
+    jobs = {
+        "U": c("a", 1, 1),
+        "V": c("b", 1, 1, of="h", delay=2, after=[("U", "DYNAMIC")]),
+        "W": c("b", 1, 1, of="h", delay=1),
+        "X": c("d", 1, 1, of="h"),
+    }
+    assert starts(jobs, {"a": 1, "b": 1, "d": 1}) == [0, 2, 3, 2]
+
+
+def test_a_delay_is_dynamics_where_there_are_other_dependencies_too():
+    """
+    a AAAU
+    b .....VV      (V: 2 s after U, and after A's end)
+    """
+    jobs = {
+        "A": c("a", 1, 3),
+        "U": c("a", 1, 1),
+        "V": c("b", 1, 2, delay=2, after=[("U", "DYNAMIC"), ("A", "AFTEROK")]),
+    }
+    assert starts(jobs) == [0, 3, 5]
+
+
 def test_a_circle_of_dynamic_is_an_error():
     jobs = {
         "U": c("a", 1, 1, after=[("V", "DYNAMIC")]),

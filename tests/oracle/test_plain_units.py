@@ -107,6 +107,23 @@ def test_fcfs_lets_nothing_pass_a_unit_blocked_in_another_module():
     assert starts(PASSING, policy="fcfs") == [0, 6, 6, 9, 13]
 
 
+def test_under_fcfs_a_waiting_unit_blocks_all_its_modules():
+    """
+    a AAAAUU
+      AAAA
+    b ....VVDD    (D, for 2 s, would have had two free nodes at 1)
+      ......DD
+    """
+    jobs = {
+        "A": c("a", 2, 4),
+        "U": c("a", 1, 2, of="h"),
+        "V": c("b", 1, 2, of="h"),
+        "D": c("b", 2, 2, submit=1),
+    }
+    assert starts(jobs, policy="fcfs") == [0, 4, 4, 6]
+    assert starts(jobs, policy="easy") == [0, 4, 4, 1]
+
+
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
 def test_others_pass_a_blocked_unit_that_do_not_hold_it_up(policy):
     """
@@ -130,22 +147,22 @@ def test_first_fit_lets_a_unit_be_held_up():
 
 def test_a_unit_counts_as_a_reservation_in_each_of_its_modules():
     """
-    easy                        depth 2
-    a AAAAUU                    a AAAAUUWW
-      AAAAUU               WW     AAAAUU
-    b .YYYYYYYYYYYYYYYYYYYYXX   b ......XXYYYYYYYYYYYYYYYYYYYY
-      ....VV               XX     ....VVXX
+    easy                           depth 2
+    a AAAAUU                       a AAAAUU
+      AAAAUU                         AAAAUU
+    b .YYYYYYYYYYYYYYYYYYYYXXXXX   b ......XXXXXYYYYYYYYYYYYYYYYYYYY
+      ....VV               XXXXX     ....VVXXXXX
+    V, not the leader, has the one reservation of b, so X has none.
     """
     jobs = {
         "A": c("a", 2, 4),
         "U": c("a", 2, 2, of="h"),
         "V": c("b", 1, 2, of="h"),
-        "W": c("a", 1, 2, of="i"),
-        "X": c("b", 2, 2, of="i"),
+        "X": c("b", 2, 5),
         "Y": c("b", 1, 20, submit=1),
     }
-    assert starts(jobs, policy="easy") == [0, 4, 4, 21, 21, 1]
-    assert starts(jobs, policy="depth", k=2) == [0, 4, 4, 6, 6, 8]
+    assert starts(jobs, policy="easy") == [0, 4, 4, 21, 1]
+    assert starts(jobs, policy="depth", k=2) == [0, 4, 4, 6, 11]
 
 
 def test_a_unit_without_depth_in_one_module_reserves_in_none():
@@ -250,6 +267,8 @@ def test_a_delay_is_kept_and_its_nodes_are_held(policy, delay):
         "C": c("b", 1, 3, submit=1),
     }
     run = play(jobs, policy=policy, delay=delay)
+    at_once = {**jobs, "D": c("b", 2, 2), "C": c("b", 1, 4)}
+    assert starts(at_once, policy=policy, delay=delay) == [0, 3, 0, 7]
     assert all_of(run, "start") == [0, 3, 1, 7]
     assert all_of(run, "appointment") == [-1, 3, -1, -1]
     assert all_of(run, "eligible") == [0, 3, 1, 1]
@@ -335,3 +354,21 @@ def test_reserved_that_found_no_place_keeps_its_own_nodes_from_the_next_second()
         "D": c("a", 1, 1),
     }
     assert starts(jobs, policy="conservative", delay="reserved") == [0, 5, 7, 9, 0]
+
+
+def test_reserved_gives_each_later_member_what_those_before_it_have_left():
+    """
+    joint                  reserved
+    a ..U                  a .....U
+    b ....VVVV             b .......VVVV
+      BBBBBWWWW              BBBBB...WWWW
+    At 0 either V or W would find a node beside B, but not both.
+    """
+    jobs = {
+        "B": c("b", 1, 5),
+        "U": c("a", 1, 1, of="h"),
+        "V": c("b", 1, 4, of="h", delay=2),
+        "W": c("b", 1, 4, of="h", delay=3),
+    }
+    assert starts(jobs) == [0, 2, 4, 5]
+    assert starts(jobs, delay="reserved") == [0, 5, 7, 8]
