@@ -171,6 +171,21 @@ def test_a_component_that_waits_for_another_of_its_job_is_no_member_and_takes_it
     assert all_of(run, "eligible") == [0, 0, 4, 5]
 
 
+def test_a_unit_that_would_wait_for_itself_comes_apart():
+    """
+    a UUUU
+    b .V....WW     (W: after U's end, and DYNAMIC with V, which starts with U: it waits alone, thinking 2 s)
+    d .......X     (X: 1 s after both V and W, so after W)
+    """
+    jobs = {
+        "U": c("a", 1, 4, of="h"),
+        "V": c("b", 1, 1, of="h", delay=1),
+        "W": c("b", 1, 2, delay=2, after=[("U", "AFTEROK"), ("V", "DYNAMIC")]),
+        "X": c("d", 1, 1, delay=1, after=[("V", "DYNAMIC"), ("W", "DYNAMIC")]),
+    }
+    assert starts(jobs, {"a": 1, "b": 1, "d": 1}) == [0, 1, 6, 7]
+
+
 def test_a_call_frees_the_component_that_waits_inside_its_job_and_moves_the_next_member():
     """
     a U!UU

@@ -216,17 +216,17 @@ def test_the_leaders_tier_is_the_units():
 
 # -------------------------------------------------------------------- what is no unit
 def test_a_job_with_a_component_that_is_too_large_is_rejected_whole():
-    """V asks for 3 of 2 nodes: neither starts; C needs V to have ended in any way, D to have completed."""
+    """V asks for 3 of 2 nodes: neither starts; C needs V's end of any kind (and 3 s), D that U completed."""
     jobs = {
         "U": c("a", 1, 2, of="h"),
         "V": c("b", 3, 2, of="h"),
-        "C": c("a", 1, 2, after=[("V", "AFTERANY")]),
+        "C": c("a", 1, 2, delay=3, after=[("V", "AFTERANY")]),
         "D": c("a", 1, 2, after=[("U", "AFTEROK")]),
     }
     run = play(jobs)
     assert all_of(run, "state") == ["REJECTED", "REJECTED", "COMPLETED", "PENDING"]
-    assert all_of(run, "start") == [-1, -1, 0, -1]
-    assert all_of(run, "eligible") == [-1, -1, 0, -1]
+    assert all_of(run, "start") == [-1, -1, 3, -1]
+    assert all_of(run, "eligible") == [-1, -1, 3, -1]
 
 
 def test_a_job_whose_components_never_fit_together_is_rejected_whole():
