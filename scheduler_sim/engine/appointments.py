@@ -5,7 +5,7 @@ A unit that starts makes them for its members that start later.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.events import APPOINTED_FOR, push_end
+from scheduler_sim.engine.events import APPOINTED_FOR, drop_end, push_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.state import (
@@ -40,6 +40,7 @@ def forget_appointment(core: Core, row: int) -> None:
             core.lists[EXPECTED, kept] = core.lists[EXPECTED, i]
             kept += 1
     core.clock[APPOINTMENTS] = kept
+    drop_end(core, APPOINTED_FOR + row)
 
 
 @part
@@ -49,11 +50,11 @@ def occupy_appointments(core: Core) -> None:
     for i in range(core.clock[APPOINTMENTS]):
         row = core.lists[EXPECTED, i]
         if core.member[row].appointment > now:
-            _hold(core, row, core.member[row].appointment, 1)
+            hold_for(core, row, core.member[row].appointment, 1)
     for i in range(core.clock[APPOINTMENTS]):
         row = core.lists[EXPECTED, i]
         if core.member[row].appointment <= now:
-            _hold(core, row, earliest(core, core.comp[row].first, now), 1)
+            hold_for(core, row, earliest(core, core.comp[row].first, now), 1)
 
 
 @part
@@ -72,9 +73,9 @@ def move_next_appointments(core: Core, caller: int) -> None:
         row = core.crew[i]
         if _is_to_come(core, row) and core.member[row].offset == offset:
             held = core.member[row].appointment
-            _hold(core, row, held, -1)
+            hold_for(core, row, held, -1)
             time = min(earliest(core, core.comp[row].first, now), held)
-            _hold(core, row, time, 1)
+            hold_for(core, row, time, 1)
             if time < held:
                 forget_appointment(core, row)
                 _expect(core, row, time)
@@ -158,12 +159,12 @@ def _taken(core: Core, row: int, pool: int, begin: int, time: int) -> int:
 
 @part
 def _next_offset(core: Core, caller: int) -> int:
-    """The smallest offset behind the caller's of members whose appointment is to come, INF if none is."""
+    """The smallest offset behind the caller's, whatever has become of who has it; INF if nobody has."""
     unit, offset = core.unit[core.member[caller].unit], INF
     for i in range(unit.first, unit.last):
-        row = core.crew[i]
-        if _is_to_come(core, row) and core.member[row].offset > core.member[caller].offset:
-            offset = min(offset, core.member[row].offset)
+        other = core.member[core.crew[i]].offset
+        if other > core.member[caller].offset:
+            offset = min(offset, other)
     return offset
 
 
@@ -192,8 +193,8 @@ def _comes_before(core: Core, one: int, other: int) -> bool:
 
 
 @part
-def _hold(core: Core, row: int, begin: int, sign: int) -> None:
-    """Take the rectangle of ``row`` out of the profiles, or put it back."""
+def hold_for(core: Core, row: int, begin: int, sign: int) -> None:
+    """Take the rectangle of ``row`` out of the profiles (sign 1), or put it back (-1)."""
     if begin < INF:
         placement = core.comp[row].first
         occupy(core, placement, begin, begin + core.place[placement].limit, sign)

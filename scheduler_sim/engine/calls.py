@@ -26,11 +26,11 @@ def come_to_pass(core: Core, number: int) -> None:
 @part
 def _extend(core: Core, row: int) -> None:
     """Give ``row`` its limit once more, if its nodes stay free for so long beside the appointments."""
-    it, placement = core.comp[row], core.comp[row].placed
+    placement, more = core.comp[row].placed, core.member[row].limit
     limit = core.place[placement].limit
-    planned = it.start + limit
-    if stays_free(core, placement, planned, planned + limit, -1):
+    planned = core.comp[row].start + limit
+    if stays_free(core, placement, planned, planned + more, -1):
         forget_end(core, row)
-        change_limit(core, placement, 2 * limit, core.member[row].run, core.rules[OVERRUN])
+        change_limit(core, placement, limit + more, core.member[row].run, core.rules[OVERRUN])
         plan_end(core, row)
         changed_by_hand(core)

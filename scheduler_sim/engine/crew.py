@@ -23,4 +23,4 @@ def leader_of(core: Core, row: int) -> int:
     for i in range(unit.first, unit.last):
         if core.comp[core.crew[i]].state != WAITING:
             return -1
-    return core.crew[unit.first]
+    return unit.leader

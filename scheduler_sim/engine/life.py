@@ -121,6 +121,7 @@ def _join_queue(core: Core, row: int) -> None:
     """A unit joins once all its members wait: that is when they are eligible; who starts at once counts."""
     leader = leader_of(core, row)
     if leader < 0:
+        core.comp[row].eligible = -1
         return
     if starts_with_others(core, row):
         _count_unit(core, row, 1, core.clock[NOW])

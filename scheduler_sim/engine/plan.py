@@ -28,6 +28,7 @@ from scheduler_sim.engine.state import (
     CANDIDATES,
     DEPTH,
     DIRTY,
+    DUE,
     DYNAMIC,
     EARLIEST_END,
     EARLY,
@@ -46,6 +47,7 @@ from scheduler_sim.engine.state import (
     STRATEGY,
     TAIL,
     TWO_ORDERS,
+    UNITS,
     WAITING,
     Core,
     Filler,
@@ -58,9 +60,12 @@ from scheduler_sim.engine.units import keep_appointments, may_be_appointed, occu
 def plan_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     """Plan every component anew, or only the newcomers where the plan still stands."""
     keep_appointments(core)
+    if core.clock[NOW] >= core.clock[DUE]:
+        core.clock[DIRTY] = 1
     if _plan_stands(core):
         if core.clock[DIRTY]:
-            start_promised(core)
+            due = start_promised(core)
+            core.clock[DUE] = due if core.rules[UNITS] else INF
         for i in range(core.clock[NEW]):
             row = core.lists[NEWCOMERS, i]
             _plan(core, row)
@@ -71,6 +76,7 @@ def plan_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
         refresh(core, fill_keys)
     else:
         insert_newcomers(core)
+    core.clock[DUE] = INF
     build_profiles(core, False)
     occupy_appointments(core)
     for pool in range(len(core.pool)):
@@ -136,15 +142,12 @@ def _plan(core: Core, row: int) -> None:
     now = core.clock[NOW]
     best, best_time = -1, INF
     for placement in range(core.comp[row].first, core.comp[row].last):
-        if _may_reserve(core, row, placement):
-            time = earliest(core, placement, now)
-        elif (
-            not _is_blocked(core, placement)
-            and fits(core, placement)
-            and earliest(core, placement, now) == now
-        ):
-            time = now
-        else:
+        ahead = _may_reserve(core, row, placement)
+        if not ahead and (_is_blocked(core, placement) or not (core.rules[UNITS] or fits(core, placement))):
+            continue
+        time = earliest(core, placement, now)
+        _look_again(core, time)
+        if not ahead and time > now:
             continue
         if time == now and not _may_pass(core, placement):
             continue
@@ -170,6 +173,13 @@ def _plan(core: Core, row: int) -> None:
 
 
 @part
+def _look_again(core: Core, time: int) -> None:
+    """Have the clock stop at a slot: with offsets and appointments that may be when nothing ends."""
+    if core.rules[UNITS] and not core.rules[RESERVED] and time > core.clock[NOW]:
+        core.clock[DUE] = min(core.clock[DUE], time)
+
+
+@part
 def _plan_unit(core: Core, leader: int) -> None:
     """Start a unit now, or reserve its slot while depth is left in each module it asks for."""
     now, unit = core.clock[NOW], core.unit[core.member[leader].unit]
@@ -183,6 +193,7 @@ def _plan_unit(core: Core, leader: int) -> None:
         occupy_unit(core, leader, now, 1)
         start_unit(core, leader)
         return
+    _look_again(core, time)
     if not ahead:
         withdraw(core, leader)
         for i in range(unit.first, unit.last):

@@ -173,6 +173,7 @@ MEMBER = np.dtype(
         ("offset", "i8"),  # s from the start of the unit to its own
         ("appointment", "i8"),  # -1 = none yet
         ("run", "i8"),  # s it would take without a limit
+        ("limit", "i8"),  # s it asked for
         ("call", "i8"),
         ("call_last", "i8"),
     ]

@@ -7,7 +7,7 @@ member, and for members of one pool that overlap, the sum.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.appointments import appoint, forget_appointment, stays_free
+from scheduler_sim.engine.appointments import appoint, forget_appointment, hold_for, stays_free
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import be_late, start
 from scheduler_sim.engine.profile import earliest_in, take
@@ -79,12 +79,15 @@ def start_unit(core: Core, leader: int) -> None:
     """Start who starts at once, and appoint the others."""
     unit, now = core.unit[core.member[leader].unit], core.clock[NOW]
     unit.start = now
+    core.comp[leader].promise, core.comp[leader].promised = INF, -1
     for i in range(unit.first, unit.last):
         row = core.crew[i]
         if core.member[row].offset == 0:
             start(core, row, core.comp[row].first)
         else:
             appoint(core, row, now + core.member[row].offset)
+            if core.rules[RESERVED]:  # else it was planned with the others
+                hold_for(core, row, now + core.member[row].offset, 1)
 
 
 @part

@@ -164,7 +164,7 @@ def queue_order(schedule: Schedule) -> Breach:
     policy = schedule.policy
     if policy.get("backfill") != "none" or policy.get("order") != "fifo":
         return None
-    if schedule.several_placements or schedule.lost_runs or schedule.lost_waits:
+    if schedule.several_placements or schedule.units or schedule.lost_runs or schedule.lost_waits:
         return None  # where a component waited is not in the tables
     for module in schedule.modules:
         breach = _overtaken(schedule, np.flatnonzero(schedule.queued & schedule.in_module(module)), module)

@@ -59,6 +59,8 @@ the name of the first one broken, the component or instant, and the two values t
 - The module in which a component waited is known only if it had one placement: with
   `counts.several_placements` in the manifest above 0, `queue` looks at the total alone and `queue-order`
   at nothing.
+- Components that start by one plan may pass others by their appointments: with `counts.units` above 0,
+  `queue-order` is left out.
 - A run that ended in a requeue is not in the components: with `counts.requeued` above 0, `node-seconds`,
   `nodes-busy`, `queue` and `queue-order` are left out.
 - Nor is the time that a component was in the queue before it was held: with `counts.held_back` above 0,

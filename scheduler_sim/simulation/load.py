@@ -17,7 +17,7 @@ from scheduler_sim.policy import order
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
-from scheduler_sim.simulation.units import Units, room_for_rects, think_times, write_units
+from scheduler_sim.simulation.units import Units, room_for_rects, write_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -63,7 +63,7 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     """Return a core that holds the whole workload, nothing of it submitted yet."""
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
-    edges["delay"] += think_times(workload, placements, units)[edges["row"]]
+    edges["delay"] += units.think[edges["row"]]
     places = rows if rigid else len(placements.module)
     keys = scheme.policy.slurm if scheme.policy.backfill == "slurm" else None
     slurm = None

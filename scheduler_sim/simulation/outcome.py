@@ -115,7 +115,8 @@ def build_result(
     """Put everything together.
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
-    ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue.
+    ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue;
+    how many ``units`` there are.
     """
     components = component_table(core, table, placements, system)
     timeline = timeline_table(core, system)

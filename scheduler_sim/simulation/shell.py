@@ -178,13 +178,15 @@ class Simulation(Actions):
             {
                 "requeued": self._outages.requeued + self._operations.requeued,
                 "held_back": self._operations.held_back,
+                "units": len(self._units.crews),
             },
         )
 
     def _found_units(self) -> Units:
         """Units and calls of the trace, which policy slurm does not know."""
         if self.policy.backfill == "slurm":
-            return Units([], np.zeros(len(self._placements.rows), dtype=np.int64), [], 0)
+            none = np.zeros(len(self._placements.rows), dtype=np.int64)
+            return Units([], none, none, [], 0)
         found = find_units(self.workload, self._placements)
         return found if self.policy.calls else dataclasses.replace(found, calls=[])
 

@@ -17,6 +17,7 @@ import pandas as pd
 
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core, UnitSizes
+from scheduler_sim.errors import InputError
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.table import Workload
@@ -34,14 +35,16 @@ class Units:
 
     Attributes
     ----------
-    crews : members of each unit, by offset and trace order; the first is the leader
+    crews : members of each unit, by offset and trace order; the first of the trace is the leader
     offset : int64[n], s from the start of the unit
+    think : int64[n], s after its dependencies are satisfied until a component is eligible
     calls : row, kind as a code, s after the start; by row and time
     unknown_calls : calls of kinds that mean nothing here
     """
 
     crews: list[np.ndarray]
     offset: np.ndarray
+    think: np.ndarray
     calls: list[tuple[int, int, int]]
     unknown_calls: int
 
@@ -58,31 +61,38 @@ class Units:
 
 
 def find_units(workload: Workload, placements: Placements) -> Units:
-    """Find the units of a workload; of one without heterogeneous jobs, DYNAMIC and calls in no time."""
+    """Find the units of a workload, and what else position 41 means.
+
+    A component that waits, by a dependency, for one that would be in its own unit starts on its own, and
+    those tied to it by DYNAMIC start by it. Who has dependencies, and is not tied, has think time, no delay.
+    """
     rows = placements.rows
     calls, unknown = _calls(workload, rows)
-    several = workload.table["components_total"].to_numpy()[rows] > 1
+    count, delay = len(rows), np.maximum(workload.table["delay"].to_numpy()[rows], 0)
+    edges = _by_place(workload.dependencies(), workload, rows)
     ties = _by_place(workload.ties(), workload, rows)
+    waits = np.zeros(count, dtype=bool)
+    waits[edges["row"]] = True
+    several = workload.table["components_total"].to_numpy()[rows] > 1
     if not several.any() and ties.empty:
-        return Units([], np.zeros(len(rows), dtype=np.int64), calls, unknown)
-    job = np.where(several, pd.factorize(workload["modular_job_id"][rows])[0], -1)
-    job[_waits_for_sibling(workload, rows, job)] = -1
-    first = _first_of_each(job)
-    heads = pd.DataFrame({"row": np.flatnonzero((first >= 0) & (first != np.arange(len(rows))))})
-    heads["after_row"] = first[heads["row"]]
-    bound = pd.concat([heads[~heads["row"].isin(ties["row"])], ties], ignore_index=True)
-    delay = np.maximum(workload["delay"][rows], 0)
-    offset = _offsets(bound, delay)
-    joined = pd.concat([heads, ties], ignore_index=True)
-    return Units(list(_crews(joined, offset)), offset, calls, unknown)
-
-
-def think_times(workload: Workload, placements: Placements, units: Units) -> np.ndarray:
-    """int64[n]: s after a dependency is satisfied until it counts (position 41 of who is in no unit)."""
-    think = np.maximum(workload["delay"][placements.rows], 0)
-    for crew in units.crews:
-        think[crew] = 0
-    return think
+        return Units([], np.zeros(count, dtype=np.int64), np.where(waits, delay, 0), calls, unknown)
+    job = pd.factorize(workload.table["modular_job_id"].to_numpy()[rows])[0]
+    job[~several] = len(job) + np.flatnonzero(~several)
+    ties, apart = _without_own(ties, edges, job)
+    group = np.where(apart, -1 - np.arange(count), job)  # who follows has left its job
+    head = _first_of_each(group)
+    label = _connected(count, ties, np.arange(count), head)
+    bound = _bound(ties, _first_of_each(_pairs(label, job)), several)
+    tied = np.zeros(count, dtype=bool)
+    tied[ties["row"]] = True
+    own = np.where(tied | ~waits, delay, 0)
+    return Units(
+        list(_crews(label, offset := _offsets(bound, own))),
+        offset,
+        np.where(waits & ~tied, delay, 0),
+        calls,
+        unknown,
+    )
 
 
 def rects_of(
@@ -106,22 +116,24 @@ def write_units(core: Core, units: Units, run: np.ndarray) -> None:
     core.rules[slot.UNITS] = 1
     member, comp = core.member, core.comp
     member["run"][: len(run)] = run
+    member["limit"][: len(run)] = core.columns[1, : len(run)]
     member["offset"][: len(run)] = units.offset
     crew_at = rect_at = 0
     for number, crew in enumerate(units.crews):
         unit = core.unit[number]
-        unit.leader, unit.first, unit.last = crew[0], crew_at, crew_at + len(crew)
+        unit.leader, unit.first, unit.last = crew.min(), crew_at, crew_at + len(crew)
         core.crew[crew_at : crew_at + len(crew)] = crew
         crew_at += len(crew)
         member["unit"][crew] = number
-        if (comp["first"][crew] == comp["last"][crew]).any():
-            comp["last"][crew] = comp["first"][crew]  # one can never run: none does
+        able = bool((comp["first"][crew] < comp["last"][crew]).all())
+        comp["last"][crew] = comp["first"][crew]  # if one can never run, or not beside another, none does
+        whole, at_once = _rects(core, crew, units.offset) if able else ([], [])
+        if not able or any(one[3] > core.pool[one[0]].free for one in whole):
             continue
-        comp["last"][crew] = comp["first"][crew] + 1
-        whole, base = _rects(core, crew, units.offset)
+        comp["last"][crew] += 1
         unit.rect, unit.rect_last = rect_at, rect_at + len(whole)
-        unit.at_once, unit.at_once_last = unit.rect_last, unit.rect_last + len(base)
-        for one in whole + base:
+        unit.at_once, unit.at_once_last = unit.rect_last, unit.rect_last + len(at_once)
+        for one in whole + at_once:
             core.rect[rect_at] = one
             rect_at += 1
     for number, call in enumerate(units.calls):
@@ -167,46 +179,70 @@ def _by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> pd.D
     return pd.DataFrame({name: place[pairs[name].to_numpy()] for name in ("row", "after_row")})
 
 
-def _waits_for_sibling(workload: Workload, rows: np.ndarray, job: np.ndarray) -> np.ndarray:
-    """Components that wait, by a dependency, for another of their own job: they start on their own."""
-    edges = _by_place(workload.dependencies(), workload, rows)
+def _without_own(ties: pd.DataFrame, edges: pd.DataFrame, job: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+    """The ties that count; who is apart from its job: who waits for its own unit, or is tied to such."""
+    count = len(job)
+    label = _connected(count, ties, np.arange(count), _first_of_each(job))
     row, after = edges["row"].to_numpy(), edges["after_row"].to_numpy()
-    return row[(job[row] >= 0) & (job[row] == job[after])]
+    alone = np.zeros(count, dtype=bool)
+    alone[row[label[row] == label[after]]] = True
+    ties = ties[~alone[ties["row"]]]
+    row, after = ties["row"].to_numpy(), ties["after_row"].to_numpy()
+    apart = alone.copy()
+    while True:
+        more = row[apart[after] & ~apart[row]]
+        if not len(more):
+            return ties[~apart[row] | apart[after]], apart
+        apart[more] = True
 
 
 def _first_of_each(job: np.ndarray) -> np.ndarray:
-    """int64[n]: the first component of the job each is in, -1 for those in none."""
-    first = np.full(len(job), -1, dtype=np.int64)
-    inside = np.flatnonzero(job >= 0)
-    _, index, inverse = np.unique(job[inside], return_index=True, return_inverse=True)
-    first[inside] = inside[index][inverse]
-    return first
+    """int64[n]: the first component with the same number."""
+    _, first, inverse = np.unique(job, return_index=True, return_inverse=True)
+    return first[inverse]
 
 
-def _offsets(bound: pd.DataFrame, delay: np.ndarray) -> np.ndarray:
-    """Offset of who each is bound to, and its own delay; the latest where it is bound to several."""
-    row, after = bound["row"].to_numpy(), bound["after_row"].to_numpy()
-    own = delay[row]
-    offset = np.zeros(len(delay), dtype=np.int64)
-    while True:
-        known = offset.copy()
-        np.maximum.at(offset, row, known[after] + own)
-        if (offset == known).all():
-            return offset
+def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """A number for each pair of numbers."""
+    return pd.factorize(one * (int(other.max(initial=0)) + 1) + other)[0]
 
 
-def _crews(joined: pd.DataFrame, offset: np.ndarray) -> Iterator[np.ndarray]:
+def _connected(count: int, ties: pd.DataFrame, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """int64[n]: equal for all who are connected by ties and by pairs of rows."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    row, after = joined["row"].to_numpy(), joined["after_row"].to_numpy()
-    count = len(offset)
+    row = np.concatenate([ties["row"], one])
+    after = np.concatenate([ties["after_row"], other])
     graph = coo_array((np.ones(len(row), dtype=np.int8), (row, after)), shape=(count, count))
-    _, label = connected_components(graph, directed=False)
-    inside = np.unique(np.concatenate([row, after]))
+    return connected_components(graph, directed=False)[1].astype(np.int64)
+
+
+def _bound(ties: pd.DataFrame, head: np.ndarray, several: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Who counts its delay from whom: those it is tied to, else the first of its job in the unit."""
+    rows = np.arange(len(head))
+    by_job = np.setdiff1d(rows[several & (head != rows)], ties["row"])
+    return np.concatenate([ties["row"], by_job]), np.concatenate([ties["after_row"], head[by_job]])
+
+
+def _offsets(bound: tuple[np.ndarray, np.ndarray], own: np.ndarray) -> np.ndarray:
+    """Offset of who each is bound to, and its own delay; the latest where it is bound to several."""
+    row, after = bound
+    offset = np.zeros(len(own), dtype=np.int64)
+    for _ in range(len(row) + 1):
+        known = offset.copy()
+        np.maximum.at(offset, row, known[after] + own[row])
+        if (offset == known).all():
+            return offset
+    raise InputError("a circle of DYNAMIC dependencies and delays; allowed: chains that begin somewhere")
+
+
+def _crews(label: np.ndarray, offset: np.ndarray) -> Iterator[np.ndarray]:
+    """Members of each unit of several, by offset and trace order."""
+    inside = np.flatnonzero(np.bincount(label)[label] > 1)
     order = inside[np.lexsort((inside, offset[inside], label[inside]))]
-    parts = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
-    yield from sorted(parts, key=lambda crew: int(crew[0]))
+    if len(order):
+        yield from np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
 
 
 def _calls(workload: Workload, rows: np.ndarray) -> tuple[list[tuple[int, int, int]], int]:

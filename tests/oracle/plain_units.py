@@ -10,7 +10,8 @@ Where the rules are silent:
 * Think time counts from the last of its dependencies, even one satisfied before the submission.
 * The next ones, which a call moves, are the members with the smallest offset larger than the caller's,
   whatever has become of them: once they have started (or are due now) the call does not go on to those after.
-* ``extend_job`` adds the original limit at each call that is granted. A call without effect, too, is a pass.
+* ``extend_job`` adds the original limit at each call that is granted. A known call without effect is a pass,
+  too; one of an unknown kind is not even an instant.
 * Larger tiers go first.
 """
 
@@ -18,6 +19,8 @@ from __future__ import annotations
 
 from tests.oracle.plain_unit_passes import Rectangle, earliest, fits, make_pass, rectangles, whole
 from tests.oracle.plain_unit_records import Component, Outcome, Unit, in_trace_order, make_units
+
+KNOWN = ("WF_API", "EXTEND_JOB")
 
 
 def simulate(components: list[Component], modules: dict[str, int], **settings: object) -> Simulator:
@@ -54,7 +57,8 @@ class Simulator:
         self.look_again: list[int] = []  # slots the last pass found
         self.asked: dict[int, int] = {}  # when a component made its first WF_API call
         self.made: set[tuple[int, int]] = set()  # calls: (id, number in its list)
-        self.unknown_calls = 0
+        said = [kind for c in components for kind, _ in c.calls if calls]
+        self.unknown_calls = sum(kind.upper() not in KNOWN for kind in said)
         self.now = min((c.submit for c in components), default=0) - 1
 
     # ---------------------------------------------------------------- instants
@@ -203,7 +207,7 @@ class Simulator:
         return [
             (number, kind.upper(), seconds)
             for number, (kind, seconds) in enumerate(component.calls)
-            if self.calls and seconds >= 0 and (component.id, number) not in self.made
+            if kind.upper() in KNOWN and self.calls and (component.id, number) not in self.made
         ]
 
     def due_calls(self) -> list[tuple[Component, int, str]]:
@@ -219,10 +223,8 @@ class Simulator:
         if kind == "WF_API":
             self.asked.setdefault(component.id, self.now)
             self.move_next(component)
-        elif kind == "EXTEND_JOB":
-            self.extend_limit(component)
         else:
-            self.unknown_calls += 1
+            self.extend_limit(component)
 
     def move_next(self, caller: Component) -> None:
         """Give the next members of its unit the earliest appointment there is."""

@@ -1,0 +1,123 @@
+"""Units in the engine: against the plain model, against traces without them, and by what must always hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+
+from scheduler_sim import Policy, Simulation, System, Workload, simulate
+from scheduler_sim.errors import ConfigError, InputError
+from tests.scheduling.unit_cases import Case, cases, fates, played, told, workload
+
+MANY = settings(max_examples=150)
+
+
+@MANY
+@given(cases())
+def test_the_engine_is_the_plain_model(case: Case) -> None:
+    try:
+        expected = told(case)
+    except ValueError:  # a circle of delays
+        with pytest.raises(InputError, match="circle"):
+            played(case)
+        return
+    assert fates(played(case)) == expected
+
+
+@MANY
+@given(cases())
+def test_without_calls_it_is_the_trace_without_them(case: Case) -> None:
+    silent = workload(case.components, api_calls="")
+    try:
+        expected = fates(played(case, silent))
+    except InputError:
+        assume(False)
+    assert fates(played(case, calls=False)) == expected
+
+
+@MANY
+@given(cases())
+def test_no_delay_is_a_delay_of_zero(case: Case) -> None:
+    none = [max(one.delay, 0) for one in case.components]
+    zero = [one.delay or -1 for one in case.components]
+    try:
+        expected = fates(played(case, workload(case.components, delay=none)))
+    except InputError:
+        assume(False)
+    assert fates(played(case, workload(case.components, delay=zero))) == expected
+
+
+@MANY
+@given(cases())
+def test_jobs_of_one_component_are_ordinary_ones(case: Case) -> None:
+    """Whether the loop for units is taken, for the sake of another job, makes no difference to them."""
+    names = [one.id for one in case.components]
+    ties = [",".join(kind for _, kind in one.depends).replace("DYNAMIC", "AFTER") for one in case.components]
+    alone: dict[str, Any] = {"modular_job_id": names, "dependency_kinds": ties, "delay": -1, "api_calls": ""}
+    plain = workload(case.components, **alone)
+    expected = fates(played(case, plain))
+    far = max(end for *_, end in expected.values()) + 1000
+    table = plain.table
+    more = {name: [*table[name], table[name].iloc[0], table[name].iloc[0]] for name in table}
+    last = [*names, max(names) + 1, max(names) + 2]
+    more |= {"component_id": last, "modular_job_id": [*names, max(names) + 1, max(names) + 1]}
+    more |= {"components_total": [*[1] * len(names), 2, 2], "nodes": [*table["nodes"], 1, 1]}
+    more |= {
+        "submit_time": [*table["submit_time"], far, far],
+        "dependency_ids": [*table["dependency_ids"], "", ""],
+    }
+    more |= {"dependency_kinds": [*table["dependency_kinds"], "", ""]}
+    found = fates(played(case, Workload.from_columns(**more)))
+    assert {number: found[number] for number in names} == expected
+
+
+@MANY
+@given(cases(policies=["conservative"]))
+def test_promises_are_kept_to_units_too(case: Case) -> None:
+    """Conservative that keeps its promises: members start together, at their delays, once all are free."""
+    try:
+        result = played(case, replan="keep", delay="joint", calls=False)
+    except InputError:
+        assume(False)
+    starts = {number: start for number, (_, _, start, _) in fates(result).items()}
+    for job in {one.job for one in case.components}:
+        members = [one for one in case.components if one.job == job and not one.depends]
+        ran = [starts[one.id] for one in members if starts[one.id] >= 0]
+        tied = {other for one in case.components for other, _ in one.depends}
+        if len(members) > 1 and not tied & {one.id for one in members}:
+            assert len(ran) in (0, len(members))
+            for one in members[1:]:
+                if ran:
+                    assert starts[one.id] == starts[members[0].id] + max(one.delay, 0)
+
+
+def test_keeping_promises_plans_units_whole() -> None:
+    with pytest.raises(ConfigError, match="delay"):
+        Policy.resolve({"backfill": "conservative", "replan": "keep", "delay": "reserved"})
+
+
+def test_a_member_cancelled_while_it_waits_takes_the_others_along() -> None:
+    """
+    A  BBBBBBBBBB       B holds A for 10 s; job 2 asks for A and B; its second component is cancelled at 3
+    """
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
+    trace = Workload.from_columns(
+        modular_job_id=[1, 2, 2],
+        submit_time=0,
+        partition=["A", "A", "B"],
+        nodes=[2, 1, 1],
+        run_time=[10, 5, 5],
+        time_limit=[10, 5, 5],
+    )
+    simulation = Simulation(system, trace, "easy")
+
+    def user() -> Any:
+        yield simulation.env.timeout(3)
+        simulation.cancel(3)
+
+    simulation.process(user())
+    result = simulation.run()
+    assert list(result.components["state"]) == ["COMPLETED", "CANCELLED", "CANCELLED"]
+    assert simulate(system, trace, "easy").components["start_time"].tolist() == [0, 10, 10]
