@@ -68,7 +68,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         return replace(
             said,
             waits=(Wait("dependency", until - submit, 1.0),),
-            reason="what it depends on never came true, or its begin time lies after the last event",
+            reason=_why_never_eligible(result.manifest, facts, str(policy.get("backfill"))),
         )
     if eligible > submit:
         said = replace(said, dependency=_dependency(table, row, facts))
@@ -212,26 +212,42 @@ def _dependency(table: pd.DataFrame, row: int, facts: Mapping[str, Any]) -> Depe
 
 def _why_rejected(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Say which limit it broke, as far as the manifest tells."""
-    module, nodes, limit = str(facts["module"]), int(facts["nodes"]), int(facts["time_limit"])
+    module, nodes = str(facts["module"]), int(facts["nodes"])
     sizes = module_sizes(manifest)
     if nodes > sizes.get(module, nodes):
         largest = max(sizes.values())
         elsewhere = " (no module has as many)" if nodes > largest else ""
         return f"it asked for {nodes:,} nodes, and {plain(module)} has {sizes[module]:,}{elsewhere}"
-    partitions = (manifest.get("system") or {}).get("partitions") or []
-    reasons = []
-    for partition in partitions:
-        if partition.get("module") != module:
+    return "; ".join(reason for reasons in _beyond(manifest, facts) for reason in reasons) or (
+        "no placement can ever hold it; nodes, MaxNodes and MaxTime do not explain it, so memory, features,"
+        " shared resources or another component of its job do"
+    )
+
+
+def _why_never_eligible(manifest: Mapping[str, Any], facts: Mapping[str, Any], backfill: str) -> str:
+    """Say what it waited for in vain; under policy slurm that may be other limits of its partition."""
+    beyond = _beyond(manifest, facts) if backfill == "slurm" else []
+    if beyond and all(beyond):
+        reasons = "; ".join(reason for reasons in beyond for reason in reasons)
+        return f"with EnforcePartLimits=NO a job beyond the limits of its partition waits for ever: {reasons}"
+    return "what it depends on never came true, or its begin time lies after the last event"
+
+
+def _beyond(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> list[list[str]]:
+    """Return for each partition of its module which of the limits it is beyond."""
+    nodes, limit = int(facts["nodes"]), int(facts["time_limit"])
+    found = []
+    for partition in (manifest.get("system") or {}).get("partitions") or []:
+        if partition.get("module") != str(facts["module"]):
             continue
-        most_nodes, most_time = partition.get("max_nodes"), partition.get("max_time_s")
+        most_nodes, most_time = partition.get("max_nodes"), partition.get("max_time")
         name = plain(partition.get("name"))
+        reasons = []
         if most_nodes is not None and nodes > most_nodes:
             reasons.append(f"it asked for {nodes:,} nodes, above MaxNodes {most_nodes:,} of partition {name}")
         if most_time is not None and limit > most_time:
             reasons.append(
                 f"its time limit of {limit:,} s is above MaxTime {most_time:,} s of partition {name}"
             )
-    return "; ".join(reasons) or (
-        "no placement can ever hold it; nodes, MaxNodes and MaxTime do not explain it, so memory, features,"
-        " shared resources or another component of its job do"
-    )
+        found.append(reasons)
+    return found

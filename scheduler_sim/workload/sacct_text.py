@@ -165,6 +165,10 @@ def dependency(text: str) -> tuple[list[Depends], bool]:
     """
     if says_nothing(text):
         return [], False
+    if "," in text and "?" in text:
+        raise TraceError(
+            "both all and any one", found=text, allowed="either , or ? between them, as in Slurm"
+        )
     found: list[Depends] = []
     for part in re.split(r"[,?]", text.strip()):
         match = _DEPENDENCY.fullmatch(part.strip().lower())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scheduler_sim import Policy, System, Workload, simulate
 from scheduler_sim.errors import InputError
 from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explain_text import text_of
@@ -177,7 +178,7 @@ def test_rejected_names_the_limit():
     result = schedule(runs, {"CM": 10, "DAM": 4}, EASY)
     assert "11 nodes, and CM has 10 (no module has as many)" in words(explain(result, 1))
     assert "do not explain it" in words(explain(result, 2))
-    partition = {"name": "short", "module": "CM", "max_nodes": 4, "max_time_s": 600}
+    partition = {"name": "short", "module": "CM", "max_nodes": 4, "max_time": 600}
     result.manifest["system"] = {"partitions": [partition, {"name": "else", "module": "DAM"}]}
     text = words(explain(result, 2))
     assert "5 nodes, above MaxNodes 4 of partition short" in text
@@ -200,6 +201,18 @@ def test_pending_on_a_dependency():
     said = explain(schedule(runs, {"CM": 10}, EASY), 2)
     assert seconds(said) == {"dependency": 90}
     assert "never came true" in words(said)
+
+
+@pytest.mark.parametrize("limits", ["NO", "ANY"])
+def test_who_is_beyond_the_limits_of_a_partition_is_told_which(limits):
+    """By a manifest as a run writes it, whether Slurm turns the job away or lets it wait for ever."""
+    partition = {"name": "p", "module": "m", "max_time": 600}
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 4}], "partitions": [partition]})
+    workload = Workload.from_columns(submit_time=[0, 0], nodes=[1, 1], run_time=[9, 9], time_limit=[900, 60])
+    policy = Policy(backfill="slurm", slurm={"EnforcePartLimits": limits})
+    text = words(explain(simulate(system, workload, policy), 1))
+    assert "time limit of 900 s is above MaxTime 600 s of partition p" in text
+    assert "never came true" not in text
 
 
 def test_other_modules_do_not_matter():

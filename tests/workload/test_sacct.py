@@ -374,6 +374,7 @@ def test_requeued_jobs_are_told(tmp_path):
         ({"ReqMem": "4GB"}, "ReqMem", "not an amount of memory"),
         ({"ExitCode": "x"}, "ExitCode", "not an exit code"),
         ({"Dependency": "after 7"}, "Dependency", "not a dependency"),
+        ({"Dependency": "afterok:6,afterany:7?singleton"}, "Dependency", "both all and any one"),
     ],
 )
 def test_mistakes_have_line_column_and_what_is_allowed(tmp_path, change, field, told):
