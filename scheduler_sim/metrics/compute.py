@@ -21,6 +21,8 @@ def compute(
     *,
     modules: Mapping[str, int],
     edges: pd.DataFrame | None = None,
+    offset: np.ndarray | None = None,
+    appointment: np.ndarray | None = None,
     counts: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Compute the metrics of a schedule; what has nothing to average is None.
@@ -29,7 +31,8 @@ def compute(
     ----------
     components, timeline : the tables of a result.
     modules : nodes of each module.
-    edges : int64 columns row and after_row, row numbers in ``components``; None for none.
+    edges, offset, appointment : dependencies between components, and what was planned for
+        them, as :func:`scheduler_sim.metrics.workflows.workflow_table` takes them; None for none.
     counts : what only the reader of the trace knows: skipped, not_honoured.
 
     Returns
@@ -43,7 +46,7 @@ def compute(
         **job_metrics(components),
         "makespan": None if span is None else span[1] - span[0],
         "utilization": utilization(components, timeline, modules),
-        "workflow": workflow_metrics(components, edges),
+        "workflow": workflow_metrics(components, edges, offset=offset, appointment=appointment),
         "energy": energy(components, timeline),
         "counts": state_counts(components, counts or {}),
     }

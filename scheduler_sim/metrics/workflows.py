@@ -1,4 +1,4 @@
-"""Metrics of workflows: equations 3.1 to 3.9 of DEEP-EST deliverable D2.3, section 3.4.1.
+"""Metrics of workflows: those of DEEP-EST deliverable D2.3, section 3.4, and what it cost to wait.
 
 A workflow is a heterogeneous job or a set of components connected by dependencies; a
 component that is tied to no other is a workflow of one, as in D2.3.
@@ -6,10 +6,14 @@ component that is tied to no other is a workflow of one, as in D2.3.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.metrics.statistics import summary
+from scheduler_sim.metrics.critical_path import ideal_ends
+from scheduler_sim.metrics.statistics import ratio, summary
+from scheduler_sim.metrics.ties import connected, ties
 from scheduler_sim.result.columns import NEVER
 
 EQUATIONS = (
@@ -30,34 +34,70 @@ EQUATIONS = (
 )
 """Name, unit, equation and formula of each metric of a workflow."""
 
+MEASURES = (
+    ("node_seconds", "node-seconds", "sum of nodes · run time of its components"),
+    ("critical_path", "s", "its run time on an empty machine"),
+    ("stretch", "", "response_time / max(critical_path, 1)"),
+    (
+        "held_idle",
+        "node-seconds",
+        "sum over components of nodes · max(0, min(end, its last data ready) − start)",
+    ),
+    (
+        "held_late",
+        "node-seconds",
+        "sum over components with an appointment of nodes · max(0, start − appointment)",
+    ),
+    ("lateness", "s", "sum over components with an appointment of max(0, start − appointment)"),
+)
+"""Name, unit and formula of what D2.3 does not define."""
 
-def workflow_table(components: pd.DataFrame, edges: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Evaluate equations 3.1 to 3.9 for every workflow of which all components ran.
+
+def workflow_table(
+    components: pd.DataFrame,
+    edges: pd.DataFrame | None = None,
+    *,
+    offset: np.ndarray | None = None,
+    appointment: np.ndarray | None = None,
+) -> pd.DataFrame:
+    """Evaluate ``EQUATIONS`` and ``MEASURES`` for every workflow of which all components ran.
 
     Parameters
     ----------
     components : the table of a result.
     edges : int64 columns row and after_row, row numbers in ``components``: ``row`` waited
-        for ``after_row``. None for no dependencies.
+        for ``after_row``; optional columns kind, delay, any and ready as
+        :func:`scheduler_sim.metrics.ties.ties` reads them. None for no dependencies.
+    offset : int64[components], s from the start of the unit it is planned with; None where
+        components are planned one by one.
+    appointment : int64[components], when it was to start, set as its unit started;
+        −1 = it had none; None for none at all.
 
     Returns
     -------
-    One row a workflow, in the order of their first components; the columns of
-    ``EQUATIONS`` and ``components``, how many it has.
+    One row a workflow, in the order of their first components; the columns of ``EQUATIONS``
+    and ``MEASURES``, how many ``appointments`` its components had, how many of them were
+    ``late``, and how many ``components`` it has.
     """
     labels = workflow_labels(components["modular_job_id"].to_numpy(), edges)
-    return _evaluate(components, edges, labels)
+    return _evaluate(components, edges, labels, offset, appointment)
 
 
-def workflow_metrics(components: pd.DataFrame, edges: pd.DataFrame | None = None) -> dict:
-    """Sum up the workflows as ``metrics.json`` does.
+def workflow_metrics(
+    components: pd.DataFrame,
+    edges: pd.DataFrame | None = None,
+    *,
+    offset: np.ndarray | None = None,
+    appointment: np.ndarray | None = None,
+) -> dict:
+    """Sum up the workflows as ``metrics.json`` does; parameters as of :func:`workflow_table`.
 
     The values directly inside cover workflows of more than one component;
     ``with_single_components`` covers all, every untied component being a workflow of one.
     """
     labels = workflow_labels(components["modular_job_id"].to_numpy(), edges)
     sizes = np.bincount(labels) if len(labels) else np.zeros(0, dtype=np.int64)
-    table = _evaluate(components, edges, labels)
+    table = _evaluate(components, edges, labels, offset, appointment)
     several = table[table["components"].to_numpy() > 1]
     result = _summed_up(several, workflows=int(np.count_nonzero(sizes > 1)))
     result["with_single_components"] = _summed_up(table, workflows=int(np.count_nonzero(sizes > 0)))
@@ -74,59 +114,92 @@ def workflow_labels(modular_job_id: np.ndarray, edges: pd.DataFrame | None = Non
     jobs, ids = pd.factorize(modular_job_id)
     if edges is None or len(edges) == 0:
         return jobs
-    roots = _connected(len(ids), jobs[edges["row"].to_numpy()], jobs[edges["after_row"].to_numpy()])
+    roots = connected(len(ids), jobs[edges["row"].to_numpy()], jobs[edges["after_row"].to_numpy()])
     return pd.factorize(roots[jobs])[0]
 
 
-def _connected(count: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Give each of ``count`` things the smallest number it is connected with, by hooking and halving."""
-    root = np.arange(count)
-    while True:
-        smaller = np.minimum(root[one], root[other])
-        larger = np.maximum(root[one], root[other])
-        if (smaller == larger).all():
-            return root
-        np.minimum.at(root, larger, smaller)
-        while True:  # every path ends at its root after as many halvings as its length has bits
-            halved = root[root]
-            if (halved == root).all():
-                break
-            root = halved
+def overlap_shares(table: pd.DataFrame) -> dict[str, float | None]:
+    """Share out the node-seconds of workflows by their normalised run time, as D2.3's Figures 16 d and 17 d.
+
+    Below 1 a workflow is ``overlapped``, above 1 ``not_overlapped``, at 1 ``back_to_back``:
+    gaps and overlaps, if any, make up for each other.
+
+    Parameters
+    ----------
+    table : what :func:`workflow_table` returns.
+
+    Returns
+    -------
+    Three shares of 1 in all; None without node-seconds.
+    """
+    work, total = table["node_seconds"].to_numpy(), int(table["node_seconds"].sum())
+    gained = table["components_runtime"].to_numpy() - table["runtime"].to_numpy()  # 0 s of work weigh nothing
+    kinds = {"overlapped": gained > 0, "back_to_back": gained == 0, "not_overlapped": gained < 0}
+    return {f"{name}_share": ratio(int(work[rows].sum()), total) for name, rows in kinds.items()}
 
 
-def _evaluate(components: pd.DataFrame, edges: pd.DataFrame | None, labels: np.ndarray) -> pd.DataFrame:
-    submit, start, end = (components[f"{name}_time"].to_numpy() for name in ("submit", "start", "end"))
-    count = int(labels.max()) + 1 if len(labels) else 0
-    internal_wait = _internal_wait(start, end, edges)
-    run = end - start
-    if count == len(labels):  # untied components only: each is its own workflow already
-        size = np.ones(count, dtype=np.int64)
-        ran = start != NEVER
-    else:
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The components of each workflow: ``first`` of each in ``order``; None where all are their own."""
+
+    order: np.ndarray | None
+    first: np.ndarray
+
+    @classmethod
+    def of(cls, labels: np.ndarray) -> _Groups:
+        count = int(labels.max()) + 1 if len(labels) else 0
+        if count == len(labels):
+            return cls(None, labels)
         order = np.argsort(labels, kind="stable")
-        first = np.searchsorted(labels[order], np.arange(count))
-        ran = np.logical_and.reduceat(start[order] != NEVER, first)
-        size = np.diff(np.append(first, len(labels)))
-        submit = np.minimum.reduceat(submit[order], first)
-        start = np.minimum.reduceat(start[order], first)
-        end = np.maximum.reduceat(end[order], first)
-        run = np.add.reduceat(run[order], first)
-        internal_wait = np.add.reduceat(internal_wait[order], first)
-    size, submit, start, end, run, internal_wait = (
-        column[ran] for column in (size, submit, start, end, run, internal_wait)
-    )
+        return cls(order, np.searchsorted(labels[order], np.arange(count)))
+
+    def over(self, rule: np.ufunc, values: np.ndarray) -> np.ndarray:
+        """Reduce the values of each workflow to one."""
+        return values if self.order is None else rule.reduceat(values[self.order], self.first)
+
+
+def _evaluate(
+    components: pd.DataFrame,
+    edges: pd.DataFrame | None,
+    labels: np.ndarray,
+    offset: np.ndarray | None,
+    appointment: np.ndarray | None,
+) -> pd.DataFrame:
+    submit, start, end = (components[f"{name}_time"].to_numpy() for name in ("submit", "start", "end"))
+    nodes = components["nodes"].to_numpy()
+    late_by = _late_by(start, appointment)
+    groups = _Groups.of(labels)
+    ran = groups.over(np.logical_and, start != NEVER)
+
+    def over(rule: np.ufunc, values: np.ndarray) -> np.ndarray:
+        return groups.over(rule, values)[ran]
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return over(np.add, values)
+
+    first_submit, first_start = over(np.minimum, submit), over(np.minimum, start)
+    last_end, run = over(np.maximum, end), total(end - start)
+    critical_path = over(np.maximum, ideal_ends(components, edges, offset))
     return pd.DataFrame(
         {
-            "start_time": start,
-            "submission_time": submit,
-            "end_time": end,
-            "runtime": end - start,
-            "response_time": end - submit,
+            "start_time": first_start,
+            "submission_time": first_submit,
+            "end_time": last_end,
+            "runtime": last_end - first_start,
+            "response_time": last_end - first_submit,
             "components_runtime": run,
-            "internal_wait_time": internal_wait,
-            "slowdown": (end - submit) / np.maximum(run, 1),
-            "normalized_runtime": (end - start) / np.maximum(run, 1),
-            "components": size,
+            "internal_wait_time": total(_internal_wait(start, end, edges)),
+            "slowdown": (last_end - first_submit) / np.maximum(run, 1),
+            "normalized_runtime": (last_end - first_start) / np.maximum(run, 1),
+            "node_seconds": total(nodes * (end - start)),
+            "critical_path": critical_path,
+            "stretch": (last_end - first_submit) / np.maximum(critical_path, 1),
+            "held_idle": total(nodes * _idle_after_start(start, end, edges)),
+            "held_late": total(nodes * late_by),
+            "lateness": total(late_by),
+            "appointments": total(_had(appointment, len(start))),
+            "late": total((late_by > 0).astype(np.int64)),
+            "components": total(np.ones(len(start), dtype=np.int64)),
         },
         copy=False,
     )
@@ -146,13 +219,35 @@ def _internal_wait(start: np.ndarray, end: np.ndarray, edges: pd.DataFrame | Non
     return wait
 
 
+def _idle_after_start(start: np.ndarray, end: np.ndarray, edges: pd.DataFrame | None) -> np.ndarray:
+    """Seconds each component ran before the last of its data was ready; 0 where that is not known."""
+    tied = ties(edges)
+    last_ready = start.copy()
+    np.maximum.at(last_ready, tied["row"], tied["ready"])
+    return np.minimum(last_ready, end) - start
+
+
+def _late_by(start: np.ndarray, appointment: np.ndarray | None) -> np.ndarray:
+    """Seconds each component started after its appointment; 0 for one without."""
+    if appointment is None:
+        return np.zeros(len(start), dtype=np.int64)
+    return np.where(appointment != NEVER, np.maximum(start - appointment, 0), 0)
+
+
+def _had(appointment: np.ndarray | None, rows: int) -> np.ndarray:
+    """1 for a component with an appointment, else 0."""
+    return np.zeros(rows, dtype=np.int64) if appointment is None else (appointment != NEVER).astype(np.int64)
+
+
 def _summed_up(table: pd.DataFrame, workflows: int) -> dict:
-    """Count the workflows, those that ran whole, their components, and sum up each equation over them."""
+    """Count the workflows, those that ran whole, their components, and sum up each metric over them."""
     result: dict = {
         "workflows": workflows,
         "complete": len(table),
         "components": int(table["components"].sum()),
+        "appointments": int(table["appointments"].sum()),
+        "late": int(table["late"].sum()),
     }
-    for name, *_ in EQUATIONS:
+    for name, *_ in (*EQUATIONS, *MEASURES):
         result[name] = summary(table[name].to_numpy())
-    return result
+    return result | overlap_shares(table)

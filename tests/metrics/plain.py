@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+AFTER, DYNAMIC = 0, 4
+
 
 def percentile(values, percent):
     ordered = sorted(values)
@@ -81,6 +83,54 @@ def workflows(rows, edges):
         left -= group
         found.append(sorted(group))
     return found
+
+
+def units(rows, edges):
+    """Lists of row numbers that start together; ``edges`` are dicts with row, after_row, kind and so on."""
+    job = [row["modular_job_id"] for row in rows]
+    alone = {e["row"] for e in edges if job[e["row"]] == job[e["after_row"]]}
+    key = [("alone", i) if i in alone else job[i] for i in range(len(rows))]
+    for edge in (e for e in edges if e["kind"] == DYNAMIC):
+        old, new = key[edge["row"]], key[edge["after_row"]]
+        key = [new if k == old else k for k in key]
+    return [[i for i in range(len(rows)) if key[i] == k] for k in dict.fromkeys(key)]
+
+
+def ideal_ends(rows, edges, offset=None):
+    """End of each component on an empty machine, units resolved one after the other."""
+    groups = [[i] for i in range(len(rows))] if offset is None else units(rows, edges)
+    shift, before, start = {}, {}, {}
+    for group in groups:
+        first = min(rows[i]["start_time"] for i in group)
+        for i in group:
+            shift[i] = 0 if offset is None else min(offset[i], rows[i]["start_time"] - first)
+
+    def satisfied(edge):
+        after = rows[edge["after_row"]]
+        lag = after["end_time"] - after["start_time"]
+        if edge["kind"] == AFTER:
+            lag = 0
+        elif edge["ready"] >= 0:
+            lag = min(max(0, edge["ready"] - after["start_time"]), lag)
+        return start[edge["after_row"]] + lag + edge["delay"]
+
+    progress = True
+    while progress:
+        progress = False
+        for group in groups:
+            for i in group:
+                mine = [e for e in edges if e["row"] == i and e["kind"] != DYNAMIC]
+                if i not in before and all(e["after_row"] in start for e in mine):
+                    rule = min if any(e["any"] for e in mine) else max
+                    before[i] = rule([satisfied(e) for e in mine], default=0)
+                    progress = True
+            if group[0] not in start and all(i in before for i in group):
+                start |= {i: max(before[j] for j in group) + shift[i] for i in group}
+                progress = True
+    for group in groups:  # on and behind circles
+        for i in group:
+            start.setdefault(i, max(before.get(j, 0) for j in group) + shift[i])
+    return [start[i] + row["end_time"] - row["start_time"] for i, row in enumerate(rows)]
 
 
 def workflow(rows, edges, group):

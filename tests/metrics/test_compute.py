@@ -146,6 +146,10 @@ def test_a_workflow_by_hand():
         "internal_wait_time": 3,
         "slowdown": 1.0,
         "normalized_runtime": 33 / 35,
+        "node_seconds": 35,
+        "critical_path": 35,  # without kinds every dependency is one on an end
+        "stretch": 1.0,
+        **dict.fromkeys(("held_idle", "held_late", "lateness", "appointments", "late"), 0),
         "components": 3,
     }
     assert table["components"].tolist() == [3, 1]

@@ -1,0 +1,68 @@
+"""What ties components to one another: dependencies, and starts that are planned together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.result.columns import NEVER
+
+AFTER, AFTERANY, AFTEROK, AFTERNOTOK, DYNAMIC = range(5)
+"""Codes of ``kind`` in a table of dependencies; all but AFTER and DYNAMIC wait for an end."""
+
+OPTIONAL = {"kind": AFTEROK, "delay": 0, "any": 0, "ready": NEVER}
+"""What stands for a column that a table of dependencies does not have."""
+
+
+def ties(edges: pd.DataFrame | None) -> dict[str, np.ndarray]:
+    """Return the columns of a table of dependencies, all of them, as int64[edges].
+
+    Parameters
+    ----------
+    edges : ``row`` waits for ``after_row``, row numbers of the components. Optional: ``kind``,
+        the codes above; ``delay``, s after the dependency is satisfied (of AFTER: after the
+        start; of DYNAMIC not read, the offsets have it); ``any``, 1 = any one of the row's is enough;
+        ``ready``, the instant at which ``after_row`` had the data ``row`` needs, −1 = not known.
+        None for no dependencies.
+    """
+    if edges is None:
+        return dict.fromkeys(("row", "after_row", *OPTIONAL), np.zeros(0, dtype=np.int64))
+    found = {name: edges[name].to_numpy() for name in ("row", "after_row")}
+    for name, default in OPTIONAL.items():
+        found[name] = edges[name].to_numpy() if name in edges else np.full(len(edges), default)
+    return found
+
+
+def unit_labels(modular_job_id: np.ndarray, tied: dict[str, np.ndarray]) -> np.ndarray:
+    """Number the units: components whose starts are planned together.
+
+    Those of one modular job, and those tied by DYNAMIC. A component that waits for another
+    of its own job leaves the others; one that is tied by DYNAMIC to another of its own job
+    goes where that one goes.
+
+    Returns
+    -------
+    int64[components] : the unit of each, from 0.
+    """
+    label, jobs = pd.factorize(modular_job_id)
+    row, after_row, dynamic = tied["row"], tied["after_row"], tied["kind"] == DYNAMIC
+    alone = row[label[row] == label[after_row]]
+    label[alone] = len(jobs) + alone
+    roots = connected(len(jobs) + len(label), label[row[dynamic]], label[after_row[dynamic]])
+    return pd.factorize(roots[label])[0]
+
+
+def connected(count: int, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Give each of ``count`` things the smallest number it is connected with, by hooking and halving."""
+    root = np.arange(count)
+    while True:
+        smaller = np.minimum(root[one], root[other])
+        larger = np.maximum(root[one], root[other])
+        if (smaller == larger).all():
+            return root
+        np.minimum.at(root, larger, smaller)
+        while True:  # every path ends at its root after as many halvings as its length has bits
+            halved = root[root]
+            if (halved == root).all():
+                break
+            root = halved
