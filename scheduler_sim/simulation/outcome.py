@@ -16,6 +16,7 @@ from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, TIMELINE, TOTAL, frame
 from scheduler_sim.result.result import Result
+from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.system.system import System
 from scheduler_sim.version import __version__
 from scheduler_sim.workload.fields import SKIP_REASONS
@@ -107,7 +108,7 @@ def build_result(
     table: pd.DataFrame,
     placements: Placements,
     system: System,
-    edges: pd.DataFrame,
+    plans: Plans,
     manifest: Mapping[str, Any],
     not_honoured: Mapping[str, int],
     operated: Mapping[str, int],
@@ -128,9 +129,16 @@ def build_result(
         **{name: count for name, count in operated.items() if count},
     }
     places = _file_places(placements)
-    if places is not None:
-        edges = edges.assign(row=places[edges["row"]], after_row=places[edges["after_row"]])
-    metrics = compute(components, timeline, modules=modules, edges=edges, counts=counts)
+    plans = plans.in_file_order(places)
+    metrics = compute(
+        components,
+        timeline,
+        modules=modules,
+        edges=plans.edges,
+        offset=plans.offset,
+        appointment=plans.appointment,
+        counts=counts,
+    )
     return Result(
         components, timeline, metrics, {**manifest, "modules": modules, "counts": metrics["counts"]}
     )

@@ -23,6 +23,7 @@ from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
+from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.units import Units, find_units
@@ -162,6 +163,9 @@ class Simulation(Actions):
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
             edges = pd.concat([edges, added], ignore_index=True)
         table, placements = self._submissions.joined(self.workload, self._placements)
+        plans = plans_of(
+            self._core, self.workload, self._placements, self._units, edges, len(placements.rows)
+        )
         honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_OTHERS
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in honoured}
         if self._units.unknown_calls:
@@ -172,7 +176,7 @@ class Simulation(Actions):
             table,
             placements,
             self.system,
-            edges,
+            plans,
             manifest,
             not_honoured,
             {

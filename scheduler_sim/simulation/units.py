@@ -69,8 +69,8 @@ def find_units(workload: Workload, placements: Placements) -> Units:
     rows = placements.rows
     calls, unknown = _calls(workload, rows)
     count, delay = len(rows), np.maximum(workload.table["delay"].to_numpy()[rows], 0)
-    edges = _by_place(workload.dependencies(), workload, rows)
-    ties = _by_place(workload.ties(), workload, rows)
+    edges = by_place(workload.dependencies(), workload, rows)
+    ties = by_place(workload.ties(), workload, rows)
     waits = np.zeros(count, dtype=bool)
     waits[edges["row"]] = True
     several = workload.table["components_total"].to_numpy()[rows] > 1
@@ -172,7 +172,7 @@ def _summed(parts: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]
             yield begin, end - begin, total
 
 
-def _by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> pd.DataFrame:
+def by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> pd.DataFrame:
     """Rows of the workload's table as rows of the core."""
     place = np.full(len(workload), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
