@@ -10,6 +10,7 @@ NOT_HONOURED = {
     "array_limit": "tasks of arrays with a limit of tasks at once, which has no effect",
     "delay": "components with a delay, which is left out",
     "api_call": "components with API calls, which have no effect",
+    "unknown_call": "calls of a kind that is not known, which have no effect",
     "dynamic": "DYNAMIC dependencies, which have no effect",
     "singleton": "SINGLETON dependencies, which have no effect",
     "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
