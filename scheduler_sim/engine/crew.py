@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.slots import HOLDING
 from scheduler_sim.engine.state import UNITS, WAITING, Core
 
 
 @part
-def starts_with_others(core: Core, row: int) -> bool:
+def is_member(core: Core, row: int) -> bool:
     """Whether ``row`` is a member of a unit that has yet to start."""
     if not core.rules[UNITS] or core.member[row].unit < 0:
         return False
     return core.unit[core.member[row].unit].start < 0
+
+
+@part
+def starts_with_others(core: Core, row: int) -> bool:
+    """Whether ``row`` has one entry in the queue with others; under Slurm each member has its own."""
+    return is_member(core, row) and not core.slurm[HOLDING]
 
 
 @part

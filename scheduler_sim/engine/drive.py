@@ -7,7 +7,7 @@ wait for the others. They return when nothing happens before ``until``, after
 
 from __future__ import annotations
 
-from scheduler_sim.engine.crew import starts_with_others
+from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.easy import easy_pass
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.greedy import greedy_pass
@@ -20,7 +20,7 @@ from scheduler_sim.engine.instant import (
     submit_due,
     take_events,
 )
-from scheduler_sim.engine.jit import entry
+from scheduler_sim.engine.jit import entry, part
 from scheduler_sim.engine.keep import keep_pass
 from scheduler_sim.engine.life import (
     changed_by_hand,
@@ -36,6 +36,7 @@ from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.clock import catch_up, slurm_instant
+from scheduler_sim.engine.slurm.het_jobs import end_with_leader
 from scheduler_sim.engine.slurm.slots import BACKFILL_FIRST, HOLDING
 from scheduler_sim.engine.state import (
     COMPLEX,
@@ -129,6 +130,7 @@ def strike(core: Core, row: int, state: int) -> None:
     drop_end(core, row)
     finish(core, row, state)
     if core.slurm[HOLDING]:
+        end_with_leader(core, row, state)
         changed_by_hand(core)
 
 
@@ -151,15 +153,20 @@ def abandon(core: Core, row: int, state: int) -> None:
     Those not yet submitted will be passed over.
     """
     core = by_reference(core)
+    if not is_member(core, row):
+        _leave(core, row, state)
+        return
+    unit = core.unit[core.member[row].unit]
+    for i in range(unit.first, unit.last):
+        if core.comp[core.crew[i]].state <= WAITING:
+            _leave(core, core.crew[i], state)
+
+
+@part
+def _leave(core: Core, row: int, state: int) -> None:
     if core.comp[row].state == WAITING:
         remove(core, row)
-    if starts_with_others(core, row):
-        unit = core.unit[core.member[row].unit]
-        for i in range(unit.first, unit.last):
-            if core.comp[core.crew[i]].state <= WAITING:
-                leave_queue(core, core.crew[i], state)
-    else:
-        leave_queue(core, row, state)
+    leave_queue(core, row, state)
 
 
 @entry

@@ -71,6 +71,8 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
         numbers = SlurmRows(system, keys)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
+        if units.crews:  # turns have to be listed
+            slurm = slurm._replace(turns=max(slurm.turns, places))
         edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     room = units.sizes(max(rows, 1), room_for_rects(units, 1 + len(system.resources)))
     core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm, units=room))

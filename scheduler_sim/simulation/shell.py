@@ -187,12 +187,10 @@ class Simulation(Actions):
         )
 
     def _found_units(self) -> Units:
-        """Units and calls of the trace, which policy slurm does not know."""
-        if self.policy.backfill == "slurm":
-            none = np.zeros(len(self._placements.rows), dtype=np.int64)
-            return Units([], none, none, [], 0)
-        found = find_units(self.workload, self._placements)
-        return found if self.policy.calls else dataclasses.replace(found, calls=[])
+        """Units and calls of the trace; of these policy slurm knows heterogeneous jobs alone."""
+        slurm = self.policy.backfill == "slurm"
+        found = find_units(self.workload, self._placements, only_jobs=slurm)
+        return found if self.policy.calls and not slurm else dataclasses.replace(found, calls=[])
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""

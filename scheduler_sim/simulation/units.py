@@ -60,8 +60,8 @@ class Units:
         return UnitSizes(rows, len(self.crews), sum(map(len, self.crews)), rects, len(self.calls))
 
 
-def find_units(workload: Workload, placements: Placements) -> Units:
-    """Find the units of a workload, and what else position 41 means.
+def find_units(workload: Workload, placements: Placements, *, only_jobs: bool = False) -> Units:
+    """Find the units of a workload, and what else position 41 means; ``only_jobs``: no delay, no DYNAMIC.
 
     A component that waits, by a dependency, for one that would be in its own unit starts on its own, and
     those tied to it by DYNAMIC start by it. Who has dependencies, and is not tied, has think time, no delay.
@@ -71,6 +71,8 @@ def find_units(workload: Workload, placements: Placements) -> Units:
     count, delay = len(rows), np.maximum(workload.table["delay"].to_numpy()[rows], 0)
     edges = by_place(workload.dependencies(), workload, rows)
     ties = by_place(workload.ties(), workload, rows)
+    if only_jobs:
+        delay, ties = np.zeros_like(delay), ties[:0]
     waits = np.zeros(count, dtype=bool)
     waits[edges["row"]] = True
     several = workload.table["components_total"].to_numpy()[rows] > 1

@@ -29,7 +29,7 @@ _ASKING = (
     "preceding_job",
 )
 
-HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton")
+HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton", "heterogeneous")
 """What traces ask for that has a meaning under policy slurm alone: keys of ``not_honoured``."""
 
 HONOURED_BY_OTHERS = ("heterogeneous", "delay", "api_call", "dynamic")

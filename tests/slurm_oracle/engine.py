@@ -9,6 +9,7 @@ from scheduler_sim import Policy, Simulation, System, Workload
 from tests.slurm_oracle.cases import Case, Fate, Run
 
 DAEMON_START = -8  # of the recordings, seven to nine seconds before second 0
+HET = 1_000_000  # component ids of a heterogeneous job: so far apart
 OWN_KEYS = ("bf_continue",)  # of SchedulerParameters, without a meaning in a simulation
 
 
@@ -20,7 +21,7 @@ def play_engine(case: Case, run: Run, **settings: Any) -> list[Fate]:
     result = simulation.run()
     columns = ("component_id", "state", "start_time", "end_time")
     rows = result.components[list(columns)].itertuples(index=False)
-    return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows]
+    return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows if i < HET]
 
 
 def _known(time: int) -> int | None:
@@ -81,11 +82,11 @@ def _policy(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
 
 
 def _workload(case: Case) -> Workload:
-    jobs = case.jobs
+    jobs = [part for job in case.jobs for part in _components(job)]
     kinds, ids, anyway = zip(*(_dependencies(job.get("deps", ""), case) for job in jobs), strict=True)
     return Workload.from_columns(
         component_id=[job["id"] for job in jobs],
-        modular_job_id=[job["id"] for job in jobs],
+        modular_job_id=[job["id"] % HET for job in jobs],
         submit_time=[job["submit"] for job in jobs],
         partition=[job["partition"] for job in jobs],
         nodes=[job["nodes"] for job in jobs],
@@ -101,6 +102,11 @@ def _workload(case: Case) -> Workload:
         dependency_ids=ids,
         dependency_any=anyway,
     )
+
+
+def _components(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """A job itself, or the components of a heterogeneous one: the first has the job's id."""
+    return [job | part | {"id": job["id"] + offset * HET} for offset, part in enumerate(job.get("het", [{}]))]
 
 
 def _dependencies(text: str, case: Case) -> tuple[str, str, int]:

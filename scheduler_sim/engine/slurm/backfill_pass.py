@@ -7,6 +7,7 @@ measured are in docs/reference/slurm.md).
 
 from __future__ import annotations
 
+from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import promise, withdraw
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
@@ -14,6 +15,7 @@ from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
 from scheduler_sim.engine.slurm.fronts import first_try, note_front
+from scheduler_sim.engine.slurm.het_jobs import not_before, start_jobs
 from scheduler_sim.engine.slurm.hopes import last_hope
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
@@ -60,7 +62,19 @@ from scheduler_sim.engine.slurm.slots import (
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.slurm.tries import stay_free, would_do
 from scheduler_sim.engine.slurm.turns import turn, turns
-from scheduler_sim.engine.state import COMPLEX, HEAD, INF, NOW, TAIL, WAITING, Core
+from scheduler_sim.engine.state import (
+    COMPLEX,
+    COMPONENTS,
+    HEAD,
+    HEAP,
+    INF,
+    NOW,
+    SEEN,
+    TAIL,
+    UNITS,
+    WAITING,
+    Core,
+)
 
 
 @part
@@ -116,9 +130,12 @@ def _have_turns(core: Core, first: int, size: int) -> None:
             break
     else:
         core.slurm[BROKEN_OFF] = 0
+    start_jobs(core)
     close_gaps(core, core.clock[TAIL])
     core.slurm[PLANNED] = min(needed, core.clock[TAIL] - core.clock[HEAD])
-    if core.slurm[FIXED]:
+    if core.rules[UNITS] and core.clock[HEAP] == 0 and core.clock[SEEN] == core.clock[COMPONENTS]:
+        core.slurm[VALID] = INF  # nobody runs: who waits for a component that never comes does so for ever
+    elif core.slurm[FIXED]:
         core.slurm[VALID] = min(core.slurm[VALID], next_change(core), _next_planned_end(core))
     elif core.slurm[BF_INTERVAL] > 0:
         core.slurm[VALID] = core.clock[NOW]
@@ -141,10 +158,10 @@ def _tried(core: Core, row: int, placement: int) -> bool:
     """Start or reserve; False ends the pass."""
     ahead = may_reserve(core, row, placement)
     if core.slurm[FIXED]:
-        time = _fixed_slot(core, placement, ahead)
+        time = _fixed_slot(core, placement, ahead, not_before(core, row))
     else:
-        time = _counted_slot(core, placement, ahead)
-    if time == core.clock[NOW]:
+        time = _counted_slot(core, placement, ahead, not_before(core, row))
+    if time == core.clock[NOW] and not is_member(core, row):  # a member starts with the others of its job
         start_on_picked(core, row, placement, core.slurm[LAUNCH])
         core.slurm[STARTED] += 1
         if core.slurm[FIXED]:
@@ -158,18 +175,20 @@ def _tried(core: Core, row: int, placement: int) -> bool:
 
 
 @part
-def _fixed_slot(core: Core, placement: int, ahead: bool) -> int:
+def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int) -> int:
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
     it, now = core.partition[core.way[placement].partition], core.clock[NOW]
     start, record = first_try(core, placement) if ahead else (now, -1)
-    record = record if record >= 0 else record_at(core, now)
+    if record < 0 or start < earliest_s:
+        start = max(start, earliest_s)
+        record = record_at(core, start)
     counted = hopeful = False
     while True:
         following = next_try(core, placement, record, start)
         later = core.record[following].begin if following >= 0 else INF
         time = INF
         if stay_free(core, placement, record, start, later):
-            if not hopeful:
+            if not hopeful and earliest_s == now:
                 note_front(core, placement, start, record)
             hopeful = True
             time = _slot_on_available(core, placement, record, start, ahead)
@@ -237,11 +256,11 @@ def _slot_of_choice(core: Core, placement: int, record: int, start: int, ahead: 
 
 
 @part
-def _counted_slot(core: Core, placement: int, ahead: bool) -> int:
+def _counted_slot(core: Core, placement: int, ahead: bool, earliest_s: int) -> int:
     """The earliest start by numbers of nodes; on any of them if it is now."""
     now = core.clock[NOW]
     core.slurm[TESTED] += 1
-    time = earliest(core, placement, now)
+    time = earliest(core, placement, earliest_s)
     if time == now and fits(core, placement):
         pick(core, placement, IDLE)
         return now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.instant import untie_ready
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.queue import close_gaps, insert_newcomers
@@ -53,7 +54,7 @@ def main_pass(core: Core, depth: int) -> bool:
         tried += 1
         if it.blocked or not has_licences(core, placement):
             continue
-        if _picked(core, placement):
+        if not is_member(core, row) and _picked(core, placement):
             start_on_picked(core, row, placement, 0)
             keep_common(core.sets[FREE], core.sets[IDLE], it.low, it.high)
             if core.slurm[BUILTIN] == IN_LIST_ORDER and core.clock[READY] > 0:

@@ -1,0 +1,103 @@
+"""Heterogeneous jobs as Slurm runs them: planned component by component, started by backfill alone.
+
+In a pass each component has its own turn, and is planned no earlier than those of its job that had theirs
+before. After the last turn, a job whose components could all start now does; until then each that could
+holds its nodes in the plan. All end when the script on the first component ends; a component may reach its
+own limit before.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.crew import is_member
+from scheduler_sim.engine.events import drop_end
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import finish
+from scheduler_sim.engine.slurm.bits import copy, keep_common, take_out
+from scheduler_sim.engine.slurm.nodes import pick, suffices
+from scheduler_sim.engine.slurm.slots import AVAILABLE, FREE, IDLE, LAUNCH, PICKED, STARTED
+from scheduler_sim.engine.slurm.start import start_on_picked
+from scheduler_sim.engine.state import BY_LIMIT, HEAD, NOW, QUEUE, RUNNING, TAIL, UNITS, WAITING, Core
+
+
+@part
+def not_before(core: Core, row: int) -> int:
+    """The latest planned start of the other components of its job, now at the earliest."""
+    time = core.clock[NOW]
+    if is_member(core, row):
+        unit = core.unit[core.member[row].unit]
+        for i in range(unit.first, unit.last):
+            if core.comp[core.crew[i]].promised >= 0:
+                time = max(time, core.comp[core.crew[i]].promise)
+    return time
+
+
+@part
+def start_jobs(core: Core) -> bool:
+    """Start the jobs of which every component is planned for now; True if one did."""
+    started = core.slurm[STARTED]
+    if core.rules[UNITS]:
+        for i in range(core.clock[HEAD], core.clock[TAIL]):
+            row = core.lists[QUEUE, i]
+            if is_member(core, row) and core.unit[core.member[row].unit].leader == row and _is_due(core, row):
+                _start_job(core, row)
+    return core.slurm[STARTED] > started
+
+
+@part
+def _is_due(core: Core, leader: int) -> bool:
+    """Whether all components of a job wait, are planned for now, and find idle nodes."""
+    unit = core.unit[core.member[leader].unit]
+    copy(core.sets[FREE], core.sets[IDLE], 0, core.sets.shape[1])
+    for i in range(unit.first, unit.last):
+        row = core.crew[i]
+        if core.comp[row].state != WAITING or core.comp[row].promised < 0:
+            return False
+        if core.comp[row].promise > core.clock[NOW] or not _pick_of(core, row, FREE):
+            return False
+        it = core.partition[core.way[core.comp[row].promised].partition]
+        take_out(core.sets[FREE], core.sets[PICKED], it.low, it.high)
+    return True
+
+
+@part
+def _pick_of(core: Core, row: int, source: int) -> bool:
+    """Choose nodes for a component as planned, if there are enough."""
+    placement = core.comp[row].promised
+    way = core.way[placement]
+    it, available = core.partition[way.partition], core.sets[AVAILABLE]
+    copy(available, core.sets[source], it.low, it.high)
+    keep_common(available, core.masks[core.choice[way.choice].mask], it.low, it.high)
+    if not suffices(core, placement, AVAILABLE):
+        return False
+    pick(core, placement, AVAILABLE)
+    return True
+
+
+@part
+def _start_job(core: Core, leader: int) -> None:
+    unit = core.unit[core.member[leader].unit]
+    unit.start = core.clock[NOW]
+    for i in range(unit.first, unit.last):
+        row = core.crew[i]
+        _pick_of(core, row, IDLE)
+        placement = core.comp[row].promised
+        if row != leader:  # it ends with the script
+            of_leader = core.place[core.comp[leader].placed]
+            core.way[placement].run = of_leader.duration - core.slurm[LAUNCH]
+            core.comp[row].fails = core.comp[leader].fails if of_leader.killed != BY_LIMIT else 0
+        start_on_picked(core, row, placement, core.slurm[LAUNCH])
+    core.slurm[STARTED] += 1
+
+
+@part
+def end_with_leader(core: Core, row: int, state: int) -> None:
+    """The first component of a job was ended: so are the others that run."""
+    if not core.rules[UNITS] or core.member[row].unit < 0:
+        return
+    unit = core.unit[core.member[row].unit]
+    if unit.leader != row:
+        return
+    for i in range(unit.first, unit.last):
+        if core.comp[core.crew[i]].state == RUNNING:
+            drop_end(core, core.crew[i])
+            finish(core, core.crew[i], state)
