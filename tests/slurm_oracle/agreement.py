@@ -31,8 +31,8 @@ def filled(page: str) -> str:
 
 
 def recorded_names() -> list[str]:
-    """All cases but the heterogeneous ones."""
-    return [name for name in case_names() if not name.startswith("E4")]
+    """All cases."""
+    return case_names()
 
 
 def recorded_table() -> str:

@@ -16,6 +16,9 @@ from tests.conftest import SHARED
 
 DATA = SHARED / "data" / "slurm_oracle"
 
+# What was done by hand during a recording, by its annotation.
+BY_HAND = {"E44_het_limits": [{"t": 432, "op": "cancel", "id": 11}]}
+
 Fate = tuple[int, str, int | None, int | None]  # id, state, start, end
 
 
@@ -69,7 +72,8 @@ def load_case(name: str) -> Case:
     options = {
         part: dict(item.split("=", 1) for item in text.split()) for part, text in given["part_opts"].items()
     }
-    case = Case(name, given["nodes"], conf, options, given["jobs"], given["ops"])
+    ops = given["ops"] + BY_HAND.get(name, [])
+    case = Case(name, given["nodes"], conf, options, given["jobs"], ops)
     for path in sorted((DATA / "out").glob("*.json.gz")):
         run = path.name.removesuffix(".out.json.gz")
         if run.split("@")[0] == name:
