@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scheduler_sim.engine.slurm import priority
 from scheduler_sim.engine.state import Core
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 
 MINUTE = 60
@@ -32,16 +34,13 @@ def write_factors(
     """
     owner = np.repeat(np.arange(len(table)), np.diff(placements.first))
     flags = keys.PriorityFlags
-    cores = np.array([max(module.cores_per_node, 1) for module in system.modules])  # 1: Slurm's own default
-    nodes, cpus = placements.nodes, placements.nodes * cores[placements.module]
-    sizes = np.array([module.nodes for module in system.modules])
-    all_nodes, all_cpus = int(sizes.sum()), int((sizes * cores).sum())
+    nodes, cpus = placements.nodes, _processors(system, placements)
     size = priority.size_factor(
         nodes,
         cpus,
         -(-placements.limit // MINUTE),
-        all_nodes,
-        all_cpus,
+        system.nodes,
+        sum(_cpus(module.sets) for module in system.modules),
         keys.PriorityFavorSmall,
         "SMALL_RELATIVE_TO_TIME" in flags,
     )
@@ -67,8 +66,22 @@ def write_factors(
         nice=table["nice"].to_numpy()[owner],
         listed=np.diff(placements.first)[owner] > 1,
     )
-    charged = np.bincount(owner, np.maximum(cpus, nodes), len(table))
+    ways = np.diff(placements.first)
+    charged = np.bincount(owner, cpus, len(table)) / np.maximum(ways, 1)
     core.job["billing"][first : first + len(table)] = np.maximum(charged, 1)
+
+
+def _processors(system: System, placements: Placements) -> np.ndarray:
+    """int64[p]: of whole nodes, each with the mean of its partition, rounded up; which they will be is open."""
+    sets = [[one for one, _ in system.sets_of(partition.name)] for partition in system.partitions]
+    cpus = np.array([_cpus(ours) for ours in sets], dtype=np.int64)[placements.partition]
+    there = np.array([sum(one.nodes for one in ours) for ours in sets], dtype=np.int64)[placements.partition]
+    return -(-placements.nodes * cpus // there)
+
+
+def _cpus(sets: Iterable[NodeSet]) -> int:
+    """Processors of node sets; a node has one where nothing is said, Slurm's own default."""
+    return sum(one.nodes * max(one.cores_per_node, 1) for one in sets)
 
 
 def _requested(
@@ -86,7 +99,7 @@ def _totals(system: System, names: list[str]) -> np.ndarray:
     totals = np.zeros((len(system.partitions), len(names)))
     for i, partition in enumerate(system.partitions):
         sets = [one for one, _ in system.sets_of(partition.name)]
-        cpus = sum(one.nodes * one.cores_per_node for one in sets)
+        cpus = _cpus(sets)
         known = {
             "cpu": cpus,
             "billing": cpus,
