@@ -72,7 +72,7 @@ def write_factors(
 
 
 def _processors(system: System, placements: Placements) -> np.ndarray:
-    """int64[p]: of whole nodes, each with the mean of its partition, rounded up; which they will be is open."""
+    """int64[p]: of whole nodes with the mean of their partition, rounded up; which they will be is open."""
     sets = [[one for one, _ in system.sets_of(partition.name)] for partition in system.partitions]
     cpus = np.array([_cpus(ours) for ours in sets], dtype=np.int64)[placements.partition]
     there = np.array([sum(one.nodes for one in ours) for ours in sets], dtype=np.int64)[placements.partition]
