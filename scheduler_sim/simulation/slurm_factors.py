@@ -90,7 +90,7 @@ def _requested(
     """float64[p, t]: what each placement asks for of the resources that have a weight."""
     memory = np.maximum(table["memory_kb"].to_numpy()[owner], 0) * nodes / 1024
     known = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
-    columns = [known.get(name, np.zeros(len(nodes))) for name in names]
+    columns = [known[name] for name in names]
     return np.array(columns, dtype=np.float64).reshape(len(names), len(nodes)).T
 
 
@@ -106,5 +106,5 @@ def _totals(system: System, names: list[str]) -> np.ndarray:
             "node": sum(one.nodes for one in sets),
             "mem": sum(one.nodes * one.memory_gb * 1024 for one in sets),
         }
-        totals[i] = [known.get(name, 0) for name in names]
+        totals[i] = [known[name] for name in names]
     return totals

@@ -10,7 +10,7 @@ from scheduler_sim import Policy
 from scheduler_sim.cli.site import left_out, read_site, with_site
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.slurm_keys import SlurmKeys
-from scheduler_sim.system.slurm_conf.policy_keys import READERS
+from scheduler_sim.system.slurm_conf.policy_keys import OWN_RULES, READERS
 from tests.conftest import ROOT
 
 SITE = ROOT / "configs" / "systems" / "small-site.conf"
@@ -108,7 +108,7 @@ def test_values_that_mean_nothing_to_the_policy_come_with_their_line(conf):
 
 def test_every_key_of_slurms_that_the_policy_has_is_read():
     slurms_own = {name for name in SlurmKeys.model_fields if name[0].isupper()}
-    assert slurms_own - {*READERS, "PriorityFlags"} == set()
+    assert slurms_own - {*READERS, *OWN_RULES} == set()
 
 
 def test_nothing_is_said_where_nothing_is_left_out(tmp_path):

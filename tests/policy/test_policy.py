@@ -210,6 +210,13 @@ def test_parameters_that_are_no_keys(parameter: str, message: str) -> None:
     assert len(raised.value.problems) == 1
 
 
+@pytest.mark.parametrize("written", ["gres/gpu=5", "CPU=1,foo=3", "CPU=-1", "CPU=inf", "CPU"])
+def test_weights_of_resources_that_do_not_count(written: str) -> None:
+    keys = {"PriorityType": "priority/multifactor", "PriorityWeightTRES": written}
+    with pytest.raises(ConfigError, match="allowed: weights of cpu, mem, node, billing, such as CPU=1000"):
+        Policy(backfill="slurm", slurm=keys)
+
+
 MISTAKES = [
     (
         "order: sjff",

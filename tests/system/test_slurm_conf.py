@@ -284,6 +284,17 @@ def test_weights_of_age_need_a_database_as_in_slurm(tmp_path: Path, text: str, e
     assert found.policy.keys() == found.places.keys()
 
 
+def test_weights_of_resources_that_do_not_count_are_listed(tmp_path: Path) -> None:
+    text = "PriorityType=priority/multifactor\nPriorityWeightTRES={}\n" + NODES + PART
+    found = site(tmp_path, text.format("CPU=10,GRES/gpu=500,foo=3,Node=2"))
+    assert found.policy["PriorityWeightTRES"] == "CPU=10,Node=2"
+    assert [(one.key, one.value, one.matters) for one in found.ignored[:2]] == [
+        ("PriorityWeightTRES", "GRES/gpu=500", True),
+        ("PriorityWeightTRES", "foo=3", True),
+    ]
+    assert "PriorityWeightTRES" not in site(tmp_path, text.format("gres/gpu=5")).policy
+
+
 def test_kill_invalid_depend_among_scheduler_parameters_is_not_read(tmp_path: Path) -> None:
     """Observed on Slurm 22.05: it has moved to DependencyParameters."""
     found = site(tmp_path, "SchedulerParameters=kill_invalid_depend,defer\n" + NODES + PART)

@@ -24,12 +24,16 @@ SHARING = "a job has its nodes to itself here; cores and memory only rule out no
 SITE_CODE = "code of the site is not run"
 REQUEUE = "a job runs once, unless a trace or a process says otherwise"
 NO_TIME = "a pass takes no time here, so it is never cut short or interrupted"
+TRES = "of resources cpu, mem, node and billing have a weight here: what jobs ask of others is not known"
 MOVED = "Slurm 22.05 reads it in DependencyParameters alone"
 
 RECORDS = "how the daemon keeps its records does not change a schedule"
 HETEROGENEOUS = "components of heterogeneous jobs are scheduled on their own in this version"
 
 RUNNING = "priorities of running jobs decide nothing without preemption"
+
+WEIGHED = ("cpu", "mem", "node", "billing")
+"""Resources whose weight in PriorityWeightTRES counts here."""
 
 HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING)
 """Reasons for which a schedule is the same without; the others may change it."""
