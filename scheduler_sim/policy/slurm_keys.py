@@ -22,6 +22,7 @@ from scheduler_sim.policy.shares import AccountKeys
 from scheduler_sim.system.slurm_conf.ignored import (
     HARMLESS,
     NOT_MODELLED,
+    OUTSIDE,
     PARAMETERS,
     UNKNOWN,
     WEIGHED,
@@ -342,7 +343,7 @@ def _unknown(key: str) -> str:
         why = why_ignored("top", key)
     if why == NOT_MODELLED:
         return "Slurm has it, but it is not modelled; allowed: to leave it out"
-    if why != UNKNOWN:
+    if why not in (UNKNOWN, OUTSIDE):
         effect = "changes nothing here" if why in HARMLESS else "is not modelled"
         return f"Slurm has it, but it {effect}: {why}; allowed: to leave it out"
     hint = did_you_mean(key[:80], (*SlurmKeys.model_fields, *PARAMETERS))

@@ -192,6 +192,10 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
             "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'bf_interval'?)",
         ),
         ("prioritymaxage", "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'Priority"),
+        (
+            "BF_Interval",
+            "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'bf_interval'?)",
+        ),
         ("bf_yield_intervall", "(did you mean 'bf_yield_interval'?)"),
         ("zzz", "slurm.zzz: unknown key; allowed: those of docs/reference/slurm.md"),
         ("bf_max_time", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),

@@ -304,6 +304,17 @@ def test_kill_invalid_depend_among_scheduler_parameters_is_not_read(tmp_path: Pa
     ]
 
 
+def test_a_parameter_behind_a_blank_is_outside_its_list(tmp_path: Path) -> None:
+    """The blanks before ``bf_window`` stay, and end the value."""
+    text = "SchedulerParameters=bf_interval=30,\\\n  bf_window=2880 max_rpc_cnt=5\n"
+    found = site(tmp_path, text + NODES + PART)
+    assert found.policy == {"bf_interval": 30}
+    assert [(one.key, one.value, one.why, one.matters) for one in found.ignored[:2]] == [
+        ("bf_window", "2880", ignored.OUTSIDE, True),
+        ("max_rpc_cnt", "5", ignored.OUTSIDE, True),
+    ]
+
+
 def test_what_is_not_modelled_is_listed_instead(tmp_path: Path) -> None:
     path = tmp_path / "slurm.conf"
     path.write_text("SchedulerParameters=bf_interval=9,bf_yield_sleep=5,strange\nKillWait=3\n" + NODES + PART)
