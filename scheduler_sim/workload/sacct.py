@@ -99,7 +99,7 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         **{name: getattr(ids, name) for name in _IDS},
         "submit_time": np.where(submit >= 0, submit - origin, -1),
         "begin_time": np.where(moments["Eligible"] > submit, moments["Eligible"] - origin, -1),
-        "wait_time": np.where(started & ("Start" in columns), start - submit, -1),
+        "wait_time": np.where(started & (start >= submit), start - submit, -1),
         "run_time": np.where((skipped == 0) | (skipped == SAME_RUN), run_time, -1),
         "time_limit": columns.numbers_of(limits, text.time_limit),
         "nodes": nodes,
@@ -113,6 +113,7 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     table["listed_time_limit"] = table["time_limit"]
     table |= _dependencies(columns, ids, table["begin_time"], notes)
     notes += _remarks(columns, skipped, table["time_limit"], nodes)
+    notes += _remarks_on_starts(columns, (skipped == 0) & (start >= 0) & (start < submit))
     comments = tuple(line.decode("utf-8", "replace").rstrip("\r") for line in dump.comments)
     source = TraceSource(
         format="sacct",
@@ -251,6 +252,15 @@ def _remarks(columns: Columns, skipped: np.ndarray, limit: np.ndarray, nodes: np
     if lost:
         notes.append(f"{_counted(lost, 'job')} requeued: earlier runs are here only after sacct --duplicates")
     return notes
+
+
+def _remarks_on_starts(columns: Columns, early: np.ndarray) -> list[str]:
+    """Return what there is to say of jobs (bool[rows]) that started before they were submitted."""
+    if not early.any():
+        return []
+    line = columns.numbers[int(np.argmax(early))]
+    jobs = _counted(int(np.count_nonzero(early)), "job")
+    return [f"{jobs} with a Start before Submit, first at line {line}: the recorded wait is taken as unknown"]
 
 
 def _on_part_of_a_node(columns: Columns, live: np.ndarray, nodes: np.ndarray) -> int:
