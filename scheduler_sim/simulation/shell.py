@@ -23,6 +23,7 @@ from scheduler_sim.simulation.actions import Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
+from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import HONOURED_BY_SLURM, Workload
@@ -161,7 +162,8 @@ class Simulation(Actions):
         table, placements = self._submissions.joined(self.workload, self._placements)
         honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else ()
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in honoured}
-        not_honoured = {**asked, **placements.not_limited}
+        unlisted = unlisted_qos(self.workload, self.policy.slurm) if honoured else {}
+        not_honoured = {**asked, **placements.not_limited, **unlisted}
         return outcome.build_result(
             stopped(self._core, self._now()),
             table,

@@ -14,6 +14,7 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
 
 MINUTE = 60
 
@@ -69,6 +70,16 @@ def write_factors(
     ways = np.diff(placements.first)
     charged = np.bincount(owner, cpus, len(table)) / np.maximum(ways, 1)
     core.job["billing"][first : first + len(table)] = np.maximum(charged, 1)
+
+
+def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:
+    """Count, under ``qos``, who names a QOS that has no priority, where QOS has a weight; empty if nobody."""
+    if keys.PriorityType != "priority/multifactor" or not keys.PriorityWeightQOS:
+        return {}
+    table = workload.table
+    names = table.loc[table["skipped"] == 0, "qos"].astype(str)
+    count = int((~names.isin(["", *keys.qos])).sum())
+    return {"qos": count} if count else {}
 
 
 def _processors(system: System, placements: Placements) -> np.ndarray:

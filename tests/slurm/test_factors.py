@@ -63,3 +63,22 @@ def test_a_node_whose_cores_are_not_stated_has_one(tmp_path):
 def test_who_names_several_partitions_is_charged_once(tmp_path):
     """For the mean of its partitions: 2 nodes are 192 processors in all, 256 in big."""
     assert list(core_of(tmp_path, FOUR_AND_FOUR, ["all,big"], [2]).job["billing"][:1]) == [224]
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"PriorityWeightQOS": 10, "qos": {"high": 5, "lwo": 1}}, {"qos": 2}),
+        ({"PriorityWeightQOS": 10, "qos": {"high": 5, "low": 0}}, {}),
+        ({"PriorityWeightQOS": 0, "qos": {"high": 5}}, {}),
+        ({"PriorityWeightQOS": 10, "PriorityType": "priority/basic"}, {}),
+    ],
+)
+def test_who_names_a_qos_that_is_not_listed_is_counted(keys, told):
+    """Not who names none, nor who is not simulated."""
+    jobs = Workload.from_columns(
+        nodes=1, submit_time=0, run_time=5, qos=["high", "low", "low", "", "low"], skipped=[0, 0, 0, 0, 1]
+    )
+    policy = Policy(backfill="slurm", slurm={"PriorityType": "priority/multifactor"} | keys)
+    result = Simulation(System.homogeneous(1), jobs, policy).result()
+    assert result.metrics["counts"]["not_honoured"] == told
