@@ -458,7 +458,7 @@ def test_each_mistake_is_named_with_its_line(tmp_path: Path, text: str, message:
 def test_all_mistakes_show_at_once_each_once(tmp_path: Path) -> None:
     text = (
         "KillWait=x\nNodeName=DEFAULT Weight=x\nNodeName=a\nNodeName=b\n"
-        "PartitionName=p Nodes=c State=y\nPriorityMaxAge=z\n"
+        "PartitionName=p Nodes=c State=y\nPriorityMaxAge=z\nfoo bar\nNodeName=d Weight=1 Weight=2 foo\n"
     )
     with pytest.raises(ConfigError) as raised:
         site(tmp_path, text)
@@ -466,6 +466,9 @@ def test_all_mistakes_show_at_once_each_once(tmp_path: Path) -> None:
         problem.removeprefix(f"{tmp_path}/slurm.conf:").split(" ")[:2] for problem in raised.value.problems
     ]
     assert lines == [
+        ["7:", "found"],
+        ["8:", "found"],
+        ["8:", "Weight:"],
         ["1:", "KillWait:"],
         ["6:", "PriorityMaxAge:"],
         ["2:", "Weight:"],
