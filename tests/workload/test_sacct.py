@@ -397,6 +397,25 @@ def test_mistakes_have_line_column_and_what_is_allowed(tmp_path, change, field, 
     assert caught.value.found == next(iter(change.values()))
 
 
+def test_all_mistakes_show_at_once_by_line_each_text_once(tmp_path):
+    path = dump(
+        tmp_path,
+        {"State": "DONE", "NNodes": "two"},
+        {"JobIDRaw": 8, "Start": "noon"},
+        {"JobIDRaw": 9, "State": "GONE"},
+        {"JobIDRaw": 10, "State": "DONE"},
+    )
+    with pytest.raises(TraceError) as caught:
+        read_trace(path)
+    told = [line.removeprefix(f"{path}:").split("; found")[0] for line in str(caught.value).split("\n")]
+    assert told == [
+        "2: unknown state; field State",
+        "2: not a number; field NNodes",
+        "3: not a time; field Start",
+        "4: unknown state; field State",
+    ]
+
+
 def test_what_the_table_refuses_has_its_line_too(tmp_path):
     path = dump(tmp_path, {"JobIDRaw": 6}, {"JobID": "7.0"}, {"Dependency": "before:6"})
     with pytest.raises(TraceError, match=r"dump\.sacct:4: unknown kind of dependency"):
