@@ -64,13 +64,16 @@ def _check_plot(path: str, is_system: bool) -> None:
 
 
 def _system(path: str) -> str:
-    from scheduler_sim.cli.site import read_site
+    from scheduler_sim.cli.site import read_site, slurm_keys
     from scheduler_sim.cli.site_page import site_text
     from scheduler_sim.cli.system_page import system_text
     from scheduler_sim.system.system import System
 
     site = read_site(path)
-    return system_text(System.from_yaml(path)) if site is None else site_text(site, path)
+    if site is None:
+        return system_text(System.from_yaml(path))
+    slurm_keys(site.policy, site.places)
+    return site_text(site, path)
 
 
 def _trace(args: argparse.Namespace) -> str:

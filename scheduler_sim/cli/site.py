@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.errors import ConfigError
 
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.policy.slurm_keys import SlurmKeys
     from scheduler_sim.system.slurm_conf import Site
 
 
@@ -31,21 +32,26 @@ def with_site(policy: Policy, site: Site, settings: Collection[str]) -> Policy:
     A policy without Slurm's passes is left as it is. Raises ConfigError, with the line of the
     slurm.conf, for values that mean nothing.
     """
-    from scheduler_sim.config.keys import check_keys
-    from scheduler_sim.config.problem import listed
-    from scheduler_sim.policy.slurm_keys import SlurmKeys, contradictions
-
     if policy.backfill != "slurm":
         return policy
     stated = {name: getattr(policy.slurm, name) for name in policy.slurm.model_fields_set}
     later = {key.removeprefix("policy.").removeprefix("slurm.") for key in settings}
     merged = {**{name: value for name, value in site.policy.items() if name not in later}, **stated}
-    keys, problems = check_keys(SlurmKeys, merged)
-    problems.extend(contradictions(merged))
+    return policy.model_copy(update={"slurm": slurm_keys(merged, site.places)})
+
+
+def slurm_keys(written: Mapping[str, Any], places: Mapping[str, str]) -> SlurmKeys:
+    """Return keys of policy slurm, checked. Raises ConfigError with the place of each that means nothing."""
+    from scheduler_sim.config.keys import check_keys
+    from scheduler_sim.config.problem import listed
+    from scheduler_sim.policy.slurm_keys import SlurmKeys, contradictions
+
+    keys, problems = check_keys(SlurmKeys, dict(written))
+    problems.extend(contradictions(dict(written)))
     if problems or keys is None:
-        places = ((site.places.get(str(problem.where[0]), "policy.slurm"), problem) for problem in problems)
-        raise ConfigError(listed(f"{place}: {problem}" for place, problem in places))
-    return policy.model_copy(update={"slurm": keys})
+        named = ((places.get(str(problem.where[0]), "policy.slurm"), problem) for problem in problems)
+        raise ConfigError(listed(f"{place}: {problem}" for place, problem in named))
+    return keys
 
 
 def left_out(site: Site, path: str) -> str:
@@ -53,5 +59,6 @@ def left_out(site: Site, path: str) -> str:
     if not site.ignored:
         return ""
     matter = sum(one.matters for one in site.ignored)
-    named = f"{Path(path).name}: {len(site.ignored)} settings are left out, {matter} of which may matter"
+    settings = "1 setting is" if len(site.ignored) == 1 else f"{len(site.ignored)} settings are"
+    named = f"{Path(path).name}: {settings} left out, {matter} of which may matter"
     return f"{named}; scheduler-sim inspect {path} lists them"

@@ -7,6 +7,7 @@ NOT_HONOURED = {
     "begin_time": "components with a begin time, which are eligible from submission on",
     "hold": "components submitted held, which are not held",
     "nice": "components with a nice value, which has no effect",
+    "qos": "components of a QOS that policy.slurm.qos does not list, so their QOS factor is 0",
     "array_limit": "tasks of arrays with a limit of tasks at once, which has no effect",
     "delay": "components with a delay, which is left out",
     "api_call": "components with API calls, which have no effect",

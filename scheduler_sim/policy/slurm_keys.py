@@ -7,6 +7,7 @@ Slurm does not have are ours and say so.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -18,7 +19,15 @@ from scheduler_sim.config.problem import Problem, found
 from scheduler_sim.config.value import Check, Count, Duration, Flag, Seconds, choice, duration, whole
 from scheduler_sim.errors import did_you_mean
 from scheduler_sim.policy.shares import AccountKeys
-from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS, UNKNOWN, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import (
+    HARMLESS,
+    NOT_MODELLED,
+    OUTSIDE,
+    PARAMETERS,
+    UNKNOWN,
+    WEIGHED,
+    why_ignored,
+)
 
 VERSIONS = ("22.05", "19.05")
 PRIORITY_FLAGS = (
@@ -72,7 +81,7 @@ def _weights(written: Any) -> dict[str, float]:
     if isinstance(written, str):
         written = dict(part.split("=", 1) for part in written.replace(" ", "").split(",") if part)
     weights = {str(name).lower(): float(value) for name, value in written.items()}
-    if any(value < 0 or not re.fullmatch(r"[a-z][a-z0-9_/]*", name) for name, value in weights.items()):
+    if any(name not in WEIGHED or not 0 <= value < math.inf for name, value in weights.items()):
         raise ValueError
     return weights
 
@@ -95,7 +104,8 @@ Flags = Annotated[
     BeforeValidator(Check(f"a list of {', '.join(PRIORITY_FLAGS)}", _flags, PRIORITY_FLAGS)),
 ]
 Weights = Annotated[
-    dict[str, float], BeforeValidator(Check("weights by resource, such as CPU=1000,Mem=500", _weights))
+    dict[str, float],
+    BeforeValidator(Check(f"weights of {', '.join(WEIGHED)}, such as CPU=1000,Mem=500", _weights)),
 ]
 Period = Annotated[
     int, BeforeValidator(Check("seconds (an integer >= 1), or 90s, 5m, 0:05:00, 1-00:00:00", _period))
@@ -333,7 +343,7 @@ def _unknown(key: str) -> str:
         why = why_ignored("top", key)
     if why == NOT_MODELLED:
         return "Slurm has it, but it is not modelled; allowed: to leave it out"
-    if why != UNKNOWN:
+    if why not in (UNKNOWN, OUTSIDE):
         effect = "changes nothing here" if why in HARMLESS else "is not modelled"
         return f"Slurm has it, but it {effect}: {why}; allowed: to leave it out"
     hint = did_you_mean(key[:80], (*SlurmKeys.model_fields, *PARAMETERS))

@@ -25,6 +25,7 @@ from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
+from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.units import Units, find_units
 from scheduler_sim.system.system import System
@@ -170,7 +171,9 @@ class Simulation(Actions):
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in honoured}
         if self._units.unknown_calls:
             asked["unknown_call"] = self._units.unknown_calls
-        not_honoured = {**asked, **placements.not_limited}
+        slurm = self.policy.backfill == "slurm"
+        unlisted = unlisted_qos(self.workload, self.policy.slurm) if slurm else {}
+        not_honoured = {**asked, **placements.not_limited, **unlisted}
         return outcome.build_result(
             stopped(self._core, self._now()),
             table,

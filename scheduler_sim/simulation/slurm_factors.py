@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from scheduler_sim.engine.slurm import priority
 from scheduler_sim.engine.state import Core
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
 
 MINUTE = 60
 
@@ -32,16 +35,13 @@ def write_factors(
     """
     owner = np.repeat(np.arange(len(table)), np.diff(placements.first))
     flags = keys.PriorityFlags
-    cores = np.array([max(module.cores_per_node, 1) for module in system.modules])  # 1: Slurm's own default
-    nodes, cpus = placements.nodes, placements.nodes * cores[placements.module]
-    sizes = np.array([module.nodes for module in system.modules])
-    all_nodes, all_cpus = int(sizes.sum()), int((sizes * cores).sum())
+    nodes, cpus = placements.nodes, _processors(system, placements)
     size = priority.size_factor(
         nodes,
         cpus,
         -(-placements.limit // MINUTE),
-        all_nodes,
-        all_cpus,
+        system.nodes,
+        sum(_cpus(module.sets) for module in system.modules),
         keys.PriorityFavorSmall,
         "SMALL_RELATIVE_TO_TIME" in flags,
     )
@@ -67,8 +67,32 @@ def write_factors(
         nice=table["nice"].to_numpy()[owner],
         listed=np.diff(placements.first)[owner] > 1,
     )
-    charged = np.bincount(owner, np.maximum(cpus, nodes), len(table))
+    ways = np.diff(placements.first)
+    charged = np.bincount(owner, cpus, len(table)) / np.maximum(ways, 1)
     core.job["billing"][first : first + len(table)] = np.maximum(charged, 1)
+
+
+def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:
+    """Count, under ``qos``, who names a QOS that has no priority, where QOS has a weight; empty if nobody."""
+    if keys.PriorityType != "priority/multifactor" or not keys.PriorityWeightQOS:
+        return {}
+    table = workload.table
+    names = table.loc[table["skipped"] == 0, "qos"].astype(str)
+    count = int((~names.isin(["", *keys.qos])).sum())
+    return {"qos": count} if count else {}
+
+
+def _processors(system: System, placements: Placements) -> np.ndarray:
+    """int64[p]: of whole nodes with the mean of their partition, rounded up; which they will be is open."""
+    sets = [[one for one, _ in system.sets_of(partition.name)] for partition in system.partitions]
+    cpus = np.array([_cpus(ours) for ours in sets], dtype=np.int64)[placements.partition]
+    there = np.array([sum(one.nodes for one in ours) for ours in sets], dtype=np.int64)[placements.partition]
+    return -(-placements.nodes * cpus // there)
+
+
+def _cpus(sets: Iterable[NodeSet]) -> int:
+    """Processors of node sets; a node has one where nothing is said, Slurm's own default."""
+    return sum(one.nodes * max(one.cores_per_node, 1) for one in sets)
 
 
 def _requested(
@@ -77,7 +101,7 @@ def _requested(
     """float64[p, t]: what each placement asks for of the resources that have a weight."""
     memory = np.maximum(table["memory_kb"].to_numpy()[owner], 0) * nodes / 1024
     known = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
-    columns = [known.get(name, np.zeros(len(nodes))) for name in names]
+    columns = [known[name] for name in names]
     return np.array(columns, dtype=np.float64).reshape(len(names), len(nodes)).T
 
 
@@ -86,12 +110,12 @@ def _totals(system: System, names: list[str]) -> np.ndarray:
     totals = np.zeros((len(system.partitions), len(names)))
     for i, partition in enumerate(system.partitions):
         sets = [one for one, _ in system.sets_of(partition.name)]
-        cpus = sum(one.nodes * one.cores_per_node for one in sets)
+        cpus = _cpus(sets)
         known = {
             "cpu": cpus,
             "billing": cpus,
             "node": sum(one.nodes for one in sets),
             "mem": sum(one.nodes * one.memory_gb * 1024 for one in sets),
         }
-        totals[i] = [known.get(name, 0) for name in names]
+        totals[i] = [known[name] for name in names]
     return totals

@@ -50,7 +50,7 @@ def read_sacct(path: str | Path) -> Workload:
     Raises
     ------
     TraceError
-        with file, line, field, value and what is allowed.
+        with file, line, field, value and what is allowed, for all that cannot be read.
     """
     name = str(path)
     dump = read_dump(path, name)
@@ -60,7 +60,10 @@ def read_sacct(path: str | Path) -> Workload:
     for either in _NEEDED:
         if not any(column in columns for column in either):
             raise TraceError(f"no column {' or '.join(either)}", file=name, allowed="columns of that name")
-    return _workload(columns, dump, name)
+    try:
+        return _workload(columns, dump, name)
+    except TraceError as error:
+        raise columns.mistakes() or error from None
 
 
 def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
@@ -69,7 +72,7 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         notes.append(f"{_counted(dump.steps, 'job step')} left out")
     if dump.repaired:
         notes.append(f"{_counted(dump.repaired, 'row')} with the separator | within a text")
-    states, codes = columns.mapped("State", text.state)
+    states, codes = columns.mapped("State")
     state = np.array(states, dtype=object)[codes]
     moments = {column: columns.times(column) for column in ("Submit", "Eligible", "Start", "End")}
     submit, start = moments["Submit"], moments["Start"]
@@ -99,11 +102,11 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         **{name: getattr(ids, name) for name in _IDS},
         "submit_time": np.where(submit >= 0, submit - origin, -1),
         "begin_time": np.where(moments["Eligible"] > submit, moments["Eligible"] - origin, -1),
-        "wait_time": np.where(started & ("Start" in columns), start - submit, -1),
+        "wait_time": np.where(started & (start >= submit), start - submit, -1),
         "run_time": np.where((skipped == 0) | (skipped == SAME_RUN), run_time, -1),
-        "time_limit": columns.numbers_of(limits, text.time_limit),
+        "time_limit": columns.numbers_of(limits),
         "nodes": nodes,
-        "listed_nodes": columns.numbers_of("ReqNodes", text.count),
+        "listed_nodes": columns.numbers_of("ReqNodes"),
         "allocated_nodes": np.where(started, nodes, -1),
         "memory_kb": _memory(columns, nodes),
         "status": _status(state),
@@ -113,6 +116,7 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     table["listed_time_limit"] = table["time_limit"]
     table |= _dependencies(columns, ids, table["begin_time"], notes)
     notes += _remarks(columns, skipped, table["time_limit"], nodes)
+    notes += _remarks_on_starts(columns, (skipped == 0) & (start >= 0) & (start < submit))
     comments = tuple(line.decode("utf-8", "replace").rstrip("\r") for line in dump.comments)
     source = TraceSource(
         format="sacct",
@@ -130,9 +134,9 @@ def _run_time(columns: Columns, moments: dict[str, np.ndarray], state: np.ndarra
     What was killed by its limit would have run on, by more than the time between two looks at limits.
     """
     if "ElapsedRaw" in columns:
-        ran = columns.numbers_of("ElapsedRaw", text.count)
+        ran = columns.numbers_of("ElapsedRaw")
     elif "Elapsed" in columns:
-        ran = columns.numbers_of("Elapsed", text.duration)
+        ran = columns.numbers_of("Elapsed")
     else:
         start, end = moments["Start"], moments["End"]
         ran = np.where((start >= 0) & (end >= start), end - start, -1)
@@ -143,8 +147,7 @@ def _nodes(columns: Columns, started: np.ndarray) -> np.ndarray:
     """Return the nodes a job had, or asked for if it never started; -1 = not said."""
     nodes = np.full(len(columns), -1, dtype=np.int64)
     for column in _NODES:
-        read = text.nodes_of_tres if column.endswith("TRES") else text.count
-        said = columns.numbers_of(column, read)
+        said = columns.numbers_of(column)
         nodes = np.where((nodes <= 0) & (said > 0), said, nodes)
     return nodes
 
@@ -153,7 +156,7 @@ def _memory(columns: Columns, nodes: np.ndarray) -> np.ndarray:
     """Return the memory asked for on each node, KB rounded up; -1 = none."""
     if "ReqMem" not in columns:
         return np.full(len(columns), -1, dtype=np.int64)
-    said, codes = columns.mapped("ReqMem", text.memory)
+    said, codes = columns.mapped("ReqMem")
     kb = np.array([one.kb for one in said], dtype=np.int64)[codes]
     per = np.array([one.per for one in said], dtype=object)[codes]
     size = np.maximum(nodes, 1)
@@ -164,7 +167,7 @@ def _memory(columns: Columns, nodes: np.ndarray) -> np.ndarray:
 def _cpus(columns: Columns) -> np.ndarray:
     cpus = np.full(len(columns), -1, dtype=np.int64)
     for column in ("AllocCPUS", "NCPUS", "ReqCPUS"):
-        cpus = np.where(cpus > 0, cpus, columns.numbers_of(column, text.count))
+        cpus = np.where(cpus > 0, cpus, columns.numbers_of(column))
     return cpus
 
 
@@ -174,7 +177,7 @@ def _status(state: np.ndarray) -> np.ndarray:
 
 def _exit_code(columns: Columns, state: np.ndarray) -> np.ndarray:
     """Return 0 for what was COMPLETED, else the exit code, at least 1: what ended otherwise, failed."""
-    said = columns.numbers_of("ExitCode", text.exit_code) if "ExitCode" in columns else np.int64(1)
+    said = columns.numbers_of("ExitCode") if "ExitCode" in columns else np.int64(1)
     return np.where(state == "COMPLETED", 0, np.maximum(said, 1))
 
 
@@ -185,7 +188,7 @@ def _dependencies(columns: Columns, ids: Ids, begin: np.ndarray, notes: list[str
     """
     if "Dependency" not in columns:
         return {}
-    said, codes = columns.mapped("Dependency", text.dependency)
+    said, codes = columns.mapped("Dependency")
     jobs = set(ids.component_id.tolist()) | set(ids.array_job_id.tolist())
     tasks = set(zip(ids.array_job_id.tolist(), ids.array_task_id.tolist(), strict=True))
     spelled, gone = [], []
@@ -246,11 +249,20 @@ def _remarks(columns: Columns, skipped: np.ndarray, limit: np.ndarray, nodes: np
             f"{_counted(shared, 'job')} with fewer CPUs a node than the fullest job of the partition:"
             " simulated on whole nodes"
         )
-    restarts = columns.numbers_of("Restarts", text.count)
+    restarts = columns.numbers_of("Restarts")
     lost = int(np.count_nonzero(live & (restarts > 0)))
     if lost:
         notes.append(f"{_counted(lost, 'job')} requeued: earlier runs are here only after sacct --duplicates")
     return notes
+
+
+def _remarks_on_starts(columns: Columns, early: np.ndarray) -> list[str]:
+    """Return what there is to say of jobs (bool[rows]) that started before they were submitted."""
+    if not early.any():
+        return []
+    line = columns.numbers[int(np.argmax(early))]
+    jobs = _counted(int(np.count_nonzero(early)), "job")
+    return [f"{jobs} with a Start before Submit, first at line {line}: the recorded wait is taken as unknown"]
 
 
 def _on_part_of_a_node(columns: Columns, live: np.ndarray, nodes: np.ndarray) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
+from scheduler_sim.config.problem import MOST_LISTED, listed
 from scheduler_sim.errors import TraceError
+from scheduler_sim.workload import sacct_text
 from scheduler_sim.workload.sacct_lines import INNER, Dump
 
 #: Columns that are read, by their names in the field list of sacct; all others are passed over.
@@ -23,6 +26,22 @@ READ = (
     "Licenses", "Dependency", "Restarts",
 )  # fmt: skip
 
+#: How the texts of those that are no names, ids or times are read.
+READERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(
+        ("ElapsedRaw", "AllocNodes", "NNodes", "ReqNodes", "AllocCPUS", "NCPUS", "ReqCPUS", "Restarts"),
+        sacct_text.count,
+    ),
+    **dict.fromkeys(("Timelimit", "TimelimitRaw"), sacct_text.time_limit),
+    **dict.fromkeys(("AllocTRES", "ReqTRES"), sacct_text.nodes_of_tres),
+    "State": sacct_text.state,
+    "Elapsed": sacct_text.duration,
+    "ReqMem": sacct_text.memory,
+    "ExitCode": sacct_text.exit_code,
+    "Dependency": sacct_text.dependency,
+}
+
+_IDS, _TIMES = ("JobID", "JobIDRaw"), ("Submit", "Eligible", "Start", "End")
 _SPELLED = {name.lower(): name for name in READ}
 _TASK = r"_(?:(?P<task>[0-9]{1,15})|\[(?P<rest>[^\]]*)\]?)"
 _JOB_ID = rf"^(?P<job>[0-9]{{1,15}})(?:{_TASK})?(?:\+(?P<offset>[0-9]{{1,6}}))?$"
@@ -71,23 +90,19 @@ class Columns:
         words = [word.replace(INNER, "|") for word in words]
         return pd.Categorical.from_codes(codes, categories=pd.Index(words, dtype=object))
 
-    def mapped(self, column: str, read: Callable[[str], Any]) -> tuple[list[Any], np.ndarray]:
-        """Return what ``read`` makes of each different text, and which of them each row has."""
+    def mapped(self, column: str) -> tuple[list[Any], np.ndarray]:
+        """Return what each different text of a column says, and which of them each row has."""
         codes, words = self._encoded(column)
-        values = []
-        for code, word in enumerate(words):
-            try:
-                values.append(read(word))
-            except TraceError as error:
-                message = str(error).partition(";")[0]
-                raise self.error(message, column, int(np.argmax(codes == code)), error.allowed) from None
-        return values, codes
+        try:
+            return [READERS[column](word) for word in words], codes
+        except TraceError:
+            raise next(self._mistakes_in(column)) from None
 
-    def numbers_of(self, column: str, read: Callable[[str], int]) -> np.ndarray:
-        """Return int64[rows] of what ``read`` makes of the texts, -1 if the dump lacks the column."""
+    def numbers_of(self, column: str) -> np.ndarray:
+        """Return int64[rows] of what the texts of a column say, -1 if the dump lacks it."""
         if column not in self:
             return np.full(len(self), -1, dtype=np.int64)
-        values, codes = self.mapped(column, read)
+        values, codes = self.mapped(column)
         return np.array(values, dtype=np.int64)[codes]
 
     def times(self, column: str) -> np.ndarray:
@@ -123,6 +138,32 @@ class Columns:
             raise self.error("not a job id", column, row, "123, 123_4, 123_[5-9%2] or 123+0")
         number = {name: _integers(parts.field(name)) for name in ("job", "task", "offset")}
         return {**number, "rest": np.asarray(parts.field("rest").to_pandas(), dtype=object)}
+
+    def mistakes(self) -> TraceError | None:
+        """Return an error of all that cannot be read, by line: each text of a column once, of ids and
+        times the first; None if all can be read."""
+        known = (column for column in READ if column in self)
+        wrong = [error for column in known for error in islice(self._mistakes_in(column), MOST_LISTED)]
+        if not wrong:
+            return None
+        wrong.sort(key=lambda error: error.line or 0)
+        wrong[0].args = ("\n".join(listed(map(str, wrong))),)
+        return wrong[0]
+
+    def _mistakes_in(self, column: str) -> Iterator[TraceError]:
+        if column in READERS:
+            codes, words = self._encoded(column)
+            for code, word in enumerate(words):
+                try:
+                    READERS[column](word)
+                except TraceError as error:
+                    message, row = str(error).partition(";")[0], int(np.argmax(codes == code))
+                    yield self.error(message, column, row, error.allowed)
+        elif column in (*_IDS, *_TIMES):
+            try:
+                self.job_ids(column) if column in _IDS else self.times(column)
+            except TraceError as error:
+                yield error
 
     def error(self, message: str, column: str, row: int, allowed: str | None) -> TraceError:
         """Return the error for one field of a row."""

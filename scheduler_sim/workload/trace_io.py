@@ -71,7 +71,7 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
     """Return the format of a trace: the one given, else by its suffix (``.gz`` aside).
 
     Of ``.txt`` only a dump of sacct tells by itself what it is. Raises TraceError for any other,
-    and for sacct where ``writing``, as it is only read.
+    and for sacct where ``writing``, as it is only read; of a file that is not there it says so.
     """
     suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
     packed = bool(suffixes) and suffixes[-1] == "gz"
@@ -81,6 +81,8 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
     if not format and (suffix in SACCT_SUFFIXES or (suffix == "txt" and not writing and has_header(path))):
         kind = "sacct"
     if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
+        if not (writing or format or Path(path).exists()):
+            raise TraceError("no such file", file=path)
         suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *(() if writing else SACCT_SUFFIXES))]
         raise TraceError(
             "sacct is read, not written" if kind == "sacct" else "unknown trace format",

@@ -10,7 +10,7 @@ from scheduler_sim import Policy
 from scheduler_sim.cli.site import left_out, read_site, with_site
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.slurm_keys import SlurmKeys
-from scheduler_sim.system.slurm_conf.policy_keys import READERS
+from scheduler_sim.system.slurm_conf.policy_keys import OWN_RULES, READERS
 from tests.conftest import ROOT
 
 SITE = ROOT / "configs" / "systems" / "small-site.conf"
@@ -106,9 +106,30 @@ def test_values_that_mean_nothing_to_the_policy_come_with_their_line(conf):
     assert with_site(Policy.named("slurm"), site, ["policy.slurm.PriorityType"]).slurm.bf_interval == 15
 
 
+def test_inspect_refuses_the_values_that_run_refuses_all_at_once(cli, conf, trace):
+    conf.write_text(
+        PLAIN + "PriorityType=priority/multifactr\nSelectType=select/foo\nDependencyParameters=bf_window=x\n"
+    )
+    for command in (("inspect", conf), ("run", conf, trace((0, 50, 4, 60)), "--policy", "slurm")):
+        ended = cli(*command)
+        assert (ended.code, ended.out) == (2, "")
+        for told in (
+            "7: PriorityType: found 'priority/multifactr'; allowed: priority/basic, priority/multifactor",
+            "8: SelectType: found 'select/foo'; allowed: select/cons_tres, ",
+            "9: bf_window: found 'x'; allowed: an integer >= 1",
+        ):
+            assert f"{conf}:{told}" in ended.err
+
+
 def test_every_key_of_slurms_that_the_policy_has_is_read():
     slurms_own = {name for name in SlurmKeys.model_fields if name[0].isupper()}
-    assert slurms_own - {*READERS, "PriorityFlags"} == set()
+    assert slurms_own - {*READERS, *OWN_RULES} == set()
+
+
+def test_one_setting_is_one(tmp_path):
+    (tmp_path / "one.conf").write_text("NodeName=n\nPartitionName=p Nodes=n\n")
+    told = left_out(read_site(str(tmp_path / "one.conf")), "one.conf")
+    assert told.startswith("one.conf: 1 setting is left out, 1 of which may matter; ")
 
 
 def test_nothing_is_said_where_nothing_is_left_out(tmp_path):

@@ -192,6 +192,10 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
             "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'bf_interval'?)",
         ),
         ("prioritymaxage", "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'Priority"),
+        (
+            "BF_Interval",
+            "unknown key; allowed: those of docs/reference/slurm.md (did you mean 'bf_interval'?)",
+        ),
         ("bf_yield_intervall", "(did you mean 'bf_yield_interval'?)"),
         ("zzz", "slurm.zzz: unknown key; allowed: those of docs/reference/slurm.md"),
         ("bf_max_time", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
@@ -208,6 +212,13 @@ def test_parameters_that_are_no_keys(parameter: str, message: str) -> None:
         Policy(backfill="slurm", slurm={parameter: 3})
     assert message in str(raised.value)
     assert len(raised.value.problems) == 1
+
+
+@pytest.mark.parametrize("written", ["gres/gpu=5", "CPU=1,foo=3", "CPU=-1", "CPU=inf", "CPU"])
+def test_weights_of_resources_that_do_not_count(written: str) -> None:
+    keys = {"PriorityType": "priority/multifactor", "PriorityWeightTRES": written}
+    with pytest.raises(ConfigError, match="allowed: weights of cpu, mem, node, billing, such as CPU=1000"):
+        Policy(backfill="slurm", slurm=keys)
 
 
 MISTAKES = [

@@ -284,12 +284,34 @@ def test_weights_of_age_need_a_database_as_in_slurm(tmp_path: Path, text: str, e
     assert found.policy.keys() == found.places.keys()
 
 
+def test_weights_of_resources_that_do_not_count_are_listed(tmp_path: Path) -> None:
+    text = "PriorityType=priority/multifactor\nPriorityWeightTRES={}\n" + NODES + PART
+    found = site(tmp_path, text.format("CPU=10,GRES/gpu=500,foo=3,Node=2"))
+    assert found.policy["PriorityWeightTRES"] == "CPU=10,Node=2"
+    assert [(one.key, one.value, one.matters) for one in found.ignored[:2]] == [
+        ("PriorityWeightTRES", "GRES/gpu=500", True),
+        ("PriorityWeightTRES", "foo=3", True),
+    ]
+    assert "PriorityWeightTRES" not in site(tmp_path, text.format("gres/gpu=5")).policy
+
+
 def test_kill_invalid_depend_among_scheduler_parameters_is_not_read(tmp_path: Path) -> None:
     """Observed on Slurm 22.05: it has moved to DependencyParameters."""
     found = site(tmp_path, "SchedulerParameters=kill_invalid_depend,defer\n" + NODES + PART)
     assert found.policy == {"defer": True}
     assert [(one.key, one.why) for one in found.ignored] == [
         ("kill_invalid_depend", "Slurm 22.05 reads it in DependencyParameters alone")
+    ]
+
+
+def test_a_parameter_behind_a_blank_is_outside_its_list(tmp_path: Path) -> None:
+    """The blanks before ``bf_window`` stay, and end the value."""
+    text = "SchedulerParameters=bf_interval=30,\\\n  bf_window=2880 max_rpc_cnt=5\n"
+    found = site(tmp_path, text + NODES + PART)
+    assert found.policy == {"bf_interval": 30}
+    assert [(one.key, one.value, one.why, one.matters) for one in found.ignored[:2]] == [
+        ("bf_window", "2880", ignored.OUTSIDE, True),
+        ("max_rpc_cnt", "5", ignored.OUTSIDE, True),
     ]
 
 
@@ -436,7 +458,7 @@ def test_each_mistake_is_named_with_its_line(tmp_path: Path, text: str, message:
 def test_all_mistakes_show_at_once_each_once(tmp_path: Path) -> None:
     text = (
         "KillWait=x\nNodeName=DEFAULT Weight=x\nNodeName=a\nNodeName=b\n"
-        "PartitionName=p Nodes=c State=y\nPriorityMaxAge=z\n"
+        "PartitionName=p Nodes=c State=y\nPriorityMaxAge=z\nfoo bar\nNodeName=d Weight=1 Weight=2 foo\n"
     )
     with pytest.raises(ConfigError) as raised:
         site(tmp_path, text)
@@ -444,6 +466,9 @@ def test_all_mistakes_show_at_once_each_once(tmp_path: Path) -> None:
         problem.removeprefix(f"{tmp_path}/slurm.conf:").split(" ")[:2] for problem in raised.value.problems
     ]
     assert lines == [
+        ["7:", "found"],
+        ["8:", "found"],
+        ["8:", "Weight:"],
         ["1:", "KillWait:"],
         ["6:", "PriorityMaxAge:"],
         ["2:", "Weight:"],

@@ -120,9 +120,11 @@ def test_places_that_are_no_files(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["trace.txt", "trace", "trace.swf.bz2", "trace.gz", "w.parquet.gz"])
-def test_a_name_that_tells_no_format(name):
+def test_a_name_that_tells_no_format(tmp_path, name):
     with pytest.raises(TraceError, match="unknown trace format"):
-        read_trace(name)
+        read_trace(write(tmp_path / name, ["1 2 3"]))
+    with pytest.raises(TraceError, match=r"gone/.*: no such file$"):
+        read_trace(tmp_path / "gone" / name)
 
 
 def test_the_format_can_be_given(tmp_path):

@@ -354,6 +354,17 @@ def test_jobs_on_part_of_a_node_are_told(tmp_path):
     )
 
 
+def test_who_started_before_being_submitted_is_told_and_has_no_recorded_wait(tmp_path):
+    early = {"JobIDRaw": 8, "Start": "2026-03-01T10:00:30", "End": "2026-03-01T10:01:30"}
+    never = {"JobIDRaw": 9, "State": "PENDING", "Start": "2026-03-01T10:00:30"}
+    jobs = read_trace(dump(tmp_path, {}, never, early, {**early, "JobIDRaw": 10}))
+    assert jobs["wait_time"].tolist() == [30, -1, -1, -1]
+    assert jobs["skipped"].tolist()[2:] == [0, 0]
+    assert jobs.source.notes == (
+        "2 jobs with a Start before Submit, first at line 4: the recorded wait is taken as unknown",
+    )
+
+
 def test_requeued_jobs_are_told(tmp_path):
     jobs = read_trace(dump(tmp_path, {"Restarts": 1}, {"JobIDRaw": 8, "Restarts": 0}))
     assert jobs.source.notes == ("1 job requeued: earlier runs are here only after sacct --duplicates",)
@@ -384,6 +395,25 @@ def test_mistakes_have_line_column_and_what_is_allowed(tmp_path, change, field, 
     ) as caught:
         read_trace(path)
     assert caught.value.found == next(iter(change.values()))
+
+
+def test_all_mistakes_show_at_once_by_line_each_text_once(tmp_path):
+    path = dump(
+        tmp_path,
+        {"State": "DONE", "NNodes": "two"},
+        {"JobIDRaw": 8, "Start": "noon"},
+        {"JobIDRaw": 9, "State": "GONE"},
+        {"JobIDRaw": 10, "State": "DONE"},
+    )
+    with pytest.raises(TraceError) as caught:
+        read_trace(path)
+    told = [line.removeprefix(f"{path}:").split("; found")[0] for line in str(caught.value).split("\n")]
+    assert told == [
+        "2: unknown state; field State",
+        "2: not a number; field NNodes",
+        "3: not a time; field Start",
+        "4: unknown state; field State",
+    ]
 
 
 def test_what_the_table_refuses_has_its_line_too(tmp_path):

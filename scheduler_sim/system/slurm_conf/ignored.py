@@ -24,12 +24,21 @@ SHARING = "a job has its nodes to itself here; cores and memory only rule out no
 SITE_CODE = "code of the site is not run"
 REQUEUE = "a job runs once, unless a trace or a process says otherwise"
 NO_TIME = "a pass takes no time here, so it is never cut short or interrupted"
+TRES = "of resources cpu, mem, node and billing have a weight here: what jobs ask of others is not known"
+OUTSIDE = (
+    "a parameter outside its list: a blank ends the list; where a line goes on, begin in the first column"
+)
 MOVED = "Slurm 22.05 reads it in DependencyParameters alone"
 
 RECORDS = "how the daemon keeps its records does not change a schedule"
-HETEROGENEOUS = "components of heterogeneous jobs are scheduled on their own in this version"
+HETEROGENEOUS = (
+    "components of heterogeneous jobs have the places in the queue that their own priorities give them"
+)
 
 RUNNING = "priorities of running jobs decide nothing without preemption"
+
+WEIGHED = ("cpu", "mem", "node", "billing")
+"""Resources whose weight in PriorityWeightTRES counts here."""
 
 HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING)
 """Reasons for which a schedule is the same without; the others may change it."""
@@ -91,6 +100,9 @@ _PARAMETERS_BY_REASON = {
 PARAMETERS = {name: why for why, names in _PARAMETERS_BY_REASON.items() for name in names.split()}
 """Each parameter of SchedulerParameters that is no key of ``policy.slurm``, and why."""
 
+_OWN_KEYS = r"(bf|sched)_.*|batch_sched_delay|default_queue_depth|partition_job_depth|defer"
+"""Parameters of these lists that are keys of ``policy.slurm``."""
+
 _PARAMETER = {
     PREEMPTION: r"preempt_.*|reclaim.*",
     NETWORK: r"(bf_)?topo.*",
@@ -102,6 +114,8 @@ def why_ignored(kind: str, key: str) -> str:
     """Say why a key changes nothing: ``top``, ``node``, ``partition``, or ``parameter`` of a list."""
     if kind == "parameter" and key.lower() in PARAMETERS:
         return PARAMETERS[key.lower()]
+    if kind == "top" and (key.lower() in PARAMETERS or re.fullmatch(_OWN_KEYS, key.lower())):
+        return OUTSIDE
     for why, pattern in _BY_KIND[kind].items():
         if re.fullmatch(pattern, key.lower()):
             return why

@@ -49,33 +49,35 @@ class Record:
         return None if pair is None else pair.value
 
 
-def read_lines(path: Path) -> Iterator[Record | Pair]:
+def read_lines(path: Path, problems: list[str]) -> Iterator[Record | Pair]:
     """Yield what a slurm.conf says, in order, included files at their place.
 
-    Raises ConfigError, with file and line, for files that cannot be read and lines that are
-    not ``Key=Value``.
+    What is not ``Key=Value`` is added to ``problems``, with file and line; the rest of its line is
+    passed over. Raises ConfigError for files that cannot be read.
     """
-    yield from _read(path, path.parent, [])
+    yield from _read(path, path.parent, [], problems)
 
 
-def _read(path: Path, folder: Path, outer: list[Path]) -> Iterator[Record | Pair]:
+def _read(path: Path, folder: Path, outer: list[Path], problems: list[str]) -> Iterator[Record | Pair]:
     if path in outer or len(outer) >= MOST_INCLUDED:
         raise ConfigError(f"{path}: includes itself; allowed: each file once within another")
     for number, text in _joined(read_text(path, "a slurm.conf")):
         place = f"{path}:{number}"
         include = re.fullmatch(r"\s*include\s+(\S+)\s*", text, re.IGNORECASE)
         if include:
-            yield from _included(include[1], place, folder, [*outer, path])
+            yield from _included(include[1], place, folder, [*outer, path], problems)
         elif text.strip():
-            yield from _said(_pairs(text, place))
+            yield from _said(_pairs(text, place, problems), problems)
 
 
-def _included(name: str, place: str, folder: Path, outer: list[Path]) -> Iterator[Record | Pair]:
+def _included(
+    name: str, place: str, folder: Path, outer: list[Path], problems: list[str]
+) -> Iterator[Record | Pair]:
     """What another file says; its name counts from the folder of the slurm.conf, as Slurm does."""
     inner = folder / name
     if not inner.is_file():
         raise ConfigError(f"{place}: Include: found {name!r}, no such file: {inner}")
-    yield from _read(inner, folder, outer)
+    yield from _read(inner, folder, outer, problems)
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
@@ -94,27 +96,28 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
         yield first, re.sub(r"\\(.)", r"\1", begun)
 
 
-def _pairs(text: str, place: str) -> list[Pair]:
+def _pairs(text: str, place: str, problems: list[str]) -> list[Pair]:
     pairs, at = [], 0
     while text[at:].strip():
         match = _PAIR.match(text, at)
         if match is None:
             rest = text[at:].strip()
-            raise ConfigError(f"{place}: found {rest[:60]!r}; allowed: Key=Value, Include FILE, # a comment")
+            problems.append(f"{place}: found {rest[:60]!r}; allowed: Key=Value, Include FILE, # a comment")
+            break
         pairs.append(Pair(match[1], match[3] if match[2] is None else match[2], place))
         at = match.end()
     return pairs
 
 
-def _said(pairs: list[Pair]) -> Iterator[Record | Pair]:
+def _said(pairs: list[Pair], problems: list[str]) -> Iterator[Record | Pair]:
     """One record for a line about one thing, else the pairs by themselves."""
-    first, rest = pairs[0], pairs[1:]
-    if first.key.lower() not in RECORDS:
+    if not pairs or pairs[0].key.lower() not in RECORDS:
         yield from pairs
         return
+    first, rest = pairs[0], pairs[1:]
     by_key: dict[str, Pair] = {}
     for pair in rest:
         if pair.key.lower() in by_key:
-            raise ConfigError(f"{pair.place}: {pair.key}: given twice on this line; allowed: once")
+            problems.append(f"{pair.place}: {pair.key}: given twice on this line; allowed: once")
         by_key[pair.key.lower()] = pair
     yield Record(first.key.lower(), first.value, by_key, first.place)

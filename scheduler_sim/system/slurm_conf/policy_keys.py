@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.slurm_conf.ignored import RUNNING, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import RUNNING, TRES, WEIGHED, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seconds
@@ -53,12 +53,13 @@ READERS: dict[str, Callable[[str], Any]] = {
     "PriorityWeightJobSize": count,
     "PriorityWeightPartition": count,
     "PriorityWeightQOS": count,
-    "PriorityWeightTRES": str.strip,
     "FairShareDampeningFactor": count,
 }
 """How each key is read; a few more need their own rules below."""
 
-_SPELLING = {name.lower(): name for name in (*READERS, *LISTS, "PriorityFlags")}
+OWN_RULES = ("PriorityFlags", "PriorityWeightTRES")
+
+_SPELLING = {name.lower(): name for name in (*READERS, *LISTS, *OWN_RULES)}
 
 
 def is_policy_key(pair: Pair) -> bool:
@@ -73,6 +74,8 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
         return _listed(pair, name, notes)
     if name == "PriorityFlags":
         return {name: _flags(pair, notes)}
+    if name == "PriorityWeightTRES":
+        return _weighed(pair, name, notes)
     try:
         return {name: READERS[name](pair.value)}
     except InputError as error:
@@ -100,3 +103,15 @@ def _flags(pair: Pair, notes: Notes) -> str:
         else:
             kept.append(word)
     return ",".join(kept)
+
+
+def _weighed(pair: Pair, name: str, notes: Notes) -> dict[str, str]:
+    """Weights of the resources that count; nothing where none does."""
+    kept = []
+    for part in filter(None, (part.strip() for part in pair.value.split(","))):
+        resource, equals, _ = part.partition("=")
+        if equals and resource.strip().lower() not in WEIGHED:
+            notes.ignore(pair, TRES, value=part)
+        else:
+            kept.append(part)
+    return {name: ",".join(kept)} if kept else {}

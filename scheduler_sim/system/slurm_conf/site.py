@@ -53,7 +53,8 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     ------
     ConfigError : every mistake with file and line; nodes, partitions and values that cannot be read.
     """
-    said, notes = list(read_lines(Path(path))), Notes()
+    notes = Notes()
+    said = list(read_lines(Path(path), notes.problems))
     records = [one for one in said if isinstance(one, Record)]
     settings = _Settings(notes, modelled)
     for pair in said:
