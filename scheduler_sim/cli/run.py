@@ -99,7 +99,7 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
     with step(f"reading {args.trace}", quiet=args.quiet), log.part("read"):
         simulation = Simulation(args.system, args.trace, policy, seed=args.seed, honour_status=honour_status)
     if simulation.needs_compiling:
-        note("compiling the engine for this policy, once on this machine: up to a minute", quiet=args.quiet)
+        note("compiling the engine for this policy, once on this machine: a minute or so", quiet=args.quiet)
     with step("compiling", quiet=args.quiet), log.part("compile"):
         simulation.prepare()
     return simulation

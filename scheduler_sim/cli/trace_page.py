@@ -10,7 +10,7 @@ from scheduler_sim.cli.wording import NOT_HONOURED, number
 from scheduler_sim.report.wording import clock, count, date, duration, percent, plain
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.summary import LoadSlice, Summary
-from scheduler_sim.workload.table import HONOURED_BY_SLURM
+from scheduler_sim.workload.table import HONOURED_BY_OTHERS, HONOURED_BY_SLURM
 
 SHOWN_HEADER = 12
 SHOWN_PARTITIONS = 8
@@ -57,7 +57,13 @@ def _facts(said: Summary) -> Iterator[tuple[str, str]]:
     for reason, records in said.skipped.items():
         yield "skipped", f"{count(records, 'record')}: {reason}"
     for name, lines in said.not_honoured.items():
-        but = " (heeded by --policy slurm)" if name in HONOURED_BY_SLURM else ""
+        but = ""
+        if name in HONOURED_BY_SLURM and name in HONOURED_BY_OTHERS:
+            continue
+        if name in HONOURED_BY_SLURM:
+            but = " (heeded by --policy slurm)"
+        elif name in HONOURED_BY_OTHERS:
+            but = " (heeded by all policies but slurm)"
         yield "not honoured", f"{count(lines, 'line')}: {NOT_HONOURED.get(name, name)}{but}"
     several = f", {said.heterogeneous_jobs:,} with several components" if said.heterogeneous_jobs else ""
     yield "jobs", f"{said.modular_jobs:,}{several}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 NOT_HONOURED = {
-    "heterogeneous": "components of heterogeneous jobs, each scheduled on its own",
     "begin_time": "components with a begin time, which are eligible from submission on",
     "hold": "components submitted held, which are not held",
     "nice": "components with a nice value, which has no effect",

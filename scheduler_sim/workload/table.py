@@ -140,12 +140,12 @@ class Workload:
         return self._dependencies.singletons
 
     def not_honoured(self) -> dict[str, int]:
-        """Return how many simulated rows ask for something the simulation does not do yet.
+        """Return how many simulated rows ask for something that not every policy honours.
 
-        Keys, present where the count is above 0: ``heterogeneous`` (components scheduled
-        separately), ``begin_time``, ``hold``, ``nice``, ``array_limit``, ``delay``, ``api_call``,
-        ``dynamic``, ``singleton``,
-        ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not simulated).
+        Keys, present where the count is above 0: ``heterogeneous`` (honoured by all), ``begin_time``, ``hold``,
+        ``nice``, ``array_limit`` and ``singleton`` (by slurm), ``delay``, ``api_call`` and ``dynamic`` (by
+        all others), ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
+        simulated), which none honours.
         """
         column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}
         live = self.table["skipped"].to_numpy() == 0

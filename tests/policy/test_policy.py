@@ -202,7 +202,7 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
         ("max_rpc_cnt", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
         ("bf_busy_nodes", "Slurm has it, but it is not modelled; allowed: to leave it out"),
         ("preempt_youngest_first", "Slurm has it, but it is not modelled: preemption is not in this version"),
-        ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs are"),
+        ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs stand"),
         ("PreemptType", "Slurm has it, but it is not modelled: preemption is not in this version"),
         ("SlurmctldPort", "Slurm has it, but it changes nothing here: where daemons, files and networks are"),
     ],

@@ -31,9 +31,7 @@ OUTSIDE = (
 MOVED = "Slurm 22.05 reads it in DependencyParameters alone"
 
 RECORDS = "how the daemon keeps its records does not change a schedule"
-HETEROGENEOUS = (
-    "components of heterogeneous jobs have the places in the queue that their own priorities give them"
-)
+HETEROGENEOUS = "components of heterogeneous jobs stand in the queue by their own priorities"
 
 RUNNING = "priorities of running jobs decide nothing without preemption"
 
