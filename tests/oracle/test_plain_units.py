@@ -1,4 +1,4 @@
-"""Units under the plain reference, drawn by hand: time goes right, a row is a node, a letter a component."""
+"""Units under the plain reference and the engine, drawn by hand: time goes right, a row is a node, a letter a component."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.oracle.plain_unit_records import Component
 from tests.oracle.plain_units import Simulator, simulate
+from tests.scheduling.unit_cases import Case, fates, fates_of, played
 
 POLICIES = ["fcfs", "first_fit", "easy", "depth", "conservative"]
 TWO = {"a": 2, "b": 2}
@@ -22,7 +23,20 @@ def play(jobs, modules=None, **settings) -> Simulator:
         more["depends"] = [(ids[other], kind) for other, kind in more.pop("after", ())]
         run, submit = more.pop("run", limit), more.pop("submit", 0)
         components.append(Component(ids[name], job, submit, module, nodes, limit, run, **more))
-    return simulate(components, modules or TWO, **settings)
+    run = simulate(components, modules or TWO, **settings)
+    if not any(one.tier for one in components):
+        the_engine_agrees(components, modules or TWO, run, **settings)
+    return run
+
+
+def the_engine_agrees(
+    components, modules, run, *, policy="fcfs", k=1, every_second=False, **settings
+) -> None:
+    """What is drawn here holds for the engine, too."""
+    keys = {"extend_job": settings.pop("extend", "refuse"), "delay": "joint"} | settings
+    depth = {"depth": k} if policy == "depth" else {}
+    case = Case(modules, tuple(components), policy, keys | depth)
+    assert fates(played(case)) == fates_of(run)
 
 
 def c(module, nodes, limit, **more):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scheduler_sim import Policy, System, Workload, simulate
 from scheduler_sim.result.result import Result
 from tests.oracle.plain_unit_records import Component
+from tests.oracle.plain_units import Simulator
 from tests.oracle.plain_units import simulate as plainly
 
 KINDS = ("AFTER", "AFTERANY", "AFTEROK", "AFTEROK", "AFTERNOTOK", "DYNAMIC", "DYNAMIC")
@@ -29,7 +30,7 @@ class Case(NamedTuple):
     modules: dict[str, int]
     components: tuple[Component, ...]
     policy: str
-    settings: dict[str, str]
+    settings: dict[str, Any]
 
 
 @st.composite
@@ -122,7 +123,11 @@ def fates(result: Result) -> dict[int, Fate]:
 def told(case: Case) -> dict[int, Fate]:
     """What the plain model says. Raises ValueError for a circle of delays."""
     settings = {"delay": case.settings["delay"], "extend": case.settings["extend_job"]}
-    run = plainly(list(case.components), case.modules, policy=case.policy, k=2, **settings)
+    return fates_of(plainly(list(case.components), case.modules, policy=case.policy, k=2, **settings))
+
+
+def fates_of(run: Simulator) -> dict[int, Fate]:
+    """Of each component in the plain model."""
     return {
         number: (one.state, one.eligible if one.start >= 0 else -1, one.start, one.end)
         for number, one in run.outcomes.items()
