@@ -143,8 +143,8 @@ class Workload:
         """Return how many simulated rows ask for something that not every policy honours.
 
         Keys, present where the count is above 0: ``heterogeneous`` (honoured by all), ``begin_time``,
-        ``hold``, ``nice``, ``array_limit`` and ``singleton`` (by slurm), ``delay``, ``api_call`` and ``dynamic`` (by
-        all others), ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
+        ``hold``, ``nice``, ``array_limit`` and ``singleton`` (by slurm), ``delay``, ``api_call`` and
+        ``dynamic`` (by all others), ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
         simulated), which none honours.
         """
         column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}

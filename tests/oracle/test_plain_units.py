@@ -1,4 +1,4 @@
-"""Units under the plain reference and the engine, drawn by hand: time goes right, a row is a node, a letter a component."""
+"""Units by hand, for the plain reference and the engine: time goes right, a row is a node."""
 
 from __future__ import annotations
 
