@@ -144,8 +144,8 @@ class Workload:
 
         Keys, present where the count is above 0: ``heterogeneous`` (honoured by all), ``begin_time``,
         ``hold``, ``nice``, ``array_limit`` and ``singleton`` (by slurm), ``delay``, ``api_call`` and
-        ``dynamic`` (by all others), ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
-        simulated), which none honours.
+        ``dynamic`` (by all others), ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record
+        that is not simulated), which none honours.
         """
         column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}
         live = self.table["skipped"].to_numpy() == 0
