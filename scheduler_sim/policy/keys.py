@@ -55,6 +55,7 @@ Passes = Annotated[str, choice("instant", "event")]
 CandidateTime = Annotated[str, choice("limit", "run")]
 Shadow = Annotated[str, choice("dynamic", "static")]
 Delay = Annotated[str, choice("joint", "reserved")]
+HetEnd = Annotated[str, choice("component", "leader", "longest")]
 ExtendJob = Annotated[str, choice("refuse", "grant")]
 
 
@@ -126,6 +127,11 @@ class PolicyKeys(Keys):
         "delay; reserved = only those that start at once are, and nodes for the others are reserved beside "
         "the plan when these start, as in the scheduler of the DEEP-EST project.",
     )
+    het_end: HetEnd = Field(
+        default="component",
+        description="When components of a heterogeneous job end that start together: component = each by "
+        "itself; leader = with the first of them; longest = with the last.",
+    )
     calls: Flag = Field(
         default=True, description="false: calls of the workflow API have no effect, nor have other calls."
     )
@@ -156,6 +162,7 @@ ONLY_WITH = {
     "overrun_s": _NOT_SLURM,
     "passes": _NOT_SLURM,
     "delay": _NOT_SLURM,
+    "het_end": _NOT_SLURM,
     "calls": _NOT_SLURM,
     "extend_job": _NOT_SLURM,
 }
@@ -204,6 +211,7 @@ _HINTS = {
     ("order", "slurm"): "slurm.PriorityType and the weights order the queue",
     ("placement", "slurm"): "Slurm tries the partitions of a list in order of their tiers and priorities",
     ("overrun_s", "slurm"): "slurm.OverTimeLimit, in minutes, is Slurm's",
+    ("het_end", "slurm"): "Slurm ends a job with the script on its first component",
     ("passes", "slurm"): "slurm.bf_interval and others say when Slurm passes",
 }
 

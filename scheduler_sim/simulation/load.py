@@ -86,7 +86,7 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     if keys:
         core = load_slurm(core, numbers, trace, system, keys, where)
     scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
-    write_units(core, units, workload["run_time"][placements.rows])
+    write_units(core, units, workload["run_time"][placements.rows], scheme.policy.het_end)
     return core
 
 

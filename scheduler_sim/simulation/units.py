@@ -111,10 +111,12 @@ def rects_of(
     return [(pool, *one) for pool, parts in wanted.items() for one in _summed(parts)]
 
 
-def write_units(core: Core, units: Units, run: np.ndarray) -> None:
+def write_units(core: Core, units: Units, run: np.ndarray, het_end: str) -> None:
     """Write units and calls; ``run`` int64[n], s each component takes without a limit."""
     if not units.any:
         return
+    for crew in units.crews if het_end != "component" else ():
+        run = _ended_together(core, crew, units.offset, run, het_end)
     core.rules[slot.UNITS] = 1
     member, comp = core.member, core.comp
     member["run"][: len(run)] = run
@@ -144,6 +146,31 @@ def write_units(core: Core, units: Units, run: np.ndarray) -> None:
     rows = np.arange(len(run))
     member["call"][: len(run)] = np.searchsorted(of, rows, side="left")
     member["call_last"][: len(run)] = np.searchsorted(of, rows, side="right")
+
+
+def _ended_together(
+    core: Core, crew: np.ndarray, offset: np.ndarray, run: np.ndarray, het_end: str
+) -> np.ndarray:
+    """What members take if those that start together end together: with the first of them, or the last.
+
+    Each is still killed at its own limit.
+    """
+    run, comp, place = run.copy(), core.comp, core.place
+    if (comp["first"][crew] == comp["last"][crew]).any():
+        return run
+    for time in np.unique(offset[crew]):
+        rows = np.sort(crew[offset[crew] == time])
+        at = comp["first"][rows]
+        allowed = place["limit"][at] + core.rules[slot.OVERRUN]
+        takes = np.minimum(run[rows], allowed)
+        if het_end == "leader":
+            run[rows[1:]] = takes[0]
+            comp["fails"][rows[1:]] = comp["fails"][rows[0]]
+        else:
+            run[rows] = np.maximum(run[rows], takes.max())
+        place["duration"][at] = np.minimum(run[rows], allowed)
+        place["killed"][at] = run[rows] > allowed
+    return run
 
 
 def room_for_rects(units: Units, pools: int) -> int:

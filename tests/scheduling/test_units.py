@@ -98,6 +98,35 @@ def test_keeping_promises_plans_units_whole() -> None:
         Policy.resolve({"backfill": "conservative", "replan": "keep", "delay": "reserved"})
 
 
+@pytest.mark.parametrize(
+    ("het_end", "ends", "states"),
+    [
+        ("component", [4, 9, 2], ["COMPLETED", "TIMEOUT", "COMPLETED"]),
+        ("leader", [4, 4, 4], ["COMPLETED", "COMPLETED", "COMPLETED"]),
+        ("longest", [9, 9, 9], ["COMPLETED", "TIMEOUT", "COMPLETED"]),
+    ],
+)
+def test_members_end_each_by_itself_or_together(het_end: str, ends: list[int], states: list[str]) -> None:
+    """
+    A  UUUU......      U runs 4 s; V would run 12 s, its limit is 9; W runs 2 s
+    B  VVVVVVVVV
+    B  WW.......
+    """
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 1}, {"name": "B", "nodes": 2}]})
+    trace = Workload.from_columns(
+        modular_job_id=[1, 1, 1],
+        submit_time=0,
+        partition=["A", "B", "B"],
+        nodes=1,
+        run_time=[4, 12, 2],
+        time_limit=[20, 9, 20],
+    )
+    result = simulate(system, trace, Policy.resolve({"backfill": "easy", "het_end": het_end}))
+    result.check()
+    assert result.components["end_time"].tolist() == ends
+    assert list(result.components["state"]) == states
+
+
 def test_a_member_cancelled_while_it_waits_takes_the_others_along() -> None:
     """
     A  BBBBBBBBBB       B holds A for 10 s; job 2 asks for A and B; its second component is cancelled at 3
