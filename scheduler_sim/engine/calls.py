@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from scheduler_sim.engine.appointments import move_next_appointments, stays_free
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import changed_by_hand, satisfy_by_call
+from scheduler_sim.engine.life import changed_by_hand, expect_calls, satisfy_by_call
 from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
-from scheduler_sim.engine.state import EXTEND, NOW, OVERRUN, RUNNING, WF_API, Core
+from scheduler_sim.engine.state import EXTEND, OVERRUN, RUNNING, WF_API, Core
 
 
 @part
 def come_to_pass(core: Core, number: int) -> None:
-    """A call, if the component that makes it still runs, and is the run for which it was noted."""
+    """A component calls, if it still runs: an operator may have given it less time."""
     call = core.call[number]
-    if core.comp[call.row].state != RUNNING or core.comp[call.row].start + call.after != core.clock[NOW]:
+    if core.comp[call.row].state != RUNNING:
         return
     if call.kind == WF_API:
         satisfy_by_call(core, call.row)
@@ -31,6 +31,8 @@ def _extend(core: Core, row: int) -> None:
     planned = core.comp[row].start + limit
     if stays_free(core, placement, planned, planned + more, -1):
         forget_end(core, row)
+        known = core.place[placement].duration - 1
         change_limit(core, placement, limit + more, core.member[row].run, core.rules[OVERRUN])
+        expect_calls(core, row, known)
         plan_end(core, row)
         changed_by_hand(core)

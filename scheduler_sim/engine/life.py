@@ -167,12 +167,27 @@ def start(core: Core, row: int, placement: int) -> None:
         add_release(core, everywhere(core), planned, row, core.place[placement].nodes)
         begins(core, row)
     push_end(core, core.comp[row].end, row)
-    if core.rules[UNITS]:
-        for i in range(core.member[row].call, core.member[row].call_last):
-            push_end(core, now + core.call[i].after, CALLS + i)
+    expect_calls(core, row, -1)
     count_pending(core, row, -1)
     _tell(core, row)
     _satisfy_started(core, row)
+
+
+@part
+def expect_calls(core: Core, row: int, known: int) -> None:
+    """Note the calls ``row`` will make while it runs, those after its first ``known`` s."""
+    if core.rules[UNITS]:
+        for i in range(core.member[row].call, core.member[row].call_last):
+            if known < core.call[i].after < core.place[core.comp[row].placed].duration:
+                push_end(core, core.comp[row].start + core.call[i].after, CALLS + i)
+
+
+@part
+def _forget_calls(core: Core, row: int) -> None:
+    """``row`` ends before its time: calls to come are not made."""
+    if core.rules[UNITS] and core.clock[NOW] < core.comp[row].end:
+        for i in range(core.member[row].call, core.member[row].call_last):
+            drop_end(core, CALLS + i)
 
 
 @part
@@ -222,6 +237,7 @@ def vacate(core: Core, row: int, state: int) -> bool:
     now, placement = core.clock[NOW], core.comp[row].placed
     module = core.place[placement].module
     planned = core.comp[row].start + core.place[placement].limit
+    _forget_calls(core, row)
     core.comp[row].state = state
     core.comp[row].end = now
     kept_s = _completing_s(core, row, state)
