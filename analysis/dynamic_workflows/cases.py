@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim import Recipe, System
+from scheduler_sim import Recipe, System, Workload
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.generation.generate import Generated
 from scheduler_sim.generation.scenarios import SCENARIOS, HandOver, hand_over
@@ -23,9 +23,8 @@ JOBS = 1000
 EXTENSION_PERCENT = {24: 13, 33: 20}
 """Probability (%) that a component is followed by another one, for each share (%) of jobs in workflows."""
 
-PART_SHARES, PART_DELAYS, PART_WORKFLOWS, PART_LOAD, PART_PLANNER = (
-    *("shares", "delays", "workflows", "load", "planner"),
-)
+PART_SHARES, PART_DELAYS, PART_WORKFLOWS, PART_LOAD = "shares", "delays", "workflows", "load"
+PART_VARIANTS = "variants"
 WITH_DELAY = tuple(name for name in SCENARIOS if "DELAY" in name)
 
 EXACT, HALF_WRONG = "exact", "exact ± 50 %"
@@ -37,7 +36,14 @@ DELAY_RANGES = {
 """Least and most of the producer's requested time after which a consumer is due."""
 
 WORKFLOW_PERCENTS = (10, 20, 30, 40, 50, 60)
-LOADS = (0.3, 0.5, 0.7, 0.9, 1.1)
+LOADS = (0.3, 0.5, 0.7, 0.9)
+
+AS_D23, RESERVED, OWN_LIMITS, OWN_LIMITS_EXACT = (
+    "as in D2.3",
+    "delay: reserved",
+    "own limits",
+    "own limits, exact delays",
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Case:
     workflows : how many jobs are in workflows, as a recipe has it.
     load : offered load of each module; None for that of the model.
     delays : EXACT, HALF_WRONG, or None for those of the recipe.
+    own_limits : components ask for their own requested times, not for the sum over their workflow.
     settings : keys of the policy that differ from its own.
     """
 
@@ -59,6 +66,7 @@ class Case:
     scenarios: tuple[str, ...] = SCENARIOS
     load: float | None = None
     delays: str | None = None
+    own_limits: bool = False
     settings: tuple[tuple[str, Any], ...] = ()
 
     def generated(self, system: System, jobs: int, seed: int) -> Generated:
@@ -67,6 +75,13 @@ class Case:
         if self.delays is not None:
             _rewrite_delays(generated, off_by=0.0 if self.delays == EXACT else 0.5)
         return generated
+
+    def workload(self, generated: Generated, scenario: str) -> Workload:
+        """Write a scenario."""
+        workload = generated.scenario(scenario)
+        if self.own_limits:
+            return workload.replace(time_limit=generated.base.time_limit)
+        return workload
 
     def recipe(self, system: System, jobs: int) -> Recipe:
         """Return the recipe: that of D2.3, section 3.4.2, but for what the case changes."""
@@ -97,13 +112,15 @@ def cases(policy: str) -> tuple[list[Case], list[Case]]:
     ]
     workflows = [Case(PART_WORKFLOWS, f"{percent}", (("percent", percent),)) for percent in WORKFLOW_PERCENTS]
     loads = [Case(PART_LOAD, f"{load}", extension, load=load) for load in LOADS]
-    planners = [
-        Case(PART_PLANNER, f"{share} {delay}", case.workflows, WITH_DELAY, settings=(("delay", delay),))
-        for share, case in zip(EXTENSION_PERCENT, shares, strict=True)
-        for delay in ("joint", "reserved")
-        if policy != "slurm"  # it has no such key
+    variants = [
+        Case(PART_VARIANTS, AS_D23, extension, WITH_DELAY),
+        Case(PART_VARIANTS, RESERVED, extension, WITH_DELAY, settings=(("delay", "reserved"),)),
+        Case(PART_VARIANTS, OWN_LIMITS, extension, WITH_DELAY, own_limits=True),
+        Case(PART_VARIANTS, OWN_LIMITS_EXACT, extension, WITH_DELAY, own_limits=True, delays=EXACT),
     ]
-    return shares, [*delays, *workflows, *loads, *planners]
+    if policy == "slurm":  # it has no such key
+        variants = [case for case in variants if not case.settings]
+    return shares, [*delays, *workflows, *loads, *variants]
 
 
 def check_policy(policy: str) -> None:

@@ -64,7 +64,9 @@ class Conducted:
         return part[part["level"] == str(share)]
 
 
-def conduct(setup: Setup, workers: int = 1, progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
+def conduct(
+    setup: Setup, workers: int = 1, progress: Callable[[int, int], None] | None = None
+) -> pd.DataFrame:
     """Run everything, seed by seed; raises ConfigError for a policy that cannot run it.
 
     Returns
@@ -96,7 +98,7 @@ def _run_case(case: Case, system: System, setup: Setup, seed: int) -> Iterator[d
     said = hand_overs(generated)
     policy = Policy.named(setup.policy).with_settings(dict(case.settings))
     for scenario in case.scenarios:
-        result = simulate(system, generated.scenario(scenario), policy)
+        result = simulate(system, case.workload(generated, scenario), policy)
         factors = dict(zip(FACTORS, (case.part, case.level, scenario, seed), strict=True))
         yield {**factors, **measured(result, generated.base, said)}
 
