@@ -96,8 +96,16 @@ def _bars(panel: Axes, runs: pd.DataFrame, title: str, axis: str, names: dict[st
         )
         for at, one in zip(x, found, strict=True):
             top = one.high if np.isfinite(one.high) else one.value
+            box = {"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
             panel.annotate(
-                number(one.value), (at, top), (0, 2), textcoords="offset points", ha="center", fontsize=7
+                number(one.value),
+                (at, top),
+                (0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=7,
+                bbox=box,
+                zorder=4,
             )
     _scenario_axis(panel, title, axis)
     panel.set_ylim(0, 1.28 * panel.get_ylim()[1])
@@ -138,7 +146,7 @@ def _overlap(panel: Axes, runs: pd.DataFrame) -> None:
     _scenario_axis(panel, "d  Node-seconds of workflows, by normalised run time", "share (%)")
     panel.set_ylim(0, 128)
     panel.set_yticks(range(0, 101, 20))
-    panel.legend(loc="upper center", fontsize=8, ncols=3, columnspacing=1, handlelength=1.4)
+    panel.legend(loc="upper center", fontsize=7.5, ncols=3, columnspacing=0.8, handlelength=1.2)
 
 
 def _scenario_axis(panel: Axes, title: str, axis: str) -> None:
@@ -148,7 +156,14 @@ def _scenario_axis(panel: Axes, title: str, axis: str) -> None:
     panel.grid(visible=False, axis="x")
 
 
-def varied_figure(runs: pd.DataFrame, levels: Sequence[str], title: str, axis: str, numeric: bool) -> Figure:
+def varied_figure(
+    runs: pd.DataFrame,
+    levels: Sequence[str],
+    title: str,
+    axis: str,
+    numeric: bool,
+    reference: tuple[str, pd.DataFrame] | None = None,
+) -> Figure:
     """Draw four measures of the scenarios over what is varied.
 
     Parameters
@@ -156,6 +171,7 @@ def varied_figure(runs: pd.DataFrame, levels: Sequence[str], title: str, axis: s
     runs : one row a level, scenario and seed. levels : in the order of the x axis.
     title, axis : of the figure, and of the x axis, with its unit.
     numeric : levels are numbers on a scale; else names side by side.
+    reference : name and runs of what does not vary, drawn as a horizontal line.
     """
     scenarios = [name for name in SCENARIOS if (runs["scenario"] == name).any()]
     places = np.array([float(level) for level in levels]) if numeric else np.arange(len(levels), dtype=float)
@@ -168,10 +184,13 @@ def varied_figure(runs: pd.DataFrame, levels: Sequence[str], title: str, axis: s
                 own = runs[runs["scenario"] == scenario]
                 shift = (i - (len(scenarios) - 1) / 2) * apart
                 _line(panel, places + shift, own, levels, measure, scenario)
+            if reference is not None:
+                level = mean(reference[1], measure).value
+                panel.axhline(level, color="black", linewidth=1, linestyle=(0, (2, 2)), label=reference[0])
             panel.set_title(name)
             panel.set_ylabel(unit)
             panel.set_xticks(places, levels)
-            panel.set_ylim(0, 105 if measure == "overlapped" else None)
+            panel.set_ylim(*((-4, 104) if measure == "overlapped" else (0, None)))
         for panel in panels[1]:
             panel.set_xlabel(axis)
         handles, names = panels[0, 0].get_legend_handles_labels()

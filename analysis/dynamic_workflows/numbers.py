@@ -11,6 +11,7 @@ from scheduler_sim.metrics.comparison import compare
 from scheduler_sim.metrics.intervals import CONFIDENCE, Interval, t_half_width
 
 REPLICATE = "seed"
+MOST_DIGITS = 5
 
 
 def mean(runs: pd.DataFrame, measure: str) -> Interval:
@@ -25,7 +26,9 @@ def means(runs: pd.DataFrame, by: str, levels: Sequence[str], measure: str) -> l
     return [mean(runs[runs[by] == level], measure) for level in levels]
 
 
-def change(runs: pd.DataFrame, measure: str, level: str, baseline: str, by: str = "scenario") -> dict[str, Any]:
+def change(
+    runs: pd.DataFrame, measure: str, level: str, baseline: str, by: str = "scenario"
+) -> dict[str, Any]:
     """Compare two scenarios seed by seed: the row of ``scheduler_sim.metrics.comparison.compare``."""
     both = runs[runs[by].isin((level, baseline))]
     table = compare(both, measure, by, baseline, replicate=REPLICATE, confidence=CONFIDENCE)
@@ -40,10 +43,17 @@ def number(value: float) -> str:
 
 
 def with_interval(found: Interval, unit: str = "") -> str:
-    """Write a mean and its interval: ``12.6 h (11.9 to 13.2)``; the interval is left out of a single seed."""
+    """Write a mean and its interval: ``12.6 h (11.9 to 13.2)``, with enough digits to tell them apart.
+
+    The interval is left out where it has no width, and of a single seed.
+    """
+    if not found.low < found.high:
+        return f"{number(found.value)}{unit}"
     digits = len(number(found.value).partition(".")[2])
-    ends = f" ({found.low:,.{digits}f} to {found.high:,.{digits}f})"
-    return f"{number(found.value)}{unit}{ends if found.low == found.low else ''}"
+    while digits < MOST_DIGITS and round(found.low, digits) == round(found.high, digits):
+        digits += 1
+    value, low, high = (f"{part:,.{digits}f}" for part in found)
+    return f"{value}{unit} ({low} to {high})"
 
 
 def in_percent(row: dict[str, Any]) -> str:

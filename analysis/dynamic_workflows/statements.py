@@ -102,22 +102,19 @@ def _from_to(row: dict[str, Any]) -> str:
 
 
 TINY = (
-    "a workflow that works for seconds and waits inside for an hour counts in the hundreds, and such workflows make"
-    " the mean; the rows below, by sums and medians, weigh less on them"
+    "a workflow that works for seconds and waits inside for an hour counts in the hundreds, and such"
+    " workflows make the mean; the next row, by sums or the median, weighs less on them"
 )
 CPU_TIME = (
-    "D2.3 does not define its CPU time. Of the node-seconds of *all* jobs it would be {of_all} here, and the time"
-    " really saved by overlapping is {saved} of the workflows' run times. What else may differ: their scheduler"
-    " looks at the queue at intervals and at the first jobs only, so that a call is answered late; ours at once"
+    "D2.3 does not define its CPU time. Of the node-seconds of *all* jobs it would be {of_all} here; the time"
+    " really saved by overlapping is {saved} of the workflows' run times. Their scheduler looks at the queue at"
+    " intervals and at some of its jobs only, so that it answers calls late, ours at once: what that makes we"
+    " have not measured"
 )
 
 STATEMENTS = (
-    Statement(
-        "In DEP the normalised run time is always 1 or larger (16 a)", always("DEP", ("overlapped",))
-    ),
-    Statement(
-        "In HET it is always below 1 (16 a)", always("HET", ("back_to_back", "not_overlapped"))
-    ),
+    Statement("In DEP the normalised run time is always 1 or larger (16 a)", always("DEP", ("overlapped",))),
+    Statement("In HET it is always below 1 (16 a)", always("HET", ("back_to_back", "not_overlapped"))),
     Statement(
         "The API lowers it significantly in DEP (16 a, 17 a): mean over all jobs",
         changes("normalized_all", "DEP+API", "DEP", down=True),
@@ -150,8 +147,8 @@ STATEMENTS = (
     Statement(
         "… slowdown",
         changes("slowdown", "HET+DELAY+API", "HET", down=True),
-        why="in HET consumers that wait for data are written with longer run times, which makes their slowdowns"
-        " smaller: see the next row",
+        why="in HET consumers that wait for data are written with longer run times, which makes their"
+        " slowdowns smaller: see the next row",
     ),
     Statement(
         "… slowdown, all scenarios by the run times of DEP",
