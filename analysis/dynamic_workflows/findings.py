@@ -43,13 +43,15 @@ def _default(conducted: Conducted) -> str | None:
     own = runs[runs["scenario"] == CALLED]
     waiting = 100 * (own["workflow_wait_h"].mean() + own["workflow_internal_wait_h"].mean())
     waiting /= own[RESPONSE].mean()
-    if not (best and gain["change_high"] < 0 and waiting > 50):
+    harmless = change(runs, OUTSIDE, CALLED, DEP)["change_high"] < NOT_WORSE_PERCENT
+    if not (best and harmless and gain["change_high"] < 0 and waiting > 50):
         return None
     return (
-        "**Offer DEP+API to everybody.** With 33 % of the jobs in workflows it has the shortest mean wait of all"
-        f" jobs, {_of(runs, CALLED, WAIT, ' h')}, and the shortest mean response of workflows,"
-        f" {_of(runs, CALLED, RESPONSE, ' h')}. It harms nobody. It also gains little: against DEP that response"
-        f" changes by {in_percent(gain)}, as {waiting:.0f} % of it is waiting in the queue, which no call shortens."
+        "**Offer DEP+API to everybody.** With 33 % of the jobs in workflows it has the shortest mean wait of"
+        f" all jobs, {_of(runs, CALLED, WAIT, ' h')}, and the shortest mean response of workflows,"
+        f" {_of(runs, CALLED, RESPONSE, ' h')}. It harms nobody. It also gains little: against DEP that"
+        f" response changes by {in_percent(gain)}, as {waiting:.0f} % of it is waiting in the queue, which no"
+        " call shortens."
     )
 
 
@@ -63,11 +65,11 @@ def _overlap(conducted: Conducted) -> str | None:
         return None
     return (
         "**Offer HET+DELAY+API to those whose components must run side by side**, as to stream data over the"
-        f" network: {_of(runs, ALL, 'overlapped', ' %')} of their node-seconds are in workflows that overlap; in"
-        f" DEP+API {_of(runs, CALLED, 'overlapped', ' %')}, by luck. They pay for it themselves: against DEP+API"
-        f" their response changes by {in_percent(price)}. Against HET the wait of all jobs changes by"
-        f" {in_percent(relief)}, and nodes that idle until data are ready cost {_of(runs, ALL, 'idle', ' %')} of"
-        f" the workflows' work instead of {_of(runs, HET, 'idle', ' %')}."
+        f" network: {_of(runs, ALL, 'overlapped', ' %')} of their node-seconds are in workflows that overlap;"
+        f" in DEP+API {_of(runs, CALLED, 'overlapped', ' %')}, by luck. They pay for it themselves: against"
+        f" DEP+API their response changes by {in_percent(price)}. Against HET the wait of all jobs changes by"
+        f" {in_percent(relief)}, and nodes that idle until data are ready cost {_of(runs, ALL, 'idle', ' %')}"
+        f" of the workflows' work instead of {_of(runs, HET, 'idle', ' %')}."
     )
 
 
@@ -90,8 +92,9 @@ def _without_api(conducted: Conducted) -> str | None:
     if not row["change_low"] > 0:
         return None
     return (
-        "**Do not offer delays without the API** to users who only know what they requested: against HET+DELAY+API"
-        f" the response of workflows changes by {in_percent(row)}, as their appointments come too late."
+        "**Do not offer delays without the API** to users who only know what they requested: against"
+        f" HET+DELAY+API the response of workflows changes by {in_percent(row)}, as their appointments come"
+        " too late."
     )
 
 
@@ -104,8 +107,8 @@ def _delays(conducted: Conducted) -> str | None:
     if not alone["change_low"] > called["change_high"]:
         return None
     return (
-        f"The API makes up for most of a bad estimate: from exact delays to {worst} times the request the response"
-        f" of workflows changes by {in_percent(called)} with it, and by {in_percent(alone)} without."
+        f"The API makes up for most of a bad estimate: from exact delays to {worst} times the request the"
+        f" response of workflows changes by {in_percent(called)} with it, and by {in_percent(alone)} without."
     )
 
 
@@ -115,9 +118,9 @@ def _limits(conducted: Conducted) -> str | None:
     if not row["change_high"] < 0:
         return None
     return (
-        "**Let each component ask for its own time.** In D2.3's traces each asks for the sum of its workflow's"
-        " requested times, which few gaps can take. With its own the response of workflows changes by"
-        f" {in_percent(row)} under HET+DELAY+API, to {with_interval(mean(runs, RESPONSE), ' h')}."
+        "**Let each component ask for its own time.** In D2.3's traces each asks for the sum of its"
+        " workflow's requested times, which few gaps can take. With its own the response of workflows changes"
+        f" by {in_percent(row)} under HET+DELAY+API, to {with_interval(mean(runs, RESPONSE), ' h')}."
     )
 
 
@@ -130,8 +133,9 @@ def _reserved(conducted: Conducted) -> str | None:
         return None
     return (
         "Reserving nodes for appointments without regard to who waits, as the DEEP-EST scheduler does"
-        f" (`delay: reserved`), changes the response of workflows under HET+DELAY+API by {in_percent(own)}, and the"
-        f" wait of jobs outside by {in_percent(outside)}: it moves the price to those who ask for nothing."
+        f" (`delay: reserved`), changes the response of workflows under HET+DELAY+API by {in_percent(own)},"
+        f" and the wait of jobs outside by {in_percent(outside)}: it moves the price to those who ask for"
+        " nothing."
     )
 
 
@@ -145,8 +149,8 @@ def _many_workflows(conducted: Conducted) -> str | None:
     called = change(most, WAIT, ALL, DEP)
     return (
         "The more workflows, the dearer is every kind of HET: against DEP the wait of all jobs changes by"
-        f" {in_percent(before)} under HET with 10 % of the jobs in workflows, by {in_percent(now)} with 60 %; under"
-        f" HET+DELAY+API then by {in_percent(called)}."
+        f" {in_percent(before)} under HET with 10 % of the jobs in workflows, by {in_percent(now)} with 60 %;"
+        f" under HET+DELAY+API then by {in_percent(called)}."
     )
 
 
