@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ MARKS = ("o", "s", "^", "D", "v")
 STYLE = {name: (COLOURS[i], DASHES[i], MARKS[i]) for i, name in enumerate(SCENARIOS)}
 """Colour, dashes and mark of each scenario's line."""
 
-ERROR = {"ecolor": "black", "elinewidth": 1, "capsize": 2.5}
+ERROR: dict[str, Any] = {"ecolor": "black", "elinewidth": 1, "capsize": 2.5}
 INTERVALS = "Marks: 95 % intervals of the mean over {seeds} seeds"
 
 VARIED = (
@@ -134,7 +134,7 @@ def _overlap(panel: Axes, runs: pd.DataFrame) -> None:
             linewidth=0.6,
             label=name,
         )
-        for at, height, low in zip(x, heights, bottom, strict=True):
+        for at, height, low in zip(x.tolist(), heights, bottom, strict=True):
             if height >= 5:
                 box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
                 text = f"{height:.0f} %"

@@ -28,7 +28,7 @@ def means(runs: pd.DataFrame, by: str, levels: Sequence[str], measure: str) -> l
 
 def change(
     runs: pd.DataFrame, measure: str, level: str, baseline: str, by: str = "scenario"
-) -> dict[str, Any]:
+) -> dict[Any, Any]:
     """Compare two scenarios seed by seed: the row of ``scheduler_sim.metrics.comparison.compare``."""
     both = runs[runs[by].isin((level, baseline))]
     table = compare(both, measure, by, baseline, replicate=REPLICATE, confidence=CONFIDENCE)
@@ -56,7 +56,7 @@ def with_interval(found: Interval, unit: str = "") -> str:
     return f"{value}{unit} ({low} to {high})"
 
 
-def in_percent(row: dict[str, Any]) -> str:
+def in_percent(row: dict[Any, Any]) -> str:
     """Write a change: ``+49 % (+42 to +56)``; digits as the interval is wide."""
     low, high = row["change_low"], row["change_high"]
     digits = 0 if not high - low < 4 else 1

@@ -144,7 +144,7 @@ def _variants(conducted: Conducted) -> Iterator[str]:
     runs = conducted.part(PART_VARIANTS)
     rows = (
         (
-            level,
+            str(level),
             scenario,
             *(with_interval(mean(own[own["scenario"] == scenario], name)) for name in VARIANT_MEASURES),
         )
