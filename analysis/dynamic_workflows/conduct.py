@@ -1,0 +1,128 @@
+"""All runs of the study: seeds on one or two processes, the same table on either."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.dynamic_workflows.cases import (
+    JOBS,
+    PART_SHARES,
+    SYSTEM,
+    Case,
+    cases,
+    check_policy,
+    hand_overs,
+    scenario_levels,
+)
+from analysis.dynamic_workflows.measures import measured
+from scheduler_sim import Policy, System, __version__, simulate
+
+MOST_WORKERS = 2
+RUNS, SETUP = "runs.csv", "setup.json"
+FACTORS = ("part", "level", "scenario", "seed")
+DIGITS = "%.6g"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is run. ``seeds`` of D2.3's cases, ``seeds_beyond`` of the others; ``jobs`` a module."""
+
+    seeds: int = 100
+    seeds_beyond: int = 20
+    jobs: int = JOBS
+    policy: str = "conservative"
+
+    def simulations(self) -> tuple[int, int]:
+        """Count them: of D2.3's cases, and beyond."""
+        main, beyond = cases(self.policy)
+        return self.seeds * scenario_levels(main), self.seeds_beyond * scenario_levels(beyond)
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """The runs, one row each, and what was run by which version."""
+
+    runs: pd.DataFrame
+    setup: Setup
+    version: str
+
+    def part(self, name: str) -> pd.DataFrame:
+        """Return the runs of a part."""
+        return self.runs[self.runs["part"] == name]
+
+    def main(self, share: int) -> pd.DataFrame:
+        """Return the runs with 24 or 33 % of the jobs in workflows."""
+        part = self.part(PART_SHARES)
+        return part[part["level"] == str(share)]
+
+
+def conduct(
+    setup: Setup, workers: int = 1, progress: Callable[[int, int], None] | None = None
+) -> pd.DataFrame:
+    """Run everything, seed by seed; raises ConfigError for a policy that cannot run it.
+
+    Returns
+    -------
+    One row a run: ``FACTORS`` and ``measures.MEASURES``, in the order of the cases, then seeds.
+    """
+    check_policy(setup.policy)
+    task, rows = partial(run_seed, setup), []
+    total = max(setup.seeds, setup.seeds_beyond)
+    for number, found in enumerate(_mapped(task, range(1, total + 1), workers), start=1):
+        rows += found
+        if progress is not None:
+            progress(number, total)
+    runs = pd.DataFrame(rows)
+    order = pd.factorize(runs["part"] + "/" + runs["level"] + "/" + runs["scenario"])[0]
+    return runs.assign(order=order).sort_values(["order", "seed"], kind="stable").drop(columns="order")
+
+
+def run_seed(setup: Setup, seed: int) -> list[dict[str, Any]]:
+    """Run every case with one seed, nothing through files."""
+    main, beyond = cases(setup.policy)
+    chosen = (main if seed <= setup.seeds else []) + (beyond if seed <= setup.seeds_beyond else [])
+    system = System.from_yaml(SYSTEM)
+    return [row for case in chosen for row in _run_case(case, system, setup, seed)]
+
+
+def _run_case(case: Case, system: System, setup: Setup, seed: int) -> Iterator[dict[str, Any]]:
+    generated = case.generated(system, setup.jobs, seed)
+    said = hand_overs(generated)
+    policy = Policy.named(setup.policy).with_settings(dict(case.settings))
+    for scenario in case.scenarios:
+        result = simulate(system, case.workload(generated, scenario), policy)
+        factors = dict(zip(FACTORS, (case.part, case.level, scenario, seed), strict=True))
+        yield {**factors, **measured(result, generated.base, said)}
+
+
+def _mapped(task: Callable[[int], Any], seeds: Sequence[int], workers: int) -> Iterator[Any]:
+    """Carry out the task for each seed, in their order, on at most ``MOST_WORKERS`` processes."""
+    if min(workers, MOST_WORKERS) < 2:
+        yield from map(task, seeds)
+        return
+    with get_context("spawn").Pool(MOST_WORKERS) as pool:
+        yield from pool.imap(task, seeds)
+
+
+def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:
+    """Write the runs and what they are, so that :func:`load` gives the same anywhere."""
+    folder.mkdir(parents=True, exist_ok=True)
+    runs.to_csv(folder / RUNS, index=False, float_format=DIGITS, lineterminator="\n")
+    document = {"version": __version__, **setup.__dict__}
+    (folder / SETUP).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> Conducted:
+    """Read what :func:`save` wrote."""
+    document = json.loads((folder / SETUP).read_text(encoding="utf-8"))
+    version = document.pop("version")
+    runs = pd.read_csv(folder / RUNS, dtype={"part": str, "level": str, "scenario": str})
+    return Conducted(runs, Setup(**document), version)
