@@ -17,10 +17,11 @@ import pandas as pd
 
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core, UnitSizes
-from scheduler_sim.errors import InputError
+from scheduler_sim.metrics.ties import connected
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.validation import problem
 
 CALL_KINDS = {"WF_API": slot.WF_API, "EXTEND_JOB": slot.EXTEND_JOB}
 """Calls by their names in traces, in capitals; a number alone is WF_API."""
@@ -83,8 +84,9 @@ def find_units(workload: Workload, placements: Placements, *, only_jobs: bool = 
     ties, apart = _without_own(ties, edges, job)
     group = np.where(apart, -1 - np.arange(count), job)  # who follows has left its job
     head = _first_of_each(group)
-    label = _connected(count, ties, np.arange(count), head)
+    label = _joined(ties, head)
     bound = _bound(ties, _first_of_each(_pairs(label, job)), several)
+    _refuse_circles(workload, rows, bound)
     tied = np.zeros(count, dtype=bool)
     tied[ties["row"]] = True
     own = np.where(tied | ~waits, delay, 0)
@@ -211,7 +213,7 @@ def by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> pd.Da
 def _without_own(ties: pd.DataFrame, edges: pd.DataFrame, job: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
     """The ties that count; who is apart from its job: who waits for its own unit, or is tied to such."""
     count = len(job)
-    label = _connected(count, ties, np.arange(count), _first_of_each(job))
+    label = _joined(ties, _first_of_each(job))
     row, after = edges["row"].to_numpy(), edges["after_row"].to_numpy()
     alone = np.zeros(count, dtype=bool)
     alone[row[label[row] == label[after]]] = True
@@ -236,15 +238,10 @@ def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return pd.factorize(one * (int(other.max(initial=0)) + 1) + other)[0]
 
 
-def _connected(count: int, ties: pd.DataFrame, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """int64[n]: equal for all who are connected by ties and by pairs of rows."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    row = np.concatenate([ties["row"], one])
-    after = np.concatenate([ties["after_row"], other])
-    graph = coo_array((np.ones(len(row), dtype=np.int8), (row, after)), shape=(count, count))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
+def _joined(ties: pd.DataFrame, head: np.ndarray) -> np.ndarray:
+    """int64[n]: equal for all who are connected by ties, and each with its head."""
+    one = np.concatenate([ties["row"], np.arange(len(head))])
+    return connected(len(head), one, np.concatenate([ties["after_row"], head]))
 
 
 def _bound(ties: pd.DataFrame, head: np.ndarray, several: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -258,12 +255,33 @@ def _offsets(bound: tuple[np.ndarray, np.ndarray], own: np.ndarray) -> np.ndarra
     """Offset of who each is bound to, and its own delay; the latest where it is bound to several."""
     row, after = bound
     offset = np.zeros(len(own), dtype=np.int64)
-    for _ in range(len(row) + 1):
+    while True:
         known = offset.copy()
         np.maximum.at(offset, row, known[after] + own[row])
         if (offset == known).all():
             return offset
-    raise InputError("a circle of DYNAMIC dependencies and delays; allowed: chains that begin somewhere")
+
+
+def _refuse_circles(workload: Workload, rows: np.ndarray, bound: tuple[np.ndarray, np.ndarray]) -> None:
+    """Raise TraceError, with the line, where who counts its delay from whom leads round in a circle."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    row, after = bound
+    graph = coo_array((np.ones(len(row), dtype=np.int8), (row, after)), shape=(len(rows), len(rows)))
+    _, label = connected_components(graph, directed=True, connection="strong")
+    circular = row[label[row] == label[after]]
+    if len(circular):
+        first = int(rows[circular.min()])
+        raise problem(
+            workload.table,
+            workload.source,
+            first,
+            "dependency_ids",
+            "delays and DYNAMIC dependencies form a circle",
+            str(workload.table["dependency_ids"].iloc[first]),
+            "DYNAMIC dependencies that lead back to no component, nor to its job",
+        )
 
 
 def _crews(label: np.ndarray, offset: np.ndarray) -> Iterator[np.ndarray]:

@@ -127,6 +127,23 @@ def test_members_end_each_by_itself_or_together(het_end: str, ends: list[int], s
     assert list(result.components["state"]) == states
 
 
+def test_a_circle_of_delays_is_an_error_with_its_row() -> None:
+    """Component 2 starts with 3, which starts with the first component of its job, which starts after 2."""
+    trace = Workload.from_columns(
+        component_id=[1, 2, 3, 4],
+        modular_job_id=[1, 1, 2, 2],
+        submit_time=0,
+        partition="A",
+        nodes=1,
+        run_time=1,
+        dependency_ids=["", "4", "2", ""],
+        dependency_kinds=["", "DYNAMIC", "DYNAMIC", ""],
+    )
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 9}]})
+    with pytest.raises(InputError, match="circle in row 1"):
+        simulate(system, trace, "easy")
+
+
 def test_a_member_cancelled_while_it_waits_takes_the_others_along() -> None:
     """
     A  BBBBBBBBBB       B holds A for 10 s; job 2 asks for A and B; its second component is cancelled at 3
