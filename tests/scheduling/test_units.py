@@ -127,6 +127,42 @@ def test_members_end_each_by_itself_or_together(het_end: str, ends: list[int], s
     assert list(result.components["state"]) == states
 
 
+@pytest.mark.parametrize("policy", [{}, {"backfill": "easy"}, {"backfill": "conservative", "replan": "keep"}])
+def test_who_is_late_comes_first_when_the_nodes_are_back(policy: dict[str, Any]) -> None:
+    """
+    B  U.............     U starts at 0, and V is expected on both nodes of A at 5
+    A  ...xxxxxxVVWW.     a node of A is out of service from 3 to 9; W (2 nodes, from 4 on) waits behind V
+    A  .........VVWW.
+    """
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 1}]})
+    trace = Workload.from_columns(
+        modular_job_id=[1, 1, 2],
+        submit_time=[0, 0, 4],
+        partition=["B", "A", "A"],
+        nodes=[1, 2, 2],
+        run_time=[1, 2, 2],
+        time_limit=[1, 2, 2],
+        delay=[-1, 5, -1],
+    )
+    simulation = Simulation(system, trace, Policy.resolve(policy))
+
+    def operator() -> Any:
+        yield simulation.env.timeout(3)
+        simulation.drain("A", 1)
+        yield simulation.env.timeout(6)
+        simulation.resume("A", 1)
+
+    simulation.process(operator())
+    result = simulation.run()
+    result.check()
+    table = result.components
+    assert table["start_time"].tolist() == [0, 9, 11]
+    assert table["eligible_time"].tolist() == [0, 5, 4]
+    assert table["wait_resources"].tolist()[1] == 4
+    workflow = result.metrics["workflow"]
+    assert (workflow["appointments"], workflow["late"], workflow["lateness"]["max"]) == (1, 1, 4)
+
+
 def test_a_circle_of_delays_is_an_error_with_its_row() -> None:
     """Component 2 starts with 3, which starts with the first component of its job, which starts after 2."""
     trace = Workload.from_columns(
