@@ -70,6 +70,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
             waits=(Wait("dependency", until - submit, 1.0),),
             reason=_why_never_eligible(result.manifest, facts, str(policy.get("backfill"))),
         )
+    said = replace(said, notes=_of_its_job(result, facts))
     if eligible > submit:
         said = replace(said, dependency=_dependency(table, row, facts))
     if until > eligible:
@@ -96,7 +97,25 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> E
         phase_count=len(phases),
         phase_seconds=sum(phase.seconds for phase in phases),
         overtaking=replay.overtaking(),
-        notes=tuple(_notes(rules, waits, resources, shown, len(view.instants()), said.request)),
+        notes=(*said.notes, *_notes(rules, waits, resources, shown, len(view.instants()), said.request)),
+    )
+
+
+def _of_its_job(result: Result, facts: dict[str, Any]) -> tuple[str, ...]:
+    """Say of a component of a heterogeneous job that it does not start by itself."""
+    job, slurm = (
+        int(facts["modular_job_id"]),
+        (result.manifest.get("policy") or {}).get("backfill") == "slurm",
+    )
+    count = int(np.count_nonzero(ints(result.components, "modular_job_id") == job))
+    if count == 1 or not (slurm or (result.manifest.get("counts") or {}).get("units")):
+        return ()
+    text = f"It is one of {count:,} components of job {job}, which start together, once all have their nodes"
+    if slurm:
+        return (f"{text}; only the backfill scheduler starts them.",)
+    return (
+        f"{text}. One with a delay gets an appointment when they do, and is eligible when that comes; one that"
+        " waits for another of its own job starts by itself.",
     )
 
 

@@ -40,6 +40,19 @@ def test_easy_names_the_shadow_time_and_the_extra_nodes():
     assert not said.notes
 
 
+def test_a_component_of_a_heterogeneous_job_is_told_to_start_with_the_others():
+    """Job 2 needs a node of A, where nothing runs, and one of B, which job 1 holds until 9."""
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 1}, {"name": "B", "nodes": 1}]})
+    trace = Workload.from_columns(
+        modular_job_id=[1, 2, 2], submit_time=0, partition=["B", "A", "B"], nodes=1, run_time=9, time_limit=9
+    )
+    said = explain(simulate(system, trace, "easy"), 2)
+    assert seconds(said)["resources"] == 9
+    assert "one of 2 components of job 2, which start together" in words(said)
+    assert "appointment" in words(said)
+    assert "start together" not in words(explain(simulate(system, trace, "easy"), 1))
+
+
 def test_extra_nodes_taken_in_the_same_pass_by_a_later_component_count_as_extra():
     runs = [Run(0, 0, 100, 2), Run(1, 100, 100, 9), Run(5, 200, 300, 2), Run(5, 5, 300, 1)]
     verdict = explain(schedule(runs, {"CM": 10}, EASY), 3).phases[0].verdict
