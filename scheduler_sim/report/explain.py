@@ -110,12 +110,12 @@ def _of_its_job(result: Result, facts: dict[str, Any]) -> tuple[str, ...]:
     count = int(np.count_nonzero(ints(result.components, "modular_job_id") == job))
     if count == 1 or not (slurm or (result.manifest.get("counts") or {}).get("units")):
         return ()
-    text = f"It is one of {count:,} components of job {job}, which start together, once all have their nodes"
+    text = f"It is one of {count:,} components of job {job}, which start together, once all have nodes"
     if slurm:
         return (f"{text}; only the backfill scheduler starts them.",)
     return (
-        f"{text}. One with a delay gets an appointment when they do, and is eligible when that comes; one that"
-        " waits for another of its own job starts by itself.",
+        f"{text}. One with a delay gets an appointment when they do, and is eligible when that comes; one"
+        " that waits for another of its own job starts by itself.",
     )
 
 
