@@ -35,15 +35,15 @@ def told(result: Result, *names: str) -> list[list[Any]]:
 
 def test_backfill_alone_starts_it_and_it_blocks_its_partition_for_the_main_scheduler() -> None:
     """
-    A  .UUUUUU.     job 1 is U and V, submitted at 1; nothing runs, yet it starts with the pass of backfill
-    B  .VVVVVV.
-    W (A, 1 node, submitted at 2) would fit beside U at once, but waits behind it for the main scheduler
+    A  ...........UUU     job 2 is U and V, submitted at 2 after a pass of backfill: they wait for the next
+    B  XX.........VVV
+    W (A, 1 node, submitted at 3) fits beside U; alone it starts at once, behind job 2 it waits as well
     """
-    run = simulation([(1, 1, "A", 1, 30, 1), (1, 1, "B", 1, 30, 1), (2, 2, "A", 1, 5, 1)]).run()
-    (starts,) = told(run, "start_time")
-    ((alone,),) = told(simulation([(2, 2, "A", 1, 5, 1)]).run(), "start_time")
-    assert starts[0] == starts[1]
-    assert alone < starts[0] <= starts[2]
+    first, job = (1, 0, "B", 1, 2, 1), [(2, 2, "A", 1, 30, 1), (2, 2, "B", 1, 30, 1)]
+    ((_, alone),) = told(simulation([first, (3, 3, "A", 1, 5, 1)]).run(), "start_time")
+    (starts,) = told(simulation([first, *job, (3, 3, "A", 1, 5, 1)]).run(), "start_time")
+    assert starts[1] == starts[2] > 5
+    assert alone < 5 < starts[3]
 
 
 def test_components_wait_for_each_other() -> None:
