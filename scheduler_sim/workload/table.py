@@ -64,7 +64,8 @@ class Workload:
         """Build a workload in Python from sequences of equal length, or single values.
 
         ``nodes``, ``submit_time`` and ``run_time`` are needed; components are numbered from 1
-        and are jobs of their own unless ids are given; every other column has its default.
+        and are jobs of their own unless ids are given (those of one modular_job_id are a heterogeneous
+        job); every other column has its default.
 
         Examples
         --------
@@ -75,6 +76,9 @@ class Workload:
         missing = [name for name in ("nodes", "submit_time", "run_time") if name not in columns]
         if missing:
             raise TraceError(f"a workload needs the column{'s' * (len(missing) > 1)} {', '.join(missing)}")
+        if "components_total" not in columns and np.ndim(columns.get("modular_job_id", 0)) > 0:
+            _, job, count = np.unique(columns["modular_job_id"], return_inverse=True, return_counts=True)
+            columns["components_total"] = count[job]
         return cls(columns)
 
     def __len__(self) -> int:
@@ -175,9 +179,6 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     given = dict(columns)
     given.setdefault("component_id", np.arange(1, rows + 1))
     given.setdefault("modular_job_id", given["component_id"])
-    if "components_total" not in given and np.ndim(given["modular_job_id"]) > 0:
-        _, job, count = np.unique(given["modular_job_id"], return_inverse=True, return_counts=True)
-        given["components_total"] = count[job]
     complete = {
         name: as_column(field, given.get(name, field.default), rows) for name, field in FIELDS.items()
     }

@@ -149,7 +149,7 @@ def test_what_is_not_honoured_is_said(cli, tmp_path):
     fields[13], fields[40], fields[41] = "CM", "60", "WF_API:30"
     path = tmp_path / "delayed.mwf"
     path.write_text(";".join(fields) + "\n")
-    ended = cli("run", PROTOTYPE, path)
+    ended = cli("run", PROTOTYPE, path, "--policy", "slurm")
     assert ended.code == 0, ended.err
     assert "not honoured\n  1 line: components with a delay" in ended.out
     assert "1 line: components with API calls" in ended.out

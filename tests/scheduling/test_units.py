@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -203,3 +204,13 @@ def test_a_member_cancelled_while_it_waits_takes_the_others_along() -> None:
     result = simulation.run()
     assert list(result.components["state"]) == ["COMPLETED", "CANCELLED", "CANCELLED"]
     assert simulate(system, trace, "easy").components["start_time"].tolist() == [0, 10, 10]
+
+
+def test_records_of_a_trace_that_share_a_number_are_no_heterogeneous_job(tmp_path: Path) -> None:
+    """SWF numbers jobs; where a number comes twice, as after a requeue, each record is a job of its own."""
+    record = "7 {} -1 10 1 -1 -1 1 20 -1 1 2 3 15 1 -1 -1 -1\n"
+    path = tmp_path / "twice.swf"
+    path.write_text(record.format(0) + record.format(5))
+    result = simulate(System.homogeneous(1), path, "easy")
+    assert result.components["start_time"].tolist() == [0, 10]
+    assert "units" not in result.metrics["counts"]
