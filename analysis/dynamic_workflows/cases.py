@@ -127,9 +127,8 @@ def check_policy(policy: str) -> None:
     """Refuse what cannot run this study yet; raises ConfigError."""
     if policy == "slurm":
         raise ConfigError(
-            "policy slurm: in this version it schedules the components of heterogeneous jobs one by one and "
-            "ignores delays and calls, so that four of the five scenarios would not be what they are called; "
-            "allowed: conservative, easy, first_fit, fcfs"
+            "policy slurm: in this version it ignores delays and calls, so that three of the five scenarios "
+            "would not be what they are called; allowed: conservative, easy, first_fit, fcfs"
         )
 
 

@@ -25,6 +25,9 @@ TITLES = {
 }
 
 
+EVERY_POLICY = " (heeded by every policy)"
+
+
 def trace_text(said: Summary, source: TraceSource) -> str:
     """Return the page on a trace: header, counts, spreads, load over time, warnings."""
     title = f"{plain(Path(said.name).name)} ({said.format.upper()}): {count(said.records, 'record')}"
@@ -52,19 +55,24 @@ def _facts_in_columns(said: Summary) -> str:
     return "\n".join(f"  {word:<{width}}  {text}" for word, text in facts)
 
 
+def _heeded_by(name: str) -> str:
+    """Which policies heed what a trace asks for, as an aside; empty if none does."""
+    by_slurm, by_others = name in HONOURED_BY_SLURM, name in HONOURED_BY_OTHERS
+    if by_slurm and by_others:
+        return EVERY_POLICY
+    if by_slurm:
+        return " (heeded by --policy slurm)"
+    return " (heeded by all policies but slurm)" if by_others else ""
+
+
 def _facts(said: Summary) -> Iterator[tuple[str, str]]:
     yield "simulated", count(said.simulated, "component")
     for reason, records in said.skipped.items():
         yield "skipped", f"{count(records, 'record')}: {reason}"
     for name, lines in said.not_honoured.items():
-        but = ""
-        if name in HONOURED_BY_SLURM and name in HONOURED_BY_OTHERS:
-            continue
-        if name in HONOURED_BY_SLURM:
-            but = " (heeded by --policy slurm)"
-        elif name in HONOURED_BY_OTHERS:
-            but = " (heeded by all policies but slurm)"
-        yield "not honoured", f"{count(lines, 'line')}: {NOT_HONOURED.get(name, name)}{but}"
+        heeded = _heeded_by(name)
+        if heeded != EVERY_POLICY:
+            yield "not honoured", f"{count(lines, 'line')}: {NOT_HONOURED.get(name, name)}{heeded}"
     several = f", {said.heterogeneous_jobs:,} with several components" if said.heterogeneous_jobs else ""
     yield "jobs", f"{said.modular_jobs:,}{several}"
     named = (("dependencies", said.dependencies), ("users", said.users), ("applications", said.applications))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.appointments import move_next_appointments, stays_free
+from scheduler_sim.engine.dependencies import satisfy_by_call
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import changed_by_hand, expect_calls, satisfy_by_call
+from scheduler_sim.engine.life import changed_by_hand, expect_calls
 from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
 from scheduler_sim.engine.state import EXTEND, OVERRUN, RUNNING, WF_API, Core
 

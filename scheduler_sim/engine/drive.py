@@ -22,15 +22,7 @@ from scheduler_sim.engine.instant import (
 )
 from scheduler_sim.engine.jit import entry, part
 from scheduler_sim.engine.keep import keep_pass
-from scheduler_sim.engine.life import (
-    changed_by_hand,
-    finish,
-    leave_queue,
-    requeue,
-    send_back,
-    settle_wait,
-    vacate,
-)
+from scheduler_sim.engine.life import changed_by_hand, finish, leave_queue, requeue, send_back, vacate
 from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
@@ -52,6 +44,7 @@ from scheduler_sim.engine.state import (
     Core,
     Filler,
 )
+from scheduler_sim.engine.waiting import settle_wait
 
 
 @entry

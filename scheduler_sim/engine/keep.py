@@ -5,7 +5,6 @@ from __future__ import annotations
 from scheduler_sim.engine.appointments import occupy_appointments
 from scheduler_sim.engine.crew import starts_with_others
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import promise, withdraw
 from scheduler_sim.engine.plan import ranks_before, start_promised
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import insert_newcomers, refresh
@@ -29,6 +28,7 @@ from scheduler_sim.engine.state import (
     Filler,
 )
 from scheduler_sim.engine.units import keep_appointments, occupy_unit, unit_slot
+from scheduler_sim.engine.waiting import promise, withdraw
 
 
 @part

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from scheduler_sim.engine.appointments import forget_appointment
 from scheduler_sim.engine.crew import leader_of, starts_with_others
+from scheduler_sim.engine.dependencies import (
+    HOLD,
+    end_hopeless,
+    hope_again,
+    let_singleton_go,
+    lift,
+    satisfy,
+    satisfy_ended,
+    satisfy_started,
+)
 from scheduler_sim.engine.events import (
     BEGIN,
     CALLS,
@@ -18,23 +28,11 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.change import expect_change, note_change
-from scheduler_sim.engine.slurm.groups import begins, next_in_line, returns
+from scheduler_sim.engine.slurm.groups import begins, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
 from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
-from scheduler_sim.engine.slurm.slots import (
-    EPILOG,
-    HOLDING,
-    KILL_INVALID,
-    KILL_WAIT,
-    KILLED,
-    PENDING,
-    REQUEUE_DELAY,
-    UNLOOKED,
-)
+from scheduler_sim.engine.slurm.slots import EPILOG, HOLDING, KILL_WAIT, KILLED, REQUEUE_DELAY, UNLOOKED
 from scheduler_sim.engine.state import (
-    AFTER,
-    AFTERNOTOK,
-    AFTEROK,
     BY_LIMIT,
     CANCELLED,
     CANDIDATES,
@@ -44,7 +42,6 @@ from scheduler_sim.engine.state import (
     EARLY,
     FAILED,
     HELD,
-    INF,
     LOST,
     MODULES,
     NEW,
@@ -52,20 +49,16 @@ from scheduler_sim.engine.state import (
     NOTICES,
     NOW,
     PAST_LIMIT,
-    READY,
     REJECTED,
     RUNNING,
     TIMEOUT,
     TOLD,
     UNITS,
     UNSEEN,
-    UNTIED,
     WAITING,
     Core,
 )
-
-HOPE_LOST = -1  # an edge that will never be satisfied, also if what it waits for runs again later
-HOLD = 1 << 32  # in ``missing``: whatever else holds a component; a dependency counts 1
+from scheduler_sim.engine.waiting import count_pending, count_unit, count_waiting, stop_waiting
 
 
 @part
@@ -79,7 +72,7 @@ def submit(core: Core, row: int) -> None:
     if core.comp[row].first == core.comp[row].last:
         core.comp[row].state = REJECTED
         _tell(core, row)
-        _satisfy_ended(core, row)
+        satisfy_ended(core, row)
         return
     if core.comp[row].missing > 0:
         core.comp[row].state = HELD
@@ -124,21 +117,11 @@ def _join_queue(core: Core, row: int) -> None:
         core.comp[row].eligible = -1
         return
     if starts_with_others(core, row):
-        _count_unit(core, row, 1, core.clock[NOW])
+        count_unit(core, row, 1, core.clock[NOW])
     else:
-        _count(core, row, core.comp[row].first, 1)
+        count_waiting(core, row, core.comp[row].first, 1)
     core.lists[NEWCOMERS, core.clock[NEW]] = leader
     core.clock[NEW] += 1
-
-
-@part
-def _count_unit(core: Core, row: int, sign: int, eligible: int) -> None:
-    unit = core.unit[core.member[row].unit]
-    for i in range(unit.first, unit.last):
-        one = core.crew[i]
-        core.comp[one].eligible = eligible
-        if core.member[one].offset == 0:
-            _count(core, one, core.comp[one].first, sign)
 
 
 @part
@@ -170,7 +153,7 @@ def start(core: Core, row: int, placement: int) -> None:
     expect_calls(core, row, -1)
     count_pending(core, row, -1)
     _tell(core, row)
-    _satisfy_started(core, row)
+    satisfy_started(core, row)
 
 
 @part
@@ -205,7 +188,7 @@ def happen(core: Core, event: int) -> None:
     elif kind == NODES_BACK:
         _nodes_back(core, row)
     elif kind == SATISFIED:
-        _satisfy(core, row)
+        satisfy(core, row)
     elif kind == BEGIN:
         lift(core, row)
     elif kind == HOPELESS and core.comp[row].state == HELD and not core.comp[row].held:
@@ -228,7 +211,7 @@ def finish(core: Core, row: int, state: int) -> None:
     gone = vacate(core, row, state)
     _tell(core, row)
     if gone:
-        _satisfy_ended(core, row)
+        satisfy_ended(core, row)
 
 
 @part
@@ -292,7 +275,7 @@ def _nodes_back(core: Core, row: int) -> None:
     give_up(core, row)
     core.clock[DIRTY] = core.clock[EARLY] = 1
     if core.comp[row].state > RUNNING:
-        _satisfy_ended(core, row)
+        satisfy_ended(core, row)
     elif core.comp[row].state == HELD:
         _wait_again(core, row)
 
@@ -312,42 +295,12 @@ def _account_end(core: Core, row: int) -> None:
 
 
 @part
-def let_singleton_go(core: Core, row: int) -> None:
-    """The next singleton of the same user and name need not wait any more."""
-    first = next_in_line(core, row)
-    if first >= 0:
-        _meet(core, first)
-
-
-@part
 def _await_begin(core: Core, row: int) -> None:
     """One that asks for a begin time waits for it as for a dependency."""
     if core.job[row].begin > core.clock[NOW]:
         push_end(core, core.job[row].begin, BEGIN + row)
     elif core.job[row].begin >= 0:
         lift(core, row)
-
-
-@part
-def lift(core: Core, row: int) -> None:
-    """One thing less that holds a component, beside its dependencies."""
-    core.comp[row].missing -= HOLD
-    _free_if_ready(core, row)
-
-
-@part
-def _meet(core: Core, row: int) -> None:
-    """A dependency is met; where any one is enough, the others have nothing more to add."""
-    if core.comp[row].missing % HOLD > 0:
-        core.comp[row].missing -= 1
-        _free_if_ready(core, row)
-
-
-@part
-def _free_if_ready(core: Core, row: int) -> None:
-    if core.comp[row].missing == 0 and core.comp[row].state == HELD:
-        core.lists[UNTIED, core.clock[READY]] = row
-        core.clock[READY] += 1
 
 
 @part
@@ -359,34 +312,6 @@ def give_back(core: Core, pool: int, nodes: int) -> None:
     core.pool[pool].free += nodes - leaving
     if pool < core.clock[MODULES]:
         core.pool[pool].touched = 1
-
-
-@part
-def promise(core: Core, row: int, placement: int, time: int) -> None:
-    """Hold a reservation for ``row``; it counts in the queue of that module."""
-    held = core.comp[row].promised
-    now_in = core.comp[row].first if held < 0 else held
-    if now_in != placement:
-        _count(core, row, now_in, -1)
-        _count(core, row, placement, 1)
-    core.comp[row].promise, core.comp[row].promised = time, placement
-
-
-@part
-def withdraw(core: Core, row: int) -> None:
-    """Take the reservation of ``row`` back."""
-    held = core.comp[row].promised
-    if held >= 0 and held != core.comp[row].first:
-        _count(core, row, held, -1)
-        _count(core, row, core.comp[row].first, 1)
-    core.comp[row].promise, core.comp[row].promised = INF, -1
-
-
-@part
-def settle_wait(core: Core, row: int) -> None:
-    """Write down how long ``row`` has waited for nodes; from now on that is not read off the pool."""
-    it = core.place[core.comp[row].first]
-    core.comp[row].wait_resources += short_so_far(core, it.module, it.nodes)
 
 
 @part
@@ -402,7 +327,7 @@ def leave_queue(core: Core, row: int, state: int) -> None:
         core.comp[row].end = core.clock[NOW]
     core.comp[row].state = state
     _tell(core, row)
-    _satisfy_ended(core, row)
+    satisfy_ended(core, row)
     if core.slurm[HOLDING]:
         let_singleton_go(core, row)
 
@@ -421,28 +346,6 @@ def _vanish(core: Core, row: int) -> None:
     """One that waits is taken out of the plan."""
     stop_waiting(core, row)
     changed_by_hand(core)
-
-
-@part
-def be_late(core: Core, row: int) -> None:
-    """Its appointment has come, and its nodes are not free: it waits from now on."""
-    core.comp[row].state = WAITING
-    _count(core, row, core.comp[row].first, 1)
-
-
-@part
-def stop_waiting(core: Core, row: int) -> None:
-    """It is no longer counted in the queue, nor has it a reservation; nor have those who start with it."""
-    leader = leader_of(core, row)
-    if leader < 0:
-        return
-    if starts_with_others(core, row):
-        _count_unit(core, row, -1, -1)
-    else:
-        _count(
-            core, row, core.comp[row].first if core.comp[row].promised < 0 else core.comp[row].promised, -1
-        )
-    core.comp[leader].promise, core.comp[leader].promised = INF, -1
 
 
 @part
@@ -471,12 +374,7 @@ def revive(core: Core, row: int) -> None:
     if not core.slurm[HOLDING]:
         lift(core, row)
         return
-    for edge in range(core.comp[row].after, core.comp[row].after_last):
-        dependent = core.edge[edge].successor  # Slurm has tested nothing of what is not there yet, or held
-        tested = core.comp[dependent].state != UNSEEN and not core.comp[dependent].held
-        if core.edge[edge].satisfied == HOPE_LOST and not tested:
-            core.edge[edge].satisfied = 0
-            core.job[dependent].hopes += 1
+    hope_again(core, row)
     returns(core, row)
     if core.job[row].piece < 0:  # else its nodes are yet to come back
         _wait_again(core, row)
@@ -516,22 +414,7 @@ def requeue(core: Core, row: int) -> None:
         )
     core.lists[NEWCOMERS, core.clock[NEW]] = row
     core.clock[NEW] += 1
-    _count(core, row, placement, 1)
-
-
-@part
-def _count(core: Core, row: int, placement: int, sign: int) -> None:
-    module = core.place[placement].module
-    core.pool[module].queued += sign
-    core.pool[module].queued_nodes += sign * core.place[placement].nodes
-    core.pool[module].touched = 1
-
-
-@part
-def count_pending(core: Core, row: int, sign: int) -> None:
-    """One more or less that is submitted, not held by hand, and has yet to start."""
-    if core.comp[row].state != UNSEEN and not core.comp[row].held:
-        core.slurm[PENDING] += sign
+    count_waiting(core, row, placement, 1)
 
 
 @part
@@ -539,72 +422,3 @@ def _tell(core: Core, row: int) -> None:
     if core.comp[row].watch:
         core.lists[NOTICES, core.clock[TOLD]] = row
         core.clock[TOLD] += 1
-
-
-@part
-def _satisfy_started(core: Core, row: int) -> None:
-    for edge in range(core.comp[row].after, core.comp[row].after_last):
-        if core.edge[edge].kind == AFTER:
-            _satisfy_later(core, edge)
-
-
-@part
-def satisfy_by_call(core: Core, row: int) -> None:
-    """Every AFTEROK on ``row`` becomes AFTER."""
-    for edge in range(core.comp[row].after, core.comp[row].after_last):
-        if core.edge[edge].kind == AFTEROK:
-            core.edge[edge].kind = AFTER
-            _satisfy_later(core, edge)
-
-
-@part
-def _satisfy_later(core: Core, edge: int) -> None:
-    """So long after a start, or after an end, as it says."""
-    if core.edge[edge].delay > 0:
-        push_end(core, core.clock[NOW] + core.edge[edge].delay, SATISFIED + edge)
-    else:
-        _satisfy(core, edge)
-
-
-@part
-def _satisfy_ended(core: Core, row: int) -> None:
-    """Rejected and cancelled components end without having started (and not successfully)."""
-    well = core.comp[row].state == COMPLETED
-    for edge in range(core.comp[row].after, core.comp[row].after_last):
-        kind = core.edge[edge].kind
-        if kind == AFTER and core.edge[edge].delay > 0 and core.comp[row].start >= 0:
-            continue  # its time comes by itself
-        if kind == AFTER and core.slurm[HOLDING] and core.comp[row].state == CANCELLED:
-            _satisfy_later(core, edge)  # to Slurm it started when it was cancelled
-            continue
-        if not ((kind == AFTEROK and not well) or (kind == AFTERNOTOK and well)):
-            _satisfy_later(core, edge)
-        elif core.slurm[HOLDING]:
-            _lose_hope(core, edge)
-
-
-@part
-def _lose_hope(core: Core, edge: int) -> None:
-    """A dependency that can never be satisfied any more ends who needs it, if it is to be killed."""
-    row = core.edge[edge].successor
-    if core.edge[edge].satisfied:
-        return
-    core.edge[edge].satisfied = HOPE_LOST
-    core.job[row].hopes -= 1
-    if core.comp[row].state == HELD:
-        end_hopeless(core, row)
-
-
-@part
-def end_hopeless(core: Core, row: int) -> None:
-    """Cancel what can never start, if it is to be killed; of what is held by hand Slurm tests nothing."""
-    if core.slurm[KILL_INVALID] and core.job[row].hopes <= 0 and not core.comp[row].held:
-        push_end(core, core.clock[NOW], HOPELESS + row)
-
-
-@part
-def _satisfy(core: Core, edge: int) -> None:
-    if core.edge[edge].satisfied:
-        return
-    core.edge[edge].satisfied = 1
-    _meet(core, core.edge[edge].successor)

@@ -7,19 +7,10 @@ nothing to a component in a state to which it does not apply, as Slurm refuses i
 from __future__ import annotations
 
 from scheduler_sim.engine.crew import leader_of
+from scheduler_sim.engine.dependencies import HOLD, end_hopeless, let_singleton_go, lift
 from scheduler_sim.engine.events import BEGIN, drop_end, push_end
 from scheduler_sim.engine.jit import entry, part
-from scheduler_sim.engine.life import (
-    HOLD,
-    changed_by_hand,
-    count_pending,
-    end_hopeless,
-    let_singleton_go,
-    lift,
-    revive,
-    set_aside,
-    withdraw,
-)
+from scheduler_sim.engine.life import changed_by_hand, revive, set_aside
 from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
@@ -37,6 +28,7 @@ from scheduler_sim.engine.state import (
     WAITING,
     Core,
 )
+from scheduler_sim.engine.waiting import count_pending, withdraw
 
 
 @entry

@@ -10,7 +10,7 @@ from scheduler_sim.engine.appointments import occupy_appointments
 from scheduler_sim.engine.crew import starts_with_others
 from scheduler_sim.engine.greedy import all_failed, block, is_blocked
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import promise, start, withdraw
+from scheduler_sim.engine.life import start
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import (
     close_gaps,
@@ -54,6 +54,7 @@ from scheduler_sim.engine.state import (
     Table,
 )
 from scheduler_sim.engine.units import keep_appointments, may_be_appointed, occupy_unit, start_unit, unit_slot
+from scheduler_sim.engine.waiting import promise, withdraw
 
 
 @part

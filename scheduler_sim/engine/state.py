@@ -233,7 +233,7 @@ class Core(NamedTuple):
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
     timeline: Ints  # [rows, 6], see TIMELINE_COLUMNS
     unit: Table  # UNIT
-    crew: Ints  # members of the units, in trace order
+    crew: Ints  # members of the units, by offset and trace order
     rect: Table  # RECT
     member: Table  # MEMBER [n], or none
     call: Table  # CALL, by component

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.appointments import appoint, forget_appointment, hold_for, stays_free
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import be_late, start
+from scheduler_sim.engine.life import start
 from scheduler_sim.engine.profile import earliest_in, take
 from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.state import (
@@ -24,6 +24,7 @@ from scheduler_sim.engine.state import (
     RESERVED,
     Core,
 )
+from scheduler_sim.engine.waiting import be_late
 
 
 @part
@@ -32,10 +33,8 @@ def unit_slot(core: Core, leader: int, after: int) -> int:
 
     A fix-point: each rectangle in turn moves the start to where it can; when none moves it, all agree.
     """
-    unit, time, moved = core.unit[core.member[leader].unit], after, True
-    first, last = unit.rect, unit.rect_last
-    if core.rules[RESERVED]:
-        first, last = unit.at_once, unit.at_once_last
+    first, last = _planned_rects(core, leader)
+    time, moved = after, True
     while moved:
         moved = False
         for i in range(first, last):
@@ -51,13 +50,19 @@ def unit_slot(core: Core, leader: int, after: int) -> int:
 @part
 def occupy_unit(core: Core, leader: int, time: int, sign: int) -> None:
     """Take what a unit needs out of the profiles (sign 1), for a start at ``time``, or put it back (-1)."""
-    unit = core.unit[core.member[leader].unit]
-    first, last = unit.rect, unit.rect_last
-    if core.rules[RESERVED]:
-        first, last = unit.at_once, unit.at_once_last
+    first, last = _planned_rects(core, leader)
     for i in range(first, last):
         one = core.rect[i]
         take(core, one.pool, time + one.offset, time + one.offset + one.length, sign * one.nodes)
+
+
+@part
+def _planned_rects(core: Core, leader: int) -> tuple[int, int]:
+    """First rectangle of those who are planned with the leader, and one behind their last."""
+    unit = core.unit[core.member[leader].unit]
+    if core.rules[RESERVED]:
+        return unit.at_once, unit.at_once_last
+    return unit.rect, unit.rect_last
 
 
 @part

@@ -103,10 +103,8 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> E
 
 def _of_its_job(result: Result, facts: dict[str, Any]) -> tuple[str, ...]:
     """Say of a component of a heterogeneous job that it does not start by itself."""
-    job, slurm = (
-        int(facts["modular_job_id"]),
-        (result.manifest.get("policy") or {}).get("backfill") == "slurm",
-    )
+    job = int(facts["modular_job_id"])
+    slurm = (result.manifest.get("policy") or {}).get("backfill") == "slurm"
     count = int(np.count_nonzero(ints(result.components, "modular_job_id") == job))
     if count == 1 or not (slurm or (result.manifest.get("counts") or {}).get("units")):
         return ()

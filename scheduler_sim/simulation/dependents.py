@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.life import HOPE_LOST
+from scheduler_sim.engine.dependencies import HOPE_LOST
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import InputError
 from scheduler_sim.simulation.load import KINDS

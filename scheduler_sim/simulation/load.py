@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.life import HOLD
+from scheduler_sim.engine.dependencies import HOLD
 from scheduler_sim.engine.state import Core, Sizes, SlurmSizes, UnitSizes
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements

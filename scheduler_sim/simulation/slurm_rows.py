@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.life import HOLD
+from scheduler_sim.engine.dependencies import HOLD
 from scheduler_sim.engine.slurm import fair_share, priority
 from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core

@@ -99,7 +99,7 @@ def find_units(workload: Workload, placements: Placements, *, only_jobs: bool = 
     )
 
 
-def rects_of(
+def _rects_of(
     core_place: Any, demand: np.ndarray, members: Sequence[tuple[int, int]], modules: int
 ) -> list[Rect]:
     """What members need when: (placement, offset) each; where two of a pool overlap, the sum."""
@@ -185,8 +185,8 @@ def _rects(core: Core, crew: np.ndarray, offset: np.ndarray) -> tuple[list[Rect]
     members = [(int(core.comp[row].first), int(offset[row])) for row in crew]
     at_once = [one for one in members if one[1] == 0]
     return (
-        rects_of(core.place, core.demand, members, modules),
-        rects_of(core.place, core.demand, at_once, modules),
+        _rects_of(core.place, core.demand, members, modules),
+        _rects_of(core.place, core.demand, at_once, modules),
     )
 
 

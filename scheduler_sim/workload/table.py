@@ -30,7 +30,7 @@ _ASKING = (
 )
 
 HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton", "heterogeneous")
-"""What traces ask for that has a meaning under policy slurm alone: keys of ``not_honoured``."""
+"""What traces ask for that has a meaning under policy slurm: keys of ``not_honoured``."""
 
 HONOURED_BY_OTHERS = ("heterogeneous", "delay", "api_call", "dynamic")
 """... and under all others."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import promise, withdraw
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
@@ -75,6 +74,7 @@ from scheduler_sim.engine.state import (
     WAITING,
     Core,
 )
+from scheduler_sim.engine.waiting import promise, withdraw
 
 
 @part

@@ -12,9 +12,9 @@ from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import finish
-from scheduler_sim.engine.slurm.bits import copy, keep_common, take_out
-from scheduler_sim.engine.slurm.nodes import pick, suffices
-from scheduler_sim.engine.slurm.slots import AVAILABLE, FREE, IDLE, LAUNCH, PICKED, STARTED
+from scheduler_sim.engine.slurm.bits import copy, take_out
+from scheduler_sim.engine.slurm.nodes import picked_from
+from scheduler_sim.engine.slurm.slots import FREE, IDLE, LAUNCH, PICKED, STARTED
 from scheduler_sim.engine.slurm.start import start_on_picked
 from scheduler_sim.engine.state import BY_LIMIT, HEAD, NOW, QUEUE, RUNNING, TAIL, UNITS, WAITING, Core
 
@@ -32,15 +32,13 @@ def not_before(core: Core, row: int) -> int:
 
 
 @part
-def start_jobs(core: Core) -> bool:
-    """Start the jobs of which every component is planned for now; True if one did."""
-    started = core.slurm[STARTED]
+def start_jobs(core: Core) -> None:
+    """Start the jobs of which every component is planned for now."""
     if core.rules[UNITS]:
         for i in range(core.clock[HEAD], core.clock[TAIL]):
             row = core.lists[QUEUE, i]
             if is_member(core, row) and core.unit[core.member[row].unit].leader == row and _is_due(core, row):
                 _start_job(core, row)
-    return core.slurm[STARTED] > started
 
 
 @part
@@ -52,24 +50,10 @@ def _is_due(core: Core, leader: int) -> bool:
         row = core.crew[i]
         if core.comp[row].state != WAITING or core.comp[row].promised < 0:
             return False
-        if core.comp[row].promise > core.clock[NOW] or not _pick_of(core, row, FREE):
+        if core.comp[row].promise > core.clock[NOW] or not picked_from(core, core.comp[row].promised, FREE):
             return False
         it = core.partition[core.way[core.comp[row].promised].partition]
         take_out(core.sets[FREE], core.sets[PICKED], it.low, it.high)
-    return True
-
-
-@part
-def _pick_of(core: Core, row: int, source: int) -> bool:
-    """Choose nodes for a component as planned, if there are enough."""
-    placement = core.comp[row].promised
-    way = core.way[placement]
-    it, available = core.partition[way.partition], core.sets[AVAILABLE]
-    copy(available, core.sets[source], it.low, it.high)
-    keep_common(available, core.masks[core.choice[way.choice].mask], it.low, it.high)
-    if not suffices(core, placement, AVAILABLE):
-        return False
-    pick(core, placement, AVAILABLE)
     return True
 
 
@@ -79,8 +63,8 @@ def _start_job(core: Core, leader: int) -> None:
     unit.start = core.clock[NOW]
     for i in range(unit.first, unit.last):
         row = core.crew[i]
-        _pick_of(core, row, IDLE)
         placement = core.comp[row].promised
+        picked_from(core, placement, IDLE)
         if row != leader:  # it ends with the script
             of_leader = core.place[core.comp[leader].placed]
             core.way[placement].run = of_leader.duration - core.slurm[LAUNCH]

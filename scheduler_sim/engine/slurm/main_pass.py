@@ -7,9 +7,8 @@ from scheduler_sim.engine.instant import untie_ready
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.queue import close_gaps, insert_newcomers
 from scheduler_sim.engine.slurm.bits import copy, keep_common, take_out
-from scheduler_sim.engine.slurm.nodes import pick, suffices
+from scheduler_sim.engine.slurm.nodes import picked_from
 from scheduler_sim.engine.slurm.slots import (
-    AVAILABLE,
     BF_MIN_AGE,
     BF_MIN_PRIORITY,
     BUILTIN,
@@ -85,13 +84,9 @@ def look_at_newcomers(core: Core) -> None:
 def _picked(core: Core, placement: int) -> bool:
     """Choose its nodes among those that are idle and not behind a blocked partition, if they suffice."""
     way = core.way[placement]
-    it, available = core.partition[way.partition], core.sets[AVAILABLE]
     for choice in range(way.first, way.last):
         way.choice = choice
-        copy(available, core.sets[FREE], it.low, it.high)
-        keep_common(available, core.masks[core.choice[choice].mask], it.low, it.high)
-        if suffices(core, placement, AVAILABLE):
-            pick(core, placement, AVAILABLE)
+        if picked_from(core, placement, FREE):
             return True
     return False
 

@@ -24,8 +24,21 @@ from scheduler_sim.engine.slurm.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.slurm.slots import IDLE, LEAVING, PICKED, REST, SPARE, UP
+from scheduler_sim.engine.slurm.slots import AVAILABLE, IDLE, LEAVING, PICKED, REST, SPARE, UP
 from scheduler_sim.engine.state import Core, Table
+
+
+@part
+def picked_from(core: Core, placement: int, source: int) -> bool:
+    """Choose the nodes of a placement among those of a set, if they suffice."""
+    way = core.way[placement]
+    it, available = core.partition[way.partition], core.sets[AVAILABLE]
+    copy(available, core.sets[source], it.low, it.high)
+    keep_common(available, core.masks[core.choice[way.choice].mask], it.low, it.high)
+    if not suffices(core, placement, AVAILABLE):
+        return False
+    pick(core, placement, AVAILABLE)
+    return True
 
 
 @part

@@ -33,7 +33,7 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
     if known and (it.nodes > note.most or (it.nodes > note.left and last >= note.reach)):
         return False
     give_back_by(core, core.slurm[ENDS] if later == INF else ended_by(core, later))
-    found, reach = _left(core, placement, record, start, GIVEN)
+    found, reach = left_free(core, placement, record, start, GIVEN)
     if found >= it.nodes:
         return True
     if way.mask == partition.members:
@@ -51,7 +51,7 @@ def would_do(core: Core, placement: int, ahead: bool) -> bool:
     """Whether enough nodes are free of reservations, whoever runs on them, at some start that is tried."""
     nodes, start = core.place[placement].nodes, core.clock[NOW]
     record = record_at(core, start)
-    while _left(core, placement, record, start, UP)[0] < nodes:
+    while left_free(core, placement, record, start, UP)[0] < nodes:
         record = next_try(core, placement, record, start) if ahead else -1
         if record < 0:
             return False
@@ -79,7 +79,7 @@ def others_leave(core: Core, placement: int, record: int, start: int) -> bool:
 
 
 @part
-def _left(core: Core, placement: int, record: int, start: int, source: int) -> tuple[int, int]:
+def left_free(core: Core, placement: int, record: int, start: int, source: int) -> tuple[int, int]:
     """How many nodes of a set no reservation holds, as far as it was looked, and up to what time that is.
 
     AVAILABLE has them. The time is -INF for the record in which ``start`` lies.
