@@ -10,7 +10,7 @@ from scheduler_sim.cli.wording import NOT_HONOURED, number
 from scheduler_sim.report.wording import clock, count, date, duration, percent, plain
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.summary import LoadSlice, Summary
-from scheduler_sim.workload.table import HONOURED_BY_OTHERS, HONOURED_BY_SLURM
+from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM
 
 SHOWN_HEADER = 12
 SHOWN_PARTITIONS = 8
@@ -23,9 +23,6 @@ TITLES = {
     "accuracy": "run time / limit",
     "inter_arrival": "inter-arrival (s)",
 }
-
-
-EVERY_POLICY = " (heeded by every policy)"
 
 
 def trace_text(said: Summary, source: TraceSource) -> str:
@@ -55,24 +52,14 @@ def _facts_in_columns(said: Summary) -> str:
     return "\n".join(f"  {word:<{width}}  {text}" for word, text in facts)
 
 
-def _heeded_by(name: str) -> str:
-    """Which policies heed what a trace asks for, as an aside; empty if none does."""
-    by_slurm, by_others = name in HONOURED_BY_SLURM, name in HONOURED_BY_OTHERS
-    if by_slurm and by_others:
-        return EVERY_POLICY
-    if by_slurm:
-        return " (heeded by --policy slurm)"
-    return " (heeded by all policies but slurm)" if by_others else ""
-
-
 def _facts(said: Summary) -> Iterator[tuple[str, str]]:
     yield "simulated", count(said.simulated, "component")
     for reason, records in said.skipped.items():
         yield "skipped", f"{count(records, 'record')}: {reason}"
     for name, lines in said.not_honoured.items():
-        heeded = _heeded_by(name)
-        if heeded != EVERY_POLICY:
-            yield "not honoured", f"{count(lines, 'line')}: {NOT_HONOURED.get(name, name)}{heeded}"
+        if name not in HONOURED_BY_ALL:
+            but = " (heeded by --policy slurm)" if name in HONOURED_BY_SLURM else ""
+            yield "not honoured", f"{count(lines, 'line')}: {NOT_HONOURED.get(name, name)}{but}"
     several = f", {said.heterogeneous_jobs:,} with several components" if said.heterogeneous_jobs else ""
     yield "jobs", f"{said.modular_jobs:,}{several}"
     named = (("dependencies", said.dependencies), ("users", said.users), ("applications", said.applications))

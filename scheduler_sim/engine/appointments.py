@@ -28,7 +28,7 @@ def appoint(core: Core, row: int, time: int) -> None:
     """``row`` is expected at ``time``, and free of all that held it from then on."""
     core.comp[row].state = APPOINTED
     core.comp[row].wait_resources = 0
-    _expect(core, row, time)
+    expect(core, row, time)
 
 
 @part
@@ -63,8 +63,8 @@ def move_next_appointments(core: Core, caller: int) -> None:
 
     The plan of those who wait does not count: it is made anew.
     """
-    now, unit = core.clock[NOW], core.unit[core.member[caller].unit]
-    offset = _next_offset(core, caller)
+    now, unit = core.clock[NOW], core.unit[core.member[caller].whole]
+    offset = next_offset(core, caller)
     if offset == INF:
         return
     build_profiles(core, False)
@@ -78,7 +78,7 @@ def move_next_appointments(core: Core, caller: int) -> None:
             hold_for(core, row, time, 1)
             if time < held:
                 forget_appointment(core, row)
-                _expect(core, row, time)
+                expect(core, row, time)
     core.clock[PROFILED] = 0
     core.clock[EARLY] = core.clock[DIRTY] = core.clock[LOST] = 1  # promises may count on these nodes
 
@@ -158,9 +158,9 @@ def _taken(core: Core, row: int, pool: int, begin: int, time: int) -> int:
 
 
 @part
-def _next_offset(core: Core, caller: int) -> int:
+def next_offset(core: Core, caller: int) -> int:
     """The smallest offset behind the caller's, whatever has become of who has it; INF if nobody has."""
-    unit, offset = core.unit[core.member[caller].unit], INF
+    unit, offset = core.unit[core.member[caller].whole], INF
     for i in range(unit.first, unit.last):
         other = core.member[core.crew[i]].offset
         if other > core.member[caller].offset:
@@ -174,7 +174,7 @@ def _is_to_come(core: Core, row: int) -> bool:
 
 
 @part
-def _expect(core: Core, row: int, time: int) -> None:
+def expect(core: Core, row: int, time: int) -> None:
     """Note the appointment in its place, and have the clock stop then."""
     core.member[row].appointment = core.comp[row].eligible = time
     place = core.clock[APPOINTMENTS]

@@ -7,6 +7,9 @@ from scheduler_sim.engine.dependencies import satisfy_by_call
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import changed_by_hand, expect_calls
 from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
+from scheduler_sim.engine.slurm.advance import keeps_its_nodes
+from scheduler_sim.engine.slurm.slots import HOLDING
+from scheduler_sim.engine.slurm.workflows import move_next_reservations
 from scheduler_sim.engine.state import EXTEND, OVERRUN, RUNNING, WF_API, Core
 
 
@@ -18,7 +21,11 @@ def come_to_pass(core: Core, number: int) -> None:
         return
     if call.kind == WF_API:
         satisfy_by_call(core, call.row)
-        if core.member[call.row].unit >= 0:
+        if core.slurm[HOLDING]:
+            changed_by_hand(core)
+        if core.member[call.row].whole >= 0 and core.slurm[HOLDING]:
+            move_next_reservations(core, call.row)
+        elif core.member[call.row].whole >= 0:
             move_next_appointments(core, call.row)
     elif core.rules[EXTEND]:
         _extend(core, call.row)
@@ -30,10 +37,18 @@ def _extend(core: Core, row: int) -> None:
     placement, more = core.comp[row].placed, core.member[row].limit
     limit = core.place[placement].limit
     planned = core.comp[row].start + limit
-    if stays_free(core, placement, planned, planned + more, -1):
+    if _may_stay(core, row, planned, planned + more):
         forget_end(core, row)
         known = core.place[placement].duration - 1
         change_limit(core, placement, limit + more, core.member[row].run, core.rules[OVERRUN])
-        expect_calls(core, row, known)
         plan_end(core, row)
+        expect_calls(core, row, known)
         changed_by_hand(core)
+
+
+@part
+def _may_stay(core: Core, row: int, begin: int, end: int) -> bool:
+    """Whether it can have its nodes for so much longer, beside those who have an appointment for them."""
+    if core.slurm[HOLDING]:
+        return keeps_its_nodes(core, row, end)
+    return stays_free(core, core.comp[row].placed, begin, end, -1)

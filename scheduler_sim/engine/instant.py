@@ -10,8 +10,9 @@ from __future__ import annotations
 from scheduler_sim.engine.calls import come_to_pass
 from scheduler_sim.engine.events import APPOINTED_FOR, CALLS, next_end, pop_end
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import happen, submit, untie
+from scheduler_sim.engine.life import happen, make_eligible, submit, untie
 from scheduler_sim.engine.record import settle
+from scheduler_sim.engine.slurm.slots import HOLDING
 from scheduler_sim.engine.state import (
     ARRIVALS,
     BUDGET,
@@ -70,11 +71,13 @@ def end_due(core: Core) -> None:
 
 @part
 def _happen(core: Core, event: int) -> None:
-    """What stood in the heap comes to pass; of an appointment nothing but that the clock stops."""
+    """What stood in the heap comes to pass; an appointment stops the clock, at least."""
     if event < CALLS:
         happen(core, event)
     elif event < APPOINTED_FOR:
         come_to_pass(core, event - CALLS)
+    elif core.slurm[HOLDING]:
+        make_eligible(core, event - APPOINTED_FOR)
 
 
 @part

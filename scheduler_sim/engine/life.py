@@ -27,6 +27,7 @@ from scheduler_sim.engine.events import (
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.slurm.advance import end_reservation, has_reservation
 from scheduler_sim.engine.slurm.change import expect_change, note_change
 from scheduler_sim.engine.slurm.groups import begins, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
@@ -243,6 +244,8 @@ def vacate(core: Core, row: int, state: int) -> bool:
     if core.slurm[HOLDING]:
         drop_release(core, everywhere(core), planned, row)
         _account_end(core, row)
+        if has_reservation(core, row):
+            end_reservation(core, row)
     core.pool[module].busy -= core.place[placement].nodes
     core.pool[module].touched = 1
     drop_release(core, module, planned, row)
@@ -319,7 +322,10 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     """One that waits, is held or has yet to come is cancelled; the caller takes it out of the queue."""
     if core.comp[row].state == WAITING:
         _vanish(core, row)
-    if core.rules[UNITS] and core.member[row].appointment >= 0:
+    if has_reservation(core, row):
+        end_reservation(core, row)
+        changed_by_hand(core)
+    elif core.rules[UNITS] and core.member[row].appointment >= 0:
         forget_appointment(core, row)
         changed_by_hand(core)
     count_pending(core, row, -1)

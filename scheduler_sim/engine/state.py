@@ -162,6 +162,7 @@ UNIT = np.dtype(
         ("rect_last", "i8"),
         ("at_once", "i8"),
         ("at_once_last", "i8"),
+        ("delayed", "i8"),  # 1 = not all start at once
     ]
 )
 RECT = np.dtype([("pool", "i8"), ("offset", "i8"), ("length", "i8"), ("nodes", "i8")])
@@ -170,14 +171,20 @@ RECT = np.dtype([("pool", "i8"), ("offset", "i8"), ("length", "i8"), ("nodes", "
 MEMBER = np.dtype(
     [
         ("unit", "i8"),  # -1 = none
+        ("whole", "i8"),  # ... it was submitted in
+        ("group", "i8"),  # under Slurm the unit of those with the same delay, once they are apart; -1 = alone
         ("offset", "i8"),  # s from the start of the unit to its own
         ("appointment", "i8"),  # -1 = none yet
         ("run", "i8"),  # s it would take without a limit
         ("limit", "i8"),  # s it asked for
         ("call", "i8"),
         ("call_last", "i8"),
+        ("until", "i8"),  # Slurm: end of its advance reservation, 0 = none
+        ("booked", "i8"),  # ... whose nodes are in rows booked .. booked_last - 1 of ``booked``
+        ("booked_last", "i8"),
     ]
 )
+BOOKED = np.dtype([("word", "i8"), ("bits", "u8")])
 CALL = np.dtype([("row", "i8"), ("kind", "i8"), ("after", "i8")])  # s after the start of the component
 WF_API, EXTEND_JOB = 0, 1  # kinds of calls
 END = np.dtype([("time", "i8"), ("row", "i8")])
@@ -237,6 +244,7 @@ class Core(NamedTuple):
     rect: Table  # RECT
     member: Table  # MEMBER [n], or none
     call: Table  # CALL, by component
+    booked: Table  # BOOKED, by component
     # what Slurm's schedulers need besides: see slurm.slots; otherwise these are empty
     slurm: Ints  # parameters and scalars
     partition: Table  # PARTITION
@@ -297,6 +305,7 @@ class UnitSizes(NamedTuple):
     crew: int = 0
     rects: int = 0
     calls: int = 0
+    booked: int = 0
 
 
 class Sizes(NamedTuple):
@@ -348,6 +357,7 @@ def blank(sizes: Sizes) -> Core:
         rect=table(RECT, units.rects),
         member=table(MEMBER, units.members),
         call=table(CALL, units.calls),
+        booked=table(BOOKED, units.booked),
         slurm=np.zeros(slots.SLURM_SLOTS, dtype=np.int64),
         partition=table(slots.PARTITION, slurm.partitions),
         way=table(slots.WAY, slurm.placements),
@@ -384,7 +394,9 @@ def blank(sizes: Sizes) -> Core:
     for name in ("eligible", "start", "end", "placed", "promised"):
         core.comp[name] = -1
     core.comp["promise"] = INF
-    core.member["unit"] = core.member["appointment"] = core.unit["start"] = -1
+    for name in ("unit", "whole", "group", "appointment"):
+        core.member[name] = -1
+    core.unit["start"] = -1
     core.pool["front"] = -1
     for name in ("written_busy", "written_down", "written_queued", "written_nodes"):
         core.pool[name] = -1

@@ -163,8 +163,6 @@ ONLY_WITH = {
     "passes": _NOT_SLURM,
     "delay": _NOT_SLURM,
     "het_end": _NOT_SLURM,
-    "calls": _NOT_SLURM,
-    "extend_job": _NOT_SLURM,
 }
 # The shadow time is the reservation of a single front.
 ONLY_AT_DEPTH_1 = ("extra_rule", "candidate_time", "shadow")
@@ -211,6 +209,10 @@ _HINTS = {
     ("order", "slurm"): "slurm.PriorityType and the weights order the queue",
     ("placement", "slurm"): "Slurm tries the partitions of a list in order of their tiers and priorities",
     ("overrun_s", "slurm"): "slurm.OverTimeLimit, in minutes, is Slurm's",
+    (
+        "delay",
+        "slurm",
+    ): "nodes for who has a delay are reserved, as the DEEP-EST addition to Slurm does",
     ("het_end", "slurm"): "Slurm ends a job with the script on its first component",
     ("passes", "slurm"): "slurm.bf_interval and others say when Slurm passes",
 }

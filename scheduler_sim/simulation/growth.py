@@ -48,7 +48,7 @@ def _slurm_sizes(core: Core, sizes: Sizes) -> SlurmSizes:
         choices=len(core.choice),
         needs=len(core.need),
         pieces=len(core.piece),
-        records=max(records_for(int(core.slurm[BF_RECORDS]), sizes.rows), len(core.record)),
+        records=records_for(int(core.slurm[BF_RECORDS]), sizes.rows) + 2 * len(core.crew),
         turns=sizes.placements,
         associations=len(core.assoc),
         resets=len(core.resets),
@@ -59,7 +59,9 @@ def _unit_sizes(core: Core, sizes: Sizes) -> UnitSizes:
     """Room for units and calls, where there are any: only ordinary components are added."""
     if not len(core.member):
         return UnitSizes()
-    return UnitSizes(sizes.rows, len(core.unit), len(core.crew), len(core.rect), len(core.call))
+    return UnitSizes(
+        sizes.rows, len(core.unit), len(core.crew), len(core.rect), len(core.call), len(core.booked)
+    )
 
 
 def with_more_releases(core: Core) -> Core:

@@ -17,7 +17,7 @@ from scheduler_sim.policy import order
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
-from scheduler_sim.simulation.units import Units, room_for_rects, write_units
+from scheduler_sim.simulation.units import Units, room_for_nodes, room_for_rects, write_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -71,10 +71,13 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
         numbers = SlurmRows(system, keys)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
-        if units.crews:  # turns have to be listed
-            slurm = slurm._replace(turns=max(slurm.turns, places))
+        if units.crews:  # turns have to be listed, and advance reservations stand in the plan
+            beside = 2 * sum(map(len, units.crews))
+            slurm = slurm._replace(turns=max(slurm.turns, places), records=slurm.records + beside)
         edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
-    room = units.sizes(max(rows, 1), room_for_rects(units, 1 + len(system.resources)))
+    words = slurm.words if slurm else 0
+    booked = int(room_for_nodes(units, workload["nodes"][placements.rows], words).sum())
+    room = units.sizes(max(rows, 1), room_for_rects(units, 1 + len(system.resources)), booked)
     core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm, units=room))
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]

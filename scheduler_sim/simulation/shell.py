@@ -26,10 +26,11 @@ from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
+from scheduler_sim.simulation.slurm_load import MINUTE
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.units import Units, find_units
 from scheduler_sim.system.system import System
-from scheduler_sim.workload.table import HONOURED_BY_OTHERS, HONOURED_BY_SLURM, Workload
+from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
 from scheduler_sim.workload.trace_io import read_trace
 
 LAST = EventPriority(2)
@@ -167,7 +168,7 @@ class Simulation(Actions):
         plans = plans_of(
             self._core, self.workload, self._placements, self._units, edges, len(placements.rows)
         )
-        honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_OTHERS
+        honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_ALL
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in honoured}
         if self._units.unknown_calls:
             asked["unknown_call"] = self._units.unknown_calls
@@ -190,10 +191,10 @@ class Simulation(Actions):
         )
 
     def _found_units(self) -> Units:
-        """Units and calls of the trace; of these policy slurm knows heterogeneous jobs alone."""
+        """Units and calls of the trace; Slurm counts delays in minutes."""
         slurm = self.policy.backfill == "slurm"
-        found = find_units(self.workload, self._placements, only_jobs=slurm)
-        return found if self.policy.calls and not slurm else dataclasses.replace(found, calls=[])
+        found = find_units(self.workload, self._placements, resolution_s=MINUTE if slurm else 1)
+        return found if self.policy.calls else dataclasses.replace(found, calls=[])
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""

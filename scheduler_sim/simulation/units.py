@@ -54,15 +54,16 @@ class Units:
         """Whether there is anything at all."""
         return bool(self.crews or self.calls)
 
-    def sizes(self, rows: int, rects: int) -> UnitSizes:
+    def sizes(self, rows: int, rects: int, booked: int) -> UnitSizes:
         """Room for them in a core with so many rows."""
         if not self.any:
             return UnitSizes()
-        return UnitSizes(rows, len(self.crews), sum(map(len, self.crews)), rects, len(self.calls))
+        members = sum(map(len, self.crews))
+        return UnitSizes(rows, len(self.crews) + members // 2, members, rects, len(self.calls), booked)
 
 
-def find_units(workload: Workload, placements: Placements, *, only_jobs: bool = False) -> Units:
-    """Find the units of a workload, and what else position 41 means; ``only_jobs``: no delay, no DYNAMIC.
+def find_units(workload: Workload, placements: Placements, *, resolution_s: int = 1) -> Units:
+    """Find the units of a workload, and what else position 41 means; delays count whole ``resolution_s``.
 
     A component that waits, by a dependency, for one that would be in its own unit starts on its own, and
     those tied to it by DYNAMIC start by it. Who has dependencies, and is not tied, has think time, no delay.
@@ -72,8 +73,6 @@ def find_units(workload: Workload, placements: Placements, *, only_jobs: bool = 
     count, delay = len(rows), np.maximum(workload.table["delay"].to_numpy()[rows], 0)
     edges = by_place(workload.dependencies(), workload, rows)
     ties = by_place(workload.ties(), workload, rows)
-    if only_jobs:
-        delay, ties = np.zeros_like(delay), ties[:0]
     waits = np.zeros(count, dtype=bool)
     waits[edges["row"]] = True
     several = workload.table["components_total"].to_numpy()[rows] > 1
@@ -89,7 +88,7 @@ def find_units(workload: Workload, placements: Placements, *, only_jobs: bool = 
     _refuse_circles(workload, rows, bound)
     tied = np.zeros(count, dtype=bool)
     tied[ties["row"]] = True
-    own = np.where(tied | ~waits, delay, 0)
+    own = np.where(tied | ~waits, -(-delay // resolution_s) * resolution_s, 0)
     return Units(
         list(_crews(label, offset := _offsets(bound, own))),
         offset,
@@ -125,12 +124,15 @@ def write_units(core: Core, units: Units, run: np.ndarray, het_end: str) -> None
     member["limit"][: len(run)] = core.columns[1, : len(run)]
     member["offset"][: len(run)] = units.offset
     crew_at = rect_at = 0
+    group_at = len(units.crews)
     for number, crew in enumerate(units.crews):
         unit = core.unit[number]
         unit.leader, unit.first, unit.last = crew.min(), crew_at, crew_at + len(crew)
         core.crew[crew_at : crew_at + len(crew)] = crew
+        member["unit"][crew] = member["whole"][crew] = number
+        unit.delayed = units.offset[crew].any()
+        group_at = _write_groups(core, units.offset[crew], crew_at, group_at) if unit.delayed else group_at
         crew_at += len(crew)
-        member["unit"][crew] = number
         able = bool((comp["first"][crew] < comp["last"][crew]).all())
         comp["last"][crew] = comp["first"][crew]  # if one can never run, or not beside another, none does
         whole, at_once = _rects(core, crew, units.offset) if able else ([], [])
@@ -142,12 +144,27 @@ def write_units(core: Core, units: Units, run: np.ndarray, het_end: str) -> None
         for one in whole + at_once:
             core.rect[rect_at] = one
             rect_at += 1
+    if units.crews and len(core.booked):
+        room = room_for_nodes(units, core.columns[2].astype(np.int64), core.masks.shape[1])
+        member["booked"][np.concatenate(units.crews)] = np.cumsum(room) - room
     for number, call in enumerate(units.calls):
         core.call[number] = call
     of = np.array([row for row, *_ in units.calls], dtype=np.int64)
     rows = np.arange(len(run))
     member["call"][: len(run)] = np.searchsorted(of, rows, side="left")
     member["call_last"][: len(run)] = np.searchsorted(of, rows, side="right")
+
+
+def _write_groups(core: Core, offset: np.ndarray, crew_at: int, group_at: int) -> int:
+    """Make a unit of every several members with one offset; returns the number of the next."""
+    for time in np.unique(offset):
+        first, last = crew_at + np.searchsorted(offset, [time, time + 1])
+        if last - first > 1:
+            group = core.unit[group_at]
+            group.leader, group.first, group.last = core.crew[first:last].min(), first, last
+            core.member["group"][core.crew[first:last]] = group_at
+            group_at += 1
+    return group_at
 
 
 def _ended_together(
@@ -178,6 +195,12 @@ def _ended_together(
 def room_for_rects(units: Units, pools: int) -> int:
     """At most so many rectangles: two segments a member and pool, in the whole and at its start."""
     return sum(4 * len(crew) * pools for crew in units.crews)
+
+
+def room_for_nodes(units: Units, nodes: np.ndarray, words: int) -> np.ndarray:
+    """int64[members]: words with nodes that may be held for each, of all words of the system."""
+    members = np.concatenate([np.zeros(0, dtype=np.int64), *units.crews])
+    return np.minimum(nodes[members], words)
 
 
 def _rects(core: Core, crew: np.ndarray, offset: np.ndarray) -> tuple[list[Rect], list[Rect]]:

@@ -29,13 +29,13 @@ _ASKING = (
     "preceding_job",
 )
 
-HONOURED_BY_SLURM = ("begin_time", "hold", "nice", "array_limit", "singleton", "heterogeneous")
-"""What traces ask for that has a meaning under policy slurm: keys of ``not_honoured``."""
+HONOURED_BY_ALL = ("heterogeneous", "delay", "api_call", "dynamic")
+"""What traces ask for that has a meaning under every policy: keys of ``not_honoured``."""
 
-HONOURED_BY_OTHERS = ("heterogeneous", "delay", "api_call", "dynamic")
-"""... and under all others."""
+HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "begin_time", "hold", "nice", "array_limit", "singleton")
+"""... and under policy slurm."""
 
-__all__ = ["HONOURED_BY_OTHERS", "HONOURED_BY_SLURM", "SKIP_REASONS", "TraceSource", "Workload"]
+__all__ = ["HONOURED_BY_ALL", "HONOURED_BY_SLURM", "SKIP_REASONS", "TraceSource", "Workload"]
 
 
 class Workload:

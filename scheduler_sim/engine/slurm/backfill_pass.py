@@ -12,9 +12,10 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
+from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
 from scheduler_sim.engine.slurm.fronts import first_try, note_front
-from scheduler_sim.engine.slurm.het_jobs import not_before, start_jobs
+from scheduler_sim.engine.slurm.het_jobs import delay_of, not_before, start_jobs
 from scheduler_sim.engine.slurm.hopes import last_hope
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
@@ -22,6 +23,7 @@ from scheduler_sim.engine.slurm.node_space import (
     next_change,
     next_try,
     open_plan,
+    plan_is_full,
     prolong_plan,
     record_at,
     reserve,
@@ -36,7 +38,6 @@ from scheduler_sim.engine.slurm.slots import (
     BF_INTERVAL,
     BF_MAX_JOB_START,
     BF_MAX_JOB_TEST,
-    BF_RECORDS,
     BF_RESOLUTION,
     BF_WINDOW,
     BROKEN_OFF,
@@ -49,7 +50,6 @@ from scheduler_sim.engine.slurm.slots import (
     PASS,
     PICKED,
     PLANNED,
-    RECORDS,
     SELF,
     SKIP,
     STARTED,
@@ -61,6 +61,7 @@ from scheduler_sim.engine.slurm.slots import (
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.slurm.tries import stay_free, would_do
 from scheduler_sim.engine.slurm.turns import turn, turns
+from scheduler_sim.engine.slurm.workflows import occupy_reservations, plan_reservations
 from scheduler_sim.engine.state import (
     COMPLEX,
     COMPONENTS,
@@ -87,9 +88,11 @@ def backfill_pass(core: Core) -> None:
         core.partition[i].tried = core.partition[i].reserved = 0
     if core.slurm[FIXED]:
         open_plan(core)
+        plan_reservations(core)
         lay_out_ends(core)
     else:
         build_profiles(core, False)
+        occupy_reservations(core)
     size = turns(core)
     for i in range(size):
         row, _ = turn(core, i)
@@ -156,31 +159,47 @@ def _next_planned_end(core: Core) -> int:
 @part
 def _tried(core: Core, row: int, placement: int) -> bool:
     """Start or reserve; False ends the pass."""
-    ahead = may_reserve(core, row, placement)
+    if has_reservation(core, row):
+        return not picked_reserved(core, row) or _started(core, row, placement)
+    ahead, first, delay = may_reserve(core, row, placement), not_before(core, row), delay_of(core, row)
+    if first == INF:
+        return True
     if core.slurm[FIXED]:
-        time = _fixed_slot(core, placement, ahead, not_before(core, row))
+        time = _fixed_slot(core, placement, ahead, first, delay)
     else:
-        time = _counted_slot(core, placement, ahead, not_before(core, row))
-    if time == core.clock[NOW] and not is_member(core, row):  # a member starts with the others of its job
-        start_on_picked(core, row, placement, core.slurm[LAUNCH])
-        core.slurm[STARTED] += 1
-        if core.slurm[FIXED]:
-            lay_out_ends(core)
-        return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
+        time = _counted_slot(core, placement, ahead, first + delay)
+    if time == core.clock[NOW] and not is_member(core, row):
+        return _started(core, row, placement)
     if time < INF:
-        if core.slurm[FIXED] and core.slurm[RECORDS] >= core.slurm[BF_RECORDS]:
+        if core.slurm[FIXED] and plan_is_full(core):
             return False
         _reserve(core, row, placement, time)
     return True
 
 
 @part
-def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int) -> int:
-    """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
+def _started(core: Core, row: int, placement: int) -> bool:
+    """Start on the nodes PICKED, or after the pass with the others of its job; False ends the pass."""
+    if is_member(core, row):
+        promise(core, row, placement, core.clock[NOW])
+        return True
+    start_on_picked(core, row, placement, core.slurm[LAUNCH])
+    core.slurm[STARTED] += 1
+    if core.slurm[FIXED]:
+        lay_out_ends(core)
+    return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
+
+
+@part
+def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay: int) -> int:
+    """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation.
+
+    With a delay, that much is added to each start that is tried.
+    """
     it, now = core.partition[core.way[placement].partition], core.clock[NOW]
-    start, record = first_try(core, placement) if ahead else (now, -1)
+    start, record = first_try(core, placement) if ahead and delay == 0 else (now, -1)
     if record < 0 or start < earliest_s:
-        start = max(start, earliest_s)
+        start = max(start, earliest_s) + delay
         record = record_at(core, start)
     counted = hopeful = False
     while True:
@@ -188,7 +207,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int) -> int
         later = core.record[following].begin if following >= 0 else INF
         time = INF
         if stay_free(core, placement, record, start, later):
-            if not hopeful and earliest_s == now:
+            if not hopeful and earliest_s == now and delay == 0:
                 note_front(core, placement, start, record)
             hopeful = True
             time = _slot_on_available(core, placement, record, start, ahead)
@@ -198,6 +217,9 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int) -> int
                     core.slurm[TESTED] += would_do(core, placement, ahead)
                 return INF
             start, record = later, following
+            if delay > 0:
+                start += delay
+                record = record_at(core, start)
             continue
         core.slurm[TESTED] += 0 if counted else 1
         counted = True
@@ -216,11 +238,11 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int) -> int
             return INF
         begin, end = _span(core, placement, time)
         known = start + core.place[placement].limit  # they are free until then, from the start that was tried
-        if core.slurm[RECORDS] >= core.slurm[BF_RECORDS] or (
+        if plan_is_full(core) or (
             is_free(core, it, begin, min(start, end)) and is_free(core, it, max(begin, known), end)
         ):
             return time
-        start = time if time > start else time + core.slurm[BF_RESOLUTION]
+        start = (time if time > start else time + core.slurm[BF_RESOLUTION]) + delay
         record = record_at(core, start)
 
 

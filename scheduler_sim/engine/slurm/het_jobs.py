@@ -12,23 +12,38 @@ from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import finish
+from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.slurm.bits import copy, take_out
 from scheduler_sim.engine.slurm.nodes import picked_from
 from scheduler_sim.engine.slurm.slots import FREE, IDLE, LAUNCH, PICKED, STARTED
 from scheduler_sim.engine.slurm.start import start_on_picked
-from scheduler_sim.engine.state import BY_LIMIT, HEAD, NOW, QUEUE, RUNNING, TAIL, UNITS, WAITING, Core
+from scheduler_sim.engine.slurm.workflows import book_workflow
+from scheduler_sim.engine.state import BY_LIMIT, HEAD, INF, NOW, QUEUE, RUNNING, TAIL, UNITS, WAITING, Core
 
 
 @part
 def not_before(core: Core, row: int) -> int:
-    """The latest planned start of the other components of its job, now at the earliest."""
+    """The latest planned start of the others of its job, of those without a delay; now at the earliest.
+
+    INF for one with a delay whose job has no planned start.
+    """
     time = core.clock[NOW]
-    if is_member(core, row):
-        unit = core.unit[core.member[row].unit]
-        for i in range(unit.first, unit.last):
-            if core.comp[core.crew[i]].promised >= 0:
-                time = max(time, core.comp[core.crew[i]].promise)
+    if not is_member(core, row):
+        return time
+    unit = core.unit[core.member[row].unit]
+    if core.member[row].offset > 0 and unit.delayed and core.comp[unit.leader].promised < 0:
+        return INF
+    for i in range(unit.first, unit.last):
+        other = core.crew[i]
+        if core.comp[other].promised >= 0 and core.member[other].offset == 0:
+            time = max(time, core.comp[other].promise)
     return time
+
+
+@part
+def delay_of(core: Core, row: int) -> int:
+    """Seconds from the start of its job to its own."""
+    return core.member[row].offset if is_member(core, row) else 0
 
 
 @part
@@ -37,24 +52,49 @@ def start_jobs(core: Core) -> None:
     if core.rules[UNITS]:
         for i in range(core.clock[HEAD], core.clock[TAIL]):
             row = core.lists[QUEUE, i]
-            if is_member(core, row) and core.unit[core.member[row].unit].leader == row and _is_due(core, row):
+            if not is_member(core, row) or core.unit[core.member[row].unit].leader != row:
+                continue
+            if core.unit[core.member[row].unit].delayed:
+                if _is_planned(core, row):
+                    book_workflow(core, row)
+            elif _is_planned(core, row) and _finds_nodes(core, row):
                 _start_job(core, row)
 
 
 @part
-def _is_due(core: Core, leader: int) -> bool:
-    """Whether all components of a job wait, are planned for now, and find idle nodes."""
+def _is_planned(core: Core, leader: int) -> bool:
+    """Whether all components of a job wait, and those that start at once are planned for now."""
+    unit = core.unit[core.member[leader].unit]
+    for i in range(unit.first, unit.last):
+        row = core.crew[i]
+        if core.comp[row].state != WAITING:
+            return False
+        at_once = core.member[row].offset == 0 or not unit.delayed
+        if at_once and core.comp[row].promise > core.clock[NOW]:
+            return False
+    return True
+
+
+@part
+def _finds_nodes(core: Core, leader: int) -> bool:
+    """Whether all components of a job find idle nodes beside one another."""
     unit = core.unit[core.member[leader].unit]
     copy(core.sets[FREE], core.sets[IDLE], 0, core.sets.shape[1])
     for i in range(unit.first, unit.last):
         row = core.crew[i]
-        if core.comp[row].state != WAITING or core.comp[row].promised < 0:
-            return False
-        if core.comp[row].promise > core.clock[NOW] or not picked_from(core, core.comp[row].promised, FREE):
+        if not _picked(core, row, FREE):
             return False
         it = core.partition[core.way[core.comp[row].promised].partition]
         take_out(core.sets[FREE], core.sets[PICKED], it.low, it.high)
     return True
+
+
+@part
+def _picked(core: Core, row: int, source: int) -> bool:
+    """Choose its nodes among those of a set, or those reserved for it, if they suffice."""
+    if has_reservation(core, row):
+        return picked_reserved(core, row)
+    return picked_from(core, core.comp[row].promised, source)
 
 
 @part
@@ -64,7 +104,7 @@ def _start_job(core: Core, leader: int) -> None:
     for i in range(unit.first, unit.last):
         row = core.crew[i]
         placement = core.comp[row].promised
-        picked_from(core, placement, IDLE)
+        _picked(core, row, IDLE)
         if row != leader:  # it ends with the script
             of_leader = core.place[core.comp[leader].placed]
             core.way[placement].run = of_leader.duration - core.slurm[LAUNCH]

@@ -6,6 +6,7 @@ from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.instant import untie_ready
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.queue import close_gaps, insert_newcomers
+from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.slurm.bits import copy, keep_common, take_out
 from scheduler_sim.engine.slurm.nodes import picked_from
 from scheduler_sim.engine.slurm.slots import (
@@ -51,9 +52,9 @@ def main_pass(core: Core, depth: int) -> bool:
             whole = False
             break
         tried += 1
-        if it.blocked or not has_licences(core, placement):
+        if (it.blocked and not has_reservation(core, row)) or not has_licences(core, placement):
             continue
-        if not is_member(core, row) and _picked(core, placement):
+        if not is_member(core, row) and _picked(core, row, placement):
             start_on_picked(core, row, placement, 0)
             keep_common(core.sets[FREE], core.sets[IDLE], it.low, it.high)
             if core.slurm[BUILTIN] == IN_LIST_ORDER and core.clock[READY] > 0:
@@ -62,7 +63,7 @@ def main_pass(core: Core, depth: int) -> bool:
                 insert_newcomers(core)
                 core.clock[NEW] = 0
                 size = turns(core)
-        elif _blocks(core, row, placement):
+        elif not has_reservation(core, row) and _blocks(core, row, placement):
             it.blocked = 1
             open_partitions -= 1
             take_out(core.sets[FREE], core.masks[it.members], it.low, it.high)
@@ -81,8 +82,10 @@ def look_at_newcomers(core: Core) -> None:
 
 
 @part
-def _picked(core: Core, placement: int) -> bool:
+def _picked(core: Core, row: int, placement: int) -> bool:
     """Choose its nodes among those that are idle and not behind a blocked partition, if they suffice."""
+    if has_reservation(core, row):
+        return picked_reserved(core, row)
     way = core.way[placement]
     for choice in range(way.first, way.last):
         way.choice = choice

@@ -11,11 +11,13 @@ from scheduler_sim.engine.slurm.bits import NONE, copy, list_words, ones_in
 from scheduler_sim.engine.slurm.fronts import forget_fronts, open_fronts
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
+    BF_RECORDS,
     BF_RESOLUTION,
     BF_WINDOW,
     EPOCH,
     HINT,
     INCLUSIVE,
+    OTHER_RECORDS,
     PICKED,
     RECORDS,
     SPANS,
@@ -49,10 +51,16 @@ def open_plan(core: Core) -> None:
     core.record[0].begin, core.record[0].next = rounded_down(core, now), -1
     core.record[0].before = -1
     core.record[0].end = core.slurm[WINDOW_END]
-    core.slurm[RECORDS], core.slurm[HINT] = 1, 0
+    core.slurm[RECORDS], core.slurm[OTHER_RECORDS], core.slurm[HINT] = 1, 0, 0
     copy(core.space[0], core.sets[UP], 0, core.space.shape[1])
     for i in range(len(core.partition)):
         core.note[0, i].gain, core.note[0, i].start = 0, -INF
+
+
+@part
+def plan_is_full(core: Core) -> bool:
+    """Whether it has as many records as it may have, beside those of advance reservations."""
+    return core.slurm[RECORDS] - core.slurm[OTHER_RECORDS] >= core.slurm[BF_RECORDS]
 
 
 @part

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.advance import leave_out_reserved
 from scheduler_sim.engine.slurm.bits import (
     NONE,
     ONE,
@@ -25,7 +26,7 @@ from scheduler_sim.engine.slurm.bits import (
     take_out,
 )
 from scheduler_sim.engine.slurm.slots import AVAILABLE, IDLE, LEAVING, PICKED, REST, SPARE, UP
-from scheduler_sim.engine.state import Core, Table
+from scheduler_sim.engine.state import NOW, Core, Table
 
 
 @part
@@ -35,6 +36,7 @@ def picked_from(core: Core, placement: int, source: int) -> bool:
     it, available = core.partition[way.partition], core.sets[AVAILABLE]
     copy(available, core.sets[source], it.low, it.high)
     keep_common(available, core.masks[core.choice[way.choice].mask], it.low, it.high)
+    leave_out_reserved(core, available, core.clock[NOW], core.clock[NOW] + core.place[placement].limit)
     if not suffices(core, placement, AVAILABLE):
         return False
     pick(core, placement, AVAILABLE)

@@ -79,6 +79,7 @@ import numpy as np
     SERIAL,  # of the next submission or release, under priority/basic
     SPARE,  # first free piece
     RECORDS,  # records of the plan
+    OTHER_RECORDS,  # ... of which so many are there for advance reservations
     SPANS,  # of it
     HINT,  # a record near which the next search begins
     WINDOW_END,  # where the plan ends
@@ -95,8 +96,8 @@ import numpy as np
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
-) = range(83)
-SLURM_SLOTS = 83
+) = range(84)
+SLURM_SLOTS = 84
 
 IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 

@@ -10,12 +10,13 @@ that need as much for as long.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.advance import leave_out_reserved
 from scheduler_sim.engine.slurm.bits import NONE, copy, count, keep_common
 from scheduler_sim.engine.slurm.node_space import beyond, last_second, next_try, record_at
 from scheduler_sim.engine.slurm.planned_ends import ended_by, give_back_by
-from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, SPANS, UP
+from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, SPANS, UP, WINDOW_END
 from scheduler_sim.engine.slurm.spans import record_at_begin, span_after
-from scheduler_sim.engine.state import INF, NOW, Core
+from scheduler_sim.engine.state import APPOINTMENTS, INF, NOW, Core
 
 COUNT_EVERY = 4  # records
 
@@ -35,7 +36,7 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
     give_back_by(core, core.slurm[ENDS] if later == INF else ended_by(core, later))
     found, reach = left_free(core, placement, record, start, GIVEN)
     if found >= it.nodes:
-        return True
+        return _clear_behind(core, placement, start)
     if way.mask == partition.members:
         if not known:
             note.start, note.later, note.most, note.left = start, later, INF, INF
@@ -44,6 +45,17 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
         else:
             note.left, note.reach = found, reach
     return False
+
+
+@part
+def _clear_behind(core: Core, placement: int, start: int) -> bool:
+    """Whether the nodes AVAILABLE still suffice beside advance reservations that begin behind the plan."""
+    it, partition = core.place[placement], core.partition[core.way[placement].partition]
+    if core.clock[APPOINTMENTS] > 0 and start + it.limit > core.slurm[WINDOW_END]:
+        available = core.sets[AVAILABLE]
+        leave_out_reserved(core, available, core.slurm[WINDOW_END], start + it.limit)
+        return count(available, partition.low, partition.high) >= it.nodes
+    return True
 
 
 @part

@@ -1,0 +1,180 @@
+"""Jobs with delays as the DEEP-EST addition to Slurm runs them.
+
+When the components without a delay could start, nothing does: each component gets an advance
+reservation, from its delay on, and is from then on a job by itself, or with those of the same delay, that
+starts in the first pass in its reservation. If one finds no nodes, no reservation is made, and the next
+pass tries again. Nodes count that nobody is planned to run on by then, and that are not reserved;
+what the backfill scheduler has planned for those who wait does not.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.appointments import hold_for, next_offset
+from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.life import everywhere
+from scheduler_sim.engine.slurm.advance import (
+    end_reservation,
+    leave_out_reserved,
+    note_reservation,
+    put_reserved,
+    reserved_until,
+)
+from scheduler_sim.engine.slurm.bits import NONE, ONE, clear, copy, keep_common
+from scheduler_sim.engine.slurm.change import expect_change, note_change
+from scheduler_sim.engine.slurm.node_space import reserve, rounded_down
+from scheduler_sim.engine.slurm.nodes import suffices
+from scheduler_sim.engine.slurm.slots import (
+    AVAILABLE,
+    INCLUSIVE,
+    KILL_WAIT,
+    OTHER_RECORDS,
+    PICKED,
+    RECORDS,
+    UP,
+    VALID,
+)
+from scheduler_sim.engine.state import (
+    APPOINTED,
+    APPOINTMENTS,
+    EARLY,
+    EXPECTED,
+    INF,
+    NOW,
+    RUNNING,
+    Core,
+    Table,
+)
+from scheduler_sim.engine.waiting import stop_waiting
+
+
+@part
+def book_workflow(core: Core, leader: int) -> None:
+    """Make a reservation for every component of a job, or for none."""
+    unit, now = core.unit[core.member[leader].unit], core.clock[NOW]
+    for i in range(unit.first, unit.last):
+        row, begin = core.crew[i], now + core.member[core.crew[i]].offset
+        placement = core.comp[row].promised if core.comp[row].promised >= 0 else core.comp[row].first
+        if not _picked_for(core, placement, begin):
+            for j in range(unit.first, i):
+                end_reservation(core, core.crew[j])
+            core.slurm[VALID] = now  # the next pass tries again
+            return
+        note_reservation(core, row, placement, begin, _end(core, placement, begin))
+    unit.start = now
+    for i in range(unit.first, unit.last):
+        row = core.crew[i]
+        stop_waiting(core, row)
+        core.comp[row].state, core.comp[row].wait_resources = APPOINTED, 0
+        core.member[row].unit = core.member[row].group
+    expect_change(core)
+    note_change(core, now)
+
+
+@part
+def move_next_reservations(core: Core, caller: int) -> None:
+    """Those who come next in the caller's workflow get the earliest time there is, if it is earlier."""
+    offset, unit, now = next_offset(core, caller), core.unit[core.member[caller].whole], core.clock[NOW]
+    if offset == INF:
+        return
+    for i in range(unit.first, unit.last):
+        row = core.crew[i]
+        held = core.member[row].appointment
+        if core.member[row].offset == offset and core.comp[row].state == APPOINTED and held > now:
+            placement = core.comp[row].first
+            end_reservation(core, row)
+            begin = _earliest(core, placement, held)
+            if begin == held:
+                put_reserved(core, row, core.sets[PICKED])
+            note_reservation(core, row, placement, begin, _end(core, placement, begin))
+    expect_change(core)
+    core.clock[EARLY] = 1
+
+
+@part
+def plan_reservations(core: Core) -> None:
+    """Take what is reserved out of the plan of a backfill pass; who ends as one begins is not in its way."""
+    now = core.clock[NOW]
+    for i in range(core.clock[APPOINTMENTS]):
+        row = core.lists[EXPECTED, i]
+        begin = core.member[row].appointment
+        begin = begin + core.slurm[INCLUSIVE] if begin > now else rounded_down(core, now)
+        put_reserved(core, row, core.sets[PICKED])
+        if reserved_until(core, row) > now:
+            it = core.partition[core.way[core.comp[row].first].partition]
+            reserve(core, it, begin, reserved_until(core, row))
+    core.slurm[OTHER_RECORDS] = core.slurm[RECORDS] - 1
+
+
+@part
+def occupy_reservations(core: Core) -> None:
+    """The same where plans are numbers of nodes; who runs is in them by its planned end."""
+    for i in range(core.clock[APPOINTMENTS]):
+        row = core.lists[EXPECTED, i]
+        if core.comp[row].state != RUNNING:
+            hold_for(core, row, max(core.member[row].appointment, core.clock[NOW]), 1)
+
+
+@part
+def _end(core: Core, placement: int, begin: int) -> int:
+    """When a reservation made for a placement ends."""
+    return begin + core.place[placement].limit + core.slurm[KILL_WAIT]
+
+
+@part
+def _earliest(core: Core, placement: int, before: int) -> int:
+    """The earliest time at which a reservation can begin, its nodes PICKED; ``before`` if none is earlier."""
+    time = core.clock[NOW]
+    while time < before and not _picked_for(core, placement, time):
+        time = _next_gain(core, time)
+    return min(time, before)
+
+
+@part
+def _next_gain(core: Core, time: int) -> int:
+    """When nodes next come free by the planned ends of what runs, or of reservations; INF if never."""
+    every, gain = everywhere(core), INF
+    for i in range(core.pool[every].release_head, core.pool[every].release_tail):
+        if core.release[every, i].time >= time:
+            gain = core.release[every, i].time + 1
+            break
+    for i in range(core.clock[APPOINTMENTS]):
+        until = reserved_until(core, core.lists[EXPECTED, i])
+        if until > time:
+            gain = min(gain, until)
+    return gain
+
+
+@part
+def _picked_for(core: Core, placement: int, begin: int) -> bool:
+    """Choose nodes for a reservation that begins then; one planned to end in that second is in its way."""
+    every, available = everywhere(core), core.sets[AVAILABLE]
+    way = core.way[placement]
+    it, end = core.partition[way.partition], _end(core, placement, begin)
+    copy(available, core.sets[UP], it.low, it.high)
+    keep_common(available, core.masks[core.choice[way.choice].mask], it.low, it.high)
+    for i in range(core.pool[every].release_tail - 1, core.pool[every].release_head - 1, -1):
+        if core.release[every, i].time < begin:
+            break
+        piece = core.job[core.release[every, i].row].piece
+        while piece >= 0:
+            available[core.piece[piece].word] &= ~core.piece[piece].bits
+            piece = core.piece[piece].next
+    leave_out_reserved(core, available, begin, end)
+    if not suffices(core, placement, AVAILABLE):
+        return False
+    _pick_lowest(core, it, core.place[placement].nodes)
+    return True
+
+
+@part
+def _pick_lowest(core: Core, it: Table, wanted: int) -> None:
+    """Choose the first so many of the nodes AVAILABLE: a reservation does not look for a best fit."""
+    picked, rest = core.sets[PICKED], NONE
+    clear(picked, it.low, it.high)
+    for word in range(it.low, it.high):
+        rest = core.sets[AVAILABLE, word]
+        while rest != NONE and wanted > 0:
+            lowest = rest & (~rest + ONE)
+            picked[word] |= lowest
+            rest &= ~lowest
+            wanted -= 1
