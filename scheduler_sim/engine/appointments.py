@@ -27,7 +27,7 @@ from scheduler_sim.engine.state import (
 def appoint(core: Core, row: int, time: int) -> None:
     """``row`` is expected at ``time``, and free of all that held it from then on."""
     core.comp[row].state = APPOINTED
-    core.comp[row].wait_resources = 0
+    core.comp[row].eligible, core.comp[row].wait_resources = time, 0
     expect(core, row, time)
 
 
@@ -79,6 +79,7 @@ def move_next_appointments(core: Core, caller: int) -> None:
             if time < held:
                 forget_appointment(core, row)
                 expect(core, row, time)
+                core.comp[row].eligible = time
     core.clock[PROFILED] = 0
     core.clock[EARLY] = core.clock[DIRTY] = core.clock[LOST] = 1  # promises may count on these nodes
 
@@ -176,7 +177,7 @@ def _is_to_come(core: Core, row: int) -> bool:
 @part
 def expect(core: Core, row: int, time: int) -> None:
     """Note the appointment in its place, and have the clock stop then."""
-    core.member[row].appointment = core.comp[row].eligible = time
+    core.member[row].appointment = time
     place = core.clock[APPOINTMENTS]
     while place > 0 and _comes_before(core, row, core.lists[EXPECTED, place - 1]):
         core.lists[EXPECTED, place] = core.lists[EXPECTED, place - 1]

@@ -10,9 +10,10 @@ from __future__ import annotations
 from scheduler_sim.engine.calls import come_to_pass
 from scheduler_sim.engine.events import APPOINTED_FOR, CALLS, next_end, pop_end
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import happen, make_eligible, submit, untie
+from scheduler_sim.engine.life import happen, submit, untie
 from scheduler_sim.engine.record import settle
 from scheduler_sim.engine.slurm.slots import HOLDING
+from scheduler_sim.engine.slurm.workflows import come_for
 from scheduler_sim.engine.state import (
     ARRIVALS,
     BUDGET,
@@ -77,7 +78,7 @@ def _happen(core: Core, event: int) -> None:
     elif event < APPOINTED_FOR:
         come_to_pass(core, event - CALLS)
     elif core.slurm[HOLDING]:
-        make_eligible(core, event - APPOINTED_FOR)
+        come_for(core, event - APPOINTED_FOR)
 
 
 @part

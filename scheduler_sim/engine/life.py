@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.appointments import forget_appointment
-from scheduler_sim.engine.crew import leader_of, starts_with_others
+from scheduler_sim.engine.crew import is_member, leader_of, starts_with_others
 from scheduler_sim.engine.dependencies import (
     HOLD,
     end_hopeless,
@@ -112,13 +112,18 @@ def make_eligible(core: Core, row: int) -> None:
 
 @part
 def _join_queue(core: Core, row: int) -> None:
-    """A unit joins once all its members wait: that is when they are eligible; who starts at once counts."""
+    """A unit joins once all its members wait: that is when they are eligible; who starts at once counts.
+
+    With Slurm each member joins by itself; who starts later is not eligible before that.
+    """
     leader = leader_of(core, row)
     if leader < 0:
         core.comp[row].eligible = -1
         return
     if starts_with_others(core, row):
         count_unit(core, row, 1, core.clock[NOW])
+    elif is_member(core, row) and core.member[row].offset > 0 and core.member[row].appointment < 0:
+        core.comp[row].eligible = -1  # Slurm: in the queue for the sake of its job
     else:
         count_waiting(core, row, core.comp[row].first, 1)
     core.lists[NEWCOMERS, core.clock[NEW]] = leader

@@ -41,7 +41,7 @@ def promise(core: Core, row: int, placement: int, time: int) -> None:
     """Hold a reservation for ``row``; it counts in the queue of that module."""
     held = core.comp[row].promised
     now_in = core.comp[row].first if held < 0 else held
-    if now_in != placement:
+    if now_in != placement and core.comp[row].eligible >= 0:
         count_waiting(core, row, now_in, -1)
         count_waiting(core, row, placement, 1)
     core.comp[row].promise, core.comp[row].promised = time, placement
@@ -51,7 +51,7 @@ def promise(core: Core, row: int, placement: int, time: int) -> None:
 def withdraw(core: Core, row: int) -> None:
     """Take the reservation of ``row`` back."""
     held = core.comp[row].promised
-    if held >= 0 and held != core.comp[row].first:
+    if held >= 0 and held != core.comp[row].first and core.comp[row].eligible >= 0:
         count_waiting(core, row, held, -1)
         count_waiting(core, row, core.comp[row].first, 1)
     core.comp[row].promise, core.comp[row].promised = INF, -1
@@ -79,8 +79,7 @@ def stop_waiting(core: Core, row: int) -> None:
         return
     if starts_with_others(core, row):
         count_unit(core, row, -1, -1)
-    elif core.comp[row].promised < 0:
-        count_waiting(core, row, core.comp[row].first, -1)
-    else:
-        count_waiting(core, row, core.comp[row].promised, -1)
+    elif core.comp[row].eligible >= 0:  # else its delay has yet to begin
+        held = core.comp[row].promised
+        count_waiting(core, row, core.comp[row].first if held < 0 else held, -1)
     core.comp[leader].promise, core.comp[leader].promised = INF, -1

@@ -18,7 +18,9 @@ from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest,
 from tests.slurm_oracle.figures import mean_waits as waits_of
 
 SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
-SIMULATED = ("scenario_dep1000", "d22full")
+SIMULATED = ("scenario_dep1000", "d22full", "delays42", "scenario_het_delay1000")
+WITHOUT_MAIN = ("d22full", "scenario_het_delay1000")
+"""Recordings in which that simulator's main scheduler started nothing."""
 ORDERS = ("main", "backfill")
 CYCLE_S = 31  # of the simulator's backfill scheduler
 _MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -90,26 +92,24 @@ def simulated_row(name: str) -> str:
 
 
 def play_simulated(given: Simulated) -> list[Fate]:
-    """What the engine makes of a schedule of the DEEP-EST simulator, by the ready policy file.
-
-    Jobs with a delay clause are never started by its main scheduler, which gets no depth then.
-    """
+    """What the engine makes of a schedule of the DEEP-EST simulator, by the ready policy file."""
     jobs = sorted(given.jobs, key=lambda job: (job["submit"], job["id"]))
     system = System.from_dict({"modules": [{"name": name, "nodes": n} for name, n in given.nodes.items()]})
     ids = [job["id"] for job in jobs]
     workload = Workload.from_columns(
         component_id=ids,
-        modular_job_id=ids,
+        modular_job_id=[job["job"] for job in jobs],
         submit_time=[job["submit"] for job in jobs],
         partition=[job["partition"] for job in jobs],
         nodes=[job["nodes"] for job in jobs],
         run_time=[job["runtime"] for job in jobs],
         time_limit=[job["limit"] * 60 for job in jobs],
+        delay=[job["delay"] for job in jobs],
         dependency_kinds=[",".join("AFTEROK" for _ in job["depends"]) for job in jobs],
         dependency_ids=[",".join(map(str, job["depends"])) for job in jobs],
     )
     simulation = Simulation(system, workload, Policy.from_yaml(SIMULATOR))
-    if jobs[0]["delayed"]:
+    if given.run.name in WITHOUT_MAIN:
         simulation._core.slurm[slots.QUEUE_DEPTH] = -1
     found = simulation.run().components
     rows = zip(found["component_id"], found["state"], found["start_time"], found["end_time"], strict=True)

@@ -116,7 +116,7 @@ class Simulated:
     """A schedule of the DEEP-EST Slurm simulator."""
 
     nodes: dict[str, int]
-    jobs: list[dict]  # id, submit, partition, nodes, runtime, limit, depends (AFTEROK), delayed
+    jobs: list[dict]  # id, job, submit, partition, nodes, runtime, limit, depends (AFTEROK), delay (s)
     run: Run
 
 
@@ -132,13 +132,14 @@ def load_simulated(name: str) -> Simulated:
         jobs.append(
             {
                 "id": job["slurm_id"],
+                "job": int(row[0]),
                 "submit": job["submit"],
                 "partition": job["partition"],
                 "nodes": job["nodes"],
                 "runtime": int(row[10]),
                 "limit": _minutes(job["limit"]),
                 "depends": depends,
-                "delayed": row[40] != "-1",
+                "delay": max(int(row[40]), 0),
             }
         )
         run.submit[job["slurm_id"]] = job["submit"]

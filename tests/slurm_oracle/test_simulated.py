@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import needs_shared
 from tests.oracle.plain_slurm_records import Config, Job, Partition
 from tests.oracle.plain_slurm_simulator import SimulatedSlurm
+from tests.slurm_oracle.agreement import WITHOUT_MAIN
 from tests.slurm_oracle.cases import Simulated, load_simulated
 from tests.slurm_oracle.figures import start_gaps
 
@@ -26,7 +27,7 @@ def play(given: Simulated, until: int) -> SimulatedSlurm:
         )
         for row in given.jobs
     ]
-    slurm = SimulatedSlurm(config, jobs, main=not given.jobs[0]["delayed"])
+    slurm = SimulatedSlurm(config, jobs, main=given.run.name not in WITHOUT_MAIN)
     slurm.run(until)
     return slurm
 

@@ -32,7 +32,6 @@ def note_reservation(core: Core, row: int, placement: int, begin: int, end: int)
     member.booked_last, member.until = at, end
     core.comp[row].tier += FIRST_OF_ALL
     core.way[placement].tier += FIRST_OF_ALL
-    core.comp[row].first, core.comp[row].last = placement, placement + 1
     expect(core, row, begin)
 
 

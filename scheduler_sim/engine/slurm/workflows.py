@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.appointments import hold_for, next_offset
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.life import everywhere
+from scheduler_sim.engine.life import everywhere, make_eligible
 from scheduler_sim.engine.slurm.advance import (
     end_reservation,
     leave_out_reserved,
@@ -39,12 +39,15 @@ from scheduler_sim.engine.state import (
     EARLY,
     EXPECTED,
     INF,
+    NEW,
+    NEWCOMERS,
     NOW,
     RUNNING,
+    WAITING,
     Core,
     Table,
 )
-from scheduler_sim.engine.waiting import stop_waiting
+from scheduler_sim.engine.waiting import withdraw
 
 
 @part
@@ -63,11 +66,23 @@ def book_workflow(core: Core, leader: int) -> None:
     unit.start = now
     for i in range(unit.first, unit.last):
         row = core.crew[i]
-        stop_waiting(core, row)
-        core.comp[row].state, core.comp[row].wait_resources = APPOINTED, 0
+        withdraw(core, row)
+        core.comp[row].state = APPOINTED
         core.member[row].unit = core.member[row].group
     expect_change(core)
     note_change(core, now)
+
+
+@part
+def come_for(core: Core, row: int) -> None:
+    """Its reservation begins: it is in the queue, before all who have none; without a delay it always was."""
+    if core.comp[row].eligible >= 0:
+        core.comp[row].state = WAITING
+        core.lists[NEWCOMERS, core.clock[NEW]] = row
+        core.clock[NEW] += 1
+    else:
+        core.comp[row].wait_resources = 0
+        make_eligible(core, row)
 
 
 @part
