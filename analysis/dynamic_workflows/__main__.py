@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from analysis.dynamic_workflows.cases import JOBS, check_policy
+from analysis.dynamic_workflows.cases import JOBS
 from analysis.dynamic_workflows.conduct import MOST_WORKERS, Setup, conduct, load, save
 from analysis.dynamic_workflows.page import RESULTS, write
 from scheduler_sim.errors import SchedulerSimError
@@ -21,7 +21,6 @@ def main(arguments: list[str] | None = None) -> int:
     folder = Path(given.out)
     try:
         if not given.draw:
-            check_policy(setup.policy)
             counts = " + ".join(f"{count:,}" for count in setup.simulations())
             print(f"{counts} simulations of {3 * setup.jobs:,} jobs")
             save(conduct(setup, given.workers, _progress), setup, folder / RESULTS)

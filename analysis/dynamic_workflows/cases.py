@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim import Recipe, System, Workload
+from scheduler_sim import Policy, Recipe, System, Workload
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.generation.generate import Generated
 from scheduler_sim.generation.scenarios import SCENARIOS, HandOver, hand_over
 
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEM = ROOT / "configs" / "systems" / "deep-est-prototype.yaml"
+SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
+"""The scheduler with which D2.3's results were made, as far as its recordings tell."""
 
 JOBS = 1000
 """Jobs a module."""
@@ -24,7 +26,7 @@ EXTENSION_PERCENT = {24: 13, 33: 20}
 """Probability (%) that a component is followed by another one, for each share (%) of jobs in workflows."""
 
 PART_SHARES, PART_DELAYS, PART_WORKFLOWS, PART_LOAD = "shares", "delays", "workflows", "load"
-PART_VARIANTS = "variants"
+PART_VARIANTS, PART_SLURM = "variants", "slurm"
 WITH_DELAY = tuple(name for name in SCENARIOS if "DELAY" in name)
 
 EXACT, HALF_WRONG = "exact", "exact ± 50 %"
@@ -58,6 +60,7 @@ class Case:
     delays : EXACT, HALF_WRONG, or None for those of the recipe.
     own_limits : components ask for their own requested times, not for the sum over their workflow.
     settings : keys of the policy that differ from its own.
+    scheduler : file of another policy than the study's.
     """
 
     part: str
@@ -68,6 +71,12 @@ class Case:
     delays: str | None = None
     own_limits: bool = False
     settings: tuple[tuple[str, Any], ...] = ()
+    scheduler: Path | None = None
+
+    def policy(self, name: str) -> Policy:
+        """Return the policy of a study that is run with the policy of this name."""
+        policy = Policy.named(name) if self.scheduler is None else Policy.from_yaml(self.scheduler)
+        return policy.with_settings(dict(self.settings))
 
     def generated(self, system: System, jobs: int, seed: int) -> Generated:
         """Generate the base workload of a seed with its workflows, from which scenarios are written."""
@@ -120,16 +129,8 @@ def cases(policy: str) -> tuple[list[Case], list[Case]]:
     ]
     if policy == "slurm":  # it has no such key
         variants = [case for case in variants if not case.settings]
-    return shares, [*delays, *workflows, *loads, *variants]
-
-
-def check_policy(policy: str) -> None:
-    """Refuse what cannot run this study yet; raises ConfigError."""
-    if policy == "slurm":
-        raise ConfigError(
-            "policy slurm: in this version it ignores delays and calls, so that three of the five scenarios "
-            "would not be what they are called; allowed: conservative, easy, first_fit, fcfs"
-        )
+    slurm = [replace(case, part=PART_SLURM, scheduler=SIMULATOR) for case in shares]
+    return shares, [*delays, *workflows, *loads, *variants, *slurm]
 
 
 def hand_overs(generated: Generated) -> HandOver:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,15 +15,15 @@ import pandas as pd
 from analysis.dynamic_workflows.cases import (
     JOBS,
     PART_SHARES,
+    PART_SLURM,
     SYSTEM,
     Case,
     cases,
-    check_policy,
     hand_overs,
     scenario_levels,
 )
 from analysis.dynamic_workflows.measures import measured
-from scheduler_sim import Policy, System, __version__, simulate
+from scheduler_sim import System, __version__, simulate
 
 MOST_WORKERS = 2
 RUNS, SETUP = "runs.csv", "setup.json"
@@ -63,17 +63,20 @@ class Conducted:
         part = self.part(PART_SHARES)
         return part[part["level"] == str(share)]
 
+    def under_slurm(self) -> Conducted:
+        """Return D2.3's cases as its own scheduler schedules them."""
+        return replace(self, runs=self.part(PART_SLURM).assign(part=PART_SHARES))
+
 
 def conduct(
     setup: Setup, workers: int = 1, progress: Callable[[int, int], None] | None = None
 ) -> pd.DataFrame:
-    """Run everything, seed by seed; raises ConfigError for a policy that cannot run it.
+    """Run everything, seed by seed; raises ConfigError for a policy there is not.
 
     Returns
     -------
     One row a run: ``FACTORS`` and ``measures.MEASURES``, in the order of the cases, then seeds.
     """
-    check_policy(setup.policy)
     task, rows = partial(run_seed, setup), []
     total = max(setup.seeds, setup.seeds_beyond)
     for number, found in enumerate(_mapped(task, range(1, total + 1), workers), start=1):
@@ -96,7 +99,7 @@ def run_seed(setup: Setup, seed: int) -> list[dict[str, Any]]:
 def _run_case(case: Case, system: System, setup: Setup, seed: int) -> Iterator[dict[str, Any]]:
     generated = case.generated(system, setup.jobs, seed)
     said = hand_overs(generated)
-    policy = Policy.named(setup.policy).with_settings(dict(case.settings))
+    policy = case.policy(setup.policy)
     for scenario in case.scenarios:
         result = simulate(system, case.workload(generated, scenario), policy)
         factors = dict(zip(FACTORS, (case.part, case.level, scenario, seed), strict=True))

@@ -37,6 +37,10 @@ SHOWN = (
     *("workflow_response_h", "workflow_runtime_h", "workflow_internal_wait_h", "overlapped", "time_saved"),
     "idle",
 )
+SLURM_SHOWN = (
+    *("normalized_median", "wait_h", "outside_wait_h", "workflow_response_h", "workflow_runtime_h"),
+    *("overlapped", "time_saved", "idle"),
+)
 VARIANT_MEASURES = ("wait_h", "outside_wait_h", "workflow_response_h", "workflow_runtime_h", "overlapped")
 VARIED = {
     "delays": (PART_DELAYS, (EXACT, HALF_WRONG, *DELAY_RANGES)),
@@ -87,6 +91,8 @@ def page_text(conducted: Conducted) -> str:
     parts += [_text("statements"), *_statements(conducted)]
     if conducted.setup.seeds_beyond:
         parts += [_text("beyond").format(**_run(conducted)), *_variants(conducted)]
+        slurm = conducted.under_slurm()
+        parts += [_text("slurm").format(**_run(conducted)), *_slurm_means(slurm), *_statements(slurm)]
     parts.append(_text("end").format(**_run(conducted)))
     return "".join(parts)
 
@@ -125,6 +131,15 @@ def _means(conducted: Conducted) -> Iterator[str]:
         yield f"### {share} % of the jobs in workflows\n\n{picture}\n\n"
         rows = ((MEASURES[name], *_cells(runs, "scenario", SCENARIOS, name)) for name in SHOWN)
         yield table(("mean over seeds (95 % interval)", *SCENARIOS), rows)
+
+
+def _slurm_means(slurm: Conducted) -> Iterator[str]:
+    """Write a table of the means that say most for each share."""
+    for share in SHARES:
+        rows = (
+            (MEASURES[name], *_cells(slurm.main(share), "scenario", SCENARIOS, name)) for name in SLURM_SHOWN
+        )
+        yield table((f"{share} % in workflows: mean over seeds (95 % interval)", *SCENARIOS), rows)
 
 
 def _statements(conducted: Conducted) -> Iterator[str]:

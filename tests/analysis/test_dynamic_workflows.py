@@ -70,17 +70,18 @@ def test_the_page_in_the_repository_is_what_this_version_makes_of_its_runs():
     assert all(page.count(f"| {MEASURES[name]} |") >= 2 for name in SHOWN)
 
 
-def test_slurm_is_refused_by_name_before_anything_is_run(capsys, tmp_path):
-    assert main(["--policy", "slurm", "--seeds", "20", "--out", str(tmp_path)]) != 0
-    assert "policy slurm: in this version" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+@pytest.mark.slow
+def test_it_runs_whole_under_policy_slurm(tmp_path):
+    given = ["--policy", "slurm", "--seeds", "2", "--seeds-beyond", "0", "--jobs", "30", "--workers", "1"]
+    assert main([*given, "--out", str(tmp_path)]) == 0
+    assert "--policy slurm" in (tmp_path / PAGE).read_text(encoding="utf-8")
 
 
 def test_all_cases_of_a_seed_have_the_same_base_workload():
     system = System.from_yaml(SYSTEM)
     shares, beyond = cases("conservative")
     bases = [case.generated(system, 30, 5).base for case in [*shares, *beyond] if case.load is None]
-    assert len(bases) == 2 + 5 + 6 + 4
+    assert len(bases) == 2 + 5 + 6 + 4 + 2
     assert all(
         np.array_equal(one, other) for base in bases[1:] for one, other in zip(bases[0], base, strict=True)
     )

@@ -1,6 +1,6 @@
 """Delays and calls under policy slurm, by hand: as the DEEP-EST addition to Slurm runs them.
 
-Modules A and B of 2 nodes each; the main scheduler passes when something ends or comes, backfill at 10, 20, 30.
+Modules A and B of 2 nodes each; the main scheduler passes when something ends or comes, backfill every 10 s.
 Job 1 is U on A and V on B; V has a delay. In the drawings `[` is the begin of a reservation.
 """
 
@@ -105,7 +105,7 @@ def test_all_reservations_or_none() -> None:
 
 
 def test_planned_ends_count_and_what_backfill_has_planned_for_others_does_not() -> None:
-    """W runs on B until 60 by its limit; X waits for both nodes after W, and V gets one of them from 70 on."""
+    """W runs on B until 60 by its limit; X waits for both nodes then, and V gets one of them from 70 on."""
     jobs = [(2, 0, "B", 2, 60, 1, 0), (3, 1, "B", 2, 30, 1, 0), U, V]
     assert starts(jobs) == [0, 100, 20, 70]
 
