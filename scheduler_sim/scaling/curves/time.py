@@ -14,6 +14,10 @@ from scheduler_sim.scaling.curves.kind import Curve, Floats, NotNegative, Second
 from scheduler_sim.scaling.least_squares import not_negative
 
 
+NOTHING = 1e-9
+"""Largest share of a term in any point at which it is taken for rounding."""
+
+
 class PmnfTerm(Keys):
     """One term of a normal form, c p^i log2(p)^j."""
 
@@ -54,7 +58,9 @@ class Pmnf(Curve):
     ) -> Self:
         """Find coefficients for given exponents (i, j) by least squares of relative errors, all >= 0."""
         columns = [np.ones(len(y)), *(pmnf_term(processes, i, j) for i, j in exponents)]
-        constant, *found = not_negative(columns, y, 1 / y**2)
+        found = not_negative(columns, y, 1 / y**2)
+        shares = [float(np.max(c * column / y)) for c, column in zip(found, columns, strict=True)]
+        constant, *found = np.where(np.array(shares) > NOTHING, found, 0.0)
         terms = [
             {"c": float(c), "i": float(i), "j": float(j)}
             for c, (i, j) in zip(found, exponents, strict=True)

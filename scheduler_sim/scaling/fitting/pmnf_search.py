@@ -1,0 +1,99 @@
+"""Searching a performance model normal form for run times."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.scaling.curves import Pmnf
+from scheduler_sim.scaling.curves.kind import Floats
+from scheduler_sim.scaling.fitting.factor_fit import MARGIN
+from scheduler_sim.scaling.fitting.fit import Candidate, Fit, label_of
+from scheduler_sim.scaling.fitting.points import checked
+from scheduler_sim.scaling.fitting.regression import EXACT, left_out_error
+
+I_SET = sorted({n / 4 for n in range(13)} | {n / 3 for n in range(10)})
+J_SET = (0, 1, 2)
+EXPONENTS = [(i, j) for i in I_SET for j in J_SET if (i, j) != (0, 0)]
+"""Terms tried: quarters and thirds up to p^3, as Extra-P's, and up to log2(p)^2, as in Calotoiu et al. 2013."""
+
+FEWEST = 5
+"""Points below which Extra-P's authors warn, too."""
+
+SCREENED = 60
+"""Pairs of terms, best on the points themselves, whose left-out error is taken."""
+
+
+def fit_time(
+    processes: ArrayLike, times: ArrayLike, name: str = "time", *, scaling: str = "weak", level: float = 0.9
+) -> Fit:
+    """Find constant + up to two terms c p^i log2(p)^j, all c >= 0, for run times.
+
+    Parameters
+    ----------
+    processes : float[n]; times : float[n], s
+    scaling : weak: the time is modelled; strong: processes x time, as no term of a normal form falls
+    level : of the prediction interval
+
+    A further term must lower the error of predicting each point from the others (SMAPE) by a
+    tenth. Relative errors are minimised: noise of run times is relative. Intervals hold for the terms
+    chosen, not for the choice.
+
+    Raises InputError for points that cannot be, and an unknown ``scaling``.
+    """
+    p, t = checked(name, processes, times, "time")
+    if scaling not in ("strong", "weak"):
+        raise InputError(f"scaling: found {scaling!r}; allowed: strong, weak")
+    gives = "work" if scaling == "strong" else "time"
+    y = p * t if scaling == "strong" else t
+    warnings = []
+    if len(y) < FEWEST:
+        warnings.append(f"{name}: {len(y)} points; at least {FEWEST} are wanted to choose terms")
+    by_terms = [[_candidate(p, y, (), gives)]]
+    if len(y) >= 3:
+        by_terms.append([_candidate(p, y, (term,), gives) for term in EXPONENTS])
+    best_single = min((c.left_out_error for c in by_terms[-1]), default=0.0)
+    if len(y) >= FEWEST and best_single > EXACT:
+        by_terms.append([_candidate(p, y, pair, gives) for pair in _pairs(p, y, gives)])
+    chosen, ranked = _simplest(by_terms)
+    ties = tuple(
+        c.label
+        for c in ranked
+        if c is not chosen and c.left_out_error <= chosen.left_out_error * (1 + MARGIN) + EXACT
+    )
+    ties = ties[:5]
+    if len(ties) and len(y) >= 3:
+        warnings.append(f"{name}: {len(ties)} or more other forms as good as {label_of(chosen.curve)}")
+    return Fit(name, chosen.curve, p, y, np.ones(len(y)), tuple(ranked), ties, tuple(warnings), level)
+
+
+def _pairs(p: Floats, y: Floats, gives: str) -> list[tuple[tuple[float, float], ...]]:
+    def residual(pair: tuple[tuple[float, float], ...]) -> float:
+        return float(np.sum((Pmnf.fitted(p, y, pair, gives).values(p) / y - 1) ** 2))
+
+    return sorted(combinations(EXPONENTS, 2), key=residual)[:SCREENED]
+
+
+def _candidate(p: Floats, y: Floats, exponents: tuple[tuple[float, float], ...], gives: str) -> Candidate:
+    def learnt(rows: Floats) -> Pmnf:
+        return Pmnf.fitted(p[rows], y[rows], exponents, gives)
+
+    curve = learnt(np.ones(len(y), dtype=bool))
+    error = left_out_error(lambda rows: learnt(rows).values, p, y) if len(y) > 1 else np.nan
+    return Candidate(curve, error, float(np.sum((curve.values(p) / y - 1) ** 2)))
+
+
+def _simplest(by_terms: list[list[Candidate]]) -> tuple[Candidate, list[Candidate]]:
+    """Return the candidate with the fewest terms that no larger one beats by the margin, and all by rank."""
+    chosen = by_terms[0][0]
+    for candidates in by_terms[1:]:
+        best = min(candidates, key=lambda c: c.left_out_error)
+        if chosen.left_out_error > EXACT and best.left_out_error <= (1 - MARGIN) * chosen.left_out_error:
+            chosen = best
+    every = [candidate for candidates in by_terms for candidate in candidates]
+    different = {c.curve.model_dump_json(): c for c in reversed(every)}  # coefficients of 0 make forms equal
+    ranked = sorted(different.values(), key=lambda c: (c is not chosen, np.nan_to_num(c.left_out_error)))
+    return chosen, ranked
