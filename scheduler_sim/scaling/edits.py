@@ -13,7 +13,9 @@ from scheduler_sim.scaling.tree import replaced
 def with_factor(profile: Profile, factor: str, curve: Curve) -> Profile:
     """Give one factor another curve. InputError for a model of times, or a factor it has not."""
     if isinstance(profile.model, Curve):
-        raise InputError(f"{profile.app}: found a model of times; allowed: a factor of a tree of efficiencies")
+        raise InputError(
+            f"{profile.app}: found a model of times; allowed: a factor of a tree of efficiencies"
+        )
     return replace(_edited(profile), model=replaced(profile.model, factor, curve))
 
 
@@ -28,7 +30,9 @@ def without_noise(profile: Profile, factor: str = "serialization") -> Profile:
 def accelerated(profile: Profile, share: float, by: float) -> Profile:
     """Make the kernel that takes this share of the run time ``by`` times faster; the rest stays."""
     if not 0 < share <= 1 or not by > 1:
-        raise InputError(f"accelerate: found {share:g} by {by:g}; allowed: a share above 0 up to 1, by more than 1")
+        raise InputError(
+            f"accelerate: found {share:g} by {by:g}; allowed: a share above 0 up to 1, by more than 1"
+        )
     return replace(_edited(profile), time_factor=profile.time_factor * (1 - share + share / by))
 
 

@@ -104,7 +104,9 @@ def expand(
         rows = slice(begin, begin + BLOCK)
         here = slice(first[begin], first[min(begin + BLOCK, len(count))])
         times = count[rows]
-        place = np.arange(here.start, here.stop) + np.repeat(choices.first[kind[rows]] - first[:-1][rows], times)
+        place = np.arange(here.start, here.stop) + np.repeat(
+            choices.first[kind[rows]] - first[:-1][rows], times
+        )
         ratio = choices.ratio[place]
         made.module[here], made.nodes[here] = choices.module[place], choices.nodes[place]
         made.run[here] = _scaled(run[rows], times, ratio)
@@ -140,7 +142,10 @@ def _choices(
             blocks.append(_of_profile(profiles[a], modules, most_nodes, module[own], nodes[own], sizes))
     exists = [np.isfinite(ratio) for _, _, ratio in blocks]
     count = np.concatenate([mask.sum(axis=1) for mask in exists]) if blocks else np.empty(0, dtype=np.int64)
-    flat = [np.concatenate([part[i][mask] for part, mask in zip(blocks, exists, strict=True)] or [[]]) for i in range(3)]
+    flat = [
+        np.concatenate([part[i][mask] for part, mask in zip(blocks, exists, strict=True)] or [[]])
+        for i in range(3)
+    ]
     return _Choices(
         np.concatenate(([0], np.cumsum(count))).astype(np.int64),
         flat[0].astype(np.int16),
@@ -186,7 +191,11 @@ def _check(profiles: Sequence[Profile], modules: Sequence[str], **columns: Ints)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"expand: found columns of the lengths {lengths}; allowed: all the same")
-    for name, least, most in (("app", RIGID, len(profiles) - 1), ("module", 0, len(modules) - 1), ("nodes", 1, 1 << 31)):
+    for name, least, most in (
+        ("app", RIGID, len(profiles) - 1),
+        ("module", 0, len(modules) - 1),
+        ("nodes", 1, 1 << 31),
+    ):
         column = columns[name]
         if len(column) and not (column.min() >= least and column.max() <= most):
             wrong = column[(column < least) | (column > most)][0]

@@ -77,7 +77,9 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
             hint = did_you_mean(node.id[:80], names)
             raise InputError(f"formula: unknown name {node.id[:40]!r}; allowed: {', '.join(names)}{hint}")
         parts = []
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float) and abs(node.value) < 1e300:
+    elif (
+        isinstance(node, ast.Constant) and type(node.value) in (int, float) and abs(float(node.value)) < 1e300
+    ):
         parts = []
     else:
         found = ast.unparse(node)

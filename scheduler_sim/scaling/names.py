@@ -20,7 +20,8 @@ _BASE = {
         "communication efficiency", synonyms=("comm_eff", "comm", "communication efficiency")
     ),
     "serialization": FactorName(
-        "serialization efficiency", synonyms=("serialization_eff", "ser", "serial_eff", "serialization efficiency")
+        "serialization efficiency",
+        synonyms=("serialization_eff", "ser", "serial_eff", "serialization efficiency"),
     ),
     "transfer": FactorName("transfer efficiency", synonyms=("transfer_eff", "trf", "transfer efficiency")),
 }
@@ -83,7 +84,32 @@ def may_exceed_one(name: str) -> bool:
     return name in FACTORS and FACTORS[name].may_exceed_one
 
 
-def leaves(names: set[str]) -> list[str]:
-    """Return the factors among these that are not products of others among them, in the order of ``FACTORS``."""
-    products = {whole for whole, parts in RULES if whole in names and set(parts) <= names}
-    return [name for name in FACTORS if name in names - products]
+def leaves(names: set[str]) -> tuple[list[str], list[str]]:
+    """Return the factors to fit among these, and those left out that their parts do not make up.
+
+    A factor with parts among the names is left out, as its parts stand for it; where some of its parts
+    are missing, what they held is lost, which a person should know.
+    """
+    inside = {whole: set().union(*(parts for name, parts in RULES if name == whole)) for whole, _ in RULES}
+
+    def descends(whole: str) -> bool:
+        return any(part in names or descends(part) for part in inside.get(whole, ()))
+
+    def complete(whole: str) -> bool:
+        rules = [parts for name, parts in RULES if name == whole]
+        return any(all(part in names or complete(part) for part in parts) for parts in rules)
+
+    kept = [name for name in FACTORS if name in names and not descends(name)]
+    lost = [name for name in FACTORS if name in names and descends(name) and not complete(name)]
+    return kept, lost
+
+
+HIERARCHY: dict[str, tuple[str, ...]] = {
+    "global": ("parallel", "mpi", "omp", "cuda", "computation"),
+    "parallel": ("load_balance", "communication"),
+    "communication": ("serialization", "transfer"),
+    "computation": ("ipc", "instructions", "frequency"),
+    **{model: (f"{model}_load_balance", f"{model}_communication") for model in MODELS},
+    **{f"{model}_communication": (f"{model}_serialization", f"{model}_transfer") for model in MODELS},
+}
+"""How fitted factors are put together in a profile; groups without factors are left out."""

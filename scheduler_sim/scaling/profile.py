@@ -114,8 +114,8 @@ class Profile:
 
     def slowdown(self, khz: ArrayLike | None) -> Floats:
         """Return beta nominal / q + 1 − beta, the run time at a clock over that at the nominal one."""
-        if khz is None or self.beta == 0:
-            return np.float64(1.0) if khz is None else np.ones(np.shape(khz))
+        if khz is None:
+            return np.ones(())
         return self.beta * self.nominal_khz / np.asarray(khz, dtype=np.float64) + (1 - self.beta)
 
     def run_times(
@@ -191,7 +191,9 @@ class Profile:
             return [f"{self.app}: the profile does not say what was fitted"]
         said = []
         if p > FAR * max(fitted):
-            said.append(f"{self.app}: {p:g} processes are {p / max(fitted):.3g} times the most that were fitted")
+            said.append(
+                f"{self.app}: {p:g} processes are {p / max(fitted):.3g} times the most that were fitted"
+            )
         if p > 2 * max(fitted) and (checked is None or checked < p / 2):
             said.append(f"{self.app}: nothing was measured halfway to {p:g} processes")
         if p < min(fitted):

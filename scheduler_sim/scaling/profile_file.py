@@ -15,7 +15,14 @@ from scheduler_sim.scaling.curves import Curve, read_curve
 from scheduler_sim.scaling.edits import accelerated, with_factor, without_phase
 from scheduler_sim.scaling.modular_profile import ModularProfile, Part
 from scheduler_sim.scaling.profile import Profile, Reference, Sizes
-from scheduler_sim.scaling.profile_keys import VERSION, ComponentKeys, EditKeys, ModularKeys, NodeKeys, ProfileKeys
+from scheduler_sim.scaling.profile_keys import (
+    VERSION,
+    ComponentKeys,
+    EditKeys,
+    ModularKeys,
+    NodeKeys,
+    ProfileKeys,
+)
 from scheduler_sim.scaling.tree import Factor, Group, Tree, read_tree
 
 MODELS = ("efficiency", "speedup", "time")
@@ -59,7 +66,11 @@ def _model(data: dict[str, Any], where: Location) -> tuple[Tree | Curve | None, 
     given = [name for name in MODELS if data.get(name) is not None]
     if len(given) != 1:
         said = f"found {' and '.join(given)}" if given else "missing"
-        return None, [Problem((*where, given[-1] if given else MODELS[0]), f"{said}; allowed: one of {', '.join(MODELS)}")]
+        return None, [
+            Problem(
+                (*where, given[-1] if given else MODELS[0]), f"{said}; allowed: one of {', '.join(MODELS)}"
+            )
+        ]
     (name,) = given
     place = (*where, name)
     if name == "efficiency":
@@ -70,7 +81,9 @@ def _model(data: dict[str, Any], where: Location) -> tuple[Tree | Curve | None, 
     allowed = ("speedup", "efficiency") if name == "speedup" else ("time", "work")
     if curve.quantity not in allowed or len(curve.INPUTS) > 1 or curve.INPUTS[0] != "processes":
         said = f"{curve.NAME} gives a {curve.quantity} of {', '.join(curve.INPUTS)}"
-        return None, [Problem((*place, "curve"), f"{said}; allowed here: {' or '.join(allowed)} of processes")]
+        return None, [
+            Problem((*place, "curve"), f"{said}; allowed here: {' or '.join(allowed)} of processes")
+        ]
     return (Factor("global", curve) if name == "speedup" else curve), []
 
 
@@ -140,14 +153,18 @@ def _modular(data: dict[str, Any]) -> tuple[ModularProfile | None, list[Problem]
     for name, part in keys.components.items():
         where = ("components", name)
         model, more = _model(data["components"][name], where)
-        profile, further = (None, []) if model is None else _profile(part, f"{keys.app}, {name}", model, where)
+        profile, further = (
+            (None, []) if model is None else _profile(part, f"{keys.app}, {name}", model, where)
+        )
         problems += more + further
         runs = part.runs
         if runs.module not in part.modules:
             said = f"found {runs.module!r}; allowed: {', '.join(part.modules)}"
             problems.append(Problem((*where, "runs", "module"), said))
         elif profile is not None:
-            parts[name] = Part(profile, Reference(runs.time, runs.nodes, runs.module), runs.module, runs.nodes)
+            parts[name] = Part(
+                profile, Reference(runs.time, runs.nodes, runs.module), runs.module, runs.nodes
+            )
     if not keys.components:
         problems.append(Problem(("components",), "found no component; allowed: at least one"))
     if problems:
@@ -172,7 +189,9 @@ def _modular(data: dict[str, Any]) -> tuple[ModularProfile | None, list[Problem]
 def profile_dict(profile: Profile) -> dict[str, Any]:
     """Return a profile as the keys of its file. InputError for one with what-ifs: those stand in its file."""
     if profile.measured is not None:
-        raise InputError(f"{profile.app}: a profile with what-ifs is written as the one measured and its edits")
+        raise InputError(
+            f"{profile.app}: a profile with what-ifs is written as the one measured and its edits"
+        )
     written: dict[str, Any] = {"version": VERSION, "app": profile.app, "scaling": profile.scaling}
     ranks = profile.ranks_per_node
     written["ranks_per_node"] = ranks if isinstance(ranks, int) else dict(ranks)

@@ -21,16 +21,24 @@ Positive = Annotated[float, number(0, above=True)]
 Scaling = Annotated[str, choice(*SCALINGS)]
 
 
+def _count(written: Any) -> int:
+    if isinstance(written, bool) or not isinstance(written, int):
+        raise TypeError
+    if not 1 <= written <= MOST_NODES:
+        raise ValueError
+    return written
+
+
 def _by_module(written: Any) -> int | dict[str, int]:
     if isinstance(written, dict) and written:
-        return {str(name): int(whole(1, 1_000_000).func(count)) for name, count in written.items()}
-    return int(whole(1, 1_000_000).func(written))
+        return {str(name): _count(count) for name, count in written.items()}
+    return _count(written)
 
 
 def _sizes(written: Any) -> str | tuple[int, ...]:
     if isinstance(written, str) and written in SIZES:
         return written
-    sizes = tuple(int(whole(1, MOST_NODES).func(size)) for size in written)
+    sizes = tuple(_count(size) for size in written)
     if not sizes or isinstance(written, str | dict):
         raise ValueError
     return tuple(np.unique(sizes).tolist())
@@ -136,7 +144,9 @@ class ProfileKeys(ComponentKeys):
 
     version: Version = Field(description=f"of this format: {VERSION}")
     app: Title = Field(description="name of the application")
-    share: Percent | None = Field(default=None, description="percentage of the jobs, where a workload is mixed")
+    share: Percent | None = Field(
+        default=None, description="percentage of the jobs, where a workload is mixed"
+    )
     edits: list[EditKeys] = Field(default=[], description="what-ifs, applied in this order")
 
 

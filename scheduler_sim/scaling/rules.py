@@ -49,13 +49,15 @@ def check_rules(table: pd.DataFrame, decimals: int) -> list[RuleCheck]:
             kept = bool(abs(stated[row] - product[row]) <= allowed[row])
             at = float(table["processes"].iloc[row])
             found.append(
-                RuleCheck(at, whole, parts, float(stated[row]), float(product[row]), float(allowed[row]), kept)
+                RuleCheck(
+                    at, whole, parts, float(stated[row]), float(product[row]), float(allowed[row]), kept
+                )
             )
     return found
 
 
 def suspects(checks: list[RuleCheck]) -> list[tuple[float, str]]:
-    """Return the cells (processes, factor) in every broken rule of their row and in no other rule that is kept.
+    """Return the cells (processes, factor) in every broken rule of their row and in none that is kept.
 
     One broken rule alone accuses several cells; a misprint inside two rules is found alone.
     """

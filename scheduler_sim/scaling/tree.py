@@ -39,7 +39,8 @@ class Factor:
         if (values > 1 + 1e-9).any():
             at = np.broadcast_to(p, values.shape)[values > 1 + 1e-9].flat[0]
             raise InputError(
-                f"{self.name}: found an efficiency of {values.max():.4g} at {at:g} {self.counts}; allowed: up to 1"
+                f"{self.name}: found an efficiency of {values.max():.4g} at {at:g} {self.counts};"
+                " allowed: up to 1"
             )
         return np.minimum(values, 1.0)
 
@@ -71,7 +72,9 @@ class Group:
             return np.prod(np.broadcast_arrays(*each), axis=0)
         left = 1 - np.sum([1 - values for values in np.broadcast_arrays(*each)], axis=0)
         if (left <= 0).any():
-            raise InputError(f"{self.name}: the losses of its parts add up to {1 - left.min():.3g}; allowed: under 1")
+            raise InputError(
+                f"{self.name}: the losses of its parts add up to {1 - left.min():.3g}; allowed: under 1"
+            )
         return left
 
     def walk(self, counts: Counts, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Floats]]:
@@ -110,7 +113,7 @@ def factor_names(tree: Tree) -> list[str]:
 
 
 def read_tree(data: Any, name: str, where: Location) -> tuple[Tree | None, list[Problem]]:
-    """Read a leaf ``{curve: ...}`` or a group ``{compose: ..., NAME: ...}``; None and all problems otherwise."""
+    """Read a leaf ``{curve: ...}`` or a group ``{compose: ..., NAME: ...}``; or return all problems."""
     if not isinstance(data, dict) or not data:
         return None, [Problem(where, f"{found(data)}; allowed: a curve, or factors by name")]
     if "curve" in data:

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def read_curve(data: Any, where: Location = ()) -> tuple[Curve | None, list[Problem]]:
-    """Read ``{curve: KIND, parameter: value, ...}``: the curve, or None and all problems with their places."""
+    """Read ``{curve: KIND, parameter: value, ...}``: the curve, or None and all problems."""
     if not isinstance(data, dict):
         return None, [Problem(where, f"{found(data)}; allowed: a mapping with the key curve")]
     name = data.get("curve")

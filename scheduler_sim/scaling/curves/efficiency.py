@@ -37,7 +37,9 @@ class InverseLine(Curve):
 
     GIVES: ClassVar[str] = "efficiency"
 
-    reading: Reading = Field(default="linear", description="g, what P counts as: P, its cube root, or 1 + log2 P")
+    reading: Reading = Field(
+        default="linear", description="g, what P counts as: P, its cube root, or 1 + log2 P"
+    )
 
     @classmethod
     def h(cls, processes: Floats, reading: str) -> Floats:

@@ -91,12 +91,16 @@ class Curve(Keys):
         Raises InputError unless all inputs are finite numbers above 0.
         """
         if len(inputs) != len(self.INPUTS):
-            raise InputError(f"curve {self.NAME}: found {len(inputs)} inputs; allowed: {', '.join(self.INPUTS)}")
+            raise InputError(
+                f"curve {self.NAME}: found {len(inputs)} inputs; allowed: {', '.join(self.INPUTS)}"
+            )
         arrays = [np.asarray(given, dtype=np.float64) for given in inputs]
         for name, array in zip(self.INPUTS, arrays, strict=True):
             if not (np.isfinite(array) & (array > 0)).all():
                 wrong = array[~(np.isfinite(array) & (array > 0))].flat[0]
-                raise InputError(f"curve {self.NAME}: found {wrong:g} {name}; allowed: finite numbers above 0")
+                raise InputError(
+                    f"curve {self.NAME}: found {wrong:g} {name}; allowed: finite numbers above 0"
+                )
         return np.asarray(self._value(*arrays), dtype=np.float64)
 
     def _value(self, *inputs: Floats) -> Floats:
@@ -108,7 +112,9 @@ class Curve(Keys):
         Raises InputError for curves of times, which need a reference for that.
         """
         if self.quantity not in ("efficiency", "speedup"):
-            raise InputError(f"curve {self.NAME} gives a {self.quantity}; allowed here: an efficiency, a speedup")
+            raise InputError(
+                f"curve {self.NAME} gives a {self.quantity}; allowed here: an efficiency, a speedup"
+            )
         values = self.values(processes)
         return values if self.quantity == "efficiency" else values / np.asarray(processes, dtype=np.float64)
 

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from scheduler_sim.config.value import Check, Text
 from scheduler_sim.errors import InputError
-from scheduler_sim.scaling.curves.kind import Curve, Floats, Gives, number
+from scheduler_sim.scaling.curves.kind import Curve, Floats, Gives
 from scheduler_sim.scaling.formula import FUNCTIONS, check_formula, value_of
 from scheduler_sim.scaling.least_squares import bounded
 
@@ -66,7 +66,9 @@ def _constants(written: Any) -> dict[str, float]:
     for name, value in dict(written).items():
         if not (isinstance(name, str) and name.isidentifier() and name != "p" and name not in FUNCTIONS):
             raise ValueError
-        read[name] = float(number(-1e300).func(value))
+        if isinstance(value, bool) or not np.isfinite(float(value)):
+            raise ValueError
+        read[name] = float(value)
     return read
 
 

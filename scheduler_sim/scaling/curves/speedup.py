@@ -90,8 +90,8 @@ class Downey(_Speedup):
 
     NAME: ClassVar[str] = "downey"
     EQUATION: ClassVar[str] = (
-        "σ ≤ 1: S = AP / (A + σ(P − 1)/2) for P ≤ A, AP / (σ(A − 1/2) + P(1 − σ/2)) for A ≤ P ≤ 2A − 1, else A;"
-        " σ ≥ 1: S = PA(σ + 1) / (σ(P + A − 1) + A) for P ≤ A + Aσ − σ, else A"
+        "σ ≤ 1: S = AP / (A + σ(P − 1)/2) for P ≤ A, AP / (σ(A − 1/2) + P(1 − σ/2)) for A ≤ P ≤ 2A − 1,"
+        " else A; σ ≥ 1: S = PA(σ + 1) / (σ(P + A − 1) + A) for P ≤ A + Aσ − σ, else A"
     )
     SOURCE: ClassVar[str] = "Downey 1997 (a model of speedup of parallel programs)"
 

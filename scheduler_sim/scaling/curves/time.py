@@ -13,7 +13,6 @@ from scheduler_sim.config.value import Check, choice
 from scheduler_sim.scaling.curves.kind import Curve, Floats, NotNegative, Seconds, number
 from scheduler_sim.scaling.least_squares import not_negative
 
-
 NOTHING = 1e-9
 """Largest share of a term in any point at which it is taken for rounding."""
 
@@ -60,10 +59,10 @@ class Pmnf(Curve):
         columns = [np.ones(len(y)), *(pmnf_term(processes, i, j) for i, j in exponents)]
         found = not_negative(columns, y, 1 / y**2)
         shares = [float(np.max(c * column / y)) for c, column in zip(found, columns, strict=True)]
-        constant, *found = np.where(np.array(shares) > NOTHING, found, 0.0)
+        constant, *coefficients = np.where(np.array(shares) > NOTHING, found, 0.0)
         terms = [
             {"c": float(c), "i": float(i), "j": float(j)}
-            for c, (i, j) in zip(found, exponents, strict=True)
+            for c, (i, j) in zip(coefficients, exponents, strict=True)
             if c > 0
         ]
         return cls.of(constant=float(constant), terms=terms, gives=gives)

@@ -47,7 +47,9 @@ def read_text_format(path: Path, text: str) -> tuple[list[Measurement], list[str
         elif word == "DATA":
             values = _numbers(path, at, rest, problems)
             if row >= len(points):
-                problems.append(f"{path}:{at}: found DATA line {row + 1} of {region}; allowed: {len(points)}, as POINTS")
+                problems.append(
+                    f"{path}:{at}: found DATA line {row + 1} of {region}; allowed: {len(points)}, as POINTS"
+                )
             else:
                 found += [Measurement(at, region, metric, points[row], value) for value in values]
             row += 1
@@ -56,7 +58,9 @@ def read_text_format(path: Path, text: str) -> tuple[list[Measurement], list[str
                 f"{path}:{at}: found {word!r:.40}; allowed: PARAMETER, POINTS, METRIC, REGION, DATA"
             )
     if len(parameters) > 1:
-        problems.insert(0, f"{path}: found the parameters {', '.join(parameters)[:80]}; allowed: one, the processes")
+        problems.insert(
+            0, f"{path}: found the parameters {', '.join(parameters)[:80]}; allowed: one, the processes"
+        )
     if not found and not problems:
         problems.append(f"{path}: found no DATA; allowed: a line of it for each of POINTS")
     if problems:
@@ -75,7 +79,10 @@ def _numbers(path: Path, line: int, text: str, problems: list[str]) -> list[floa
 
 
 def read_jsonl(path: Path, text: str) -> tuple[list[Measurement], list[str]]:
-    """Read lines ``{"params": {"p": 64}, "callpath": ..., "metric": ..., "value": 1.5}``. Raises ConfigError."""
+    """Read lines ``{"params": {"p": 64}, "callpath": ..., "metric": ..., "value": 1.5}``.
+
+    Raises ConfigError with every problem.
+    """
     problems: list[str] = []
     found: list[Measurement] = []
     for at, line in enumerate(text.splitlines(), start=1):

@@ -10,13 +10,10 @@ from numpy.typing import ArrayLike
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Pipeline, Table
 from scheduler_sim.scaling.curves.kind import Floats
-from scheduler_sim.scaling.fitting.fit import Candidate, Fit, label_of
+from scheduler_sim.scaling.fitting.fit import MARGIN, Candidate, Fit, label_of
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, left_out_error
 from scheduler_sim.scaling.names import may_exceed_one
-
-MARGIN = 0.1
-"""A curve with more parameters must lower the left-out error by this share; nearer ones are ties."""
 
 WEIGHTS: dict[str, Callable[[int], Floats]] = {
     "equal": lambda n: np.ones(n),
@@ -53,7 +50,7 @@ def fit_factor(
     level : of the prediction interval
 
     One point gives a constant, two points Amdahl's curve through them, linear unless told; a scalability that
-    may exceed 1 is held constant or tabulated, as none of the curves describes it. Each says so in ``warnings``.
+    may exceed 1 is held constant or tabulated, as none of the curves describes it. Each is said in ``warnings``.
 
     Raises
     ------
@@ -74,6 +71,11 @@ def fit_factor(
     candidates = _candidates(p, y, weight, kind, reading)
     chosen, ties = _chosen(candidates)
     warnings = _warnings(name, chosen, ties, len(y))
+    if reading == "auto" and getattr(chosen.curve, "reading", "linear") != "linear":
+        warnings.append(
+            f"{name}: {label_of(chosen.curve)} chosen by {len(y)} points, which cannot settle the reading;"
+            " linear is the most cautious"
+        )
     ranked = tuple(sorted(candidates, key=lambda c: (np.nan_to_num(c.left_out_error), c.residual)))
     return Fit(name, chosen.curve, p, y, weight, ranked, ties, tuple(warnings), level)
 
@@ -86,7 +88,9 @@ def _candidates(p: Floats, y: Floats, weight: Floats, kind: str, reading: str) -
     if kind in ("auto", "constant") and (len(y) > 2 or kind == "constant"):
         tried.append(lambda rows: Constant.fitted(p[rows], y[rows], weight[rows]))
     kinds = list(_KINDS) if kind == "auto" and len(y) > 2 else ["amdahl"] if kind == "auto" else [kind]
-    readings = list(READINGS) if reading == "auto" and len(y) > 2 else ["linear" if reading == "auto" else reading]
+    readings = (
+        list(READINGS) if reading == "auto" and len(y) > 2 else ["linear" if reading == "auto" else reading]
+    )
     for one in kinds:
         for g in readings if one in _KINDS else ():
 
@@ -110,7 +114,9 @@ def _chosen(candidates: list[Candidate]) -> tuple[Candidate, tuple[str, ...]]:
     if not others or np.isnan(others[0].left_out_error):
         return (others or constants)[0], ()
     best = min(c.left_out_error for c in others)
-    if constants and (constants[0].left_out_error <= EXACT or best > (1 - MARGIN) * constants[0].left_out_error):
+    if constants and (
+        constants[0].left_out_error <= EXACT or best > (1 - MARGIN) * constants[0].left_out_error
+    ):
         return constants[0], ()
     equal = [c for c in others if c.left_out_error <= best * (1 + MARGIN) + EXACT]
     return equal[0], tuple(c.label for c in equal[1:])

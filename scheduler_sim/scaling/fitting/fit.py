@@ -14,6 +14,9 @@ from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.curves.time import pmnf_term
 from scheduler_sim.scaling.fitting.regression import prediction_interval
 
+MARGIN = 0.1
+"""A curve with more parameters must lower the left-out error by this share; nearer ones are ties."""
+
 FAR = 8
 """Times the largest fitted P beyond which a prediction is called far."""
 
@@ -35,7 +38,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """Kind and reading: ``amdahl, cbrt``."""
+        """Kind and reading: ``amdahl (cbrt)``."""
         return label_of(self.curve)
 
 
@@ -75,18 +78,19 @@ class Fit:
         return self._interval_of(self.curve, p)
 
     def by_reading(self, processes: ArrayLike) -> dict[str, Floats]:
-        """Return the values of the same kind of curve fitted under each reading of P; empty for other kinds."""
+        """Return the values of the same kind of curve under each reading of P; empty for other kinds."""
         p = np.atleast_1d(np.asarray(processes, dtype=np.float64))
         return {reading: curve.values(p) for reading, curve in self._readings().items()}
 
     def envelope(self, processes: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the least and the most of the intervals under all readings of P.
+        """Return the least and the most of the intervals of all curves that the points allow.
 
-        Points at a few times the base cannot tell the readings apart, while they differ
-        wholly at a hundred times: the interval covers noise, this covers the reading as well.
+        These are the same kind of curve under every reading of P, and normal forms as good as the one
+        chosen. Points at a few times the base cannot tell them apart, while they differ wholly at a
+        hundred times: the interval covers noise, this covers the choice as well.
         """
         p = np.atleast_1d(np.asarray(processes, dtype=np.float64))
-        each = [self._interval_of(curve, p) for curve in (self.curve, *self._readings().values())]
+        each = [self._interval_of(curve, p) for curve in (self.curve, *self._rivals())]
         return np.min([low for low, _ in each], axis=0), np.max([high for _, high in each], axis=0)
 
     def cautions(self, processes: float, checked_to: float | None = None) -> list[str]:
@@ -102,8 +106,16 @@ class Fit:
                 f" ({largest:g}); readings of P differ there, see the envelope"
             )
         if processes > 2 * largest and (checked_to is None or checked_to < processes / 2):
-            said.append(f"{self.name}: nothing was measured halfway to {processes:g} to hold the curve against")
+            said.append(
+                f"{self.name}: nothing was measured halfway to {processes:g} to hold the curve against"
+            )
         return said
+
+    def _rivals(self) -> list[Curve]:
+        if not isinstance(self.curve, Pmnf):
+            return list(self._readings().values())
+        best = next(c.left_out_error for c in self.candidates if c.curve == self.curve)
+        return [c.curve for c in self.candidates if c.left_out_error <= best * (1 + MARGIN)]
 
     def _readings(self) -> dict[str, Curve]:
         if not isinstance(self.curve, InverseLine | Constant) or len(self.values) < 2:
@@ -152,7 +164,7 @@ def _pmnf_columns(p: Floats, exponents: Sequence[tuple[float, float]], constant:
 def label_of(curve: Curve) -> str:
     """Return the kind of a curve, with its reading or its terms."""
     if isinstance(curve, InverseLine):
-        return f"{curve.NAME}, {curve.reading}"
+        return f"{curve.NAME} ({curve.reading})"
     if isinstance(curve, Pmnf):
         return pmnf_text(curve)
     return curve.NAME

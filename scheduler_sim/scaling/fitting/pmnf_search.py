@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Pmnf
 from scheduler_sim.scaling.curves.kind import Floats
-from scheduler_sim.scaling.fitting.factor_fit import MARGIN
-from scheduler_sim.scaling.fitting.fit import Candidate, Fit, label_of
+from scheduler_sim.scaling.fitting.fit import MARGIN, Candidate, Fit, label_of
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, left_out_error
 
 I_SET = sorted({n / 4 for n in range(13)} | {n / 3 for n in range(10)})
 J_SET = (0, 1, 2)
-EXPONENTS = [(i, j) for i in I_SET for j in J_SET if (i, j) != (0, 0)]
-"""Terms tried: quarters and thirds up to p^3, as Extra-P's, and up to log2(p)^2, as in Calotoiu et al. 2013."""
+EXPONENTS: list[tuple[float, float]] = [(i, j) for i in I_SET for j in J_SET if (i, j) != (0, 0)]
+"""Terms tried: p to quarters and thirds up to 3, as Extra-P, and log2 p to 2, as Calotoiu et al. 2013."""
 
 FEWEST = 5
 """Points below which Extra-P's authors warn, too."""

@@ -72,7 +72,9 @@ def checked(name: str, processes: ArrayLike, values: ArrayLike, quantity: str) -
     """
     p, y = np.asarray(processes, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if p.shape != y.shape or p.ndim != 1 or not len(p):
-        raise InputError(f"{name}: found {p.size} processes and {y.size} values; allowed: as many of each, at least 1")
+        raise InputError(
+            f"{name}: found {p.size} processes and {y.size} values; allowed: as many of each, at least 1"
+        )
     for at, value in zip(p, y, strict=True):
         if problem := point_problem(name, float(at), float(value), quantity):
             raise InputError(f"{name}: {problem}")

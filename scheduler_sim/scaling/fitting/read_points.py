@@ -13,7 +13,7 @@ from scheduler_sim.config.text_file import read_text
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.scaling.fitting.extrap_files import Measurement, read_jsonl, read_text_format
 from scheduler_sim.scaling.fitting.points import Points, Series, point_problem
-from scheduler_sim.scaling.names import FACTORS, canonical, leaves
+from scheduler_sim.scaling.names import FACTORS, canonical
 
 PROCESSES = ("processes", "number of processes", "p", "procs", "ranks", "nodes", "threads")
 TIMES = ("time", "time_s", "run_time", "runtime", "elapsed")
@@ -81,7 +81,9 @@ def _column(path: Path, line: int, cell: str, problems: list[str]) -> str:
     if name is None:
         allowed = ("time", *list(FACTORS)[:10])
         hint = did_you_mean(cell[:40], ("time", *FACTORS))
-        problems.append(f"{path}:{line}: found the column {cell!r:.40}; allowed: {', '.join(allowed)}, ...{hint}")
+        problems.append(
+            f"{path}:{line}: found the column {cell!r:.40}; allowed: {', '.join(allowed)}, ...{hint}"
+        )
     return name or cell
 
 
@@ -158,7 +160,9 @@ def _measured(path: Path, measurements: list[Measurement], notes: list[str]) -> 
     metrics = list(dict.fromkeys(m.metric for m in measurements))
     metric = next((m for m in metrics if m.lower() in TIMES), metrics[0] if len(metrics) == 1 else None)
     if metric is None:
-        raise ConfigError(f"{path}: found the metrics {', '.join(metrics)[:200]}; allowed: time among them, or one")
+        raise ConfigError(
+            f"{path}: found the metrics {', '.join(metrics)[:200]}; allowed: time among them, or one"
+        )
     if len(metrics) > 1:
         notes.append(f"metric {metric} of {', '.join(metrics)}")
     by_path: dict[str, dict[float, list[float]]] = {}
@@ -179,8 +183,3 @@ def _measured(path: Path, measurements: list[Measurement], notes: list[str]) -> 
         for name, points in by_path.items()
     }
     return Points({}, series, None, tuple(notes))
-
-
-def factors_to_fit(points: Points) -> list[str]:
-    """Return the efficiencies to fit: the leaves of the hierarchy among those measured."""
-    return leaves(set(points.efficiencies))

@@ -24,8 +24,8 @@ class ErrorTable:
     Attributes
     ----------
     fitted : float64[k], the P that were learnt from
-    rows : columns ``processes``, ``factor``, ``predicted``, ``actual``, ``error`` (predicted / actual − 1, above
-        0 = optimistic); the factor ``product`` is all of them multiplied
+    rows : columns ``processes``, ``factor``, ``predicted``, ``actual``, ``error`` (predicted / actual − 1;
+        above 0 = optimistic); the factor ``product`` is all of them multiplied
     """
 
     fitted: Floats
@@ -34,7 +34,10 @@ class ErrorTable:
     def text(self) -> str:
         """Return the table as text: a row a P, a column a factor, cells such as ``0.391(-9.39%)``."""
         cells = self.rows.assign(
-            cell=[f"{p:.3f}({100 * e:+.2f}%)" for p, e in zip(self.rows["predicted"], self.rows["error"], strict=True)]
+            cell=[
+                f"{p:.3f}({100 * e:+.2f}%)"
+                for p, e in zip(self.rows["predicted"], self.rows["error"], strict=True)
+            ]
         ).pivot(index="processes", columns="factor", values="cell")
         names = list(dict.fromkeys(self.rows["factor"]))
         heads = ["processes", *(FACTORS[name].label if name in FACTORS else name for name in names)]
@@ -47,7 +50,10 @@ class ErrorTable:
 
 
 def validated(
-    table: pd.DataFrame, factors: list[str], holdout: int, settings: Mapping[str, Mapping[str, Any]] | None = None
+    table: pd.DataFrame,
+    factors: list[str],
+    holdout: int,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> ErrorTable:
     """Fit each factor to all but the last points and predict those.
 
