@@ -87,6 +87,9 @@ def expand(
     profiles with what-ifs, whose run times are not those of the trace.
     """
     _check(profiles, modules, app=app, module=module, nodes=nodes, run=run, limit=limit)
+    if not len(app):
+        nothing = np.empty(0, dtype=np.int64)
+        return Expansion(np.zeros(1, dtype=np.int64), nothing.astype(np.int16), nothing.astype(np.int32), nothing, nothing)
     key = ((app + 1) * len(modules) + module) * (int(nodes.max(initial=0)) + 1) + nodes
     _, example, kind = np.unique(key, return_index=True, return_inverse=True)
     choices = _choices(profiles, modules, most_nodes, app[example], module[example], nodes[example], sizes)
@@ -141,9 +144,9 @@ def _choices(
         else:
             blocks.append(_of_profile(profiles[a], modules, most_nodes, module[own], nodes[own], sizes))
     exists = [np.isfinite(ratio) for _, _, ratio in blocks]
-    count = np.concatenate([mask.sum(axis=1) for mask in exists]) if blocks else np.empty(0, dtype=np.int64)
+    count = np.concatenate([mask.sum(axis=1) for mask in exists])
     flat = [
-        np.concatenate([part[i][mask] for part, mask in zip(blocks, exists, strict=True)] or [[]])
+        np.concatenate([part[i][mask] for part, mask in zip(blocks, exists, strict=True)])
         for i in range(3)
     ]
     return _Choices(

@@ -14,7 +14,8 @@ from scheduler_sim.errors import InputError, did_you_mean
 
 Floats = NDArray[np.float64]
 
-LONGEST, DEEPEST = 1000, 50
+LONGEST, DEEPEST, LARGEST = 1000, 50, 10**300
+"""Characters of a formula, levels of nesting, and the largest number in it."""
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -77,18 +78,20 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
             hint = did_you_mean(node.id[:80], names)
             raise InputError(f"formula: unknown name {node.id[:40]!r}; allowed: {', '.join(names)}{hint}")
         parts = []
-    elif (
-        isinstance(node, ast.Constant) and type(node.value) in (int, float) and abs(float(node.value)) < 1e300
-    ):
+    elif isinstance(node, ast.Constant) and _is_number(node.value):
         parts = []
     else:
-        found = ast.unparse(node)
+        found = type(node).__name__.lower()
         raise InputError(
-            f"formula: found {found!r:.60}; allowed: numbers, {', '.join(names)}, + - * / **,"
+            f"formula: found {found} at character {node.col_offset + 1}; allowed: numbers, {', '.join(names)}, + - * / **,"
             f" {', '.join(FUNCTIONS)}"
         )
     for part in parts:
         _check(part, names, depth + 1)
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and abs(value) <= LARGEST  # type: ignore[arg-type,operator]
 
 
 def _check_call(name: str, given: int) -> None:
@@ -110,4 +113,4 @@ def _value(node: ast.expr, names: Mapping[str, Floats | float]) -> Any:
     if isinstance(node, ast.Name):
         return np.asarray(names[node.id], dtype=np.float64)
     assert isinstance(node, ast.Constant)
-    return np.float64(node.value)  # type: ignore[arg-type]
+    return np.float64(float(node.value))  # type: ignore[arg-type]

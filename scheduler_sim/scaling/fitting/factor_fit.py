@@ -49,7 +49,7 @@ def fit_factor(
     weights : equal, or first: the first point counts ten times in its error
     level : of the prediction interval
 
-    One point gives a constant, two points Amdahl's curve through them, linear unless told; a scalability that
+    One point gives a constant, two points Amdahl's curve through them, linear unless told; a factor that
     may exceed 1 is held constant or tabulated, as none of the curves describes it. Each is said in ``warnings``.
 
     Raises

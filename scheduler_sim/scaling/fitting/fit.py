@@ -15,7 +15,7 @@ from scheduler_sim.scaling.curves.time import pmnf_term
 from scheduler_sim.scaling.fitting.regression import prediction_interval
 
 MARGIN = 0.1
-"""A curve with more parameters must lower the left-out error by this share; nearer ones are ties."""
+"""Curves whose left-out errors differ by less than this share are as good."""
 
 FAR = 8
 """Times the largest fitted P beyond which a prediction is called far."""

@@ -14,10 +14,17 @@ from scheduler_sim.scaling.fitting.fit import MARGIN, Candidate, Fit, label_of
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, left_out_error
 
+Exponents = tuple[tuple[float, float], ...]
+"""Terms of a normal form, (i, j) each."""
+
 I_SET = sorted({n / 4 for n in range(13)} | {n / 3 for n in range(10)})
 J_SET = (0, 1, 2)
 EXPONENTS: list[tuple[float, float]] = [(i, j) for i in I_SET for j in J_SET if (i, j) != (0, 0)]
 """Terms tried: p to quarters and thirds up to 3, as Extra-P, and log2 p to 2, as Calotoiu et al. 2013."""
+
+MARGINS = (0.2, 0.7)
+"""Shares by which the first and the second term must lower the error of predicting each point from the
+others. Of seven points with 2 % noise, a second term that lowers it by a tenth only is nearly always noise."""
 
 FEWEST = 5
 """Points below which Extra-P's authors warn, too."""
@@ -37,8 +44,8 @@ def fit_time(
     scaling : weak: the time is modelled; strong: processes x time, as no term of a normal form falls
     level : of the prediction interval
 
-    A further term must lower the error of predicting each point from the others (SMAPE) by a
-    tenth. Relative errors are minimised: noise of run times is relative. Intervals hold for the terms
+    A further term must lower the error of predicting each point from the others (SMAPE) by its share of
+    ``MARGINS``. Relative errors are minimised: noise of run times is relative. Intervals hold for the terms
     chosen, not for the choice.
 
     Raises InputError for points that cannot be, and an unknown ``scaling``.
@@ -69,14 +76,15 @@ def fit_time(
     return Fit(name, chosen.curve, p, y, np.ones(len(y)), tuple(ranked), ties, tuple(warnings), level)
 
 
-def _pairs(p: Floats, y: Floats, gives: str) -> list[tuple[tuple[float, float], ...]]:
-    def residual(pair: tuple[tuple[float, float], ...]) -> float:
+def _pairs(p: Floats, y: Floats, gives: str) -> list[Exponents]:
+    def residual(pair: Exponents) -> float:
         return float(np.sum((Pmnf.fitted(p, y, pair, gives).values(p) / y - 1) ** 2))
 
-    return sorted(combinations(EXPONENTS, 2), key=residual)[:SCREENED]
+    pairs: list[Exponents] = list(combinations(EXPONENTS, 2))
+    return sorted(pairs, key=residual)[:SCREENED]
 
 
-def _candidate(p: Floats, y: Floats, exponents: tuple[tuple[float, float], ...], gives: str) -> Candidate:
+def _candidate(p: Floats, y: Floats, exponents: Exponents, gives: str) -> Candidate:
     def learnt(rows: Floats) -> Pmnf:
         return Pmnf.fitted(p[rows], y[rows], exponents, gives)
 
@@ -86,11 +94,11 @@ def _candidate(p: Floats, y: Floats, exponents: tuple[tuple[float, float], ...],
 
 
 def _simplest(by_terms: list[list[Candidate]]) -> tuple[Candidate, list[Candidate]]:
-    """Return the candidate with the fewest terms that no larger one beats by the margin, and all by rank."""
+    """Return the candidate with the fewest terms that none with more beats by its margin, and all by rank."""
     chosen = by_terms[0][0]
-    for candidates in by_terms[1:]:
+    for candidates, margin in zip(by_terms[1:], MARGINS, strict=False):
         best = min(candidates, key=lambda c: c.left_out_error)
-        if chosen.left_out_error > EXACT and best.left_out_error <= (1 - MARGIN) * chosen.left_out_error:
+        if chosen.left_out_error > EXACT and best.left_out_error <= (1 - margin) * chosen.left_out_error:
             chosen = best
     every = [candidate for candidates in by_terms for candidate in candidates]
     different = {c.curve.model_dump_json(): c for c in reversed(every)}  # coefficients of 0 make forms equal
