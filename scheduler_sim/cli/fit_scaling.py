@@ -87,8 +87,8 @@ def execute(args: argparse.Namespace) -> None:
             module=args.module or NOT_STATED,
             ranks_per_node=args.ranks_per_node,
             source=Path(args.points).name,
-            reading=args.reading,
-            weights=args.weights,
+            reading=args.reading.lower(),
+            weights=args.weights.lower(),
             holdout=args.holdout,
         )
     written = _write(learnt, Path(args.out)) if args.out else []

@@ -89,7 +89,9 @@ def expand(
     _check(profiles, modules, app=app, module=module, nodes=nodes, run=run, limit=limit)
     if not len(app):
         nothing = np.empty(0, dtype=np.int64)
-        return Expansion(np.zeros(1, dtype=np.int64), nothing.astype(np.int16), nothing.astype(np.int32), nothing, nothing)
+        return Expansion(
+            np.zeros(1, dtype=np.int64), nothing.astype(np.int16), nothing.astype(np.int32), nothing, nothing
+        )
     key = ((app + 1) * len(modules) + module) * (int(nodes.max(initial=0)) + 1) + nodes
     _, example, kind = np.unique(key, return_index=True, return_inverse=True)
     choices = _choices(profiles, modules, most_nodes, app[example], module[example], nodes[example], sizes)
@@ -146,8 +148,7 @@ def _choices(
     exists = [np.isfinite(ratio) for _, _, ratio in blocks]
     count = np.concatenate([mask.sum(axis=1) for mask in exists])
     flat = [
-        np.concatenate([part[i][mask] for part, mask in zip(blocks, exists, strict=True)])
-        for i in range(3)
+        np.concatenate([part[i][mask] for part, mask in zip(blocks, exists, strict=True)]) for i in range(3)
     ]
     return _Choices(
         np.concatenate(([0], np.cumsum(count))).astype(np.int64),

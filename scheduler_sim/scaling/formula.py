@@ -83,15 +83,15 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
     else:
         found = type(node).__name__.lower()
         raise InputError(
-            f"formula: found {found} at character {node.col_offset + 1}; allowed: numbers, {', '.join(names)}, + - * / **,"
-            f" {', '.join(FUNCTIONS)}"
+            f"formula: found {found} at character {node.col_offset + 1}; allowed: numbers, {', '.join(names)},"
+            f" + - * / **, {', '.join(FUNCTIONS)}"
         )
     for part in parts:
         _check(part, names, depth + 1)
 
 
 def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and abs(value) <= LARGEST  # type: ignore[arg-type,operator]
+    return type(value) in (int, float) and abs(value) <= LARGEST  # type: ignore[arg-type]
 
 
 def _check_call(name: str, given: int) -> None:

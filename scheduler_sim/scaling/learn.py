@@ -14,6 +14,7 @@ from scheduler_sim.scaling.fitting import ErrorTable, Fit, fit_factor, fit_time,
 from scheduler_sim.scaling.fitting.points import Points
 from scheduler_sim.scaling.names import FACTORS, HIERARCHY, leaves
 from scheduler_sim.scaling.profile import Profile
+from scheduler_sim.scaling.profile_file import profile_dict, profile_of
 from scheduler_sim.scaling.profile_keys import ProvenanceKeys
 from scheduler_sim.scaling.rules import RuleCheck, check_rules
 from scheduler_sim.scaling.tree import COUNTS, Factor, Group, Tree
@@ -75,7 +76,7 @@ def learn(
     source : for people; reading, weights : see ``fit_factor``
     holdout : points of the largest P that a second fit does without, and is then held against
 
-    Raises InputError where nothing can be fitted.
+    Raises InputError where nothing can be fitted, and for names that no profile can have.
     """
     notes = list(points.notes)
     broken: tuple[RuleCheck, ...] = ()
@@ -116,6 +117,9 @@ def learn(
     at = points.processes
     provenance = ProvenanceKeys(source=source, fitted=[float(at.min()), float(at.max())], notes=notes)
     profile = Profile(app, scaling, model, ranks_per_node, 1, {module: 1.0}, provenance=provenance)
+    _, problems = profile_of(profile_dict(profile))
+    if problems:  # a name that no profile can have
+        raise InputError("; ".join(map(str, problems)))
     return Learnt(profile, fits, validation, broken, tuple(notes))
 
 

@@ -24,7 +24,9 @@ def learnt_text(learnt: Learnt) -> str:
     parts.append(_candidates(learnt))
     if learnt.validation is not None:
         p = learnt.validation.fitted
-        head = f"Fitted up to {p.max():g} processes, held against the rest: predicted (error, + is optimistic)"
+        head = (
+            f"Fitted up to {p.max():g} processes, held against the rest: predicted (error, + is optimistic)"
+        )
         parts.append(f"{head}\n{learnt.validation.text()}")
     if learnt.broken:
         lines = [

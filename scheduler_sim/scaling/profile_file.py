@@ -221,7 +221,7 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
 
 
 def profile_text(profile: Profile) -> str:
-    """Return the text of a profile's file, numbers to 10 significant digits."""
+    """Return the text of a profile's file, numbers to 14 significant digits: 1 − f of some is 1e-7."""
     return yaml.safe_dump(_rounded(profile_dict(profile)), sort_keys=False, allow_unicode=True, width=100)
 
 
@@ -230,4 +230,4 @@ def _rounded(value: Any) -> Any:
         return {key: _rounded(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_rounded(part) for part in value]
-    return float(f"{value:.10g}") if isinstance(value, float) else value
+    return float(f"{value:.14g}") if isinstance(value, float) else value

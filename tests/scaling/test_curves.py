@@ -38,7 +38,9 @@ SAGE_66 = [(0, 6.1, 0.0), (64, 6.44, 12.2), (513, 13.8, 8.3)]
 
 def sage(pieces):
     return GatherScatter.of(
-        pieces=[{"bytes": b, "latency": l * 1e-6, "seconds_per_byte": g * 1e-9} for b, l, g in pieces]
+        pieces=[
+            {"bytes": b, "latency": delay * 1e-6, "seconds_per_byte": gap * 1e-9} for b, delay, gap in pieces
+        ]
     )
 
 
@@ -52,8 +54,8 @@ def pmnf(text):
 
 
 def test_every_kind_says_what_it_is():
+    assert [kind.NAME for kind in KINDS.values()] == list(KINDS)
     for name, kind in KINDS.items():
-        assert kind.NAME == name
         assert kind.EQUATION
         assert kind.SOURCE
         assert kind.__doc__
@@ -74,7 +76,8 @@ def test_amdahl_with_a0_of_one_is_amdahls_law():
 
 
 @pytest.mark.parametrize(
-    ("A", "sigma", "n", "speedup"), [(16, 1, 8, 6.5641), (16, 1, 16, 10.8936), (16, 2, 16, 9.8462), (16, 2, 46, 16)]
+    ("A", "sigma", "n", "speedup"),
+    [(16, 1, 8, 6.5641), (16, 1, 16, 10.8936), (16, 2, 16, 9.8462), (16, 2, 46, 16)],
 )
 def test_downey_by_hand(A, sigma, n, speedup):
     assert Downey.of(A=A, sigma=sigma).values(n) == pytest.approx(speedup, abs=5e-5)
@@ -178,7 +181,7 @@ def test_normal_forms_of_calotoiu_evaluate(terms, p, seconds):
 
 
 def test_where_calotoius_tables_do_not_hold_together():
-    """Shares of the run time at 262144 processes give seconds that two of the formulas miss (see the docs)."""
+    """Shares of the run time at 262144 processes give seconds that two of the formulas miss."""
     total = 582.19 / 0.2087
     share = {"Recv": 65.35, "Allreduce": 12.89, "Send": 0.4, "source": 0.25}
     form = {
@@ -311,7 +314,7 @@ def test_processes_that_cannot_be(wrong):
     ],
 )
 def test_parameters_out_of_bounds_are_told(kind, parameters, said):
-    with pytest.raises(InputError, match="allowed|Field required") as told:
+    with pytest.raises(InputError, match=r"allowed|Field required") as told:
         kind.of(**parameters)
     assert said in str(told.value)
 

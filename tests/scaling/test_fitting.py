@@ -1,4 +1,4 @@
-"""Fits: which curve is chosen, how far intervals and envelopes hold, normal forms, and what cannot be fitted."""
+"""Fits: which curve is chosen, how far intervals and envelopes hold, normal forms, bad points."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_normal_forms_come_back_exactly(terms, scaling):
 
 
 def test_noise_on_a_constant_makes_no_wild_predictions():
-    """A constant 582 s with 2 % noise: within 25 % at 64 times the largest P in nine draws of ten, never negative."""
+    """582 s with 2 % noise: within 25 % at 64 times the largest P in nine draws of ten, never negative."""
     errors = []
     for draw in range(30):
         rng = stream(draw, "constant")
@@ -228,7 +228,11 @@ def test_against_extra_p():
     from extrap.modelers.model_generator import ModelGenerator
 
     assert extrap
-    cases = [lambda p: 4.03 * p**0.5, lambda p: 24.44 + 2.26e-7 * p**2, lambda p: 1.06 * p**0.5 * (1 + 0.03 * np.log2(p))]
+    cases = [
+        lambda p: 4.03 * p**0.5,
+        lambda p: 24.44 + 2.26e-7 * p**2,
+        lambda p: 1.06 * p**0.5 * (1 + 0.03 * np.log2(p)),
+    ]
     for case in cases:
         for noise in (0, 0.02):
             y = case(P7) * (1 + noise * stream(1, "extra-p").standard_normal(7))

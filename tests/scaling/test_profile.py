@@ -1,4 +1,4 @@
-"""Profiles: read with line numbers, anchored to the known run, changed by what-ifs, expanded into placements."""
+"""Profiles: read with line numbers, anchored to the known run, changed by what-ifs, expanded."""
 
 from __future__ import annotations
 
@@ -124,7 +124,13 @@ def test_sizes_that_are_offered():
     assert made.n_at_efficiency(0.5, "CM", 256) == np.flatnonzero(eta >= 0.5)[-1] + 1
     assert made.offered("CM", 256)[-1] == made.n_at_efficiency(0.5, "CM", 256)
     assert made.offered("CM", 10).tolist() == list(range(1, 11))
-    assert profile(nodes={"only": "powers_of_two", "max": 20, "floor": 0}).offered("CM", 99).tolist() == [1, 2, 4, 8, 16]
+    assert profile(nodes={"only": "powers_of_two", "max": 20, "floor": 0}).offered("CM", 99).tolist() == [
+        1,
+        2,
+        4,
+        8,
+        16,
+    ]
     assert profile(nodes={"only": [3, 5, 400]}).offered("CM", 99).tolist() == [3, 5]
     assert profile(scaling="weak").offered("CM", 99).size == 0
     assert made.offered("DAM", 99).size == 0
@@ -273,7 +279,10 @@ def test_mistakes_in_a_file_are_told_with_their_line(line, tmp_path):
 
 def test_a_formula_or_table_that_gives_too_much_is_found_when_read():
     found, problems = profile_of(
-        {**BASE, "efficiency": {"transfer": {"curve": "formula", "formula": "2 - p/1e6", "gives": "efficiency"}}}
+        {
+            **BASE,
+            "efficiency": {"transfer": {"curve": "formula", "formula": "2 - p/1e6", "gives": "efficiency"}},
+        }
     )
     assert found is None
     assert "allowed: up to 1" in str(problems[0])
@@ -325,7 +334,9 @@ def profiles():
     return [
         profile(),
         profile(scaling="weak"),
-        profile(nodes={"only": "powers_of_two", "floor": 0.3, "max": 64}, modules={"DAM": 2.0}, ranks_per_node=48),
+        profile(
+            nodes={"only": "powers_of_two", "floor": 0.3, "max": 64}, modules={"DAM": 2.0}, ranks_per_node=48
+        ),
     ]
 
 

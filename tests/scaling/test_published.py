@@ -1,4 +1,4 @@
-"""Published tables: predictions of Rosas et al., product rules of D2.3, its extrapolations, its hybrid identities."""
+"""Published tables: predictions of Rosas et al.; product rules, identities and extrapolations of D2.3."""
 
 from __future__ import annotations
 
@@ -125,7 +125,9 @@ def test_hybrid_factors_multiply_to_those_of_the_whole():
     """D2.3, Tables 16 and 17 of the same runs: LB = LB_mpi LB_omp, and communication likewise."""
     whole, hybrid = golden.table(golden.NEXTDBSCAN), golden.table(golden.NEXTDBSCAN_HYBRID)
     both = whole.merge(hybrid, on="processes")
-    checks = [c for c in check_rules(both, decimals=4) if c.parts[0].startswith("mpi_") and c.whole[:3] != "mpi"]
+    checks = [
+        c for c in check_rules(both, decimals=4) if c.parts[0].startswith("mpi_") and c.whole[:3] != "mpi"
+    ]
     assert {check.whole for check in checks} >= {"load_balance", "communication", "hybrid_parallel"}
     assert all(check.kept for check in checks)
 
@@ -139,12 +141,14 @@ def test_a_wrong_cell_is_found_wherever_it_stands():
 
 
 def test_nextdbscan_at_a_hundred_thousand():
-    """D2.3: over 0.90 and 0.65 at 100 and 500 thousand with load balance constant, over 0.70 with it degrading."""
+    """D2.3: over 0.90 and 0.65 at 100 and 500 thousand, load balance constant; over 0.70 if it degrades."""
     table = golden.table(golden.NEXTDBSCAN_HYBRID).query("processes >= 192")
     p = np.array([1e5, 5e5])
 
     def at(name):
-        return fit_factor(table["processes"], table[name], name, kind="amdahl", reading="linear").curve.values(p)
+        return fit_factor(
+            table["processes"], table[name], name, kind="amdahl", reading="linear"
+        ).curve.values(p)
 
     rest = at("mpi_serialization") * at("mpi_transfer") * at("omp_communication")
     balance = table["mpi_load_balance"].mean() * table["omp_load_balance"].mean()
@@ -158,14 +162,16 @@ def test_xpic_at_6144(weights, expected):
     table = golden.table(golden.XPIC).head(3)
     eta = table["load_balance"].mean()
     for name in ("serialization", "transfer"):
-        fit = fit_factor(table["processes"], table[name], name, kind="amdahl", reading="linear", weights=weights)
+        fit = fit_factor(
+            table["processes"], table[name], name, kind="amdahl", reading="linear", weights=weights
+        )
         eta *= fit.curve.values(6144)
     assert eta == pytest.approx(expected, abs=0.002)
 
 
 def test_xpic_held_out():
     """Fitted to 24, 48 and 96 processes: a regression value of the fit."""
-    settings = dict.fromkeys(FACTORS, {"kind": "amdahl", "reading": "linear"})
+    settings = {name: {"kind": "amdahl", "reading": "linear"} for name in FACTORS}
     table = golden.table(golden.XPIC)[["processes", *FACTORS]]
     lines = validated(table, list(FACTORS), 2, settings).text().splitlines()
     assert lines[1].split() == ["192", "0.990(+0.04%)", "0.989(-1.06%)", "0.992(-0.03%)", "0.971(-1.05%)"]
@@ -181,7 +187,10 @@ def test_nest_arbors_run_time_grows_as_the_prose_says():
 
 
 def test_leaves_of_the_tables():
-    tables = {name: set(golden.table(getattr(golden, name)).columns) for name in ("XPIC", "NEXTDBSCAN", "NEST_ARBOR")}
+    tables = {
+        name: set(golden.table(getattr(golden, name)).columns)
+        for name in ("XPIC", "NEXTDBSCAN", "NEST_ARBOR")
+    }
     computation = ["ipc", "instructions", "frequency"]
     assert leaves(tables["XPIC"]) == ([*FACTORS, *computation], [])
     assert leaves(tables["NEXTDBSCAN"]) == (["load_balance", "communication", *computation], [])

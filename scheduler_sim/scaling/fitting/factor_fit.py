@@ -50,7 +50,7 @@ def fit_factor(
     level : of the prediction interval
 
     One point gives a constant, two points Amdahl's curve through them, linear unless told; a factor that
-    may exceed 1 is held constant or tabulated, as none of the curves describes it. Each is said in ``warnings``.
+    may exceed 1 is held constant or tabulated, as none of the curves describes it. ``warnings`` say so.
 
     Raises
     ------

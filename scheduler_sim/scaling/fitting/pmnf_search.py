@@ -24,7 +24,7 @@ EXPONENTS: list[tuple[float, float]] = [(i, j) for i in I_SET for j in J_SET if 
 
 MARGINS = (0.2, 0.7)
 """Shares by which the first and the second term must lower the error of predicting each point from the
-others. Of seven points with 2 % noise, a second term that lowers it by a tenth only is nearly always noise."""
+others. Of seven points with 2 % noise, a second term that lowers it by a tenth is nearly always noise."""
 
 FEWEST = 5
 """Points below which Extra-P's authors warn, too."""

@@ -72,6 +72,9 @@ def _table(path: Path, text: str, percent: bool) -> Points:
             problems.append(f"{path}:{at}: found {len(row)} fields; allowed: {len(head)}")
             continue
         processes = _number(row[0])
+        if np.isnan(processes):
+            problems.append(f"{path}:{at}: found {row[0]!r:.40} processes; allowed: a number above 0")
+            continue
         cells += [(at, name, processes, cell) for name, cell in zip(names, row[1:], strict=True)]
     return _points(path, cells, problems, [], scale=0.01 if percent else 1.0)
 
@@ -125,7 +128,10 @@ def _points(path: Path, cells: _Cells, problems: list[str], notes: Iterable[str]
     for line, name, processes, text in cells:
         quantity = "time" if name == "time" else "efficiency"
         value = _number(text) * (scale if quantity == "efficiency" else 1.0)
-        if problem := point_problem(name, processes, value, quantity):
+        if np.isnan(value):
+            said = f"found {text!r:.40} at {processes:g} processes; allowed: a number above 0"
+            problems.append(f"{path}:{line}: {name}: {said}")
+        elif problem := point_problem(name, processes, value, quantity):
             problems.append(f"{path}:{line}: {name}: {problem}")
         elif (name, processes) in first:
             problems.append(
