@@ -24,7 +24,7 @@ RIGID = -1
 ROUNDING = 1e-12
 """Relative error of a run time that is taken for rounding: 10 s x 3 / 3 are not 11 s."""
 
-BLOCK = 1 << 13
+BLOCK = 1 << 12
 """Components expanded at a time, so that what lies between stays in the processor's cache."""
 
 
@@ -108,24 +108,21 @@ def expand(
     for begin in range(0, len(count), BLOCK):
         rows = slice(begin, begin + BLOCK)
         here = slice(first[begin], first[min(begin + BLOCK, len(count))])
-        times = count[rows]
-        place = np.arange(here.start, here.stop) + np.repeat(
-            choices.first[kind[rows]] - first[:-1][rows], times
-        )
+        owner = np.repeat(np.arange(len(count[rows])), count[rows])
+        place = np.arange(here.start, here.stop) + (choices.first[kind[rows]] - first[:-1][rows])[owner]
         ratio = choices.ratio[place]
         made.module[here], made.nodes[here] = choices.module[place], choices.nodes[place]
-        made.run[here] = _scaled(run[rows], times, ratio)
-        made.limit[here] = _scaled(limit[rows], times, ratio)
+        made.run[here] = _scaled(run[rows], owner, ratio)
+        made.limit[here] = _scaled(limit[rows], owner, ratio)
     made.run[first[:-1]], made.limit[first[:-1]] = run, limit
     return made
 
 
-def _scaled(seconds: Ints, times: Ints, ratio: Floats) -> Ints:
+def _scaled(seconds: Ints, owner: Ints, ratio: Floats) -> Floats:
     """Return whole seconds, rounded up: at least 1, and not up for what is rounding of the ratio."""
-    scaled = np.repeat(seconds * (1 - ROUNDING), times)
+    scaled = (seconds * (1 - ROUNDING))[owner]
     scaled *= ratio
-    np.ceil(scaled, out=scaled)
-    return np.maximum(scaled, 1, out=scaled).astype(np.int64)
+    return np.maximum(np.ceil(scaled, out=scaled), 1, out=scaled)
 
 
 def _choices(

@@ -137,7 +137,7 @@ def _edited(profile: Profile, edit: EditKeys, where: Location) -> tuple[Profile 
         if edit.remove is not None:
             return without_phase(profile, edit.remove), []
         if edit.replace is not None:
-            curve, problems = read_curve(edit.with_, (*where, "with"))
+            curve, problems = read_curve(edit.curve or {}, (*where, "curve"))
             return (None, problems) if curve is None else (with_factor(profile, edit.replace, curve), [])
     except InputError as error:
         return None, [Problem((*where, given[0]), str(error))]

@@ -17,6 +17,16 @@ SCALINGS = ("strong", "weak")
 SIZES = ("any", "powers_of_two")
 MOST_NODES = 1 << 24
 
+
+def _mapping(written: Any) -> dict[str, Any]:
+    if not isinstance(written, dict):
+        raise TypeError
+    return written
+
+
+Mapping = Annotated[dict[str, Any], BeforeValidator(Check("a mapping", _mapping))]
+"""Read by those who know what may stand in it, so that mistakes inside have their lines."""
+
 Positive = Annotated[float, number(0, above=True)]
 Scaling = Annotated[str, choice(*SCALINGS)]
 
@@ -95,8 +105,8 @@ class RunsKeys(Keys):
 class EditKeys(Keys):
     """A what-if: one change of the profile. Exactly one of replace, accelerate, remove and move."""
 
-    replace: Name | None = Field(default=None, description="name of a factor that gets the curve under with")
-    with_: Any = Field(default=None, alias="with", description="the curve, for replace")
+    replace: Name | None = Field(default=None, description="name of a factor that gets another curve")
+    curve: Mapping | None = Field(default=None, description="the new curve, for replace")
     accelerate: Annotated[float, number(0, 1, above=True)] | None = Field(
         default=None, description="share of the run time in a kernel that becomes faster, by"
     )
@@ -125,11 +135,11 @@ class ComponentKeys(Keys):
     )
     frequency: FrequencyKeys | None = Field(default=None, description="reaction to the clock; default: none")
     nodes: NodeKeys = Field(default=NodeKeys(), description="sizes")
-    efficiency: Any = Field(
+    efficiency: Mapping | None = Field(
         default=None, description="factors by name, each {curve: KIND, ...} or a group with compose"
     )
-    speedup: Any = Field(default=None, description="instead: one curve of a speedup")
-    time: Any = Field(default=None, description="instead: one curve of a time or of work")
+    speedup: Mapping | None = Field(default=None, description="instead: one curve of a speedup")
+    time: Mapping | None = Field(default=None, description="instead: one curve of a time or of work")
     provenance: ProvenanceKeys = Field(default=ProvenanceKeys(), description="where the numbers come from")
 
 
@@ -139,22 +149,25 @@ class PartKeys(ComponentKeys):
     runs: RunsKeys = Field(description="as measured")
 
 
-class ProfileKeys(ComponentKeys):
-    """The whole file of an application."""
+class HeaderKeys(Keys):
+    """What every file begins with."""
 
     version: Version = Field(description=f"of this format: {VERSION}")
     app: Title = Field(description="name of the application")
+
+
+class ProfileKeys(ComponentKeys, HeaderKeys):
+    """The whole file of an application."""
+
     share: Percent | None = Field(
         default=None, description="percentage of the jobs, where a workload is mixed"
     )
     edits: list[EditKeys] = Field(default=[], description="what-ifs, applied in this order")
 
 
-class ModularKeys(Keys):
+class ModularKeys(HeaderKeys):
     """The whole file of a modular application."""
 
-    version: Version = Field(description=f"of this format: {VERSION}")
-    app: Title = Field(description="name of the application")
     coupling: Annotated[str, choice(*COUPLINGS)] = Field(
         default="concurrent", description="concurrent: the slowest decides; staged: one after the other"
     )

@@ -136,8 +136,8 @@ class Fit:
             return fitted, fitted
         if isinstance(curve, Pmnf):
             exponents = [(term.i, term.j) for term in curve.terms]
-            columns = _pmnf_columns(self.processes, exponents, curve.constant > 0)
-            at = _pmnf_columns(p, exponents, curve.constant > 0)
+            columns = pmnf_columns(self.processes, exponents, curve.constant > 0)
+            at = pmnf_columns(p, exponents, curve.constant > 0)
         else:
             columns, at = np.ones((len(self.values), 1)), np.ones((len(p), 1))
         weight = self.weight / self.values**2
@@ -156,7 +156,8 @@ class Fit:
         return np.minimum(least, fitted), np.maximum(most, fitted)
 
 
-def _pmnf_columns(p: Floats, exponents: Sequence[tuple[float, float]], constant: bool) -> Floats:
+def pmnf_columns(p: Floats, exponents: Sequence[tuple[float, float]], constant: bool) -> Floats:
+    """Return a column for each part of a normal form, float64[n, parts]."""
     columns = [np.ones(len(p))] if constant or not exponents else []
     return np.stack([*columns, *(pmnf_term(p, i, j) for i, j in exponents)], axis=1)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.scaling.curves import Pmnf
+from scheduler_sim.scaling.curves import Curve, LostCycles, Pmnf
 from scheduler_sim.scaling.curves.kind import Floats
-from scheduler_sim.scaling.fitting.fit import MARGIN, Candidate, Fit, label_of
+from scheduler_sim.scaling.fitting.fit import MARGIN, Candidate, Fit, label_of, pmnf_columns
 from scheduler_sim.scaling.fitting.points import checked
-from scheduler_sim.scaling.fitting.regression import EXACT, left_out_error
+from scheduler_sim.scaling.fitting.regression import EXACT, least_t, left_out_error
 
 Exponents = tuple[tuple[float, float], ...]
 """Terms of a normal form, (i, j) each."""
@@ -25,6 +26,9 @@ EXPONENTS: list[tuple[float, float]] = [(i, j) for i in I_SET for j in J_SET if 
 MARGINS = (0.2, 0.7)
 """Shares by which the first and the second term must lower the error of predicting each point from the
 others. Of seven points with 2 % noise, a second term that lowers it by a tenth is nearly always noise."""
+
+SURE = 0.995
+"""One-sided level at which the coefficient of every term must differ from 0, as terms grow wild beyond the points."""
 
 FEWEST = 5
 """Points below which Extra-P's authors warn, too."""
@@ -45,7 +49,7 @@ def fit_time(
     level : of the prediction interval
 
     A further term must lower the error of predicting each point from the others (SMAPE) by its share of
-    ``MARGINS``. Relative errors are minimised: noise of run times is relative. Intervals hold for the terms
+    ``MARGINS``, and be there for ``SURE``. Relative errors are minimised: noise of run times is relative. Intervals hold for the terms
     chosen, not for the choice.
 
     Raises InputError for points that cannot be, and an unknown ``scaling``.
@@ -64,7 +68,7 @@ def fit_time(
     best_single = min((c.left_out_error for c in by_terms[-1]), default=0.0)
     if len(y) >= FEWEST and best_single > EXACT:
         by_terms.append([_candidate(p, y, pair, gives) for pair in _pairs(p, y, gives)])
-    chosen, ranked = _simplest(by_terms)
+    chosen, ranked = _simplest(by_terms, p, y)
     ties = tuple(
         c.label
         for c in ranked
@@ -93,14 +97,44 @@ def _candidate(p: Floats, y: Floats, exponents: Exponents, gives: str) -> Candid
     return Candidate(curve, error, float(np.sum((curve.values(p) / y - 1) ** 2)))
 
 
-def _simplest(by_terms: list[list[Candidate]]) -> tuple[Candidate, list[Candidate]]:
+def _simplest(by_terms: list[list[Candidate]], p: Floats, y: Floats) -> tuple[Candidate, list[Candidate]]:
     """Return the candidate with the fewest terms that none with more beats by its margin, and all by rank."""
     chosen = by_terms[0][0]
     for candidates, margin in zip(by_terms[1:], MARGINS, strict=False):
-        best = min(candidates, key=lambda c: c.left_out_error)
+        sure = [c for c in candidates if _is_sure(c.curve, p, y)]
+        best = min(sure, key=lambda c: c.left_out_error, default=chosen)
         if chosen.left_out_error > EXACT and best.left_out_error <= (1 - margin) * chosen.left_out_error:
             chosen = best
     every = [candidate for candidates in by_terms for candidate in candidates]
     different = {c.curve.model_dump_json(): c for c in reversed(every)}  # coefficients of 0 make forms equal
     ranked = sorted(different.values(), key=lambda c: (c is not chosen, np.nan_to_num(c.left_out_error)))
     return chosen, ranked
+
+
+def _is_sure(curve: Curve, p: Floats, y: Floats) -> bool:
+    """Whether every term differs from 0 by more than noise."""
+    from scipy.stats import t
+
+    assert isinstance(curve, Pmnf)
+    if not curve.terms:
+        return False
+    columns = pmnf_columns(p, [(term.i, term.j) for term in curve.terms], curve.constant > 0)
+    least, freedom = least_t(columns, y, 1 / y**2, len(curve.terms))
+    return freedom > 0 and least > t.ppf(SURE, freedom)
+
+
+def fit_lost_cycles(
+    processes: ArrayLike, computation: float, overheads: Mapping[str, ArrayLike], *, level: float = 0.9
+) -> tuple[LostCycles, dict[str, Fit]]:
+    """Model each category of lost cycles by itself, and put them together.
+
+    Parameters
+    ----------
+    processes : float[n]; computation : s of all processes together, the same for every P
+    overheads : by category, float[n], s of all processes together
+
+    Returns the curve of the run time, and the fits of the categories. Raises InputError as ``fit_time``.
+    """
+    fits = {name: fit_time(processes, lost, name, level=level) for name, lost in overheads.items()}
+    curves = {name: fit.curve for name, fit in fits.items()}
+    return LostCycles.of(computation=computation, overheads=curves), fits
