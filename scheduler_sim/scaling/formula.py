@@ -81,11 +81,9 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
     elif isinstance(node, ast.Constant) and _is_number(node.value):
         parts = []
     else:
-        found = type(node).__name__.lower()
-        raise InputError(
-            f"formula: found {found} at character {node.col_offset + 1}; allowed: numbers, {', '.join(names)},"
-            f" + - * / **, {', '.join(FUNCTIONS)}"
-        )
+        found = f"{type(node).__name__.lower()} at character {node.col_offset + 1}"
+        words = ", ".join((*names, "+ - * / **", *FUNCTIONS))
+        raise InputError(f"formula: found {found}; allowed: numbers, {words}")
     for part in parts:
         _check(part, names, depth + 1)
 

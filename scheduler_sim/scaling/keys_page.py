@@ -15,7 +15,8 @@ _INTRODUCTION = """\
 
 <!-- Rendered from the keys by `python -m scheduler_sim.scaling.keys_page`. -->
 
-A profile says how an application scales; [scaling models](scaling.md) explains the terms. The least that works:
+A profile says how an application scales; [scaling models](scaling.md) explains the terms. The least that
+works:
 
 ```yaml
 version: 1
@@ -32,8 +33,8 @@ speedup: {curve: downey, A: 48, sigma: 0.8}
 _CURVES = """\
 ## Curves
 
-`{curve: KIND, parameter: value, ...}`. In `efficiency` a curve may say with `counts` what its P is: `processes`
-(the default: nodes × ranks per node × threads), `nodes`, `ranks` or `threads`.
+`{curve: KIND, parameter: value, ...}`. In `efficiency` a curve may say with `counts` what its P is:
+`processes` (the default: nodes × ranks per node × threads), `nodes`, `ranks` or `threads`.
 """
 
 

@@ -210,8 +210,10 @@ def test_weights_of_bscs_tool():
     [
         ([], [], "at least 1"),
         ([1, 2], [0.9], "found 2 processes and 1 values"),
-        ([0, 2], [0.9, 0.8], "found 0 processes; allowed: a number above 0"),
+        ([0, 2], [0.9, 0.8], "found 0 processes; allowed: a number from 1"),
         ([-4, 2], [0.9, 0.8], "found -4 processes"),
+        ([1e300, 2], [0.9, 0.8], "found 1e+300 processes"),
+        ([4, 2], [1e-300, 0.8], "found 1e-300 at 4 processes"),
         ([4, 4], [0.9, 0.8], "found 4 processes twice"),
         ([2, 4], [np.nan, 0.8], "found nan at 2 processes"),
         ([2, 4], [0.9, 0], "found 0 at 4 processes"),

@@ -155,7 +155,7 @@ WRONG = {
     "processes,load_balanc\n4,0.9\n": "(did you mean 'load_balance'?)",
     "processes,transfer,transfer_eff\n4,0.9,0.9\n": "column transfer stands twice",
     "processes,transfer\n4,0.9,1\n": ":2: found 3 fields; allowed: 2",
-    "processes,transfer\n0,0.9\n": ":2: transfer: found 0 processes; allowed: a number above 0",
+    "processes,transfer\n0,0.9\n": ":2: transfer: found 0 processes; allowed: a number from 1",
     "processes,transfer\nmany,0.9\n": ":2: found 'many' processes; allowed",
     "processes,transfer\n4,nan\n": ":2: transfer: found 'nan' at 4 processes",
     "processes,transfer\n4,\n": ":2: transfer: found '' at 4 processes",

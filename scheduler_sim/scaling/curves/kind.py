@@ -88,7 +88,7 @@ class Curve(Keys):
     def values(self, *inputs: ArrayLike) -> Floats:
         """Return the curve's values, float64, in the unit of its quantity.
 
-        Raises InputError unless all inputs are finite numbers above 0.
+        Raises InputError unless all inputs are finite numbers above 0, processes from 1.
         """
         if len(inputs) != len(self.INPUTS):
             raise InputError(
@@ -96,10 +96,12 @@ class Curve(Keys):
             )
         arrays = [np.asarray(given, dtype=np.float64) for given in inputs]
         for name, array in zip(self.INPUTS, arrays, strict=True):
-            if not (np.isfinite(array) & (array > 0)).all():
-                wrong = array[~(np.isfinite(array) & (array > 0))].flat[0]
+            least = 1.0 if name == "processes" else np.nextafter(0.0, 1.0)
+            if not (right := np.isfinite(array) & (array >= least)).all():
+                wrong = array[~right].flat[0]
+                words = "from 1" if name == "processes" else "above 0"
                 raise InputError(
-                    f"curve {self.NAME}: found {wrong:g} {name}; allowed: finite numbers above 0"
+                    f"curve {self.NAME}: found {wrong:g} {name}; allowed: finite numbers {words}"
                 )
         return np.asarray(self._value(*arrays), dtype=np.float64)
 

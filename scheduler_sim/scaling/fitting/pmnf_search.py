@@ -28,7 +28,7 @@ MARGINS = (0.2, 0.7)
 others. Of seven points with 2 % noise, a second term that lowers it by a tenth is nearly always noise."""
 
 SURE = 0.995
-"""One-sided level at which the coefficient of every term must differ from 0, as terms grow wild beyond the points."""
+"""One-sided level at which the coefficient of every term must differ from 0: terms grow wild far out."""
 
 FEWEST = 5
 """Points below which Extra-P's authors warn, too."""
@@ -49,8 +49,8 @@ def fit_time(
     level : of the prediction interval
 
     A further term must lower the error of predicting each point from the others (SMAPE) by its share of
-    ``MARGINS``, and be there for ``SURE``. Relative errors are minimised: noise of run times is relative. Intervals hold for the terms
-    chosen, not for the choice.
+    ``MARGINS``, and differ from 0 at ``SURE``. Relative errors are minimised: noise of run times is relative.
+    Intervals hold for the terms chosen, not for the choice.
 
     Raises InputError for points that cannot be, and an unknown ``scaling``.
     """

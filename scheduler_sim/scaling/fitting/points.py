@@ -12,6 +12,9 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.names import may_exceed_one
 
+MOST_PROCESSES, LEAST, MOST = 1e12, 1e-12, 1e15
+"""Bounds of points, within which the arithmetic of fits does not overflow."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -67,7 +70,7 @@ class Points:
 def checked(name: str, processes: ArrayLike, values: ArrayLike, quantity: str) -> tuple[Floats, Floats]:
     """Return points as float64, P rising.
 
-    Raises InputError, naming the point, for none at all, P not above 0, P twice, a value that is
+    Raises InputError, naming the point, for none at all, P under 1, P twice, a value that is
     no number above 0, and an efficiency above 1 of a factor that cannot be.
     """
     p, y = np.asarray(processes, dtype=np.float64), np.asarray(values, dtype=np.float64)
@@ -88,10 +91,10 @@ def checked(name: str, processes: ArrayLike, values: ArrayLike, quantity: str) -
 
 def point_problem(name: str, processes: float, value: float, quantity: str) -> str | None:
     """Say what is wrong with one point, None if nothing is."""
-    if not (np.isfinite(processes) and processes > 0):
-        return f"found {processes:g} processes; allowed: a number above 0"
-    if not (np.isfinite(value) and value > 0):
-        return f"found {value:g} at {processes:g} processes; allowed: a number above 0"
+    if not 1 <= processes <= MOST_PROCESSES:
+        return f"found {processes:g} processes; allowed: a number from 1 to {MOST_PROCESSES:g}"
+    if not LEAST <= value <= MOST:
+        return f"found {value:g} at {processes:g} processes; allowed: a number above 0, {LEAST:g} to {MOST:g}"
     if quantity == "efficiency" and value > 1 and not may_exceed_one(name):
         hint = "; for a table in percent say --percent" if value > 1.5 else ""
         return f"found {value:g} at {processes:g} processes; allowed: an efficiency up to 1{hint}"

@@ -73,7 +73,7 @@ def _table(path: Path, text: str, percent: bool) -> Points:
             continue
         processes = _number(row[0])
         if np.isnan(processes):
-            problems.append(f"{path}:{at}: found {row[0]!r:.40} processes; allowed: a number above 0")
+            problems.append(f"{path}:{at}: found {row[0]!r:.40} processes; allowed: a number from 1")
             continue
         cells += [(at, name, processes, cell) for name, cell in zip(names, row[1:], strict=True)]
     return _points(path, cells, problems, [], scale=0.01 if percent else 1.0)
