@@ -243,6 +243,7 @@ def test_a_holdout_that_leaves_nothing(holdout):
         validated(table, ["transfer"], holdout)
 
 
+@pytest.mark.filterwarnings("ignore")  # of the other package
 def test_against_extra_p():
     """The same model or a better one by the error far out, where Extra-P is installed."""
     extrap = pytest.importorskip("extrap")

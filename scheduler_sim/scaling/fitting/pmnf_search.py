@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -49,8 +50,9 @@ def fit_time(
     level : of the prediction interval
 
     A further term must lower the error of predicting each point from the others (SMAPE) by its share of
-    ``MARGINS``, and differ from 0 at ``SURE``. Relative errors are minimised: noise of run times is relative.
-    Intervals hold for the terms chosen, not for the choice.
+    ``MARGINS``, and differ from 0 at ``SURE``; of forms as good, the one with the plainest
+    exponents is taken. Relative errors are minimised: noise of run times is relative. Intervals hold for
+    the terms chosen, not for the choice.
 
     Raises InputError for points that cannot be, and an unknown ``scaling``.
     """
@@ -102,13 +104,22 @@ def _simplest(by_terms: list[list[Candidate]], p: Floats, y: Floats) -> tuple[Ca
     chosen = by_terms[0][0]
     for candidates, margin in zip(by_terms[1:], MARGINS, strict=False):
         sure = [c for c in candidates if _is_sure(c.curve, p, y)]
-        best = min(sure, key=lambda c: c.left_out_error, default=chosen)
+        least = min((c.left_out_error for c in sure), default=np.inf)
+        equal = [c for c in sure if c.left_out_error <= least * (1 + MARGIN) + EXACT]
+        best = min(equal, key=lambda c: (_awkward(c.curve), c.left_out_error), default=chosen)
         if chosen.left_out_error > EXACT and best.left_out_error <= (1 - margin) * chosen.left_out_error:
             chosen = best
     every = [candidate for candidates in by_terms for candidate in candidates]
     different = {c.curve.model_dump_json(): c for c in reversed(every)}  # coefficients of 0 make forms equal
     ranked = sorted(different.values(), key=lambda c: (c is not chosen, np.nan_to_num(c.left_out_error)))
     return chosen, ranked
+
+
+def _awkward(curve: Curve) -> int:
+    """Return how far the exponents are from whole ones without logarithms."""
+    assert isinstance(curve, Pmnf)
+    fractions = (Fraction(term.i).limit_denominator(4).denominator for term in curve.terms)
+    return sum(min(part - 1, 2) for part in fractions) + sum(int(term.j) for term in curve.terms)
 
 
 def _is_sure(curve: Curve, p: Floats, y: Floats) -> bool:
