@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -199,12 +199,6 @@ class Profile:
         if p < min(fitted):
             said.append(f"{self.app}: {p:g} processes are fewer than the {min(fitted):g} that were fitted")
         return said
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the profile as its file writes it, with what-ifs applied."""
-        from scheduler_sim.scaling.profile_file import profile_dict
-
-        return profile_dict(self)
 
     def _sizes(self, module: str, most: int) -> Ints:
         sizes = self.sizes.up_to(most)

@@ -16,7 +16,13 @@ from scheduler_sim.scaling.edits import accelerated, with_factor, without_noise,
 from scheduler_sim.scaling.expand import RIGID, expand
 from scheduler_sim.scaling.modular_profile import ModularProfile
 from scheduler_sim.scaling.profile import Reference
-from scheduler_sim.scaling.profile_file import profile_of, profile_text, read_any_profile, read_profile
+from scheduler_sim.scaling.profile_file import (
+    profile_dict,
+    profile_of,
+    profile_text,
+    read_any_profile,
+    read_profile,
+)
 from tests.conftest import ROOT
 
 BASE = {
@@ -179,7 +185,7 @@ def test_what_ifs_that_cannot_be():
         (lambda: without_phase(made, 1), "remove"),
         (lambda: with_factor(made, "transfr", Constant.of(value=1)), "did you mean 'transfer'"),
         (lambda: without_noise(with_time(curve="pmnf", constant=1)), "model of times"),
-        (lambda: accelerated(made, 0.5, 2).to_dict(), "what-ifs"),
+        (lambda: profile_dict(accelerated(made, 0.5, 2)), "what-ifs"),
     ):
         with pytest.raises(InputError, match=said):
             wrong()
