@@ -1,0 +1,142 @@
+"""``scheduler-sim fit scaling``: the profile of an application from measured efficiencies or times."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scheduler_sim.cli.terminal import note, show, step
+from scheduler_sim.errors import InputError
+
+if TYPE_CHECKING:
+    from scheduler_sim.scaling.learn import Learnt
+
+EXAMPLES = """\
+examples:
+  scheduler-sim fit scaling configs/apps/points/prism.csv --out prism.yaml --scaling strong
+  scheduler-sim fit scaling configs/apps/points/prism.csv --holdout 2
+  scheduler-sim fit scaling modelfactors.csv --out app.yaml --scaling weak --module CM --ranks-per-node 24
+  scheduler-sim fit scaling times.jsonl --out app.yaml --scaling weak
+
+POINTS is a CSV with a column of processes and columns of efficiencies (load_balance, serialization,
+transfer, ...) or time; a modelfactors.csv of BSC's basicanalysis; or Extra-P's text (.txt) or JSON lines
+(.jsonl). With --out, pictures are written beside the profile: how well it fits, and the tree of efficiencies.
+"""
+
+NOT_STATED = "CLUSTER"
+"""Module of a profile whose points do not say where they were measured."""
+
+
+def add_to(models: argparse._SubParsersAction) -> None:
+    """Add this model to the parser of fits."""
+    parser = models.add_parser(
+        "scaling",
+        help="run times at any number of nodes",
+        description="Learn from a few runs how an application scales, and write its profile.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("points", metavar="POINTS", help="file of measured points")
+    parser.add_argument(
+        "--out", metavar="PROFILE", help="profile to write (.yaml); default: only print the fit"
+    )
+    parser.add_argument(
+        "--scaling", metavar="HOW", help="strong or weak, as the runs were; default: strong, noted"
+    )
+    parser.add_argument("--app", metavar="NAME", help="name of the application; default: the name of POINTS")
+    parser.add_argument("--module", metavar="NAME", help=f"module it ran on; default: {NOT_STATED}, noted")
+    parser.add_argument(
+        "--ranks-per-node", metavar="N", type=int, default=1, help="processes on a node; default: 1"
+    )
+    parser.add_argument("--percent", action="store_true", help="efficiencies of a CSV are in per cent")
+    parser.add_argument(
+        "--reading", metavar="G", default="auto", help="what P counts as: linear, cbrt, log2; default: auto"
+    )
+    parser.add_argument(
+        "--weights",
+        metavar="W",
+        default="equal",
+        help="equal, or first: the first point counts ten times in its error",
+    )
+    parser.add_argument(
+        "--holdout",
+        metavar="K",
+        type=int,
+        default=0,
+        help="hold a fit without the K largest runs against them",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Learn a profile."""
+    _check(args)
+    from scheduler_sim.scaling.fitting import read_points
+    from scheduler_sim.scaling.learn import learn
+    from scheduler_sim.scaling.page import learnt_text
+
+    points = read_points(args.points, percent=args.percent)
+    with step(f"fitting {args.points}", quiet=args.quiet):
+        learnt = learn(
+            points,
+            args.app or Path(args.points).stem,
+            scaling=(args.scaling or "strong").lower(),
+            module=args.module or NOT_STATED,
+            ranks_per_node=args.ranks_per_node,
+            source=Path(args.points).name,
+            reading=args.reading.lower(),
+            weights=args.weights.lower(),
+            holdout=args.holdout,
+        )
+    written = _write(learnt, Path(args.out)) if args.out else []
+    show(learnt_text(learnt), quiet=args.quiet)
+    if args.scaling is None:
+        note("note: taken as strong scaling; say --scaling weak if the problem grew with P", quiet=args.quiet)
+    if args.module is None and args.out:
+        note(f"note: the profile names the module {NOT_STATED}; --module says where it ran", quiet=args.quiet)
+    for said in learnt.notes:
+        note(f"note: {said}", quiet=args.quiet)
+    if written:
+        show(f"\n  written to {', '.join(map(str, written))}", quiet=args.quiet)
+
+
+def _check(args: argparse.Namespace) -> None:
+    for option, given, words in (
+        ("--scaling", args.scaling, ("strong", "weak")),
+        ("--reading", args.reading, ("auto", "linear", "cbrt", "log2")),
+        ("--weights", args.weights, ("equal", "first")),
+    ):
+        if given is not None and given.lower() not in words:
+            raise InputError(f"{option}: found {given!r}; allowed: {', '.join(words)}")
+    if args.ranks_per_node < 1:
+        raise InputError(f"--ranks-per-node: found {args.ranks_per_node}; allowed: an integer >= 1")
+    if args.holdout < 0:
+        raise InputError(f"--holdout: found {args.holdout}; allowed: an integer >= 0")
+    if args.out and Path(args.out).suffix.lower() not in (".yaml", ".yml"):
+        raise InputError(f"--out: found {args.out!r}; allowed: a profile, .yaml or .yml")
+
+
+def _write(learnt: Learnt, out: Path) -> list[Path]:
+    """Write the profile, and pictures of the fits and of the tree of efficiencies beside it."""
+    from scheduler_sim.report.look import save_png
+    from scheduler_sim.report.scaling_figures import fit_figure, tree_figure
+    from scheduler_sim.scaling.profile_file import profile_text
+    from scheduler_sim.workload.output import whole_file
+
+    profile = learnt.profile
+    title = f"{profile.app}: {profile.scaling} scaling"
+    pictures = {out.with_suffix(".png"): fit_figure(learnt.fits, title)}
+    if rows := learnt.tree_rows():
+        processes, measured = learnt.tree_columns()
+        pictures[out.with_name(f"{out.stem}-tree.png")] = tree_figure(rows, processes, measured, title)
+    for path in (out, *pictures):
+        if path.is_dir():
+            raise InputError(f"{path}: this is a directory, a file is to be written here")
+    for path, picture in pictures.items():
+        save_png(picture, path)
+    with whole_file(out) as file:
+        file.write(profile_text(profile).encode())
+    return [out, *pictures]

@@ -1,0 +1,18 @@
+"""Learning curves from points: fits of factors and of times, intervals, envelopes, held-out tables."""
+
+from scheduler_sim.scaling.fitting.factor_fit import fit_factor
+from scheduler_sim.scaling.fitting.fit import Candidate, Fit
+from scheduler_sim.scaling.fitting.pmnf_search import fit_lost_cycles, fit_time
+from scheduler_sim.scaling.fitting.read_points import read_points
+from scheduler_sim.scaling.fitting.validation import ErrorTable, validated
+
+__all__ = [
+    "Candidate",
+    "ErrorTable",
+    "Fit",
+    "fit_factor",
+    "fit_lost_cycles",
+    "fit_time",
+    "read_points",
+    "validated",
+]

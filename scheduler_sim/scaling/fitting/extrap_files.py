@@ -1,0 +1,115 @@
+"""Extra-P's text format and JSON lines, with one parameter."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from scheduler_sim.config.problem import listed
+from scheduler_sim.errors import ConfigError
+
+
+class Measurement(NamedTuple):
+    """One value of one metric of one call path at one number of processes."""
+
+    line: int
+    callpath: str
+    metric: str
+    processes: float
+    value: float
+
+
+WHOLE = "time"
+"""Name of the call path where a file names none."""
+
+
+def read_text_format(path: Path, text: str) -> tuple[list[Measurement], list[str]]:
+    """Read PARAMETER, POINTS, METRIC, REGION and DATA lines. Raises ConfigError with every problem."""
+    problems: list[str] = []
+    found: list[Measurement] = []
+    parameters: list[str] = []
+    points: list[float] = []
+    metric, region, row = "time", WHOLE, 0
+    for at, line in enumerate(text.splitlines(), start=1):
+        word, _, rest = line.strip().partition(" ")
+        if not word or word.startswith("#"):
+            continue
+        if word == "PARAMETER":
+            parameters += rest.split()
+        elif word == "POINTS":
+            points += _numbers(path, at, re.sub(r"[()]", " ", rest), problems)
+        elif word == "METRIC":
+            metric, row = rest.strip() or "time", 0
+        elif word == "REGION":
+            region, row = rest.strip() or WHOLE, 0
+        elif word == "DATA":
+            values = _numbers(path, at, rest, problems)
+            if row >= len(points):
+                problems.append(
+                    f"{path}:{at}: found DATA line {row + 1} of {region}; allowed: {len(points)}, as POINTS"
+                )
+            else:
+                found += [Measurement(at, region, metric, points[row], value) for value in values]
+            row += 1
+        else:
+            problems.append(
+                f"{path}:{at}: found {word!r:.40}; allowed: PARAMETER, POINTS, METRIC, REGION, DATA"
+            )
+    if len(parameters) > 1:
+        problems.insert(
+            0, f"{path}: found the parameters {', '.join(parameters)[:80]}; allowed: one, the processes"
+        )
+    if not found and not problems:
+        problems.append(f"{path}: found no DATA; allowed: a line of it for each of POINTS")
+    if problems:
+        raise ConfigError(listed(problems))
+    return found, []
+
+
+def _numbers(path: Path, line: int, text: str, problems: list[str]) -> list[float]:
+    values = []
+    for word in text.split():
+        try:
+            values.append(float(word))
+        except ValueError:
+            problems.append(f"{path}:{line}: found {word!r:.40}; allowed: numbers")
+    return values
+
+
+def read_jsonl(path: Path, text: str) -> tuple[list[Measurement], list[str]]:
+    """Read lines ``{"params": {"p": 64}, "callpath": ..., "metric": ..., "value": 1.5}``.
+
+    Raises ConfigError with every problem.
+    """
+    problems: list[str] = []
+    found: list[Measurement] = []
+    for at, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            said = json.loads(line)
+            params, value = said["params"], said["value"]
+            (processes,) = params.values()
+            if isinstance(value, bool) or isinstance(processes, bool):
+                raise TypeError
+            found.append(
+                Measurement(
+                    at,
+                    str(said.get("callpath") or WHOLE),
+                    str(said.get("metric") or "time"),
+                    float(processes),
+                    float(value),
+                )
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            problems.append(
+                f'{path}:{at}: found {line.strip()!r:.60}; allowed: {{"params": {{"p": 64}}, "value": 1.5}},'
+                " one parameter, optionally callpath and metric"
+            )
+    if not found and not problems:
+        problems.append(f"{path}: found no measurements")
+    if problems:
+        raise ConfigError(listed(problems))
+    return found, []

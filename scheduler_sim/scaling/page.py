@@ -1,0 +1,87 @@
+"""A fit as a page of plain text."""
+
+from __future__ import annotations
+
+from scheduler_sim.scaling.curves import Curve
+from scheduler_sim.scaling.fitting import Fit
+from scheduler_sim.scaling.fitting.fit import label_of
+from scheduler_sim.scaling.learn import Learnt
+from scheduler_sim.scaling.names import FACTORS
+
+AHEAD = (2, 8)
+"""Multiples of the largest P fitted at which a page predicts."""
+
+OTHERS = 3
+"""Candidates listed beside the one chosen."""
+
+
+def learnt_text(learnt: Learnt) -> str:
+    """Return what was learnt: curves, predictions, intervals, envelopes, and how they held."""
+    profile = learnt.profile
+    low, high = profile.provenance.fitted
+    parts = [f"{profile.app}: {profile.scaling} scaling, {low:g} to {high:g} processes"]
+    parts.append(_fits(learnt))
+    parts.append(_candidates(learnt))
+    if learnt.validation is not None:
+        p = learnt.validation.fitted
+        head = (
+            f"Fitted up to {p.max():g} processes, held against the rest: predicted (error, + is optimistic)"
+        )
+        parts.append(f"{head}\n{learnt.validation.text()}")
+    if learnt.broken:
+        lines = [
+            f"  {check.processes:g} processes: {check.whole} {check.stated:.4f},"
+            f" {' x '.join(check.parts)} = {check.product:.4f}"
+            for check in learnt.broken
+        ]
+        parts.append("Rows that are not the product of their parts, to their rounding:\n" + "\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _fits(learnt: Learnt) -> str:
+    largest = max(learnt.profile.provenance.fitted)
+    efficiencies = all(fit.curve.quantity == "efficiency" for fit in learnt.fits.values())
+    what = "" if efficiencies else ", s x processes" if learnt.profile.scaling == "strong" else ", s"
+    heads = ["factor" if efficiencies else f"phase{what}", "curve"]
+    heads += [f"at {multiple * largest:g}" for multiple in AHEAD]
+    heads.append(f"envelope, {AHEAD[-1] * largest:g}")
+    rows = [heads, *([*_row(name, fit, largest)] for name, fit in learnt.fits.items())]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    share = f"{100 * next(iter(learnt.fits.values())).level:.0f} %"
+    foot = f"In brackets: where {share} of measurements lie if the curve is right. The envelope covers\n"
+    foot += "every reading of P, and every form that fits as well."
+    return "\n".join([*lines, foot])
+
+
+def _row(name: str, fit: Fit, largest: float) -> list[str]:
+    cells = [FACTORS[name].label if name in FACTORS else name, curve_text(fit.curve)]
+    for multiple in AHEAD:
+        p = multiple * largest
+        (low,), (high,) = fit.interval(p)
+        value = f"{fit.curve.values([p])[0]:.4g}"
+        cells.append(value if low == high else f"{value} ({low:.4g} to {high:.4g})")
+    (low,), (high,) = fit.envelope(AHEAD[-1] * largest)
+    return [*cells, "as measured" if low == high else f"{low:.4g} to {high:.4g}"]
+
+
+def _candidates(learnt: Learnt) -> str:
+    lines = ["Error of predicting each point from the others (SMAPE), best first:"]
+    for name, fit in learnt.fits.items():
+        ranked = [c for c in fit.candidates if c.left_out_error == c.left_out_error][: OTHERS + 1]
+        if ranked:
+            shown = "; ".join(f"{c.label} {c.left_out_error:.3g} %" for c in ranked)
+            lines.append(f"  {FACTORS[name].label if name in FACTORS else name}: {shown}")
+    return "\n".join(lines) if len(lines) > 1 else "Too few points to compare curves."
+
+
+def curve_text(curve: Curve) -> str:
+    """Return kind and parameters on one line: ``amdahl, linear: a0 1, f 0.9999``."""
+    if curve.NAME in ("pmnf", "table"):
+        return label_of(curve)
+    numbers = {
+        name: value for name in type(curve).model_fields if isinstance(value := getattr(curve, name), float)
+    }
+    return f"{label_of(curve)}: " + ", ".join(f"{name} {value:.6g}" for name, value in numbers.items())
