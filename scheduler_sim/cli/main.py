@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TextIO
 
 from scheduler_sim import __version__
-from scheduler_sim.cli import convert, explain, generate, inspect, report, run, study
+from scheduler_sim.cli import convert, explain, fit, generate, inspect, report, run, study
 from scheduler_sim.errors import SchedulerSimError
 
 DEBUG = "SCHEDULER_SIM_DEBUG"
@@ -25,7 +25,7 @@ FAILURE, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
-COMMANDS = (run, study, report, generate, convert, inspect, explain)
+COMMANDS = (run, study, report, generate, fit, convert, inspect, explain)
 
 EXAMPLES = """\
 examples:

@@ -77,7 +77,7 @@ def _score(
 
 
 def _share(value: Array, possible: NDArray[np.bool_], owner: Ints, groups: int) -> Array:
-    """Divide by the least of the component; where that is 0, an option at 0 counts as 1, others as infinite."""
+    """Divide by the least of the component; where that is 0, itself is 1 and all others are infinite."""
     least = _least(value, possible, owner, groups)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(value == least, 1.0, value / least)

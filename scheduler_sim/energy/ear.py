@@ -21,8 +21,7 @@ POWER_TERMS = (POWER, TPI, ONE)
 CPI_TERMS = (CPI, TPI, ONE)
 
 _PAIR = re.compile(
-    r"ref\s+(\d+)\s+pstate\s+(\d+)\s+avail\s+([01])"
-    + "".join(rf"\s+{letter}\s+(\S+)" for letter in "ABCDEF")
+    r"ref\s+(\d+)\s+pstate\s+(\d+)\s+avail\s+([01])" + "".join(rf"\s+{letter}\s+(\S+)" for letter in "ABCDEF")
 )
 
 
@@ -34,8 +33,7 @@ class _Line(NamedTuple):
 def ear_model(path: str | Path, pstates: PStates | None = None, name: str = "EAR") -> Model:
     """Read EAR's coefficients: P' = A·P + B·TPI + C, CPI' = D·CPI + E·TPI + F.
 
-    Two kinds of file are known. Text with ``ref ... pstate ... avail ...`` in each line names its frequencies
-    (kHz). A matrix has k² rows of A to F, references and in them targets ascending; its ``pstates`` are given.
+    Text with ``ref ... pstate ... avail ...`` in each line names its frequencies (kHz). A matrix has k² rows of A to F, references and in them targets ascending; its ``pstates`` are given.
     A row of zeros, or ``avail 0``, is a pair that is not available.
 
     Raises TraceError for anything else, with file and line.
@@ -80,9 +78,10 @@ def ratio_model(
 
 
 def ear_signatures(path: str | Path, nominal_khz: Sequence[int]) -> Points:
-    """Read the applications file: number, then ``app module fields T P CPI TPI`` a line, at nominal frequency.
+    """Read an applications file: their number, then ``app module fields T P CPI TPI`` a line.
 
-    ``nominal_khz`` is that of each module by its number. Modules are called by it; commas are decimal points.
+    ``nominal_khz``, at which they ran, is that of each module by its number. Modules are called by it; commas are
+    decimal points.
     Raises TraceError with file and line.
     """
     first, *rest = list(_lines(path)) or [_Line(1, "")]
@@ -95,15 +94,13 @@ def ear_signatures(path: str | Path, nominal_khz: Sequence[int]) -> Points:
         app, module, fields, *values = _numbers(path, line, 7)
         if fields != 4 or not 0 <= module < len(nominal_khz):
             allowed = f"4 fields of a module 0 to {len(nominal_khz) - 1}"
-            raise TraceError(
-                "not a signature", file=path, line=line.number, found=line.text, allowed=allowed
-            )
+            raise TraceError("not a signature", file=path, line=line.number, found=line.text, allowed=allowed)
         rows.append((f"{app:g}", f"{module:g}", nominal_khz[int(module)], *values))
     table = pd.DataFrame(rows, columns=[WORKLOAD, MODULE, KHZ, TIME, POWER, CPI, TPI])
     if table[WORKLOAD].nunique() != int(first.text):
         found = f"{table[WORKLOAD].nunique()} applications"
         raise TraceError("not what the first line says", file=path, line=1, found=found, allowed=first.text)
-    return Points.of(table.to_dict("list"), name=str(path))
+    return Points.of({str(name): table[name] for name in table}, name=str(path))
 
 
 def _lines(path: str | Path) -> Iterator[_Line]:
@@ -123,9 +120,7 @@ def _named_pairs(path: str | Path, lines: list[_Line]) -> Iterator[tuple[tuple[i
             if set(line.text.split()) == {"0"}:  # the place of a pair that was never measured
                 continue
             allowed = "ref KHZ pstate KHZ avail 0|1 A .. B .. C .. D .. E .. F .."
-            raise TraceError(
-                "no coefficients", file=path, line=line.number, found=line.text, allowed=allowed
-            )
+            raise TraceError("no coefficients", file=path, line=line.number, found=line.text, allowed=allowed)
         if match[3] == "1":
             texts = " ".join(match.groups()[3:])
             yield (int(match[1]), int(match[2])), _numbers(path, _Line(line.number, texts), 6)

@@ -9,7 +9,17 @@ from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Problem, found
-from scheduler_sim.config.value import Amount, Check, Count, Name, Positive, Seconds, Text, Title, choice, whole
+from scheduler_sim.config.value import (
+    Amount,
+    Check,
+    Count,
+    Name,
+    Positive,
+    Text,
+    Title,
+    choice,
+    whole,
+)
 
 QUALITIES = ("measured", "scaled", "guess")
 
@@ -102,14 +112,16 @@ class ModuleKeys(Keys):
         default=Figure(value=2), description="power above idle goes with this power of the clock"
     )
     dynamic_share: dict[str, Positive] = Field(
-        default={}, description="or power above idle at each P-state (kHz), as a share of that at reference_khz"
+        default={},
+        description="or power above idle at each P-state (kHz), as a share of that at reference_khz",
     )
     sensitivity: AnyFigure = Field(
         default=Figure(value=1), description="share of the run time that follows the clock, 0 to 1"
     )
     cores: Count = Field(default=0, description="cores of a node; 0: not stated")
     core_share: dict[str, Amount] = Field(
-        default={}, description="share of the power above idle that so many busy cores take; between: on a line"
+        default={},
+        description="share of the power above idle that so many busy cores take; between: on a line",
     )
     gpu: GpuKeys | None = Field(default=None, description="GPUs, if the node has them")
     node_sigma: AnyFigure = Field(
@@ -168,7 +180,8 @@ def _uneven(steps: dict[str, Any]) -> Iterator[Problem]:
     step = 100_000 if step is None else step
     if not all(isinstance(value, int) and value > 0 for value in (low, high, step)):
         return
-    assert isinstance(low, int) and isinstance(high, int)
+    assert isinstance(low, int)
+    assert isinstance(high, int)
     if high < low or (high - low) % step:
         text = f"found {high}; allowed: {low} plus a whole number of steps of {step} kHz"
         yield Problem(("pstates", "highest_khz"), text)

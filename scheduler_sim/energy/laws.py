@@ -70,7 +70,7 @@ class LinearMap:
 
     def available(self) -> np.ndarray:
         """Whether each pair of reference and target is known, (k, k) bool."""
-        return np.isfinite(self.coefficients).all(axis=2)
+        return np.asarray(np.isfinite(self.coefficients).all(axis=2))
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ class Projection:
         return signatures.column(TIME)[:, None] * self.time_factor
 
     def never_faster_when_slower(self) -> Projection:
-        """Raise time factors so that none falls as the clock falls, as fitted laws may say of memory-bound codes."""
+        """Raise time factors that fall as the clock falls, which fitted laws say of memory-bound codes."""
         order = np.argsort(-self.khz)
         falling = np.fmax.accumulate(self.time_factor[:, order], axis=1)
         raised = np.empty_like(falling)

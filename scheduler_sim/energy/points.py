@@ -67,7 +67,7 @@ class Points:
     @property
     def counters(self) -> list[str]:
         """Names of the columns that are counters."""
-        return [name for name in self.table if name not in (*REQUIRED, TIME, ROLE, MODULE)]
+        return [str(name) for name in self.table if name not in (*REQUIRED, TIME, ROLE, MODULE)]
 
     @property
     def khz(self) -> Ints:

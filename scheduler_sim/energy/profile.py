@@ -125,7 +125,9 @@ class PowerProfile:
     def typical(self, rows: int = 1) -> Points:
         """Return signatures for applications that have none: typical power and 1 s at the reference."""
         columns = {WORKLOAD: "typical", KHZ: self.reference_khz, POWER: self.typical_w, TIME: 1.0}
-        return Points.of({name: [value] * rows for name, value in columns.items()} | {WORKLOAD: _numbered(rows)})
+        return Points.of(
+            {name: [value] * rows for name, value in columns.items()} | {WORKLOAD: _numbered(rows)}
+        )
 
     def gpu_model(self) -> Model:
         """Return how one GPU follows its clock. Raises InputError for a module without GPUs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from scheduler_sim.energy.pstates import Array
 
@@ -28,3 +29,29 @@ def mape(measured: Array, projected: Array) -> float:
 def bias(measured: Array, projected: Array) -> float:
     """Return the mean of 100 · (projected − measured) / measured; above 0 is too much."""
     return float(100.0 * np.mean((projected - measured) / measured))
+
+
+def errors_by_pair(projections: pd.DataFrame) -> pd.DataFrame:
+    """Return ``workloads, rmse_percent, mape, bias`` for each split, quantity, law and pair of frequencies.
+
+    The same as the functions above, for all groups at once; columns as in :class:`.validation.Validation`.
+    """
+    keys = ["split", "quantity", "law", "from_khz", "to_khz"]
+    measured, projected = projections["measured"], projections["projected"]
+    relative = 100.0 * (projected - measured) / measured
+    terms = projections[keys].assign(
+        square=(measured - projected) ** 2,
+        largest=np.maximum(measured, projected),
+        absolute=relative.abs(),
+        relative=relative,
+    )
+    groups = terms.groupby(keys, sort=False, as_index=False)
+    made = groups.agg(
+        workloads=("square", "size"),
+        rmse_percent=("square", "mean"),
+        largest=("largest", "max"),
+        mape=("absolute", "mean"),
+        bias=("relative", "mean"),
+    )
+    made["rmse_percent"] = 100.0 * np.sqrt(made["rmse_percent"]) / made.pop("largest")
+    return made

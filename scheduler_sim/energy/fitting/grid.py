@@ -44,13 +44,13 @@ class Grid:
             roles = table.drop_duplicates(WORKLOAD).set_index(WORKLOAD)[ROLE]
         if table.duplicated([WORKLOAD, KHZ]).any():
             raise InputError("points: of several modules; allowed: of one module, or no column module")
-        names, place = pd.unique(table[WORKLOAD]), pd.Index(pd.unique(table[WORKLOAD]))
-        row, column = place.get_indexer(table[WORKLOAD]), states.index(points.khz)
+        row, names = pd.factorize(table[WORKLOAD].to_numpy(object))
+        column = states.index(points.khz)
         columns: dict[str, Array] = {}
         for name in [POWER, *([TIME] if TIME in table else []), *points.counters]:
             columns[name] = np.full((len(names), len(states)), np.nan)
             columns[name][row, column] = points.column(name)
-        return cls(np.asarray(names), states, columns, None if roles is None else roles[names].to_numpy())
+        return cls(names, states, columns, None if roles is None else roles.loc[list(names)].to_numpy())
 
     def __len__(self) -> int:
         return len(self.workloads)

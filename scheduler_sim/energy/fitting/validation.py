@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.energy.fitting.errors import bias, mape, rmse_percent
+from scheduler_sim.energy.fitting.errors import errors_by_pair, rmse_percent
 from scheduler_sim.energy.fitting.grid import Grid
 from scheduler_sim.energy.fitting.regression import (
     CONSTANT,
@@ -46,9 +46,11 @@ class Validation(NamedTuple):
         """Return mean errors by quantity and law over splits and pairs, of one reference frequency or all."""
         errors = self.errors if from_khz is None else self.errors[self.errors["from_khz"] == from_khz]
         columns = ["workloads", "rmse_percent", "mape", "bias"]
-        return errors.groupby(["quantity", "law"], sort=False)[columns].mean()
+        return errors.groupby(["quantity", "law"], sort=False, as_index=False)[columns].mean()
 
-    def map(self, quantity: str = "power", law: str = SELECTED, measure: str = "rmse_percent") -> pd.DataFrame:
+    def map(
+        self, quantity: str = "power", law: str = SELECTED, measure: str = "rmse_percent"
+    ) -> pd.DataFrame:
         """Return a mean error by frequency measured (rows) and projected to (columns), kHz; diagonal 0."""
         rows = self.errors[(self.errors["quantity"] == quantity) & (self.errors["law"] == law)]
         made = rows.pivot_table(index="from_khz", columns="to_khz", values=measure, aggfunc="mean")
@@ -66,7 +68,8 @@ class Validation(NamedTuple):
 
     def best_reference(self, quantity: str = "power") -> int:
         """Return the frequency from which the selected law projects best, kHz."""
-        return int(self.curve(quantity)[SELECTED].idxmin())
+        curve = self.curve(quantity)[SELECTED]
+        return int(curve.index.to_numpy(np.int64)[int(curve.to_numpy().argmin())])
 
 
 def validate(
@@ -92,17 +95,11 @@ def validate(
     if not rows:
         raise InputError("points: no two frequencies with enough workloads; allowed: more workloads at each")
     projections = pd.concat(rows, ignore_index=True)
-    keys = ["split", "quantity", "law", "from_khz", "to_khz"]
-    groups = projections.groupby(keys, sort=False)
-    errors = pd.DataFrame(
-        [(*key, *_errors(part["measured"].to_numpy(), part["projected"].to_numpy())) for key, part in groups],
-        columns=[*keys, "workloads", "rmse_percent", "mape", "bias"],
-    )
-    return Validation(projections, errors)
+    return Validation(projections, errors_by_pair(projections))
 
 
 def select(laws: Sequence[Law], grid: Grid) -> Law:
-    """Return the law with the least mean error, RMSE %, on workloads left out in turn; the first of equals."""
+    """Return the law with the least mean RMSE % on workloads left out in turn; the first of equals."""
     scores = []
     for law in laws:
         errors = [rmse_percent(measured, held_out) for measured, held_out in left_out(law, grid)]
@@ -118,9 +115,7 @@ def fit_selected(laws: Sequence[Law], grid: Grid) -> tuple[Model, Law, Law]:
     power = select([law for law in laws if law.quantity == "power" and _carries(law)] or [CONSTANT], grid)
     times = [law for law in laws if law.quantity == "time"] if TIME in grid.columns else []
     time = select(times or [PROPORTIONAL], grid) if TIME in grid.columns else PROPORTIONAL
-    model = Model(
-        f"{power.name}, {time.name}", grid.pstates, fit_power(power, grid), fit_time(time, grid)
-    )
+    model = Model(f"{power.name}, {time.name}", grid.pstates, fit_power(power, grid), fit_time(time, grid))
     return model, power, time
 
 
@@ -140,37 +135,30 @@ def _splits(grid: Grid, splits: int, seed: int) -> Iterator[tuple[np.ndarray, np
         yield np.sort(drawn[:half]), np.sort(drawn[half:])
 
 
-def _project(split: int, laws: Sequence[Law], fitted: Grid, unseen: Grid) -> Iterator[dict]:
+def _project(split: int, laws: Sequence[Law], fitted: Grid, unseen: Grid) -> Iterator[dict[str, Any]]:
     """Yield columns of projections for every law, and for the selected ones together."""
-    k = len(fitted.pstates)
+    khz = fitted.pstates.khz
     power = {law.name: fit_power(law, fitted) for law in laws if law.quantity == "power"}
     timed = TIME in fitted.columns
     time = {law.name: fit_time(law, fitted) for law in laws if law.quantity == "time"} if timed else {}
     chosen, *_ = fit_selected(laws, fitted)
-    for reference in range(k):
+    for reference in range(len(khz)):
         signatures, own = _signatures(unseen, reference)
-        if not len(own.workloads):
+        if not len(own):
             continue
-        khz = fitted.pstates.khz
-        watts = {name: law.power(signatures, khz) for name, law in power.items()}
-        start = own.columns[TIME][:, [reference]] if timed else None
-        seconds = {name: law.factor(signatures, khz) * start for name, law in time.items()} if timed else {}
-        made = chosen.project(signatures)
-        watts[SELECTED] = made.power_w
-        joules = {}
+        selected = chosen.project(signatures)
+        made = {("power", name): law.power(signatures, khz) for name, law in power.items()}
+        made["power", SELECTED] = selected.power_w
         if timed:
-            seconds[SELECTED] = made.time_factor * start
-            joules = {SELECTED: made.energy_factor * start, "constant ratio, f0 / f": _baseline(watts, seconds)}
-        for quantity, laws_of in zip(QUANTITIES, (watts, seconds, joules), strict=True):
-            for name, projected in laws_of.items():
-                if projected is not None:
-                    yield _columns(split, quantity, name, own, reference, projected)
-
-
-def _baseline(watts: dict, seconds: dict) -> np.ndarray | None:
-    if CONSTANT.name in watts and PROPORTIONAL.name in seconds:
-        return watts[CONSTANT.name] * seconds[PROPORTIONAL.name]
-    return None
+            start = own.columns[TIME][:, [reference]]
+            made |= {("time", name): law.factor(signatures, khz) * start for name, law in time.items()}
+            made["time", SELECTED] = selected.time_factor * start
+            made["energy", SELECTED] = selected.energy_factor * start
+            baseline = made.get(("power", CONSTANT.name)), made.get(("time", PROPORTIONAL.name))
+            if baseline[0] is not None and baseline[1] is not None:
+                made["energy", f"{CONSTANT.name}, {PROPORTIONAL.name}"] = baseline[0] * baseline[1]
+        for (quantity, name), projected in made.items():
+            yield _columns(split, quantity, name, own, reference, projected)
 
 
 def _signatures(grid: Grid, reference: int) -> tuple[Points, Grid]:
@@ -181,7 +169,9 @@ def _signatures(grid: Grid, reference: int) -> tuple[Points, Grid]:
     return Points(table), own
 
 
-def _columns(split: int, quantity: str, law: str, grid: Grid, reference: int, projected: np.ndarray) -> dict:
+def _columns(
+    split: int, quantity: str, law: str, grid: Grid, reference: int, projected: np.ndarray
+) -> dict[str, Any]:
     power = grid.columns[POWER]
     time = grid.columns.get(TIME, power)
     measured = {"power": power, "time": time, "energy": power * time}[quantity]
@@ -198,12 +188,3 @@ def _columns(split: int, quantity: str, law: str, grid: Grid, reference: int, pr
         "measured": measured[known],
         "projected": projected[known],
     }
-
-
-def _errors(measured: np.ndarray, projected: np.ndarray) -> tuple[int, float, float, float]:
-    return (
-        len(measured),
-        rmse_percent(measured, projected),
-        mape(measured, projected),
-        bias(measured, projected),
-    )
