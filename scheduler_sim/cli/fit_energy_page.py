@@ -20,7 +20,7 @@ def validation_text(
     title = (
         f"{plain(name)}: {count(int(rows['workload'].nunique()), 'workload')} projected without being fitted"
     )
-    how = f"  {count(int(splits), 'split')}, up to {unseen} unseen at a time; from {reference_khz} kHz to others"
+    how = f"  {count(int(splits), 'split')}, {unseen} unseen at a time; from {reference_khz} kHz to others"
     used = f"  counters  {', '.join(map(plain, counters)) if counters else 'none'}"
     power, time = chosen
     selected = f"  selected  power: {_law(power)}; time: {_law(time)}"

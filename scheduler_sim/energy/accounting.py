@@ -103,7 +103,8 @@ def account(
 
     Raises
     ------
-    InputError : a column, a module or a power is missing, negative or not finite; a component beyond the span.
+    InputError : a column, a module or a power is missing, negative or not finite; a component is beyond the
+        span; more energy than can be counted.
     InvariantError : components and timeline disagree on the busy nodes.
     """
     _refuse_missing(components, COMPONENT_COLUMNS, "components")
@@ -170,10 +171,9 @@ def _module(
     wrong = np.flatnonzero((busy_nodes != claimed) & (seconds > 0))
     if len(wrong):
         at = wrong[0]
-        raise InvariantError(
-            f"{name} at {instants[at]} s: {busy_nodes[at]} nodes run components, the timeline has {claimed[at]}"
-        )
-    power: Ints = busy_mw + nodes @ states
+        nodes_are = f"{busy_nodes[at]} nodes run components, {claimed[at]} in the timeline"
+        raise InvariantError(f"{name} at {instants[at]} s: {nodes_are}")
+    power = np.asarray(busy_mw + nodes @ states, np.int64)
     if float(power.max(initial=0)) * float(end - time[0]) >= MOST_MILLIJOULES:
         most = power.max() / MILLI
         raise InputError(

@@ -48,8 +48,8 @@ def capped(
 ) -> Capped:
     """Return power and time of a device that lowers its own clock to stay under a cap, as GPUs do.
 
-    P = idle + (P0 − idle) · x^exponent gives the clock x, as a share of that without a cap, at which the cap is
-    just reached; the time is 1 + α (1 / x − 1).
+    P = idle + (P0 − idle) · x^exponent gives the clock x, as a share of that without a cap, at which the cap
+    is just reached; the time is 1 + α (1 / x − 1).
 
     Parameters
     ----------

@@ -33,7 +33,8 @@ class _Line(NamedTuple):
 def ear_model(path: str | Path, pstates: PStates | None = None, name: str = "EAR") -> Model:
     """Read EAR's coefficients: P' = A·P + B·TPI + C, CPI' = D·CPI + E·TPI + F.
 
-    Text with ``ref ... pstate ... avail ...`` in each line names its frequencies (kHz). A matrix has k² rows of A to F, references and in them targets ascending; its ``pstates`` are given.
+    Text with ``ref ... pstate ... avail ...`` in each line names its frequencies (kHz). A matrix has k² rows
+    of A to F, references and in them targets ascending; its ``pstates`` are given.
     A row of zeros, or ``avail 0``, is a pair that is not available.
 
     Raises TraceError for anything else, with file and line.
@@ -80,8 +81,9 @@ def ratio_model(
 def ear_signatures(path: str | Path, nominal_khz: Sequence[int]) -> Points:
     """Read an applications file: their number, then ``app module fields T P CPI TPI`` a line.
 
-    ``nominal_khz``, at which they ran, is that of each module by its number. Modules are called by it; commas are
-    decimal points.
+    ``nominal_khz``, at which they ran, is that of each module by its number. Modules are called by their
+    numbers; commas are decimal points.
+
     Raises TraceError with file and line.
     """
     first, *rest = list(_lines(path)) or [_Line(1, "")]

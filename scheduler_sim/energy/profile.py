@@ -124,10 +124,7 @@ class PowerProfile:
 
     def typical(self, rows: int = 1) -> Points:
         """Return signatures for applications that have none: typical power and 1 s at the reference."""
-        columns = {WORKLOAD: "typical", KHZ: self.reference_khz, POWER: self.typical_w, TIME: 1.0}
-        return Points.of(
-            {name: [value] * rows for name, value in columns.items()} | {WORKLOAD: _numbered(rows)}
-        )
+        return _signatures(rows, self.reference_khz, self.typical_w)
 
     def gpu_model(self) -> Model:
         """Return how one GPU follows its clock. Raises InputError for a module without GPUs."""
@@ -135,6 +132,11 @@ class PowerProfile:
         clocks = PStates.of([*gpu.clocks_khz, gpu.reference_khz])
         power = IdleDynamic.of_exponent(gpu.idle_w.value, clocks, gpu.exponent.value)
         return Model("gpu", clocks, power, Stall.constant(clocks, gpu.sensitivity.value))
+
+    def gpu_typical(self, rows: int = 1) -> Points:
+        """Return signatures of one GPU under an ordinary application, likewise."""
+        gpu = self._gpu()
+        return _signatures(rows, gpu.reference_khz, gpu.typical_w.value)
 
     def partial(self, power_w: Array | float, busy_cores: Ints) -> Array:
         """Return the power of a node with some cores busy, from that of the full one, W.
@@ -281,5 +283,6 @@ def _unit(key: str) -> str:
     return next((unit for suffix, unit in UNITS.items() if key.endswith(suffix)), "")
 
 
-def _numbered(rows: int) -> list[str]:
-    return [f"typical {row}" for row in range(rows)]
+def _signatures(rows: int, khz: int, watts: float) -> Points:
+    names = [f"typical {row}" for row in range(rows)]
+    return Points.of({WORKLOAD: names, KHZ: [khz] * rows, POWER: [watts] * rows, TIME: [1.0] * rows})

@@ -42,8 +42,8 @@ class Series:
         """Read ``time`` and a column of values from a CSV file.
 
         A time is in seconds of the trace's own clock, or a date such as 2024-03-31T14:00+02:00 (UTC where it
-        names no zone), for which ``unix_start``, the trace's UnixStartTime, must be known. The last value holds as
-        long as the one before it; a single one holds for ever, both ways.
+        names no zone), for which ``unix_start``, the trace's UnixStartTime, must be known. The last value
+        holds as long as the one before it; a single one holds for ever, both ways.
 
         Raises TraceError with line and field for anything that is not that.
         """
