@@ -132,7 +132,7 @@ def test_quality_is_carried_along(profiles):
         ("    cores", "    sensitivity: 1.5\n    cores", "sensitivity: found 1.5; allowed: a number from 0 to 1"),
         ("    cores", "    dynamic_share: {1200000: 1}\n    cores", "2300000 kHz is missing; allowed: each of"),
         ("    cores", "    model: none.yaml\n    cores", "none.yaml: no such file"),
-        ("modules:", "modules:\n  - name: cm", r"modules\[1\].name: found 'cm' again; allowed: once"),
+        ("modules:", "modules:\n  - name: cm", r"modules\[1\].name: found 'CM' again; allowed: once"),
         ("idle_w", "idel_w", r"idel_w: unknown key; .*did you mean 'idle_w'"),
     ],
 )  # fmt: skip

@@ -92,9 +92,9 @@ def validate(
         for split, (fitted, unseen) in enumerate(_splits(grid, splits, seed))
         for row in _project(split, laws, grid.rows(fitted), grid.rows(unseen))
     ]
-    if not rows:
-        raise InputError("points: no two frequencies with enough workloads; allowed: more workloads at each")
     projections = pd.concat(rows, ignore_index=True)
+    if not (projections["quantity"] == "power").any():
+        raise InputError("points: no two frequencies with enough workloads; allowed: more workloads at each")
     return Validation(projections, errors_by_pair(projections))
 
 
