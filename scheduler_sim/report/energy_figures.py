@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import SubFigure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from scheduler_sim.report.look import COLOURS, DASHES, GREY, blank, ink, look, shades
@@ -16,6 +15,7 @@ from scheduler_sim.report.wording import plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.gridspec import GridSpec
 
 SELECTED = "selected"
 MARKS = ("o", "s", "^", "D", "v", "P")
@@ -47,18 +47,22 @@ def validation_figure(
     quantities = [name for name in UNITS if (projections["quantity"] == name).any()]
     with look():
         figure = blank(11, 7.4)
-        upper, lower = cast(Sequence[SubFigure], figure.subfigures(2, 1, height_ratios=[1.1, 1]))
-        widths = [1.25, 1.2] if explained is None else [1.25, 1.2, 0.8]
-        panels = upper.subplots(1, len(widths), width_ratios=widths)
-        heat(panels[0], maps)
-        error_curve(panels[1], curve)
+        grid = figure.add_gridspec(2, 6)
+        above = _row(figure, grid, 0, 2 if explained is None else 3)
+        heat(above[0], maps)
+        error_curve(above[1], curve)
         if explained is not None:
-            variance(panels[2], explained, kept)
-        below = lower.subplots(1, len(quantities), squeeze=False)[0]
-        for panel, quantity in zip(below, quantities, strict=True):
+            variance(above[2], explained, kept)
+        for panel, quantity in zip(_row(figure, grid, 1, len(quantities)), quantities, strict=True):
             against(panel, projections[projections["quantity"] == quantity], quantity)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
+
+
+def _row(figure: Figure, grid: GridSpec, row: int, panels: int) -> list[Axes]:
+    """Divide a row of six columns among 1, 2 or 3 panels."""
+    width = 6 // panels
+    return [figure.add_subplot(grid[row, i * width : (i + 1) * width]) for i in range(panels)]
 
 
 def heat(panel: Axes, table: pd.DataFrame) -> None:

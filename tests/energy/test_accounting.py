@@ -14,7 +14,7 @@ from scheduler_sim.errors import InputError, InvariantError
 
 WATTS = {"CM": Watts(100, 10, 125, 110), "ESB": Watts(50, 5, 60, 55)}
 
-# CM, 4 nodes: 2 busy from 0 to 10, 1 from 5 to 20; 2 nodes are switched off at 10, which takes 2 s. ESB, 3 nodes.
+# CM, 4 nodes: 2 busy from 0 to 10, 1 from 5 to 20; 2 are switched off at 10, in 2 s. ESB, 3 nodes.
 COMPONENTS = pd.DataFrame({
     "module": ["CM", "CM", "ESB"], "nodes": [2, 1, 3], "start": [0, 5, 2], "end": [10, 20, 9],
     "power_w": [700.0, 300.0, 910.0],
@@ -37,7 +37,8 @@ TIMELINE = pd.DataFrame(
 def test_by_hand():
     made = account(COMPONENTS, TIMELINE, WATTS, end=30)
     cm = 100 * (2 * 5 + 1 * 15 + 2 * 10)
-    assert made.energy.set_index("module")[["job_j", "idle_j", "transition_j", "off_j", "system_j"]].to_dict("index") == {
+    table = made.energy.set_index("module")
+    assert table[["job_j", "idle_j", "transition_j", "off_j", "system_j"]].to_dict("index") == {
         "CM": parts(700 * 10 + 300 * 15, cm, 2 * 2 * 110 + 10 * 125, 2 * 8 * 10 + 1 * 10 * 10),
         "ESB": parts(910 * 7, 50 * 3 * (2 + 21), 0, 0),
         "total": parts(17870, cm + 3450, 1690, 260),

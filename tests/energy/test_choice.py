@@ -94,9 +94,9 @@ def test_the_bound_holds_for_every_component_and_nothing_better_is_left(rows, ob
         inside = own if slowdown is None else own & (time <= (1 + slowdown) * least)
         assert inside[row], "the bound is honoured"
         t, e = time[inside], energy[inside]
-        score = {
-            "min_time": t, "min_energy": e, "edp": t * e, "sum_of_squares": (t / t.min()) ** 2 + (e / e.min()) ** 2
-        }[objective]  # fmt: skip
+        squares = (t / t.min()) ** 2 + (e / e.min()) ** 2
+        scores = {"min_time": t, "min_energy": e, "edp": t * e, "sum_of_squares": squares}
+        score = scores[objective]
         chosen = score[np.flatnonzero(inside) == row][0]
         assert chosen <= score.min() * (1 + 1e-12)
 

@@ -70,7 +70,8 @@ def test_errors_by_hand():
 def test_errors_of_all_groups_are_those_of_each():
     draws = np.random.default_rng(3)
     table = pd.DataFrame({
-        "split": draws.integers(0, 2, 60), "quantity": "power", "law": "x", "from_khz": 1, "to_khz": draws.integers(2, 4, 60),
+        "split": draws.integers(0, 2, 60), "quantity": "power", "law": "x",
+        "from_khz": 1, "to_khz": draws.integers(2, 4, 60),
         "measured": draws.uniform(1, 9, 60), "projected": draws.uniform(1, 9, 60),
     })  # fmt: skip
     for _, row in errors_by_pair(table).iterrows():

@@ -1,7 +1,7 @@
 """How well the laws project measured workloads that were not fitted, held to published figures.
 
-The V100 (Wang and Chu, ICPADS 2018): fitted to 138 micro-kernels, projecting 20 applications, 600 MHz and up. The
-ARM Cortex-A15 (ARMPM, cBench): 40 halves of 30 workloads, drawn at random.
+The V100 (Wang and Chu, ICPADS 2018): fitted to 138 micro-kernels, projecting 20 applications, 600 MHz and up.
+The ARM Cortex-A15 (ARMPM, cBench): 40 halves of 30 workloads, drawn at random.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def test_applications_on_a_v100(quantity, law, reference, published):
 
 @pytest.mark.parametrize(("reference", "time"), [(1380, (5.4, 11.0)), (1087, (2.8, 6.0))])
 def test_the_baselines_on_a_v100(reference, time):
-    """The counters-only model fails as D2.3's GPU model did; T = f0 / f is twice as far off as the stall law."""
+    """The counters-only model fails as D2.3's GPU model did; T = f0 / f is twice as far off as stalls."""
     assert mean(on_v100(), "power", "counters only", reference)[0] == pytest.approx(21.5, abs=NEAR)
     assert mean(on_v100(), "power", "counters only", reference)[1] > 30
     assert mean(on_v100(), "time", "f0 / f", reference) == pytest.approx(time, abs=NEAR)

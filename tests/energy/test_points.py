@@ -9,7 +9,12 @@ import pytest
 from scheduler_sim.energy.points import Points
 from scheduler_sim.errors import InputError, TraceError
 
-GOOD = "workload,frequency_khz,power_w,time_s,l2\na,1000000,100,10,0.5\na,2000000,150,6,0.5\nb,1000000,90,20,0.1\n"
+GOOD = """\
+workload,frequency_khz,power_w,time_s,l2
+a,1000000,100,10,0.5
+a,2000000,150,6,0.5
+b,1000000,90,20,0.1
+"""
 
 
 @pytest.fixture
