@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.problem import Problem, found
+from scheduler_sim.config.problem import Location, Problem, found
 from scheduler_sim.config.value import (
     Amount,
     Check,
@@ -84,10 +84,12 @@ class GpuKeys(Keys):
     reference_khz: Khz = Field(description="core clock of typical_w, kHz")
     clocks_khz: list[Khz] = Field(default=[], description="core clocks, kHz; by default the reference alone")
     exponent: AnyFigure = Field(
-        default=Figure(value=2), description="power above idle goes with this power of the clock"
+        default=Figure(value=2),
+        description="power above idle goes with this power of the clock; 2 by default",
     )
     sensitivity: AnyFigure = Field(
-        default=Figure(value=1), description="share of the run time that follows the GPU clock, 0 to 1"
+        default=Figure(value=1),
+        description="share of the run time that follows the GPU clock, 0 to 1; 1 by default",
     )
 
 
@@ -101,7 +103,7 @@ class ModuleKeys(Keys):
         description="a node under an ordinary application at reference_khz, W: of whatever has no signature"
     )
     peak_w: AnyFigure = Field(description="the most that a node draws, W")
-    off_w: AnyFigure = Field(default=Figure(value=0), description="a node switched off, W")
+    off_w: AnyFigure = Field(default=Figure(value=0), description="a node switched off, W; 0 by default")
     boot: TransitionKeys = Field(default=TransitionKeys(), description="from off to idle")
     shutdown: TransitionKeys = Field(default=TransitionKeys(), description="from idle to off")
     reference_khz: Khz = Field(description="P-state of typical_w, and of applications that name none, kHz")
@@ -109,14 +111,19 @@ class ModuleKeys(Keys):
     pstates: RangeKeys | None = Field(default=None, description="or P-states in equal steps")
     turbo: TurboKeys | None = Field(default=None, description="turbo, if the node has it")
     exponent: AnyFigure = Field(
-        default=Figure(value=2), description="power above idle goes with this power of the clock"
+        default=Figure(value=2),
+        description="power above idle goes with this power of the clock; 2 by default",
     )
     dynamic_share: dict[str, Positive] = Field(
         default={},
         description="or power above idle at each P-state (kHz), as a share of that at reference_khz",
     )
     sensitivity: AnyFigure = Field(
-        default=Figure(value=1), description="share of the run time that follows the clock, 0 to 1"
+        default=Figure(value=1),
+        description="share of the run time that follows the clock, 0 to 1; 1 by default",
+    )
+    hints: dict[str, AnyFigure] = Field(
+        default={}, description="or that share by a job's hint, such as cpu_intensive"
     )
     cores: Count = Field(default=0, description="cores of a node; 0: not stated")
     core_share: dict[str, Amount] = Field(
@@ -125,7 +132,8 @@ class ModuleKeys(Keys):
     )
     gpu: GpuKeys | None = Field(default=None, description="GPUs, if the node has them")
     node_sigma: AnyFigure = Field(
-        default=Figure(value=0), description="spread of node power: sigma of a log-normal factor of mean 1"
+        default=Figure(value=0),
+        description="spread of node power: sigma of a log-normal factor of mean 1; 0, none, by default",
     )
     model: Text | None = Field(
         default=None, description="energy model that `fit energy` wrote, from the profile's directory"
@@ -167,9 +175,14 @@ def _of_module(entry: dict[str, Any]) -> Iterator[Problem]:
     for (low, least), (high, most) in zip(list(known.items())[:-1], list(known.items())[1:], strict=True):
         if least > most:
             yield Problem((high,), f"found {most:g} W; allowed: at least {low}, {least:g} W")
-    for key in ("sensitivity",):
-        if (value := _value(entry.get(key))) is not None and value > 1:
-            yield Problem((key,), f"found {value:g}; allowed: a number from 0 to 1")
+    hints = entry.get("hints")
+    shares: dict[Location, Any] = {("sensitivity",): entry.get("sensitivity")}
+    shares |= (
+        {("hints", str(word)): share for word, share in hints.items()} if isinstance(hints, dict) else {}
+    )
+    for where, written in shares.items():
+        if (value := _value(written)) is not None and value > 1:
+            yield Problem(where, f"found {value:g}; allowed: a number from 0 to 1")
     steps = entry.get("pstates")
     if isinstance(steps, dict):
         yield from _uneven(steps)

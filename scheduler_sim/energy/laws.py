@@ -22,6 +22,7 @@ from scheduler_sim.errors import InputError
 
 ONE = "1"
 CPI = "cpi"
+ALPHA = "alpha"
 
 FORMS = ("affine", "ratio")
 
@@ -145,6 +146,12 @@ class Stall:
         """Return the law of one α for all; 1 is T ∝ 1 / f."""
         k = len(pstates)
         return cls(LinearMap((ONE,), pstates, np.full((k, k, 1), float(alpha))))
+
+    @classmethod
+    def of_column(cls, pstates: PStates) -> Stall:
+        """Return the law of an α that each signature states, in the column ``alpha``."""
+        k = len(pstates)
+        return cls(LinearMap((ALPHA,), pstates, np.ones((k, k, 1))))
 
     def factor(self, signatures: Points, targets: Ints) -> Array:
         """Return T(f) / T(f0), (n, t)."""

@@ -110,11 +110,14 @@ class PowerProfile:
         meanwhile = off * (keys.boot.time_s.value + keys.shutdown.time_s.value)
         return max((both - meanwhile) / (self.idle_w - off), 0.0)
 
-    @cached_property
+    @property
     def model(self) -> Model:
-        """The fitted model, or the physical one: idle and what follows the clock."""
-        if self.fitted is not None:
-            return self.fitted
+        """The fitted model, or the physical one."""
+        return self.physical if self.fitted is None else self.fitted
+
+    @cached_property
+    def physical(self) -> Model:
+        """The physical model: idle, and what follows the clock."""
         return Model(
             "physical",
             self.pstates,
@@ -271,6 +274,8 @@ def _figures(keys: ModuleKeys | TransitionKeys | GpuKeys, before: str) -> Iterat
         value = getattr(keys, name)
         if isinstance(value, Figure):
             yield before + name, value
+        elif name == "hints":
+            yield from ((f"hints.{word}", figure) for word, figure in value.items())
         elif isinstance(value, TransitionKeys | GpuKeys):
             yield from _figures(value, f"{name}.")
 
