@@ -138,6 +138,8 @@ def _counters(args: argparse.Namespace, points: Points) -> tuple[list[str], Comp
     for name in given:
         if name not in known:
             raise InputError(f"--counters: found {name!r}; allowed: {', '.join(known) or 'none in POINTS'}")
+    if len(set(given)) < len(given):
+        raise InputError(f"--counters: found {args.counters!r}; allowed: each counter once")
     fitted = points.rows(points.table["role"].to_numpy() == "fit") if points.has("role") else points
     if not known:
         return [], None

@@ -23,6 +23,7 @@ ROLES = ("fit", "test")
 ABOVE_ZERO = (KHZ, POWER, TIME, "cpi")
 
 MOST_KHZ = 100_000_000
+MOST = 1e15
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,8 @@ def _checked(table: pd.DataFrame, file: str | Path, first_line: int) -> Points:
             raise TraceError(
                 "a column is missing", file=file, line=1, field=name, allowed=f"columns {', '.join(REQUIRED)}"
             )
+    if "1" in table:
+        raise TraceError("a column may not be called 1, the constant of laws", file=file, line=1, field="1")
     if not len(table):
         raise TraceError("no rows", file=file, allowed="at least one measurement")
     made = {name: _texts(table[name], file, first_line) for name in TEXTS if name in table}
@@ -152,8 +155,8 @@ def _texts(column: pd.Series, file: str | Path, first_line: int) -> np.ndarray:
 
 def _numbers(column: pd.Series, name: str, file: str | Path, first_line: int) -> Array:
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
-    if (broken := ~np.isfinite(numbers)).any():
-        _refuse(column, broken, "not a number", "a finite number", file, first_line)
+    if (broken := ~(np.abs(numbers) <= MOST)).any():
+        _refuse(column, broken, "not a number", f"a number of size up to {MOST:g}", file, first_line)
     if name in ABOVE_ZERO and (low := numbers <= 0).any():
         _refuse(column, low, "not above 0", "a number > 0", file, first_line)
     return numbers

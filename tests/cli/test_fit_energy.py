@@ -91,6 +91,7 @@ def test_roles_modules_and_no_run_times(here, tmp_path):
     ("arguments", "message"),
     [
         (["--counters", "l3"], "--counters: found 'l3'; allowed: tpi, cpi"),
+        (["--counters", "tpi,tpi"], "--counters: found 'tpi,tpi'; allowed: each counter once"),
         (["--turbo", 1_700_000], "--turbo: found 1700000; allowed: 1000000, 1500000, 2000000 kHz"),
         (["--turbo", 1_500_000], "turbo: found 1500000 kHz; allowed: above 2000000 kHz"),
         (["--reference", 1_700_000], "found 1700000 kHz"),

@@ -229,6 +229,9 @@ def test_too_little_to_fit():
         validate(made(workloads=3), power_laws([]))
     with pytest.raises(InputError, match="no two frequencies with enough workloads"):
         validate(made(workloads=4), [AFFINE])
+    for role in ("fit", "test"):
+        with pytest.raises(InputError, match="no two frequencies with enough workloads"):
+            validate(Points(made().table.assign(role=role)), power_laws([]))
 
 
 def test_a_role_that_changes():

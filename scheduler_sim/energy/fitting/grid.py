@@ -65,9 +65,9 @@ class Grid:
     def terms(self, names: Sequence[str], state: int) -> Array:
         """Return columns at one frequency side by side, (w, c); ``1`` is a column of ones."""
         made = [np.ones(len(self)) if name == ONE else self.columns[name][:, state] for name in names]
-        return np.column_stack(made)
+        return np.column_stack(made) if made else np.empty((len(self), 0))
 
-    def slower(self, reference: int, target: int) -> float:
-        """Return f0 / f of two states."""
-        clock = self.pstates.effective_khz
-        return float(clock[reference] / clock[target])
+    def slower(self, reference: int) -> Array:
+        """Return f0 / f from one state to all, (k,)."""
+        clock = self.pstates.effective_khz.astype(np.float64)
+        return clock[reference] / clock

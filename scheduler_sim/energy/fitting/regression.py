@@ -10,7 +10,7 @@ import numpy as np
 from scheduler_sim.energy.fitting.grid import Grid
 from scheduler_sim.energy.laws import CPI, ONE, CpiTime, LinearPower, Stall, power_law, time_law
 from scheduler_sim.energy.points import POWER, TIME
-from scheduler_sim.energy.pstates import Array
+from scheduler_sim.energy.pstates import Array, Ints
 
 SPARE = 2
 """Workloads that a pair needs beyond its number of coefficients."""
@@ -75,64 +75,78 @@ def left_out(law: Law, grid: Grid) -> Iterator[tuple[Array, Array]]:
 
     By the closed form of leave-one-out residuals, e / (1 − h) with the leverage h.
     """
-    for reference, target, rows in _pairs(grid, law):
-        own = grid.rows(rows)
-        measured = own.columns[POWER if law.quantity == "power" else TIME][:, target]
-        if law is PROPORTIONAL:
-            yield measured, own.columns[TIME][:, reference] * own.slower(reference, target)
-            continue
-        x, y = _system(law, own, reference, target)
-        q, r = np.linalg.qr(x)
-        kept = np.abs(np.diag(r)) > 1e-10 * max(np.abs(r).max(), 1e-300)
-        q = q[:, kept]
-        leverage = np.minimum((q * q).sum(axis=1), FULL_LEVERAGE)
-        fitted = q @ (q.T @ y)
-        held_out = y - (y - fitted) / (1.0 - leverage)
-        yield measured, _back(law, own, reference, target, held_out)
+    quantity = grid.columns.get(POWER if law.quantity == "power" else TIME)
+    for system in _systems(law, grid):
+        held_out = system.y
+        if system.x.shape[1]:
+            q, r = np.linalg.qr(system.x)
+            kept = np.abs(np.diag(r)) > 1e-10 * max(np.abs(r).max(), 1e-300)
+            q = q[:, kept]
+            leverage = np.minimum((q * q).sum(axis=1), FULL_LEVERAGE)
+            fitted = q @ (q.T @ system.y)
+            held_out = system.y - (system.y - fitted) / (1.0 - leverage)[:, None]
+        projected = _back(law, grid, system, held_out)
+        assert quantity is not None
+        measured = quantity[np.ix_(system.rows, system.targets)]
+        yield from zip(measured.T, projected.T, strict=True)
+
+
+class _System(NamedTuple):
+    """Least squares from one frequency to others: rows of workloads (w,), x (w, c), y (w, t)."""
+
+    reference: int
+    targets: Ints
+    rows: Ints
+    x: Array
+    y: Array
 
 
 def _coefficients(law: Law, grid: Grid) -> Array:
     k = len(grid.pstates)
     made = np.full((k, k, len(law.terms)), np.nan)
-    for reference, target, rows in _pairs(grid, law):
-        x, y = _system(law, grid.rows(rows), reference, target)
-        scale = np.where((size := np.abs(x).max(axis=0)) > 0, size, 1.0)
-        made[reference, target] = np.linalg.lstsq(x / scale, y, rcond=None)[0] / scale
+    for system in _systems(law, grid):
+        scale = np.where((size := np.abs(system.x).max(axis=0)) > 0, size, 1.0)
+        solution = np.linalg.lstsq(system.x / scale, system.y, rcond=None)[0]
+        made[system.reference, system.targets] = solution.T / scale
     return made
 
 
-def _pairs(grid: Grid, law: Law) -> Iterator[tuple[int, int, Array]]:
-    """Yield pairs of different frequencies with the workloads that ran at both, where they are enough."""
+def _systems(law: Law, grid: Grid) -> Iterator[_System]:
+    """Yield pairs of different frequencies with enough workloads that ran at both, those alike together."""
     names = [POWER, *([TIME] if law.quantity == "time" else [])]
     ran = np.logical_and.reduce([np.isfinite(grid.columns[name]) for name in names])
-    need = len(law.terms) + SPARE
-    k = len(grid.pstates)
     without_power = law.quantity == "power" and law.form == "affine" and POWER not in law.terms
-    for reference in range(k):
-        for target in range(k):
-            rows = ran[:, reference] & ran[:, target]
-            if (reference != target or without_power) and np.count_nonzero(rows) >= need:
-                yield reference, target, rows
+    for reference in range(len(grid.pstates)):
+        both = ran & ran[:, [reference]]
+        enough = np.count_nonzero(both, axis=0) >= len(law.terms) + SPARE
+        enough[reference] &= without_power
+        for pattern in np.unique(both[:, enough], axis=1).T:
+            targets = np.flatnonzero(enough & (both == pattern[:, None]).all(axis=0))
+            rows = np.flatnonzero(pattern)
+            x = grid.terms(law.terms, reference)[rows]
+            yield _System(reference, targets, rows, x, _right_side(law, grid, reference, targets, rows))
 
 
-def _system(law: Law, grid: Grid, reference: int, target: int) -> tuple[Array, Array]:
-    """Return terms (w, c) and right side (w,) of the least squares."""
-    x = grid.terms(law.terms, reference)
+def _right_side(law: Law, grid: Grid, reference: int, targets: Ints, rows: Ints) -> Array:
+    """Return what the terms of a law are to give, (w, t)."""
     if law.quantity == "power":
-        power = grid.columns[POWER]
-        return x, power[:, target] / power[:, reference] if law.form == "ratio" else power[:, target]
+        power = grid.columns[POWER][rows]
+        return power[:, targets] / power[:, [reference]] if law.form == "ratio" else power[:, targets]
     if law.form == "cpi":
-        return x, grid.columns[CPI][:, target]
-    time = grid.columns[TIME]
-    lost = grid.slower(reference, target) - 1.0
-    return x, (time[:, target] / time[:, reference] - 1.0) / lost
+        return grid.columns[CPI][np.ix_(rows, targets)]
+    slower = grid.slower(reference)[targets]
+    if law is PROPORTIONAL:
+        return np.ones((len(rows), len(targets)))
+    time = grid.columns[TIME][rows]
+    return (time[:, targets] / time[:, [reference]] - 1.0) / (slower - 1.0)
 
 
-def _back(law: Law, grid: Grid, reference: int, target: int, y: Array) -> Array:
-    """Turn the right side of the least squares into watts, or seconds."""
+def _back(law: Law, grid: Grid, system: _System, y: Array) -> Array:
+    """Turn the right side of the least squares into watts, or seconds, (w, t)."""
+    start = {name: values[system.rows][:, [system.reference]] for name, values in grid.columns.items()}
     if law.quantity == "power":
-        return y * grid.columns[POWER][:, reference] if law.form == "ratio" else y
-    time, slower = grid.columns[TIME][:, reference], grid.slower(reference, target)
+        return y * start[POWER] if law.form == "ratio" else y
+    slower = grid.slower(system.reference)[system.targets]
     if law.form == "cpi":
-        return time * y / grid.columns[CPI][:, reference] * slower
-    return time * (1.0 + np.clip(y, 0.0, 1.0) * (slower - 1.0))
+        return start[TIME] * y / start[CPI] * slower
+    return start[TIME] * (1.0 + np.clip(y, 0.0, 1.0) * (slower - 1.0))

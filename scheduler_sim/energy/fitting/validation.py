@@ -88,11 +88,11 @@ def validate(
         found = f"{len(grid)} workloads at {len(grid.pstates)} frequencies"
         raise InputError(f"points: found {found}; allowed: at least {LEAST_WORKLOADS} at 2 or more")
     rows = [
-        pd.DataFrame(row)
+        row
         for split, (fitted, unseen) in enumerate(_splits(grid, splits, seed))
         for row in _project(split, laws, grid.rows(fitted), grid.rows(unseen))
     ]
-    projections = pd.concat(rows, ignore_index=True)
+    projections = _table(rows)
     if not (projections["quantity"] == "power").any():
         raise InputError("points: no two frequencies with enough workloads; allowed: more workloads at each")
     return Validation(projections, errors_by_pair(projections))
@@ -179,12 +179,18 @@ def _columns(
     known[:, reference] = False
     row, target = np.nonzero(known)
     return {
-        "split": split,
-        "quantity": quantity,
-        "law": law,
+        "split": np.full(len(row), split),
+        "quantity": np.full(len(row), quantity, dtype=object),
+        "law": np.full(len(row), law, dtype=object),
         "workload": grid.workloads[row],
-        "from_khz": grid.pstates.khz[reference],
+        "from_khz": np.full(len(row), grid.pstates.khz[reference]),
         "to_khz": grid.pstates.khz[target],
         "measured": measured[known],
         "projected": projected[known],
     }
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    if not rows:
+        return pd.DataFrame({"quantity": []})
+    return pd.DataFrame({name: np.concatenate([row[name] for row in rows]) for name in rows[0]})
