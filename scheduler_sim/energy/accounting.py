@@ -161,7 +161,7 @@ def _module(
         raise InputError(
             f"components of {name}: one starts before the timeline; allowed: from {time[0]} s on"
         )
-    instants = np.unique(np.concatenate((time, begin, finish)))
+    instants = _instants(time, begin, finish)
     busy_mw = _running(instants, begin, finish, milliwatts)
     busy_nodes = _running(instants, begin, finish, components["nodes"].to_numpy(np.int64))
     place = np.searchsorted(time, instants, side="right") - 1
@@ -185,6 +185,12 @@ def _module(
     return np.array([job, idle, booting + stopping, off, system], dtype=np.int64), (instants, power)
 
 
+def _instants(*times: Ints) -> Ints:
+    """Return each time once, ascending; by sorting, which is faster here than ``numpy.unique``."""
+    every = np.sort(np.concatenate(times))
+    return every[np.append(True, every[1:] != every[:-1])] if len(every) else every
+
+
 def _running(instants: Ints, begin: Ints, finish: Ints, amount: Ints) -> Ints:
     """Return the sum of what runs from each instant on."""
     change = np.zeros(len(instants), np.int64)
@@ -194,7 +200,7 @@ def _running(instants: Ints, begin: Ints, finish: Ints, amount: Ints) -> Ints:
 
 
 def _sum_of(steps: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    instants = np.unique(np.concatenate([time for time, _ in steps]))
+    instants = _instants(*(time for time, _ in steps))
     power = np.zeros(len(instants), np.int64)
     for time, own in steps:
         place = np.searchsorted(time, instants, side="right")

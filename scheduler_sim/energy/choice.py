@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from scheduler_sim.energy.pstates import Array, Ints
 from scheduler_sim.errors import InputError, did_you_mean
 
+Mask = NDArray[np.bool_]
+
 OBJECTIVES = ("min_time", "min_energy", "edp", "sum_of_squares")
 """What may be minimised.
 
@@ -48,43 +50,57 @@ def choose(
         raise InputError(f"objective: found {objective!r}; allowed: {', '.join(OBJECTIVES)}{hint}")
     if slowdown is not None and not slowdown >= 0:
         raise InputError(f"slowdown: found {slowdown}; allowed: a number >= 0")
-    names, owner = np.unique(component, return_inverse=True)
-    possible = np.isfinite(time_s) & np.isfinite(energy_j) & (time_s >= 0) & (energy_j >= 0)
+    order = np.argsort(component, kind="stable")
+    options = _Options(component[order])
+    time, energy = np.asarray(time_s, np.float64)[order], np.asarray(energy_j, np.float64)[order]
+    left = np.isfinite(time) & np.isfinite(energy) & (time >= 0) & (energy >= 0)
     if slowdown is not None:
-        base = _least(time_s, possible, owner, len(names)) if reference_s is None else reference_s
-        possible &= time_s <= (1.0 + slowdown) * base
-    score = _score(objective, time_s, energy_j, possible, owner, len(names))
-    order = np.lexsort((energy_j, time_s, score, ~possible, owner))
-    first = np.searchsorted(owner[order], np.arange(len(names)))
-    best = order[first]
-    if not possible[best].all():
-        lost = names[~possible[best]][0]
+        base = options.least(time, left) if reference_s is None else np.asarray(reference_s)[order]
+        left &= time <= (1.0 + slowdown) * base
+    if len(lost := options.without(left)):
         bound = f" within {100 * slowdown:g} % of its reference time" if slowdown is not None else ""
-        raise InputError(f"component {lost}: no option{bound}; allowed: at least one with time and energy")
-    return best.astype(np.int64)
+        raise InputError(f"component {lost[0]}: no option{bound}; allowed: at least one with time and energy")
+    for value in (_score(objective, time, energy, left, options), time, energy):
+        left &= value == options.least(value, left)
+    return order[options.first(left)].astype(np.int64)
 
 
-def _score(
-    objective: str, time: Array, energy: Array, possible: NDArray[np.bool_], owner: Ints, groups: int
-) -> Array:
+class _Options:
+    """Options in the order of their components, so that those of one are neighbours."""
+
+    def __init__(self, component: Ints) -> None:
+        changes = np.append(True, component[1:] != component[:-1]) if len(component) else np.empty(0, bool)
+        self._component = component
+        self._start = np.flatnonzero(changes)
+        self._count = np.diff(np.append(self._start, len(component)))
+
+    def least(self, value: Array, which: Mask) -> Array:
+        """Return the least value among some options of each one's component, (n,); infinite without any."""
+        among = np.where(which, value, np.inf)
+        return np.repeat(np.minimum.reduceat(among, self._start), self._count) if len(among) else among
+
+    def first(self, which: Mask) -> Ints:
+        """Return the first of some options of each component."""
+        place = np.where(which, np.arange(len(which)), len(which))
+        return np.minimum.reduceat(place, self._start) if len(which) else place
+
+    def without(self, which: Mask) -> Ints:
+        """Return the components that have none of some options."""
+        return self._component[self._start][self.first(which) == len(which)]
+
+
+def _score(objective: str, time: Array, energy: Array, left: Mask, options: _Options) -> Array:
     if objective == "min_time":
         return time
     if objective == "min_energy":
         return energy
     if objective == "edp":
         return energy * time
-    return _share(energy, possible, owner, groups) ** 2 + _share(time, possible, owner, groups) ** 2
+    return _share(energy, left, options) ** 2 + _share(time, left, options) ** 2
 
 
-def _share(value: Array, possible: NDArray[np.bool_], owner: Ints, groups: int) -> Array:
+def _share(value: Array, left: Mask, options: _Options) -> Array:
     """Divide by the least of the component; where that is 0, itself is 1 and all others are infinite."""
-    least = _least(value, possible, owner, groups)
+    least = options.least(value, left)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(value == least, 1.0, value / least)
-
-
-def _least(value: Array, possible: NDArray[np.bool_], owner: Ints, groups: int) -> Array:
-    """Return the least possible value of each row's component, (n,)."""
-    least = np.full(groups, np.inf)
-    np.minimum.at(least, owner[possible], value[possible])
-    return least[owner]

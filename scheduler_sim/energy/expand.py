@@ -107,7 +107,7 @@ def _from_signatures(profile: PowerProfile, signatures: Points) -> Projection:
 def _physical(
     profile: PowerProfile, made: Expanded, rows: Ints, hint: np.ndarray | None, reference_w: Array | None
 ) -> None:
-    """Fill in components without a signature, each kind of them once."""
+    """Fill in components without a signature."""
     watts = np.full(len(rows), profile.typical_w)
     if reference_w is not None:
         stated = np.asarray(reference_w, np.float64)[rows]
@@ -119,11 +119,7 @@ def _physical(
         words = np.asarray(hint, dtype=object)[rows]
         for word, figure in profile.keys.hints.items():
             alpha[words == word] = figure.value
-    kinds, kind = np.unique(np.column_stack((watts, alpha)), axis=0, return_inverse=True)
-    table = pd.DataFrame(
-        {WORKLOAD: "any", KHZ: profile.reference_khz, POWER: kinds[:, 0], ALPHA: kinds[:, 1]}
-    )
-    law = Model("physical", profile.pstates, profile.physical.power, Stall.of_column(profile.pstates))
-    projected = law.project(Points(table)).within(profile.idle_w, profile.peak_w)
-    kind = kind.reshape(-1)
-    made.power_w[rows], made.time_factor[rows] = projected.power_w[kind], projected.time_factor[kind]
+    table = pd.DataFrame({WORKLOAD: "any", KHZ: profile.reference_khz, POWER: watts, ALPHA: alpha})
+    model = Model("physical", profile.pstates, profile.physical.power, Stall.of_column(profile.pstates))
+    projected = model.project(Points(table)).within(profile.idle_w, profile.peak_w)
+    made.power_w[rows], made.time_factor[rows] = projected.power_w, projected.time_factor

@@ -165,7 +165,7 @@ TIME_LAWS: dict[str, type[CpiTime] | type[Stall]] = {"cpi": CpiTime, "stall": St
 def power_law(form: str, terms: Sequence[str], pstates: PStates, coefficients: Array) -> LinearPower:
     """Make a law of power from coefficients (k, k, c); each frequency projects exactly onto itself.
 
-    A law without the measured power (``affine`` without power_w among its terms) keeps what was fitted.
+    A law without the measured power (``affine`` without power_w among its terms) is left as it is.
     """
     carrier = ONE if form == "ratio" else POWER
     made = _identity(coefficients, terms, carrier) if carrier in terms else coefficients

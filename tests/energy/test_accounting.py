@@ -79,6 +79,13 @@ def test_a_peak_of_no_duration_is_none():
     assert made.energy["system_j"].tolist() == [5000, 5000]
 
 
+def test_what_begins_at_the_end_is_no_peak():
+    timeline = pd.DataFrame([(0, "CM", 0, 1, 0, 0, 0), (20, "CM", 0, 9, 0, 0, 0)], columns=TIMELINE_COLUMNS)
+    made = account(COMPONENTS.iloc[:0], timeline, WATTS)
+    assert made.energy["peak_w"].tolist() == [100, 100]
+    assert made.energy["system_j"].tolist() == [2000, 2000]
+
+
 def test_components_sum_to_the_jobs_energy_and_have_an_energy_delay_product():
     table = pd.concat(
         [COMPONENTS, pd.DataFrame({"module": ["CM"], "nodes": [1], "start": [-1], "end": [-1]})]

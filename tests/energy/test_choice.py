@@ -52,6 +52,11 @@ def test_ties_go_to_the_faster_then_to_the_cheaper_then_to_the_first():
     same = np.zeros(3, int)
     assert choose(same, np.array([9.0, 8.0, 8.0]), np.full(3, 5.0), "min_energy").tolist() == [1]
     assert choose(same, np.full(3, 8.0), np.array([5.0, 4.0, 4.0]), "min_time").tolist() == [1]
+    assert choose(same, np.array([4.0, 2.0, 8.0]), np.array([4.0, 8.0, 2.0]), "edp").tolist() == [1]
+
+
+def test_nothing_to_choose():
+    assert choose(np.empty(0, int), np.empty(0), np.empty(0), "edp", slowdown=0.1).tolist() == []
 
 
 def test_what_is_not_possible_is_not_chosen():

@@ -93,6 +93,21 @@ def test_times_are_in_units_of_the_reference_frequency(profile):
     assert np.isnan(made.time_factor[0, 2])
 
 
+def test_no_time_falls_as_the_clock_falls(profile, tmp_path):
+    """EAR's law may say so: CPI halves from 2.3 to 1.2 GHz, and the time with it, nearly."""
+    profile("    model: model.yaml\n")
+    text = FITTED.replace("form: stall, terms: [l2, '1']", "form: cpi, terms: [cpi, '1']")
+    text = text.replace("[-1, 0.9]", "[0.5, 0]")
+    (tmp_path / "model.yaml").write_text(text)
+    node = PowerProfiles.from_yaml(tmp_path / "node.yaml")["CM"]
+    signatures = Points.of(
+        {"workload": ["stream"], "frequency_khz": [2_300_000], "power_w": [160], "cpi": [3]}
+    )
+    assert node.model.project(signatures).time_factor[0, 0] == pytest.approx(0.5 * 23 / 12)
+    made = expand(node, np.array(["stream"]), signatures=signatures)
+    assert made.time_factor[0, 0] == 1.0
+
+
 def test_a_million_components_at_once(profile):
     apps = np.array(["", "lu"], dtype=object)[np.arange(1_000_000) % 2]
     signatures = Points.of({"workload": ["lu"], "frequency_khz": [2_300_000], "power_w": [160]})

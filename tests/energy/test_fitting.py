@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scheduler_sim.energy.fitting.counters import principal_components
+from scheduler_sim.energy.fitting.counters import Components, principal_components
 from scheduler_sim.energy.fitting.errors import bias, errors_by_pair, mape, rmse, rmse_percent
 from scheduler_sim.energy.fitting.grid import Grid
 from scheduler_sim.energy.fitting.regression import (
@@ -257,5 +257,7 @@ def test_components_by_hand():
     assert len(selected) == 2
     assert selected[0] in ("first", "double")
     assert selected[1] == "other"
+    twice = Components(("a", "b"), np.array([0.6, 0.4]), np.array([[0.8, 0.6], [-0.8, 0.6]]))
+    assert twice.select() == ["a", "b"], "the counter that weighs most and is not taken yet"
     with pytest.raises(InputError, match="none varies"):
         principal_components(points, ["still"])

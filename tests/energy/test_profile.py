@@ -83,6 +83,7 @@ def test_dynamic_shares_in_place_of_a_power_of_the_clock(profiles):
     made = profiles(("    cores", "    dynamic_share: {1200000: 1.2, 2300000: 4, 2301000: 5}\n    cores"))[
         "CM"
     ]
+    assert made.share.tolist() == pytest.approx([0.3, 1, 1.25])
     watts = made.model.project(made.typical()).power_w[0]
     assert watts.tolist() == pytest.approx([95 + 76 * 0.3, 171, 95 + 76 * 1.25])
 

@@ -115,11 +115,10 @@ def _systems(law: Law, grid: Grid) -> Iterator[_System]:
     """Yield pairs of different frequencies with enough workloads that ran at both, those alike together."""
     names = [POWER, *([TIME] if law.quantity == "time" else [])]
     ran = np.logical_and.reduce([np.isfinite(grid.columns[name]) for name in names])
-    without_power = law.quantity == "power" and law.form == "affine" and POWER not in law.terms
     for reference in range(len(grid.pstates)):
         both = ran & ran[:, [reference]]
         enough = np.count_nonzero(both, axis=0) >= len(law.terms) + SPARE
-        enough[reference] &= without_power
+        enough[reference] = False
         for pattern in np.unique(both[:, enough], axis=1).T:
             targets = np.flatnonzero(enough & (both == pattern[:, None]).all(axis=0))
             rows = np.flatnonzero(pattern)
