@@ -6,6 +6,7 @@ typical of the module. Which of them it was is carried along, for reports.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,11 +27,11 @@ SIGNATURE, REFERENCE, TYPICAL = range(len(ORIGINS))
 
 @dataclass(frozen=True, eq=False)
 class Expanded:
-    """Power and run time of n components at the k P-states of a module.
+    """Power and run time of n components at k P-states of a module.
 
     Attributes
     ----------
-    khz : (k,) int64, kHz, ascending.
+    khz : (k,) int64, kHz.
     power_w : (n, k), mean power of a node, W; NaN where a signature's model has no coefficients for the pair.
     time_factor : (n, k), run time in units of that at the module's reference frequency; NaN likewise.
     origin : (n,) int8, place in :data:`ORIGINS`.
@@ -49,8 +50,9 @@ def expand(
     hint: np.ndarray | None = None,
     reference_w: Array | None = None,
     signatures: Points | None = None,
+    khz: Sequence[int] | Ints | None = None,
 ) -> Expanded:
-    """Project components to every P-state of a module.
+    """Project components to P-states of a module.
 
     Powers stay between those of an idle node and of the busiest, and no time falls as the clock falls.
 
@@ -61,6 +63,7 @@ def expand(
     hint : (n,) text, such as cpu_intensive: ``hints`` of the profile say how far time then follows the clock.
     reference_w : (n,) power of a node at the reference frequency that a trace states, W; NaN or ≤ 0: none.
     signatures : of applications on this module, one each.
+    khz : the P-states, kHz; by default all. Where clocks are not chosen, the reference frequency is enough.
 
     Raises
     ------
@@ -68,17 +71,17 @@ def expand(
         coefficients back to the reference frequency, or without the counters that the module's model uses.
     """
     app = np.asarray(app, dtype=object)
-    n, k = len(app), len(profile.pstates)
-    made = Expanded(profile.pstates.khz, np.empty((n, k)), np.empty((n, k)), np.full(n, TYPICAL, np.int8))
-    known = np.full(n, -1)
+    states = profile.pstates.index(profile.pstates.khz if khz is None else khz)
+    shape = len(app), len(states)
+    origin = np.full(len(app), TYPICAL, np.int8)
+    made = Expanded(profile.pstates.khz[states], np.empty(shape), np.empty(shape), origin)
+    known = np.full(len(app), -1)
     if signatures is not None and len(signatures):
         known = _place_of(app, signatures)
         table = _from_signatures(profile, signatures)
         rows = known >= 0
-        made.power_w[rows], made.time_factor[rows] = (
-            table.power_w[known[rows]],
-            table.time_factor[known[rows]],
-        )
+        place = np.ix_(known[rows], states)
+        made.power_w[rows], made.time_factor[rows] = table.power_w[place], table.time_factor[place]
         made.origin[rows] = SIGNATURE
     _physical(profile, made, np.flatnonzero(known < 0), hint, reference_w)
     return made
@@ -121,5 +124,5 @@ def _physical(
             alpha[words == word] = figure.value
     table = pd.DataFrame({WORKLOAD: "any", KHZ: profile.reference_khz, POWER: watts, ALPHA: alpha})
     model = Model("physical", profile.pstates, profile.physical.power, Stall.of_column(profile.pstates))
-    projected = model.project(Points(table)).within(profile.idle_w, profile.peak_w)
+    projected = model.project(Points(table), made.khz).within(profile.idle_w, profile.peak_w)
     made.power_w[rows], made.time_factor[rows] = projected.power_w, projected.time_factor

@@ -65,9 +65,13 @@ class LinearMap:
 
     def __call__(self, signatures: Points, targets: Ints) -> Array:
         """Apply the forms: (n, t)."""
-        reference = self.pstates.index(signatures.khz)
-        rows = self.coefficients[reference[:, None], self.pstates.index(targets)]
-        return np.einsum("ntc,nc->nt", rows, signatures.terms(self.terms))
+        reference, states = self.pstates.index(signatures.khz), self.pstates.index(targets)
+        terms = signatures.terms(self.terms)
+        made = np.empty((len(terms), len(states)))
+        for state in np.flatnonzero(np.bincount(reference)):
+            rows = reference == state
+            made[rows] = terms[rows] @ self.coefficients[state, states].T
+        return made
 
     def available(self) -> np.ndarray:
         """Whether each pair of reference and target is known, (k, k) bool."""
