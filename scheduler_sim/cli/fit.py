@@ -6,7 +6,6 @@ import argparse
 
 from scheduler_sim.cli import fit_energy
 
-
 EXAMPLES = """\
 examples:
   scheduler-sim fit energy points.csv
