@@ -126,6 +126,8 @@ def account(
         part, step = _module(components[own], milliwatts[own], moments, _node_watts(watts, name), end, name)
         rows.append(part)
         steps.append(step)
+    if sum(float(part[-1]) for part in rows) >= MOST_MILLIJOULES:
+        raise InputError("energy of all modules: found more than can be counted; allowed: up to 4.6e15 J")
     total = _sum_of(steps)
     millijoules = np.array([*rows, np.sum(rows, axis=0)], dtype=np.int64)
     power = pd.concat(

@@ -188,6 +188,9 @@ def test_more_energy_than_can_be_counted():
     timeline = pd.DataFrame([(0, "CM", 0, 10**6, 0, 0, 0)], columns=TIMELINE_COLUMNS)
     with pytest.raises(InputError, match="energy of CM: found 1e\\+08 W over 100000000 s"):
         account(COMPONENTS.iloc[:0], timeline, WATTS, end=10**8)
+    each = [timeline.assign(module=name, nodes_idle=3 * 10**5) for name in ("A", "B")]
+    with pytest.raises(InputError, match="energy of all modules"):
+        account(COMPONENTS.iloc[:0], pd.concat(each), dict.fromkeys("AB", WATTS["CM"]), end=10**8)
 
 
 @pytest.mark.parametrize("claimed", [1, 3])

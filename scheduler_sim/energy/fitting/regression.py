@@ -75,7 +75,7 @@ def left_out(law: Law, grid: Grid) -> Iterator[tuple[Array, Array]]:
 
     By the closed form of leave-one-out residuals, e / (1 − h) with the leverage h.
     """
-    quantity = grid.columns.get(POWER if law.quantity == "power" else TIME)
+    quantity = grid.columns[POWER if law.quantity == "power" else TIME]
     for system in _systems(law, grid):
         held_out = system.y
         if system.x.shape[1]:
@@ -86,7 +86,6 @@ def left_out(law: Law, grid: Grid) -> Iterator[tuple[Array, Array]]:
             fitted = q @ (q.T @ system.y)
             held_out = system.y - (system.y - fitted) / (1.0 - leverage)[:, None]
         projected = _back(law, grid, system, held_out)
-        assert quantity is not None
         measured = quantity[np.ix_(system.rows, system.targets)]
         yield from zip(measured.T, projected.T, strict=True)
 
