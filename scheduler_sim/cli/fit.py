@@ -1,17 +1,18 @@
-"""``scheduler-sim fit``: models of applications from measured points."""
+"""``scheduler-sim fit``: models learnt from measured points."""
 
 from __future__ import annotations
 
 import argparse
 
-from scheduler_sim.cli import fit_scaling
+from scheduler_sim.cli import fit_energy, fit_scaling
 
-FITS = (fit_scaling,)
+FITS = (fit_scaling, fit_energy)
 """What can be fitted, a file each."""
 
 EXAMPLES = """\
 examples:
   scheduler-sim fit scaling configs/apps/points/prism.csv --out prism.yaml --scaling strong
+  scheduler-sim fit energy points.csv --out node.yaml
 
 Every fit has its own --help.
 """
@@ -21,8 +22,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "fit",
-        help="learn how an application scales from a few runs",
-        description="Learn a model of an application from a few measured runs.",
+        help="learn a model from measured points",
+        description="Learn from a few measurements how an application scales, or how power follows the clock.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

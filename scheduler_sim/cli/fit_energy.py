@@ -1,0 +1,185 @@
+"""``scheduler-sim fit energy``: how power and run time follow the clock, learnt from counters."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scheduler_sim.cli.terminal import note, show, step
+from scheduler_sim.errors import InputError
+
+if TYPE_CHECKING:
+    from scheduler_sim.energy.fitting.counters import Components
+    from scheduler_sim.energy.fitting.validation import Validation
+    from scheduler_sim.energy.model import Model
+    from scheduler_sim.energy.points import Points
+
+MEASURES = ("rmse_percent", "mape", "bias")
+
+EXAMPLES = """\
+examples:
+  scheduler-sim fit energy points.csv
+  scheduler-sim fit energy points.csv --counters l2_misses,flops --out node.yaml --seed 7
+
+POINTS is a CSV file with the columns workload, frequency_khz and power_w (mean of one node); besides, time_s,
+module, role (fit or test) and any counters as rates: per second, per instruction, or as utilisation.
+Workloads of role test are projected and never fitted; without roles, halves of the workloads are drawn
+--splits times. --out writes the model, fitted to all workloads but those of role test, and beside it a
+picture of its errors.
+"""
+
+
+def add_to(kinds: argparse._SubParsersAction) -> None:
+    """Add this kind to the parser of ``fit``."""
+    parser = kinds.add_parser(
+        "energy",
+        help="how power and run time follow the clock",
+        description="Fit laws of power and run time to measurements at several frequencies, and say how well"
+        " each projects workloads it has not seen.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("points", metavar="POINTS", help="measured points, CSV")
+    parser.add_argument("--out", metavar="PROFILE", help="model to write, .yaml; an older one is replaced")
+    parser.add_argument(
+        "--counters",
+        metavar="A,B",
+        help="counters that laws may use, the first alone in EAR's; default: by principal components",
+    )
+    parser.add_argument("--module", metavar="NAME", help="module, where points are of several")
+    parser.add_argument(
+        "--reference",
+        metavar="KHZ",
+        type=int,
+        help="frequency projected from in table and plots; default: the best",
+    )
+    parser.add_argument("--turbo", metavar="KHZ", type=int, help="the frequency that is turbo")
+    parser.add_argument("--splits", metavar="N", type=int, default=40, help="halves drawn; default: 40")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the splits; default: 0")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Fit, validate, and write."""
+    from scheduler_sim.cli.fit_energy_page import validation_text
+    from scheduler_sim.energy.fitting.grid import Grid
+    from scheduler_sim.energy.fitting.regression import absolute_law, power_laws, time_laws
+    from scheduler_sim.energy.fitting.validation import fit_selected, validate
+    from scheduler_sim.energy.points import TIME
+    from scheduler_sim.energy.pstates import PStates
+
+    out = _out(args)
+    if not 1 <= args.splits <= 1000:
+        raise InputError(f"--splits: found {args.splits}; allowed: 1 to 1000")
+    if not 0 <= args.seed < 2**63:
+        raise InputError(f"--seed: found {args.seed}; allowed: an integer from 0 to 2^63 - 1")
+    points = _points(args)
+    if args.turbo is not None and args.turbo not in points.khz:
+        raise InputError(f"--turbo: found {args.turbo}; allowed: {PStates.of(points.khz).words()} kHz")
+    pstates = PStates.of(points.khz, args.turbo)
+    if args.reference is not None:
+        pstates.index(args.reference)
+    counters, components = _counters(args, points)
+    timed = points.has(TIME)
+    laws = power_laws(counters)
+    if counters:
+        laws.append(absolute_law(counters))
+    if timed:
+        laws += time_laws(counters, cpi=points.has("cpi"))
+    with step(f"fitting {args.points}", quiet=args.quiet):
+        validation = validate(points, laws, pstates=pstates, splits=args.splits, seed=args.seed)
+        grid = Grid.of(points, pstates)
+        grid = grid if grid.roles is None else grid.rows(grid.roles == "fit")
+        model, *chosen = fit_selected(laws, grid)
+    reference = args.reference or validation.best_reference()
+    show(validation_text(validation, reference, counters, chosen, Path(args.points).name), quiet=args.quiet)
+    if not timed:
+        note("note: no run times; the model takes T ∝ 1 / f", quiet=args.quiet)
+    if out is None:
+        return
+    _write(out, validation, reference, model, components, Path(args.points).name)
+    show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)
+
+
+def _out(args: argparse.Namespace) -> Path | None:
+    if args.out is None:
+        return None
+    out = Path(args.out)
+    if out.suffix.lower() not in (".yaml", ".yml"):
+        raise InputError(f"--out: found {args.out!r}; allowed: a model, .yaml or .yml")
+    for path in (out, out.with_suffix(".png")):
+        if path.is_dir():
+            raise InputError(f"{path}: this is a directory, a file is to be written here")
+    return out
+
+
+def _points(args: argparse.Namespace) -> Points:
+    from scheduler_sim.energy.points import MODULE, Points
+
+    points = Points.from_csv(args.points)
+    if MODULE not in points.table:
+        return points
+    names = [str(name) for name in points.table[MODULE].unique()]
+    wanted = args.module or names[0]
+    if (args.module is None and len(names) > 1) or wanted.lower() not in [name.lower() for name in names]:
+        found = "nothing" if args.module is None else repr(args.module)
+        raise InputError(f"--module: found {found}; allowed: {', '.join(names)}")
+    return points.of_module(wanted)
+
+
+def _counters(args: argparse.Namespace, points: Points) -> tuple[list[str], Components | None]:
+    from scheduler_sim.energy.fitting.counters import principal_components
+
+    known = points.counters
+    given = [name.strip() for name in args.counters.split(",") if name.strip()] if args.counters else []
+    for name in given:
+        if name not in known:
+            raise InputError(f"--counters: found {name!r}; allowed: {', '.join(known) or 'none in POINTS'}")
+    if len(set(given)) < len(given):
+        raise InputError(f"--counters: found {args.counters!r}; allowed: each counter once")
+    fitted = points.rows(points.table["role"].to_numpy() == "fit") if points.has("role") else points
+    if not known:
+        return [], None
+    components = principal_components(fitted)
+    return given or components.select(), components
+
+
+def _write(
+    out: Path,
+    validation: Validation,
+    reference: int,
+    model: Model,
+    components: Components | None,
+    name: str,
+) -> None:
+    from scheduler_sim.energy.fitting.validation import SELECTED
+    from scheduler_sim.energy.model_file import model_text
+    from scheduler_sim.report.energy_figures import validation_figure
+    from scheduler_sim.report.look import save_png
+    from scheduler_sim.report.wording import plain
+    from scheduler_sim.workload.output import whole_file
+
+    summary = validation.summary(reference)
+    errors = {
+        f"{row['quantity']}, {row['law']}": {key: round(float(row[key]), 3) for key in MEASURES}
+        for _, row in summary.iterrows()
+    }
+    rows = validation.projections
+    shown = rows[
+        (rows["law"] == SELECTED) & (rows["from_khz"] == reference) & (rows["split"] == rows["split"].min())
+    ]
+    picture = validation_figure(
+        validation.map(),
+        validation.curve(),
+        shown,
+        None if components is None else components.explained.tolist(),
+        0 if components is None else components.kept(),
+        f"{plain(name)}: projections of workloads that were not fitted",
+    )
+    head = {"quality": "measured", "errors": {"from_khz": reference, **errors}}
+    with whole_file(out) as file:
+        file.write(model_text(model, head).encode())
+    save_png(picture, out.with_suffix(".png"))

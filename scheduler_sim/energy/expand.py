@@ -1,0 +1,128 @@
+"""What every component draws and takes at each P-state of a module, from whatever is known of it.
+
+Best first: a signature of its application; the power that its trace states, with the physical law; what is
+typical of the module. Which of them it was is carried along, for reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.energy.laws import ALPHA, Stall
+from scheduler_sim.energy.model import Model, Projection
+from scheduler_sim.energy.points import KHZ, POWER, WORKLOAD, Points
+from scheduler_sim.energy.profile import PowerProfile
+from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.errors import InputError
+
+ORIGINS = ("signature", "reference power", "typical")
+"""Where the power of a component comes from."""
+
+SIGNATURE, REFERENCE, TYPICAL = range(len(ORIGINS))
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded:
+    """Power and run time of n components at k P-states of a module.
+
+    Attributes
+    ----------
+    khz : (k,) int64, kHz.
+    power_w : (n, k), mean power of a node, W; NaN where a signature's model has no coefficients for the pair.
+    time_factor : (n, k), run time in units of that at the module's reference frequency; NaN likewise.
+    origin : (n,) int8, place in :data:`ORIGINS`.
+    """
+
+    khz: Ints
+    power_w: Array
+    time_factor: Array
+    origin: np.ndarray
+
+
+def expand(
+    profile: PowerProfile,
+    app: np.ndarray,
+    *,
+    hint: np.ndarray | None = None,
+    reference_w: Array | None = None,
+    signatures: Points | None = None,
+    khz: Sequence[int] | Ints | None = None,
+) -> Expanded:
+    """Project components to P-states of a module.
+
+    Powers stay between those of an idle node and of the busiest, and no time falls as the clock falls.
+
+    Parameters
+    ----------
+    profile : the module's.
+    app : (n,) text, the application of each component; empty where it is not known.
+    hint : (n,) text, such as cpu_intensive: ``hints`` of the profile say how far time then follows the clock.
+    reference_w : (n,) power of a node at the reference frequency that a trace states, W; NaN or ≤ 0: none.
+    signatures : of applications on this module, one each.
+    khz : the P-states, kHz; by default all. Where clocks are not chosen, the reference frequency is enough.
+
+    Raises
+    ------
+    InputError : two signatures of one application; a signature at a frequency that is no P-state, without
+        coefficients back to the reference frequency, or without the counters that the module's model uses.
+    """
+    app = np.asarray(app, dtype=object)
+    states = profile.pstates.index(profile.pstates.khz if khz is None else khz)
+    shape = len(app), len(states)
+    origin = np.full(len(app), TYPICAL, np.int8)
+    made = Expanded(profile.pstates.khz[states], np.empty(shape), np.empty(shape), origin)
+    known = np.full(len(app), -1)
+    if signatures is not None and len(signatures):
+        known = _place_of(app, signatures)
+        table = _from_signatures(profile, signatures)
+        rows = known >= 0
+        place = np.ix_(known[rows], states)
+        made.power_w[rows], made.time_factor[rows] = table.power_w[place], table.time_factor[place]
+        made.origin[rows] = SIGNATURE
+    _physical(profile, made, np.flatnonzero(known < 0), hint, reference_w)
+    return made
+
+
+def _place_of(app: np.ndarray, signatures: Points) -> np.ndarray:
+    names = pd.Index(signatures.table[WORKLOAD])
+    if names.has_duplicates:
+        twice = names[names.duplicated()][0]
+        raise InputError(
+            f"signatures: application {twice} has several; allowed: one a module and application"
+        )
+    return names.get_indexer(pd.Index(app))
+
+
+def _from_signatures(profile: PowerProfile, signatures: Points) -> Projection:
+    """Project each signature once, times in units of those at the reference frequency."""
+    states = profile.pstates
+    made = profile.model.project(signatures)
+    back = profile.model.project(signatures, profile.reference_khz).time_factor
+    own = profile.model.pstates.index(states.khz)
+    scaled = Projection(states.khz, made.power_w[:, own], made.time_factor[:, own] / back)
+    return scaled.within(profile.idle_w, profile.peak_w).never_faster_when_slower()
+
+
+def _physical(
+    profile: PowerProfile, made: Expanded, rows: Ints, hint: np.ndarray | None, reference_w: Array | None
+) -> None:
+    """Fill in components without a signature."""
+    watts = np.full(len(rows), profile.typical_w)
+    if reference_w is not None:
+        stated = np.asarray(reference_w, np.float64)[rows]
+        states_one = stated > 0
+        watts[states_one] = np.clip(stated[states_one], profile.idle_w, profile.peak_w)
+        made.origin[rows[states_one]] = REFERENCE
+    alpha = np.full(len(rows), profile.keys.sensitivity.value)
+    if hint is not None:
+        words = np.asarray(hint, dtype=object)[rows]
+        for word, figure in profile.keys.hints.items():
+            alpha[words == word] = figure.value
+    table = pd.DataFrame({WORKLOAD: "any", KHZ: profile.reference_khz, POWER: watts, ALPHA: alpha})
+    model = Model("physical", profile.pstates, profile.physical.power, Stall.of_column(profile.pstates))
+    projected = model.project(Points(table), made.khz).within(profile.idle_w, profile.peak_w)
+    made.power_w[rows], made.time_factor[rows] = projected.power_w, projected.time_factor

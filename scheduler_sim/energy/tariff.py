@@ -1,0 +1,183 @@
+"""Prices and carbon intensities over time, and what energy costs by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.energy.accounting import Account
+from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.errors import InputError, TraceError
+
+JOULES_PER_KWH = 3_600_000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A value that changes at given times and holds in between.
+
+    Attributes
+    ----------
+    name : what messages call it.
+    time : (n + 1,) int64, s of the trace's own clock: value i holds from time i to time i + 1.
+    value : (n,), such as EUR/kWh, gCO2/kWh, or W.
+    """
+
+    name: str
+    time: Ints
+    value: Array
+
+    @classmethod
+    def constant(cls, value: float, name: str = "constant") -> Series:
+        """Return a series that never changes and never ends."""
+        return cls(name, np.array([-(2**62), 2**62]), np.array([float(value)]))
+
+    @classmethod
+    def from_csv(cls, path: str | Path, column: str = "value", unix_start: int | None = None) -> Series:
+        """Read ``time`` and a column of values from a CSV file.
+
+        A time is in seconds of the trace's own clock, or a date such as 2024-03-31T14:00+02:00 (UTC where it
+        names no zone), for which ``unix_start``, the trace's UnixStartTime, must be known. The last value
+        holds as long as the one before it; a single one holds for ever, both ways.
+
+        Raises TraceError with line and field for anything that is not that.
+        """
+        try:
+            table = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
+        except FileNotFoundError:
+            raise TraceError("no such file", file=path) from None
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            raise TraceError(
+                f"not readable as CSV: {' '.join(str(error).split())[:200]}", file=path
+            ) from None
+        table.columns = pd.Index([str(name).strip() for name in table.columns])
+        for name in ("time", column):
+            if name not in table:
+                allowed = f"columns time, {column}"
+                raise TraceError("a column is missing", file=path, line=1, field=name, allowed=allowed)
+        if not len(table):
+            raise TraceError("no rows", file=path, allowed="at least one time and value")
+        time = [_moment(text, path, i + 2, unix_start) for i, text in enumerate(table["time"])]
+        value = [_value(text, path, i + 2, column) for i, text in enumerate(table[column])]
+        return cls(str(path), _edges(np.array(time, np.int64), path), np.array(value))
+
+    def integral(self, start: Ints | int, end: Ints | int) -> Array:
+        """Return ∫ value dt from ``start`` to ``end`` (s), for each pair; value · s.
+
+        Raises InputError where the series begins later or ends earlier.
+        """
+        start, end = np.asarray(start, np.int64), np.asarray(end, np.int64)
+        self.covers(int(start.min(initial=self.time[-1])), int(end.max(initial=self.time[0])))
+        return self._until(end) - self._until(start)
+
+    def at(self, time: Ints | int) -> Array:
+        """Return the value at some instants. Raises InputError where the series has none."""
+        time = np.asarray(time, np.int64)
+        self.covers(int(time.min(initial=self.time[-1])), int(time.max(initial=self.time[0])))
+        place = np.searchsorted(self.time, time, side="right") - 1
+        return self.value[np.minimum(place, len(self.value) - 1)]
+
+    def covers(self, start: int, end: int) -> None:
+        """Raise InputError unless the series has a value from ``start`` to ``end``, s."""
+        if start < self.time[0]:
+            raise InputError(f"{self.name}: begins too late, at {self.time[0]} s; allowed: by {start} s")
+        if end > self.time[-1]:
+            raise InputError(f"{self.name}: ends too early, at {self.time[-1]} s; allowed: {end} s or later")
+
+    def _until(self, moment: Ints) -> Array:
+        """Return the integral from the origin that keeps it small: the first edge."""
+        if len(self.value) == 1:
+            return self.value[0] * moment.astype(np.float64)
+        whole = np.append(0.0, np.cumsum(self.value * np.diff(self.time)))
+        place = np.clip(np.searchsorted(self.time, moment, side="right") - 1, 0, len(self.value) - 1)
+        return whole[place] + self.value[place] * (moment - self.time[place])
+
+
+class Bill(NamedTuple):
+    """What the energy of a facility amounts to.
+
+    Attributes
+    ----------
+    it_j : energy of the nodes, J; facility_j : with cooling and losses, J.
+    cost : in the currency of the price; None without a price.
+    carbon_g : g of CO2; None without a carbon intensity.
+    """
+
+    it_j: float
+    facility_j: float
+    cost: float | None
+    carbon_g: float | None
+
+
+def bill(
+    accounted: Account, *, pue: float = 1.0, price: Series | None = None, carbon: Series | None = None
+) -> Bill:
+    """Return energy, cost and CO2 of a facility whose total power is PUE × that of the nodes.
+
+    ``price`` is per kWh, ``carbon`` g of CO2 per kWh. Raises InputError for a PUE below 1, and for a series
+    that does not cover the schedule.
+    """
+    if not 1.0 <= pue < float("inf"):
+        raise InputError(f"pue: found {pue}; allowed: a number >= 1")
+    edges, watts = accounted.steps()
+    it = float(accounted.millijoules[-1, -1] / 1000)
+
+    def priced(series: Series | None) -> float | None:
+        if series is None:
+            return None
+        return float((watts * series.integral(edges[:-1], edges[1:])).sum() * pue / JOULES_PER_KWH)
+
+    return Bill(it, pue * it, priced(price), priced(carbon))
+
+
+def component_cost(start: Ints, end: Ints, power_w: Array, series: Series, pue: float = 1.0) -> Array:
+    """Return what each component costs by a series: its mean power (W) at the prices while it ran, (n,)."""
+    return power_w * series.integral(start, end) * pue / JOULES_PER_KWH
+
+
+def _edges(time: Ints, path: str | Path) -> Ints:
+    if len(time) == 1:
+        return np.array([-(2**62), 2**62])
+    steps = np.diff(time)
+    if (steps <= 0).any():
+        line = int(np.flatnonzero(steps <= 0)[0]) + 3
+        raise TraceError("not later than the row before", file=path, line=line, field="time")
+    return np.append(time, time[-1] + steps[-1])
+
+
+def _moment(text: str, path: str | Path, line: int, unix_start: int | None) -> int:
+    allowed = "whole seconds of the trace's clock, or a date such as 2024-03-31T14:00+02:00"
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        date = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise TraceError(
+            "not a time", file=path, line=line, field="time", found=text, allowed=allowed
+        ) from None
+    if unix_start is None:
+        raise TraceError(
+            "a date, and the trace does not say when its clock began",
+            file=path, line=line, field="time", found=text, allowed="seconds, or UnixStartTime in the trace",
+        )  # fmt: skip
+    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return round(aware.timestamp()) - unix_start
+
+
+def _value(text: str, path: str | Path, line: int, column: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not np.isfinite(value):
+        raise TraceError(
+            "not a number", file=path, line=line, field=column, found=text, allowed="a finite number"
+        )
+    return value

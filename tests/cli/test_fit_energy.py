@@ -1,0 +1,118 @@
+"""``scheduler-sim fit energy``: a table, a model that can be read back, a picture; and mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_sim.energy.model_file import read_model
+from tests.cli.command import Here
+from tests.energy.test_fitting import made
+
+
+@pytest.fixture
+def points(tmp_path):
+    path = tmp_path / "points.csv"
+    made(noise=0.02).table.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def here(capsys):
+    return Here(capsys)
+
+
+def test_a_table(here, points):
+    ended = here("fit", "energy", points, "--counters", "tpi", "--splits", 12)
+    assert ended.code == 0, ended.err
+    assert "20 workloads projected without being fitted" in ended.out
+    for word in (
+        "constant ratio",
+        "ratio",
+        "affine",
+        "counters only",
+        "f0 / f",
+        "stall",
+        "cpi",
+        "> selected",
+    ):
+        assert word in ended.out
+    assert "12 splits, 10 unseen at a time" in ended.out
+    assert "counters  tpi" in ended.out
+
+
+def test_a_model_and_its_picture(here, points, tmp_path):
+    out = tmp_path / "node.yaml"
+    ended = here(
+        "fit", "energy", points, "--out", out, "--splits", 3, "--turbo", 2_000_000, "--reference", 1_500_000
+    )
+    assert ended.code == 0, ended.err
+    assert f"written to {out}" in ended.out
+    assert (tmp_path / "node.png").read_bytes().startswith(b"\x89PNG")
+    model = read_model(out)
+    assert model.pstates.turbo
+    at = made().at(2_000_000)
+    there = made().at(1_000_000)
+    error = abs(model.project(at, 1_000_000).power_w[:, 0] / there.power - 1)
+    assert error.mean() < 0.05
+    assert "from_khz: 1500000" in out.read_text()
+
+
+def test_the_same_bytes(here, points, tmp_path):
+    for name in ("a", "b"):
+        assert (
+            here("fit", "energy", points, "--out", tmp_path / f"{name}.yaml", "--splits", 3, "--quiet").code
+            == 0
+        )
+    for suffix in ("yaml", "png"):
+        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+
+
+def test_roles_modules_and_no_run_times(here, tmp_path):
+    table = made(noise=0.01).table.drop(columns=["time_s", "cpi"])
+    table["role"] = ["fit" if int(name[1:]) < 12 else "test" for name in table["workload"]]
+    table["module"] = "CM"
+    path = tmp_path / "points.csv"
+    table.to_csv(path, index=False)
+    ended = here("fit", "energy", path)
+    assert ended.code == 0, ended.err
+    assert "8 workloads projected" in ended.out
+    assert "1 split, 8 unseen" in ended.out
+    assert "no run times; the model takes T ∝ 1 / f" in ended.err
+    table.assign(module="ESB").to_csv(tmp_path / "esb.csv", index=False)
+    both = (path.read_text() + (tmp_path / "esb.csv").read_text().split("\n", 1)[1]).replace("\n\n", "\n")
+    path.write_text(both)
+    refused = here("fit", "energy", path)
+    assert refused.code == 2
+    assert "--module: found nothing; allowed: CM, ESB" in refused.err
+    assert here("fit", "energy", path, "--module", "esb").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--counters", "l3"], "--counters: found 'l3'; allowed: tpi, cpi"),
+        (["--counters", "tpi,tpi"], "--counters: found 'tpi,tpi'; allowed: each counter once"),
+        (["--turbo", 1_700_000], "--turbo: found 1700000; allowed: 1000000, 1500000, 2000000 kHz"),
+        (["--turbo", 1_500_000], "turbo: found 1500000 kHz; allowed: above 2000000 kHz"),
+        (["--reference", 1_700_000], "found 1700000 kHz"),
+        (["--splits", 0], "--splits: found 0; allowed: 1 to 1000"),
+        (["--seed", -1], "--seed: found -1"),
+        (["--out", "model.json"], "--out: found 'model.json'; allowed: a model, .yaml or .yml"),
+        (["--module", "CM", "--out", "."], "--out: found '.'"),
+    ],
+)
+def test_mistakes(here, points, arguments, message):
+    ended = here("fit", "energy", points, *arguments)
+    assert ended.code == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_points_that_cannot_be_read(here, tmp_path):
+    assert "no such file" in here("fit", "energy", tmp_path / "none.csv").err
+    path = tmp_path / "points.csv"
+    path.write_text("workload,frequency_khz,power_w\na,1000000,-5\n")
+    ended = here("fit", "energy", path)
+    assert ended.code == 2
+    assert "points.csv:2: not above 0; field power_w; found '-5'; allowed: a number > 0" in ended.err
+    assert here("fit").code == 2, "a kind is needed"
