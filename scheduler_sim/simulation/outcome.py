@@ -47,7 +47,7 @@ def component_table(core: Core, table: pd.DataFrame, placements: Placements, sys
     started = comp["start"] != NEVER
     placed = np.where(started, comp["placed"], 0)
     module = np.where(started, core.place["module"][placed], _first_module(core, placements))
-    nodes = np.where(started, core.place["nodes"][placed], table["nodes"].to_numpy()[placements.rows])
+    nodes = np.where(started, core.place["nodes"][placed], placements.asked_nodes)
     limit = np.where(started, core.place["limit"][placed], core.columns[1, :rows].astype(np.int64))
     eligible = np.ascontiguousarray(comp["eligible"])
     submit = _column(table, "submit_time", placements)
@@ -163,6 +163,7 @@ def manifest_of(
     trace: Workload,
     inputs: list[dict[str, str]],
     seed: int,
+    models: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What repeats this run, and nothing that differs between two repetitions.
 
@@ -176,6 +177,7 @@ def manifest_of(
         "system": system.to_dict(),
         "policy": dict(policy),
         "workload": dict(workload),
+        **({"models": dict(models)} if models is not None else {}),
         "trace": {"unix_start_time": start} if start is not None else {},
         "inputs": inputs,
     }

@@ -124,9 +124,14 @@ class StudyKeys(Keys):
         description="traces and recipes, by name; a mapping may give trace or recipe, and a scenario"
     )
     policies: NamedInputs = Field(description="policies by name, files, or keys, by name")
+    models: Any = Field(
+        default=None,
+        description="models file, or keys of one: how long components run on each module",
+    )
     parameters: Levels = Field(
         default={},
-        description="keys to vary: policy.depth, system.modules.CM.nodes, recipe.model.arrivals.offered_load",
+        description="keys to vary: policy.depth, system.modules.CM.nodes,"
+        " recipe.model.arrivals.offered_load, models.applications.below_one",
     )
     seeds: Seeds = Field(
         default=[0], description="seeds of recipes and random draws: a number, or a list; the same for all"
