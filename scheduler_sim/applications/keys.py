@@ -51,7 +51,8 @@ class TypesKeys(Keys):
     draw: Annotated[str, choice(*DRAWS)] = Field(
         default="hash",
         description="how jobs that name no type get one. hash of the component's number: it stays whatever"
-        " else changes; sequence: random, in the order of the trace; quota: exactly the shares, in random order",
+        " else changes; sequence: random, in the order of the trace; quota: exactly the shares, in random"
+        " order",
     )
     named: Flag = Field(default=True, description="whether the application that a trace names is its type")
     types: list[TypeKeys] = Field(description="the types; their percentages sum to 100")

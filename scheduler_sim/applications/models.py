@@ -171,8 +171,8 @@ class Models:
         }
         if origin.lower() not in times:
             raise InputError(
-                f"{found(origin)} as the module of the trace's run times, for which type {kind.name} of models"
-                f" {self.name} has no ratio; {one_of(list(kind.ratios), origin)}"
+                f"{found(origin)} as the module of the trace's run times, for which type {kind.name} of"
+                f" models {self.name} has no ratio; {one_of(list(kind.ratios), origin)}"
             )
         return times.get(module.lower(), np.nan) / times[origin.lower()]
 
