@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,9 @@ _STATE_NAMES = {
     slot.REJECTED: "REJECTED",
 }
 
+
+_DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
+"""Of workloads that are simulated more than once, as in a study."""
 
 TOLD = ("modular_job_id", "component_id", "submit_time", "name", "user", "app", "nodes", "skipped")
 """Columns of a workload that a result needs."""
@@ -191,6 +195,12 @@ def digest_of_file(role: str, path: Path) -> dict[str, str]:
 
 def digest_of_workload(workload: Workload) -> dict[str, str]:
     """sha256 of a workload that was built in Python, column by column."""
+    if workload not in _DIGESTS:
+        _DIGESTS[workload] = _digest_of(workload)
+    return {"role": "workload", "name": Path(workload.source.name).name, "sha256": _DIGESTS[workload]}
+
+
+def _digest_of(workload: Workload) -> str:
     digest = hashlib.sha256()
     for name in workload.table:
         digest.update(str(name).encode())
@@ -200,7 +210,7 @@ def digest_of_workload(workload: Workload) -> dict[str, str]:
             digest.update(np.ascontiguousarray(column.cat.codes.to_numpy(dtype=np.int64)).tobytes())
         else:
             digest.update(np.ascontiguousarray(column.to_numpy()).tobytes())
-    return {"role": "workload", "name": Path(workload.source.name).name, "sha256": digest.hexdigest()}
+    return digest.hexdigest()
 
 
 def _file_places(placements: Placements) -> np.ndarray | None:

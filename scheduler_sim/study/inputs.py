@@ -70,6 +70,12 @@ class Inputs:
             elif key.startswith("recipe.") and not any("recipe" in one for one in self.workloads.values()):
                 yield Problem(("parameters", key), "found for a study without recipes; allowed: a recipe")
 
+    def with_systems(self, systems: Mapping[str, dict[str, Any]]) -> Inputs:
+        """Return these inputs with other systems."""
+        other = copy.copy(self)
+        other.systems, other._parts = dict(systems), {}
+        return other
+
     def is_random(self, workload: str) -> bool:
         """Tell whether other seeds give other jobs."""
         return "recipe" in self.workloads[workload]
