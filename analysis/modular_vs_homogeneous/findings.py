@@ -85,7 +85,8 @@ def _reading(conducted: Conducted, _: Mixes | None) -> str | None:
     if not (slower.within == 0 and speed.within > 0):
         return None
     return (
-        "**D2.3's own figures say how it read its Table 7: as speeds.** A response is a wait and a"
+        "**D2.3's own figures, if they belong together, say how it read its Table 7: as speeds.** A"
+        " response is a wait and a"
         " run, so that the"
         f" five ratios tell how long jobs ran on the ESB: {implied.value:.2f} times as long as on the"
         " modular system"
