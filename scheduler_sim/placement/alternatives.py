@@ -41,14 +41,12 @@ def alternatives(
     origin = models.origin(asked[0].module)
     if models.chooses_modules:
         asked = _fastest_first(system, models, type_number, origin) or asked[:1]
-    return tuple(
-        Alternative(
-            partition,
-            models.time_ratio(type_number, partition.module, origin),
-            models.conversion(origin, partition.module),
-        )
-        for partition in asked
-    )
+    found = []
+    for partition in asked:
+        time = models.time_ratio(type_number, partition.module, origin)
+        change = UNCHANGED if np.isnan(time) else models.conversion(origin, partition.module)
+        found.append(Alternative(partition, time, change))
+    return tuple(found)
 
 
 def _fastest_first(system: System, models: Models, type_number: int, origin: str) -> tuple[Partition, ...]:

@@ -237,15 +237,15 @@ class _Ways:
         else:
             swf = self.workload.source.format == "swf"
             asked, codes = self._by_text("partition", lambda text: self.system.partitions_for(text, swf=swf))
-        pairs, which = np.unique(np.stack((codes, types)), axis=1, return_inverse=True)
-        which = which.reshape(-1)
+        kinds = int(types.max(initial=0)) + 1
+        pairs, which = np.unique(codes * kinds + types, return_inverse=True)
         lists = []
-        for number, (text, type_number) in enumerate(pairs.T.tolist()):
+        for number, (text, type_number) in enumerate(divmod(pair, kinds) for pair in pairs.tolist()):
             try:
                 lists.append(alternatives(self.system, self.models, asked[text], type_number))
             except InputError as error:
                 raise self._at(int(np.flatnonzero(which == number)[0]), "partition", str(error)) from None
-        return lists, which.astype(np.int64)
+        return lists, which.reshape(-1).astype(np.int64)
 
     def _types(self) -> Ints:
         """The type of application of each component: the one that the trace names, else drawn."""

@@ -1,4 +1,4 @@
-"""Searching for a mix: what a budget buys, who is infeasible, and that a search can be trusted and resumed."""
+"""Searching for a mix: what a budget buys, who is infeasible, and that a search goes on where it was."""
 
 from __future__ import annotations
 
