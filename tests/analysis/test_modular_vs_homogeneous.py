@@ -83,7 +83,7 @@ def test_one_process_and_two_give_the_same_bytes(tmp_path):
     folders = {}
     for workers in (1, 2):
         folders[workers] = tmp_path / str(workers)
-        given = ["--seeds", "2", "--seeds-beyond", "2", "--jobs", "30", "--policies", "easy", "--no-search"]
+        given = ["--seeds", "2", "--seeds-beyond", "0", "--jobs", "400", "--policies", "easy", "--no-search"]
         assert main([*given, "--workers", str(workers), "--out", str(folders[workers])]) == 0
     one, two = (
         {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -91,7 +91,7 @@ def test_one_process_and_two_give_the_same_bytes(tmp_path):
     )
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
-    assert len(load(folders[1] / RESULTS).runs) == sum(Setup(2, 2, 30, ("easy",)).simulations())
+    assert len(load(folders[1] / RESULTS).runs) == sum(Setup(2, 0, 400, ("easy",)).simulations())
 
 
 def test_the_preferred_module_has_no_ratio_below_one():

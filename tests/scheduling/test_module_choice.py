@@ -241,7 +241,7 @@ def choices(draw: st.DrawFn, policy: dict[str, Any] | None = None) -> Choice:
     )
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(choices())
 def test_equal_to_the_plain_reference(choice: Choice) -> None:
     result = choice.simulated()
@@ -249,7 +249,7 @@ def test_equal_to_the_plain_reference(choice: Choice) -> None:
     result.check()
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(choices())
 def test_a_component_runs_in_one_placement_of_its_list_with_its_run_time_and_limit(choice: Choice) -> None:
     overrun = choice.policy["overrun_s"]
@@ -263,7 +263,7 @@ def test_a_component_runs_in_one_placement_of_its_list_with_its_run_time_and_lim
         assert found.end_time - found.start_time == min(way.run, way.limit + overrun)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(choices({"backfill": "conservative"}), st.data())
 def test_earliest_end_never_plans_to_end_later_than_preferred_would(choice: Choice, data) -> None:
     """The last in the queue, all others rigid and ending as planned: its start is that of its first plan."""
