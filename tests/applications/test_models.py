@@ -8,8 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from scheduler_sim import System, Workload, simulate
+from scheduler_sim import Result, Simulation, System, Workload, simulate, write_trace
 from scheduler_sim.applications.models import NO_TYPE, Models, converted_nodes, relative_time, scaled
+from scheduler_sim.cli.main import main as command
 from scheduler_sim.errors import ConfigError, InputError, TraceError
 from scheduler_sim.placement.table import expand
 from tests.conftest import ROOT, SHARED, needs_shared
@@ -208,3 +209,32 @@ def test_limits_do_not_change_with_models():
     jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[5], app=["CMS"])
     with pytest.raises(ConfigError, match="extend_job: found 'grant' with models"):
         simulate(System.homogeneous(1, "CM"), jobs, {"extend_job": "grant"}, models=TABLE_7)
+
+
+def test_what_a_process_submits_has_a_type_too():
+    """A named type, and one drawn by the number of the component, as it would be in a trace."""
+    system = System.from_yaml(ROOT / "configs" / "systems" / "hom3-esb.yaml")
+    simulation = Simulation(system, None, "easy", models=TABLE_7, seed=3)
+    simulation.submit(nodes=1, run_time=100, time_limit=200, app="GROMACS")
+    drawn = simulation.submit(nodes=1, run_time=100, time_limit=200)
+    found = simulation.run().components
+    assert found[["run_time", "time_limit"]].iloc[0].tolist() == [50, 100]
+    kind = int(table_7().drawn_types(np.array([drawn]), 3)[0])
+    assert found["run_time"].iloc[1] == [150, 6, 50, 13, 130][kind]
+    simulation = Simulation(system, None, "easy", models=table_7(draw="quota"))
+    with pytest.raises(InputError, match="draw the types of a whole trace"):
+        simulation.submit(nodes=1, run_time=100)
+    with pytest.raises(ConfigError, match="time_limit: found 50 with models"):
+        simulation.update(drawn, time_limit=50)
+
+
+def test_the_command_line_takes_a_models_file(tmp_path, capsys):
+    trace = tmp_path / "two.csv"
+    jobs = Workload.from_columns(nodes=[1, 1], submit_time=[0, 0], run_time=[80, 80], app=["xPIC", "4"])
+    write_trace(jobs, trace)
+    system = str(ROOT / "configs" / "systems" / "hom3-esb.yaml")
+    given = ["run", system, str(trace), "--out", str(tmp_path / "out")]
+    assert command([*given, "--models", str(TABLE_7)]) == 0
+    assert Result.load(tmp_path / "out").components["run_time"].tolist() == [10, 10]
+    assert command([*given, "--models", str(tmp_path / "none.yaml")]) == 2
+    assert "none.yaml" in capsys.readouterr().err
