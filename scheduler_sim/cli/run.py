@@ -57,6 +57,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="change a key of the policy, e.g. policy.depth=2; may be given several times."
         f" {HONOUR_STATUS}=true lets components fail whose status in the trace is not success",
     )
+    parser.add_argument(
+        "--models",
+        metavar="FILE",
+        help="how long components run on each module, by type of application (YAML)",
+    )
     parser.add_argument("--out", metavar="DIR", help="write the result into this directory")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -97,7 +102,14 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
     with log.part("import"):
         from scheduler_sim.simulation import Simulation
     with step(f"reading {args.trace}", quiet=args.quiet), log.part("read"):
-        simulation = Simulation(args.system, args.trace, policy, seed=args.seed, honour_status=honour_status)
+        simulation = Simulation(
+            args.system,
+            args.trace,
+            policy,
+            models=args.models,
+            seed=args.seed,
+            honour_status=honour_status,
+        )
     if simulation.needs_compiling:
         note("compiling the engine for this policy, once on this machine: a minute or so", quiet=args.quiet)
     with step("compiling", quiet=args.quiet), log.part("compile"):

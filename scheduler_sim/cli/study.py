@@ -25,6 +25,7 @@ examples:
 
 The second line repeats nothing: what is finished stays, what is missing or failed is done. The directory
 holds a result directory a run, and index.parquet, a row a run, for pandas, DuckDB and the like.
+A study with search: finds the best mix of modules for a budget, and writes search.parquet.
 --dask takes the address of a Dask scheduler (tcp://...), or a YAML file that describes Slurm jobs to start.
 """
 
@@ -56,6 +57,9 @@ def execute(args: argparse.Namespace) -> None:
 
     study = Study.from_yaml(args.study)
     out = Path(args.out) if args.out else Path(Path(args.study).stem)
+    if study.keys.search is not None:
+        _search(study, out, args)
+        return
     began = monotonic()
     ended: list[float] = []
     try:
@@ -70,6 +74,22 @@ def execute(args: argparse.Namespace) -> None:
         raise KeyboardInterrupt(f"finished runs are kept in {out}; the same command goes on there") from None
     show(study_text(study, conducted, monotonic() - began, _pace(ended)), quiet=args.quiet)
     _tell_failures(study, conducted)
+
+
+def _search(study: Study, out: Path, args: argparse.Namespace) -> None:
+    """Search for the best mix; say which it is, and how sure that is."""
+    from scheduler_sim.cli.search_page import search_text
+    from scheduler_sim.study.search import search
+
+    if args.dask is not None:
+        raise InputError("--dask: found for a study with search; allowed: --workers")
+    began = monotonic()
+    try:
+        with step(f"searching {study.name}", quiet=args.quiet) as progress:
+            found = search(study, out, args.workers or len(os.sched_getaffinity(0)), progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"finished looks are kept in {out}; the same command goes on there") from None
+    show(search_text(study, found, monotonic() - began), quiet=args.quiet)
 
 
 def _runner(args: argparse.Namespace) -> Runner:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from scheduler_sim.applications.draw import Applications
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, listed
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.generation.applications import Applications
 from scheduler_sim.generation.checks import contradictions
 from scheduler_sim.generation.keys import ModuleKeys, ModuleListKeys, RecipeKeys, WorkflowKeys
 from scheduler_sim.generation.model_of import merged, model_of

@@ -10,6 +10,11 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from scheduler_sim.applications.models import NO_TYPE, UNCHANGED, Models, converted_nodes, scaled
+from scheduler_sim.errors import InputError
+from scheduler_sim.placement.alternatives import Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.shared import NEVER_ENOUGH
 from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time
 from scheduler_sim.system.licence import parse_licences
@@ -33,7 +38,7 @@ class Way(NamedTuple):
 
 
 class Single(NamedTuple):
-    """The ways of a component, the priority and time limit (s) in the first partition it asks for.
+    """The ways of a component; priority, time limit (s) and nodes in the first partition it asks for.
 
     ``held``: all its ways are in partitions that are DOWN, so that it waits for ever.
     """
@@ -41,6 +46,7 @@ class Single(NamedTuple):
     ways: tuple[Way, ...]
     tier: int
     limit: int
+    nodes: int
     held: bool
 
     @property
@@ -53,31 +59,62 @@ class Placer:
     """Finds the placements of single components on a system, by the options of ``expand``."""
 
     def __init__(
-        self, system: System, *, only_first: bool, by_sets: bool = False, beyond: str = "ANY"
+        self,
+        system: System,
+        *,
+        only_first: bool,
+        by_sets: bool = False,
+        beyond: str = "ANY",
+        models: Models | None = None,
+        seed: int = 0,
     ) -> None:
         self._system, self._only_first, self._by_sets, self._beyond = system, only_first, by_sets, beyond
-        self._partitions = lru_cache(maxsize=4096)(system.partitions_for)
+        self._models, self._seed = models, seed
+        self._alternatives = lru_cache(maxsize=4096)(self._found)
 
     def place(self, asked: Mapping[str, Any]) -> Single:
         """Return the placements of a component given as the columns of a workload.
 
-        Raises InputError for a partition that does not exist, and where a request for
-        features or licences cannot be understood.
+        Raises InputError for a partition or a type of application that does not exist, and where a
+        request for features or licences cannot be understood.
         """
-        partitions = self._partitions(asked["partition"])
-        over = [p for p in partitions if not _within(asked, p, _limit(asked, p))]
-        up = [p for p in partitions if p.state != "DOWN" and p not in over]
-        waits = [p for p in partitions if p not in up and (p not in over or self._beyond == "NO")]
+        found = self._alternatives(asked["partition"], self._type_of(asked))
+        there = [(one, _request(asked, one)) for one in found]
+        over = [one for one in there if not _within(one[1], one[0].partition)]
+        able = [one for one in there if not is_unsuited(one[0])]
+        up = [one for one in able if one[0].partition.state != "DOWN" and one not in over]
+        waits = [one for one in able if one not in up and (one not in over or self._beyond == "NO")]
         refused = self._beyond == "ALL" and over
-        open_ways = [] if refused else list(self._ways(asked, up))
-        ways = open_ways or ([] if refused else list(self._ways(asked, waits)))
+        open_ways = [] if refused else list(self._ways(up))
+        ways = open_ways or ([] if refused else list(self._ways(waits)))
         first = ways[:1] if self._only_first else ways
-        tier, limit = partitions[0].priority, _limit(asked, partitions[0])
-        return Single(tuple(first), tier, limit, bool(ways) and not open_ways)
+        (preferred, request), *_ = there
+        tier, limit = preferred.partition.priority, _limit(request, preferred.partition)
+        return Single(tuple(first), tier, limit, request["nodes"], bool(ways) and not open_ways)
 
-    def _ways(self, asked: Mapping[str, Any], partitions: list[Partition]) -> Iterator[Way]:
-        demands = [d for d in self._demands(asked) if self._there_is(d)]
-        for partition in partitions:
+    def _found(self, partition: str, type_number: int) -> tuple[Alternative, ...]:
+        chosen = self._models is not None and self._models.chooses_modules
+        asked = (self._system.default_partition,) if chosen else self._system.partitions_for(partition)
+        return alternatives(self._system, self._models, asked, type_number)
+
+    def _type_of(self, asked: Mapping[str, Any]) -> int:
+        """The type of application that it names, else drawn by its number alone."""
+        models = self._models
+        if models is None or not models.type_names:
+            return NO_TYPE
+        named = models.named_type(asked["app"])
+        if named != NO_TYPE:
+            return named
+        if not models.draws_one_by_one:
+            raise InputError(
+                f"submit: app: found none, and models {models.name} draw the types of a whole trace;"
+                f" allowed: {', '.join(models.type_names)}, or draw: hash"
+            )
+        return int(models.drawn_types(np.array([asked["component_id"]]), self._seed)[0])
+
+    def _ways(self, there: list[tuple[Alternative, Mapping[str, Any]]]) -> Iterator[Way]:
+        for (partition, *_), asked in there:
+            demands = [d for d in self._demands(asked) if self._there_is(d)]
             number = self._system.module_index(partition.module)
             module, limit, nodes = self._system.modules[number], _limit(asked, partition), asked["nodes"]
             choices = self._choices(asked, partition) if self._by_sets else ()
@@ -120,8 +157,24 @@ class Placer:
         return all(d <= r.amount for d, r in zip(demand, self._system.resources, strict=True))
 
 
-def _within(asked: Mapping[str, Any], partition: Partition, limit: int) -> bool:
+def _request(asked: Mapping[str, Any], alternative: Alternative) -> Mapping[str, Any]:
+    """What a component asks for in an alternative: nodes, run time and time limit by the models."""
+    _, time, change = alternative
+    if is_unsuited(alternative) or (time == 1.0 and change == UNCHANGED):
+        return asked
+    nodes, limit = asked["nodes"], asked["time_limit"]
+    factor = np.array(time * (change.time_of_one_node if nodes == 1 else change.time))
+    return {
+        **asked,
+        "nodes": int(converted_nodes(np.array(nodes), np.array(change.nodes))),
+        "run_time": int(scaled(np.array(asked["run_time"]), factor)),
+        "time_limit": int(scaled(np.array(limit), factor)) if limit >= 0 else limit,
+    }
+
+
+def _within(asked: Mapping[str, Any], partition: Partition) -> bool:
     """Tell whether a component keeps the limits of a partition on nodes and time."""
+    limit = _limit(asked, partition)
     return (
         partition.min_nodes <= asked["nodes"]
         and (partition.max_nodes is None or asked["nodes"] <= partition.max_nodes)

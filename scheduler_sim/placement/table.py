@@ -2,8 +2,8 @@
 
 A placement is (module, nodes) with its time limit, run time, cost and demand of shared
 resources. Here every component of a trace gets one for each partition it names, with the
-same nodes, run time and limit (rule 10); placements that can never run are dropped, and a
-component without any is rejected (rule 9). Placements in a partition that is DOWN are kept
+same nodes, run time and limit (rule 10), unless models change them; placements that can never run are
+dropped, and a component without any is rejected (rule 9). Placements in a partition that is DOWN are kept
 only where there are no others: the component is held for ever.
 """
 
@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.applications.models import Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.placement.alternatives import Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
@@ -26,6 +28,7 @@ from scheduler_sim.workload.table import Workload
 Ints = NDArray[np.int64]
 
 REASONS = (
+    "application",
     "partition_state",
     "too_large",
     "max_nodes",
@@ -54,7 +57,8 @@ class Placements:
     cost : float64[p], nodes x cost of a node x limit
     demand : int64[p, shared resources]
     tier : int64[n], priority of the first partition asked for
-    asked_module, asked_limit : int64[n], of the first partition, also where it was dropped
+    asked_module, asked_nodes, asked_limit, asked_run : int64[n], of the first partition, also where it
+        was dropped
     of_nodes : which nodes each placement may take, int64[p] and kinds; None where nodes are only counted
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
     rejected : number of components without a placement, by reason
@@ -72,7 +76,9 @@ class Placements:
     demand: Ints
     tier: Ints
     asked_module: Ints
+    asked_nodes: Ints
     asked_limit: Ints
+    asked_run: Ints
     held: NDArray[np.bool_]
     of_nodes: NodeDemands | None
     rejected: dict[str, int]
@@ -91,8 +97,13 @@ def expand(
     only_first: bool = False,
     by_sets: bool = False,
     beyond: str = "ANY",
+    models: Models | None = None,
+    seed: int = 0,
 ) -> Placements:
     """Expand every component that is simulated; ``only_first`` keeps the first placement that can run.
+
+    ``models`` say how long components run on each module, and what they ask for there; ``seed`` is of the
+    types of application that are drawn.
 
     With ``by_sets`` a placement needs enough nodes that will do, and says which; without it, what
     a component asks of a node must hold for every node of the module.
@@ -100,35 +111,32 @@ def expand(
     ``beyond`` is what becomes of who asks for more than the limits of its partitions (Slurm's
     EnforcePartLimits): rejected if it is beyond those of all (ANY), of any (ALL), or it waits for ever (NO).
 
-    Raises TraceError, with the line, where a partition does not exist or a request for
-    features or licences cannot be understood.
+    Raises TraceError, with the line, where a partition or a type of application does not exist, or a
+    request for features or licences cannot be understood.
     """
     rows = _simulated_rows(workload)
-    way = _Ways(workload, system, rows)
-    owner, partition = way.owner, way.partition
+    way = _Ways(workload, system, rows, models, seed)
+    owner, partition, kind = way.owner, way.partition, way.kind
     demand, unlimited, alternatives = demands(workload, system, rows)
     if alternatives is not None:  # a component that takes either of two licences
         times = alternatives.count[owner]
         picked = np.repeat(np.arange(len(owner)), times)
         place = np.arange(len(picked)) - np.repeat(np.cumsum(times) - times, times)
-        owner, partition = owner[picked], partition[picked]
+        owner, partition, kind = owner[picked], partition[picked], kind[picked]
         demand = demand[alternatives.first[owner] + place]
     else:
         demand = demand[owner]
-    limit = way.limit(owner, partition)
-    table = workload.table
-    nodes = table["nodes"].to_numpy()[rows][owner]
-    run = table["run_time"].to_numpy()[rows][owner]
+    nodes, run, limit = way.requests(owner, partition, kind)
     module = way.module[partition]
     cost = nodes * np.array([m.cost_per_node for m in system.modules])[module] * limit
 
     of_nodes = way.demands_of_nodes(owner, partition) if by_sets else None
-    reason = way.reasons(owner, partition, nodes, limit, demand, of_nodes)
+    reason = way.reasons(owner, partition, kind, nodes, limit, demand, of_nodes)
     possible = reason == len(REASONS)
     asked = np.searchsorted(owner, np.arange(len(rows)))
     over = way.beyond(partition, nodes, limit)
     if beyond == "NO":
-        without = way.reasons(owner, partition, nodes, limit, demand, of_nodes, limits_count=False)
+        without = way.reasons(owner, partition, kind, nodes, limit, demand, of_nodes, limits_count=False)
         possible |= over & (without == len(REASONS))
     elif beyond == "ALL":
         possible &= np.bincount(owner[over], minlength=len(rows))[owner] == 0
@@ -151,7 +159,9 @@ def expand(
         demand=np.ascontiguousarray(demand[possible]),
         tier=way.priority[partition[asked]],
         asked_module=module[asked],
+        asked_nodes=nodes[asked],
         asked_limit=limit[asked],
+        asked_run=run[asked],
         held=held,
         of_nodes=of_nodes.picked(possible) if of_nodes is not None else None,
         rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},
@@ -163,7 +173,7 @@ def joined(first: Placements, later: Placements, offset: int) -> Placements:
     """Put two tables one after the other; ``offset`` rows of the workload stand before the later one's."""
     names = (
         *("module", "partition", "nodes", "limit", "run", "cost", "demand"),
-        *("tier", "asked_module", "asked_limit", "held"),
+        *("tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "held"),
     )
     return Placements(
         rows=np.concatenate((first.rows, later.rows + offset)),
@@ -190,10 +200,13 @@ def _simulated_rows(workload: Workload) -> Ints:
 
 
 class _Ways:
-    """The partitions each component asks for, and what stands against them."""
+    """The partitions each component asks for, what it asks for in them, and what stands against them."""
 
-    def __init__(self, workload: Workload, system: System, rows: Ints) -> None:
+    def __init__(
+        self, workload: Workload, system: System, rows: Ints, models: Models | None, seed: int
+    ) -> None:
         self.workload, self.system, self.rows = workload, system, rows
+        self.models, self.seed = models, seed
         parts = system.partitions
         self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
         self.priority = np.array([p.priority for p in parts], dtype=np.int64)
@@ -207,22 +220,54 @@ class _Ways:
         lists, codes = self._lists()
         count = np.array([len(one) for one in lists], dtype=np.int64)
         start = np.cumsum(count) - count
-        flat = np.array([p for one in lists for p in one], dtype=np.int64)
+        self.kinds = [alternative for one in lists for alternative in one]
+        places = {id(p): i for i, p in enumerate(parts)}
+        to = np.array([places[id(one.partition)] for one in self.kinds], dtype=np.int64)
         times = count[codes]
         self.owner = np.repeat(np.arange(len(rows)), times)
         place = np.arange(len(self.owner)) - np.repeat(np.cumsum(times) - times, times)
-        self.partition = flat[start[codes][self.owner] + place]
+        self.kind = start[codes][self.owner] + place
+        self.partition = to[self.kind]
 
-    def _lists(self) -> tuple[list[list[int]], Ints]:
-        """Partition numbers for each spelling in the trace, and the spelling of each component."""
-        places = {id(p): i for i, p in enumerate(self.system.partitions)}
-        swf = self.workload.source.format == "swf"
+    def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
+        """The alternatives of each spelling of partitions and type in the trace, and who has which."""
+        types = self._types()
+        if self.models is not None and self.models.chooses_modules:
+            asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
+        else:
+            swf = self.workload.source.format == "swf"
+            asked, codes = self._by_text("partition", lambda text: self.system.partitions_for(text, swf=swf))
+        kinds = int(types.max(initial=0)) + 1
+        pairs, which = np.unique(codes * kinds + types, return_inverse=True)
+        lists = []
+        for number, (text, type_number) in enumerate(divmod(pair, kinds) for pair in pairs.tolist()):
+            try:
+                lists.append(alternatives(self.system, self.models, asked[text], type_number))
+            except InputError as error:
+                raise self._at(int(np.flatnonzero(which == number)[0]), "partition", str(error)) from None
+        return lists, which.reshape(-1).astype(np.int64)
 
-        def numbers(text: str) -> list[int]:
-            found: tuple[Partition, ...] = self.system.partitions_for(text, swf=swf)
-            return [places[id(p)] for p in found]
+    def _types(self) -> Ints:
+        """The type of application of each component: the one that the trace names, else drawn."""
+        models = self.models
+        if models is None or not models.type_names:
+            return np.zeros(len(self.rows), dtype=np.int64)
+        named, codes = self._by_text("app", models.named_type)
+        types = np.array(named, dtype=np.int64)[codes]
+        without = np.flatnonzero(types < 0)
+        try:
+            types[without] = models.drawn_types(self._column("component_id")[without], self.seed)
+        except InputError as error:
+            raise self._at(int(without[0]), "app", str(error)) from None
+        return types
 
-        return self._by_text("partition", numbers)
+    def _at(self, component: int, column: str, problem: str) -> TraceError:
+        """An error that names the line of a component."""
+        row, source = int(self.rows[component]), self.workload.source
+        text = str(self.workload.table[column].array[row])
+        return TraceError(
+            problem, file=source.name or None, line=source.line_of(row), field=column, found=text
+        )
 
     def _by_text(self, column: str, read: Callable[[str], Any]) -> tuple[list[Any], Ints]:
         """Read each spelling of a text column once; errors name the first line that has it."""
@@ -235,20 +280,30 @@ class _Ways:
             try:
                 values.append(read(text))
             except InputError as error:
-                row = int(self.rows[np.flatnonzero(codes == code)[0]])
-                source = self.workload.source
-                raise TraceError(
-                    str(error), file=source.name or None, line=source.line_of(row), field=column, found=text
-                ) from None
+                raise self._at(int(np.flatnonzero(codes == code)[0]), column, str(error)) from None
         return values, np.searchsorted(used, codes)
 
-    def limit(self, owner: Ints, partition: Ints) -> Ints:
-        """Time limit in each placement: the trace's, else the partition's DefaultTime, else the run time."""
-        table = self.workload.table
-        own = table["time_limit"].to_numpy()[self.rows][owner]
+    def requests(self, owner: Ints, partition: Ints, kind: Ints) -> tuple[Ints, Ints, Ints]:
+        """Nodes, run time (s) and time limit (s) of each placement.
+
+        The limit is the trace's, else the partition's DefaultTime, else the run time; at least 1 s.
+        """
+        nodes, run, own = (self._column(name)[owner] for name in ("nodes", "run_time", "time_limit"))
+        if self.models is not None:
+            nodes, factor = self._converted(nodes, kind)
+            run = scaled(run, factor)
+            own = np.where(own >= 0, scaled(np.maximum(own, 0), factor), own)
         default = self.default_time[partition]
-        run = table["run_time"].to_numpy()[self.rows][owner]
-        return np.maximum(np.where(own >= 0, own, np.where(default >= 0, default, run)), 1)
+        limit = np.where(own >= 0, own, np.where(default >= 0, default, run))
+        return nodes, run, np.maximum(limit, 1)
+
+    def _converted(self, nodes: Ints, kind: Ints) -> tuple[Ints, NDArray[np.float64]]:
+        """Nodes on the module of each placement, and the factor of its times."""
+        by_ratio = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)
+        change = np.array([one.conversion for one in self.kinds])
+        of_nodes, several, alone = change.reshape(-1, 3).T
+        factor = by_ratio[kind] * np.where(nodes == 1, alone[kind], several[kind])
+        return converted_nodes(nodes, of_nodes[kind]), factor
 
     def demands_of_nodes(self, owner: Ints, partition: Ints) -> NodeDemands:
         """Which nodes of its partition each placement may take."""
@@ -262,6 +317,7 @@ class _Ways:
         self,
         owner: Ints,
         partition: Ints,
+        kind: Ints,
         nodes: Ints,
         limit: Ints,
         demand: Ints,
@@ -270,7 +326,9 @@ class _Ways:
         limits_count: bool = True,
     ) -> Ints:
         """Number of the first reason why each placement can never run, ``len(REASONS)`` if it can."""
+        unsuited = np.array([is_unsuited(one) for one in self.kinds], dtype=bool)
         tests = [
+            unsuited[kind],
             self.refuses[partition],
             nodes > self.size[partition],
             *(limits_count & test for test in self._beyond(partition, nodes, limit)),

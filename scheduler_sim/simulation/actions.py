@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import simpy
 
+from scheduler_sim.applications.models import Models
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
-from scheduler_sim.errors import InputError, did_you_mean
+from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
@@ -26,6 +27,9 @@ from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
+
+CHANGED_LIMITS = "with models: a limit that changes would be one for all modules"
+"""Why limits do not change where run times differ by module."""
 
 STATE_NAMES = {
     slot.UNSEEN: "NOT SUBMITTED",
@@ -48,6 +52,7 @@ class Actions:
     system: System
     workload: Workload
     policy: Policy
+    models: Models | None
     _core: Core
     _placements: Placements
     _scheme: Scheme
@@ -59,7 +64,13 @@ class Actions:
     def _prepare_actions(self) -> None:
         self._streams: dict[str, np.random.Generator] = {}
         self._submissions = Submissions(
-            self.system, self.policy, self._scheme, self.workload, self._placements
+            self.system,
+            self.policy,
+            self._scheme,
+            self.workload,
+            self._placements,
+            self.models,
+            self._seed,
         )
         self._outages = Outages(self.system, self.stream("failure"))
         self._changes: list[Change] = []
@@ -175,6 +186,8 @@ class Actions:
         ------
         InputError for a value that is not allowed, ConfigError for one without a meaning here.
         """
+        if time_limit is not None and self.models is not None:
+            raise ConfigError(f"time_limit: found {time_limit} {CHANGED_LIMITS}; allowed here: none")
         fields = {"time_limit": time_limit, "priority": priority, "nice": nice, "begin_time": begin_time}
         for name, value in self._operations.checked(self._core, fields).items():
             self._operate(name, component_id, value)

@@ -89,8 +89,16 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     if keys:
         core = load_slurm(core, numbers, trace, system, keys, where)
     scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
-    write_units(core, units, workload["run_time"][placements.rows], scheme.policy.het_end)
+    write_units(core, units, run_times(placements), scheme.policy.het_end)
     return core
+
+
+def run_times(placements: Placements) -> np.ndarray:
+    """int64[n], s that components take without a limit, in the first placement that can run."""
+    first, able = placements.first[:-1], np.diff(placements.first) > 0
+    run = placements.asked_run.copy()
+    run[able] = placements.run[first[able]]
+    return run
 
 
 def put_system(core: Core, system: System, now: int) -> None:
@@ -154,7 +162,7 @@ def put_components(
         core.columns[:, row] = (
             fields["submit_time"] - origin,
             single.limit,
-            fields["nodes"],
+            single.nodes,
             fields.get("memory_kb", -1),
             single.tier,
         )
@@ -202,7 +210,7 @@ def columns_of(workload: Workload, placements: Placements, origin: int) -> np.nd
     columns = np.empty((len(order.COLUMNS), len(rows)))
     columns[0] = table["submit_time"].to_numpy()[rows] - origin
     columns[1] = placements.asked_limit
-    columns[2] = table["nodes"].to_numpy()[rows]
+    columns[2] = placements.asked_nodes
     columns[3] = table["memory_kb"].to_numpy()[rows]
     columns[4] = placements.tier
     return columns

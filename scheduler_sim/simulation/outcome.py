@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,9 @@ _STATE_NAMES = {
 }
 
 
+_DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
+"""Of workloads that are simulated more than once, as in a study."""
+
 TOLD = ("modular_job_id", "component_id", "submit_time", "name", "user", "app", "nodes", "skipped")
 """Columns of a workload that a result needs."""
 
@@ -47,7 +51,7 @@ def component_table(core: Core, table: pd.DataFrame, placements: Placements, sys
     started = comp["start"] != NEVER
     placed = np.where(started, comp["placed"], 0)
     module = np.where(started, core.place["module"][placed], _first_module(core, placements))
-    nodes = np.where(started, core.place["nodes"][placed], table["nodes"].to_numpy()[placements.rows])
+    nodes = np.where(started, core.place["nodes"][placed], placements.asked_nodes)
     limit = np.where(started, core.place["limit"][placed], core.columns[1, :rows].astype(np.int64))
     eligible = np.ascontiguousarray(comp["eligible"])
     submit = _column(table, "submit_time", placements)
@@ -163,6 +167,7 @@ def manifest_of(
     trace: Workload,
     inputs: list[dict[str, str]],
     seed: int,
+    models: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What repeats this run, and nothing that differs between two repetitions.
 
@@ -176,6 +181,7 @@ def manifest_of(
         "system": system.to_dict(),
         "policy": dict(policy),
         "workload": dict(workload),
+        **({"models": dict(models)} if models is not None else {}),
         "trace": {"unix_start_time": start} if start is not None else {},
         "inputs": inputs,
     }
@@ -189,6 +195,12 @@ def digest_of_file(role: str, path: Path) -> dict[str, str]:
 
 def digest_of_workload(workload: Workload) -> dict[str, str]:
     """sha256 of a workload that was built in Python, column by column."""
+    if workload not in _DIGESTS:
+        _DIGESTS[workload] = _digest_of(workload)
+    return {"role": "workload", "name": Path(workload.source.name).name, "sha256": _DIGESTS[workload]}
+
+
+def _digest_of(workload: Workload) -> str:
     digest = hashlib.sha256()
     for name in workload.table:
         digest.update(str(name).encode())
@@ -198,7 +210,7 @@ def digest_of_workload(workload: Workload) -> dict[str, str]:
             digest.update(np.ascontiguousarray(column.cat.codes.to_numpy(dtype=np.int64)).tobytes())
         else:
             digest.update(np.ascontiguousarray(column.to_numpy()).tobytes())
-    return {"role": "workload", "name": Path(workload.source.name).name, "sha256": digest.hexdigest()}
+    return digest.hexdigest()
 
 
 def _file_places(placements: Placements) -> np.ndarray | None:

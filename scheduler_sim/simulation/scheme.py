@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from scheduler_sim.engine import drive, orders
@@ -119,11 +120,17 @@ def _loop(policy: Policy, rigid: bool, united: bool) -> Callable[..., None]:
     return drive.drive_plan
 
 
+@lru_cache(maxsize=64)
+def _built_in(name: str) -> Any:
+    """Take a filler from the cache on disk once a process: that costs as much as to simulate a few jobs."""
+    return orders.built_in(name)
+
+
 def _filler(name: str, function: Callable[..., Any] | None, dynamic: bool) -> Any:
     if not dynamic:
-        return orders.built_in("static")
+        return _built_in("static")
     if function is None:
-        return orders.built_in(name)
+        return _built_in(name)
     columns = {name: i for i, name in enumerate(order.COLUMNS)}
     columns |= {"now": orders.NOW_COLUMN, "wait": orders.WAIT_COLUMN}
     try:

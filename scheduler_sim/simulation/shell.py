@@ -13,6 +13,7 @@ import pandas as pd
 import simpy
 from simpy.events import EventPriority
 
+from scheduler_sim.applications.models import Models
 from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.errors import ConfigError, InputError
@@ -20,7 +21,7 @@ from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
-from scheduler_sim.simulation.actions import Actions
+from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.plans import plans_of
@@ -56,6 +57,7 @@ class Simulation(Actions):
     workload : a Workload, the path of a trace, or None to submit everything from processes
     policy : a Policy, a name, or the path of a policy file
     env : the SimPy environment to join; by default one of its own that starts with the trace
+    models : Models, a models file, or its keys: how long components run on each module
     seed : of every random draw (each purpose has a stream of its own)
     honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
@@ -78,11 +80,15 @@ class Simulation(Actions):
         policy: Policy | str | Path | Mapping[str, Any] = "easy",
         *,
         env: simpy.Environment | None = None,
+        models: Models | str | Path | Mapping[str, Any] | None = None,
         seed: int = 0,
         honour_status: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.policy = Policy.resolve(policy)
+        self.models = Models.resolve(models)
+        if self.models is not None and self.policy.extend_job == "grant":
+            raise ConfigError(f"policy.extend_job: found 'grant' {CHANGED_LIMITS}; allowed here: 'refuse'")
         self.system, self._inputs = _opened(system, "system", System.from_file)
         if not self.policy.names_nodes:
             self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
@@ -91,12 +97,16 @@ class Simulation(Actions):
         self.workload, traces = _opened(workload, "workload", read_trace)
         self._inputs += traces or [outcome.digest_of_workload(self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
+        if self.models is not None and self.models.file is not None:
+            self._inputs.append(outcome.digest_of_file("models", self.models.file))
         self._honour_status = honour_status
         if honour_status:
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._steps_at_once = FIRST_STEPS
-        self._placements = expand(self.workload, self.system, **expansion(self.policy))
+        self._placements = expand(
+            self.workload, self.system, **expansion(self.policy), models=self.models, seed=self._seed
+        )
         self._units = self._found_units()
         self._scheme = scheme_of(self.policy, rigid=self._placements.rigid, united=bool(self._units.crews))
         self._core = load(self.workload, self.system, self._placements, self._scheme, self._units)
@@ -159,6 +169,7 @@ class Simulation(Actions):
             self.workload,
             self._inputs,
             self._seed,
+            None if self.models is None else self.models.to_dict(),
         )
         edges = edges_between(self.workload, self._placements)
         if self._submissions.edges:
@@ -291,7 +302,7 @@ def simulate(
     workload: Workload | str | Path,
     policy: Policy | str | Path | Mapping[str, Any] = "easy",
     *,
-    models: None = None,
+    models: Models | str | Path | Mapping[str, Any] | None = None,
     seed: int = 0,
     honour_status: bool = False,
     progress: Progress | None = None,
@@ -303,7 +314,8 @@ def simulate(
     system : a System, or the path of a system file
     workload : a Workload, or the path of a trace
     policy : a Policy, a name (``fcfs``, ``easy``, ``conservative``, a bare order), or a policy file
-    models : scaling and energy models; none in this version
+    models : Models, a models file, or its keys: how long components run on each module; by default
+        as long as the trace says
     seed : of every random draw
     honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
@@ -319,10 +331,8 @@ def simulate(
     >>> simulate(System.homogeneous(3), jobs, "fcfs").components["start_time"].tolist()
     [0, 60]
     """
-    if models is not None:
-        raise ConfigError("models are not in this version; allowed: None")
     return Simulation(
-        system, workload, policy, seed=seed, honour_status=honour_status, progress=progress
+        system, workload, policy, models=models, seed=seed, honour_status=honour_status, progress=progress
     ).run()
 
 

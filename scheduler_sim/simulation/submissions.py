@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.applications.models import Models
 from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
@@ -47,11 +48,19 @@ class Submissions:
     """
 
     def __init__(
-        self, system: System, policy: Policy, scheme: Scheme, trace: Workload, placements: Placements
+        self,
+        system: System,
+        policy: Policy,
+        scheme: Scheme,
+        trace: Workload,
+        placements: Placements,
+        models: Models | None,
+        seed: int,
     ) -> None:
         self._system, self._policy, self._scheme = system, policy, scheme
         self._trace = (trace, placements)
-        self._placer = Placer(system, **expansion(policy))
+        self._expansion = {**expansion(policy), "models": models, "seed": seed}
+        self._placer = Placer(system, **self._expansion)
         self._used = len(placements.rows) if placements.rigid else len(placements.module)
         self._rigid = placements.rigid
         self._given: list[dict[str, Any]] = []
@@ -79,7 +88,7 @@ class Submissions:
         self.noted.append((given, single, tuple(edges)))
 
     def run_time(self, number: int) -> int:
-        """Run time (s) of the component submitted as number 0, 1, ..."""
+        """Run time (s) of the component submitted as number 0, 1, ..., as it was given."""
         return int(self._given[number]["run_time"])
 
     def append(self, core: Core) -> tuple[Core, Scheme]:
@@ -138,7 +147,7 @@ class Submissions:
         added = Workload.from_columns(
             **{name: [one.get(name, _DEFAULTS[name]) for one in given] for name in names}
         )
-        return added, expand(added, self._system, **expansion(self._policy))
+        return added, expand(added, self._system, **self._expansion)
 
     def _with_room_for(self, core: Core, rows: int, placements: int) -> Core:
         turns = len(core.turn) if len(core.partition) and not self._rigid else placements

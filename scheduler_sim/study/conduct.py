@@ -141,4 +141,5 @@ def study_document(study: Study, seeds: list[int]) -> dict[str, Any]:
             for name, one in study.inputs.workloads.items()
         },
         "policies": {name: policy.to_dict() for name, policy in study.inputs.policies.items()},
+        **({"models": study.inputs.models} if study.inputs.models is not None else {}),
     }

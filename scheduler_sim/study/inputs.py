@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from scheduler_sim.applications.models import Models
 from scheduler_sim.config.problem import Problem, found
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.generation.recipe import Recipe
@@ -29,6 +30,7 @@ class Inputs:
     systems : keys of each system.
     workloads : ``trace`` (path, sha256) or ``recipe`` (keys) with ``scenario``, by name.
     policies : by name.
+    models : keys of the models, None without.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,6 +38,7 @@ class Inputs:
         self.systems: dict[str, dict[str, Any]] = {}
         self.workloads: dict[str, dict[str, Any]] = {}
         self.policies: dict[str, Policy] = {}
+        self.models: dict[str, Any] | None = None
         self._parts: dict[tuple[str, str, str], Any] = {}
 
     def open(self, keys: StudyKeys) -> Iterator[Problem]:
@@ -53,12 +56,25 @@ class Inputs:
                     opened[name] = read(what)
                 except InputError as error:
                     yield Problem((section, name), str(error).replace("\n", "; "))
+        if keys.models is not None:
+            try:
+                self.models = self._opened_models(keys.models).to_dict()
+            except InputError as error:
+                yield Problem(("models",), str(error).replace("\n", "; "))
         for key in keys.parameters:
-            if key.partition(".")[0] not in ("policy", "system", "recipe") or "." not in key:
-                text = f"{found(key)}; allowed: policy.KEY, system.KEY or recipe.KEY"
+            if key.partition(".")[0] not in ("policy", "system", "recipe", "models") or "." not in key:
+                text = f"{found(key)}; allowed: policy.KEY, system.KEY, recipe.KEY or models.KEY"
                 yield Problem(("parameters", key), text)
+            elif key.startswith("models.") and keys.models is None:
+                yield Problem(("parameters", key), "found for a study without models; allowed: models")
             elif key.startswith("recipe.") and not any("recipe" in one for one in self.workloads.values()):
                 yield Problem(("parameters", key), "found for a study without recipes; allowed: a recipe")
+
+    def with_systems(self, systems: Mapping[str, dict[str, Any]]) -> Inputs:
+        """Return these inputs with other systems."""
+        other = copy.copy(self)
+        other.systems, other._parts = dict(systems), {}
+        return other
 
     def is_random(self, workload: str) -> bool:
         """Tell whether other seeds give other jobs."""
@@ -69,6 +85,7 @@ class Inputs:
         system, system_digest = self._part("system", labels["system"], settings, self._varied_system)
         policy, files, policy_digest = self._part("policy", labels["policy"], settings, self._varied_policy)
         workload, of_workload = self._part("recipe", labels["workload"], settings, self._varied_workload)
+        models, models_digest = self._part("models", "", settings, self._varied_models)
         random = self.is_random(labels["workload"])
         if random:
             workload, of_workload = {**workload, "seed": seed}, digest([of_workload, seed])
@@ -78,7 +95,13 @@ class Inputs:
             workload=workload,
             policy=policy,
             seed=seed,
-            digests={"system": system_digest, "workload": of_workload, "policy": policy_digest},
+            models=models,
+            digests={
+                "system": system_digest,
+                "workload": of_workload,
+                "policy": policy_digest,
+                "models": models_digest,
+            },
             files=files,
             honour_status=keys.honour_status,
             trace_path="" if random else self.workloads[labels["workload"]]["path"],
@@ -114,6 +137,15 @@ class Inputs:
         scenario = workload.get("scenario")
         varied = {"recipe": recipe, **({"scenario": scenario} if scenario else {})}
         return varied, digest(varied)
+
+    def _varied_models(self, _: str, settings: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+        if self.models is None:
+            return None, ""
+        models = Models.of(**_varied(self.models, settings, "models")).to_dict()
+        return models, digest(models)
+
+    def _opened_models(self, given: Any) -> Models:
+        return Models.of(**given) if isinstance(given, dict) else Models.from_yaml(self._place(given))
 
     def _system(self, given: Any) -> dict[str, Any]:
         system = System.from_dict(given) if isinstance(given, dict) else System.from_file(self._place(given))

@@ -7,7 +7,20 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Check, Flag, Name, Percent, Positive, Text, Title, choice, whole
+from scheduler_sim.config.value import (
+    MOST_UNITS,
+    Check,
+    Flag,
+    Name,
+    Percent,
+    Positive,
+    PositiveCount,
+    Text,
+    Title,
+    between,
+    choice,
+    whole,
+)
 from scheduler_sim.metrics.slices import SLICES
 
 MOST_RUNS = 1_000_000
@@ -114,6 +127,52 @@ class ReplicateKeys(Keys):
     most: Annotated[int, whole(2, 100_000)] = Field(default=100, description="most seeds in all")
 
 
+def _budgets(written: Any) -> list[float]:
+    """Read a budget, or a list of them."""
+    listed = written if isinstance(written, list) else [written]
+    budgets = [float(str(one)) for one in listed]
+    if not budgets or not all(0 < one <= MOST_UNITS for one in budgets) or len(set(budgets)) < len(budgets):
+        raise ValueError
+    return budgets
+
+
+Budgets = Annotated[
+    list[float], BeforeValidator(Check("a number > 0, or a list of different ones", _budgets))
+]
+
+COST = "cost"
+"""What the nodes of a mix cost, among the metrics of a search."""
+
+
+class SearchKeys(Keys):
+    """Instead of one system: all mixes of its modules that a budget buys, and which of them is best."""
+
+    budget: Budgets = Field(description="in the unit of cost_per_node; of several each is spent")
+    step: PositiveCount = Field(
+        default=5,
+        description="modules have multiples of so many nodes, or as many as the budget buys of them alone",
+    )
+    rest: Name | None = Field(
+        default=None, description="module that gets what is left, in whole nodes; by default the last one"
+    )
+    metrics: list[Name] = Field(
+        default=["wait_time_mean"],
+        description="column of the index of which less is better; of two the Pareto front is searched."
+        " cost is what the nodes of a mix cost",
+    )
+    confidence: Annotated[float, between(50, 99.9)] = Field(
+        default=95.0, description="that the best one is not lost, and the winner as good as said, percent"
+    )
+    indifference_percent: Percent = Field(
+        default=5.0,
+        description="the search ends when the winner is worse than the best one by no more, percent",
+    )
+    first_seeds: Annotated[int, whole(2, 100_000)] = Field(
+        default=10, description="seeds of every mix; then their number doubles for those that are left"
+    )
+    most_seeds: Annotated[int, whole(2, 100_000)] = Field(default=80, description="most seeds of a mix")
+
+
 class StudyKeys(Keys):
     """The whole file."""
 
@@ -124,9 +183,14 @@ class StudyKeys(Keys):
         description="traces and recipes, by name; a mapping may give trace or recipe, and a scenario"
     )
     policies: NamedInputs = Field(description="policies by name, files, or keys, by name")
+    models: Any = Field(
+        default=None,
+        description="models file, or keys of one: how long components run on each module",
+    )
     parameters: Levels = Field(
         default={},
-        description="keys to vary: policy.depth, system.modules.CM.nodes, recipe.model.arrivals.offered_load",
+        description="keys to vary: policy.depth, system.modules.CM.nodes,"
+        " recipe.model.arrivals.offered_load, models.applications.below_one",
     )
     seeds: Seeds = Field(
         default=[0], description="seeds of recipes and random draws: a number, or a list; the same for all"
@@ -143,6 +207,9 @@ class StudyKeys(Keys):
     slices: list[Annotated[str, choice(*SLICES)]] = Field(
         default=[],
         description=f"ways of slicing the jobs, each slice compared by itself: {', '.join(SLICES)}",
+    )
+    search: SearchKeys | None = Field(
+        default=None, description="search for the best mix of the one system's modules, see below"
     )
     trim: TrimKeys = Field(default=TrimKeys(), description="warm-up and cool-down")
     replicates: ReplicateKeys | None = Field(default=None, description="add seeds until intervals are narrow")

@@ -18,9 +18,12 @@ workloads: [trace.swf]
 policies: [fcfs, easy]
 ```
 
-Paths start from the study file. A workload is a trace, run once, or a recipe (`.yaml`), run for every seed. A
-policy is a name, a file, or keys; `{policy: easy, set: {policy.depth: 2}}` changes some. `configs/studies/`
-has ready studies; [how to study](../how-to/study.md) shows them at work.
+Paths start from the study file. A workload is a trace, run once, or a recipe (`.yaml`), run for every
+seed. A policy is a name, a file, or keys; `{policy: easy, set: {policy.depth: 2}}` changes some.
+`configs/studies/` has ready studies; [how to study](../how-to/study.md) shows them at work. `models` are
+those of a [models file](applications.md). With `search` the study finds the [best mix of
+modules](../how-to/best-mix.md) for a budget: there is one system, whose modules have prices, and one
+recipe; the number of seeds is the search's own.
 """
 
 

@@ -35,9 +35,10 @@ class Run:
     factors : level of each factor, as the index has them.
     system : keys of the system.
     workload : ``trace`` (sha256) or ``recipe`` (keys) with ``seed``, and ``scenario``.
+    models : keys of the models, None without.
     policy : as it is carried out; files : sha256 of the Python files that order its queue.
     seed : of the simulation's own draws.
-    digests : of system, workload and policy, hashed once for all runs that share them.
+    digests : of system, workload, policy and models, hashed once for all runs that share them.
     honour_status : whether components fail whose status is not success.
     trace_path : where the trace stands; trim : what does not count; slices : ways of slicing it is
         measured by. None of them is part of the identity.
@@ -49,6 +50,7 @@ class Run:
     policy: Policy
     seed: int
     digests: Mapping[str, str]
+    models: Mapping[str, Any] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     honour_status: bool = False
     trace_path: str = ""
@@ -62,6 +64,7 @@ class Run:
             "system": self.system,
             "workload": self.workload,
             "policy": nameless(self.policy, self.files),
+            **({"models": self.models} if self.models is not None else {}),
             "seed": self.seed,
             "honour_status": self.honour_status,
             "code": code_digest(),
@@ -84,6 +87,7 @@ class Run:
             System.from_dict(self.system),
             _workload(self.trace_path, json.dumps(self.workload)),
             self.policy,
+            models=self.models,
             seed=self.seed,
             honour_status=self.honour_status,
         )
@@ -127,8 +131,8 @@ def file_digest(path: str | Path) -> str:
 def code_digest() -> str:
     """Return the sha256 of this package's sources: other code may give other results."""
     package = Path(scheduler_sim.__file__).parent
-    rooms = ("config", "engine", "generation", "metrics", "placement", "policy", "result", "simulation",
-             "system", "workload")  # fmt: skip
+    rooms = ("applications", "config", "engine", "generation", "metrics", "placement", "policy", "result",
+             "simulation", "system", "workload")  # fmt: skip
     files = [path for room in rooms for path in (package / room).rglob("*") if path.suffix in (".py", ".csv")]
     named = {path.relative_to(package).as_posix(): file_digest(path) for path in files}
     return digest(named)

@@ -158,7 +158,7 @@ class Store:
     def write_tables(self, tables: Mapping[str, pd.DataFrame]) -> None:
         """Write tables by the names of their files, in this order."""
         for name, table in tables.items():
-            write_whole(self.directory / name, partial(_to_parquet, table))
+            write_whole(self.directory / name, partial(to_parquet, table))
 
     def _row(self, run: Run, error: str | None) -> dict[str, Any]:
         row: dict[str, Any] = {"id": run.id, **run.factors}
@@ -204,7 +204,8 @@ def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, flo
             yield path, float(value)
 
 
-def _to_parquet(table: pd.DataFrame, path: Path) -> None:
+def to_parquet(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as Parquet; the same table gives the same bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import product
 from pathlib import Path
@@ -13,8 +13,9 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, did_you_mean
+from scheduler_sim.metrics.verdicts import higher_is_better
 from scheduler_sim.study.inputs import Inputs
-from scheduler_sim.study.keys import MOST_RUNS, StudyKeys, spelt
+from scheduler_sim.study.keys import COST, MOST_RUNS, StudyKeys, spelt
 from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import known_metrics
 
@@ -67,6 +68,7 @@ class Study:
             *_trim(keys),
             *_metrics(keys, inputs),
             *_replicates(keys, inputs),
+            *_search(keys, inputs),
         ]
         if problems:
             return None, problems
@@ -105,6 +107,10 @@ class Study:
         from scheduler_sim.study.processes import local
 
         return conduct(self, directory, here if workers == 1 else local(workers))
+
+    def with_systems(self, systems: Mapping[str, dict[str, Any]]) -> Study:
+        """Return the study with other systems, as keys by name."""
+        return replace(self, inputs=self.inputs.with_systems(systems))
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -189,6 +195,57 @@ def _replicates(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
     if inputs.workloads and not any(map(inputs.is_random, inputs.workloads)):
         text = "found for traces alone, which are run once; allowed: with a recipe"
         yield Problem(("replicates",), text)
+
+
+def _search(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
+    """Check what a search needs: one system with prices, one recipe, metrics of which less is better."""
+    if keys.search is None:
+        return
+    search = keys.search
+    if len(inputs.systems) > 1:
+        yield Problem(
+            ("systems",), f"found {len(inputs.systems)} with search; allowed: one, whose modules mix"
+        )
+    if any(not inputs.is_random(name) for name in inputs.workloads) or len(inputs.workloads) > 1:
+        yield Problem(("workloads",), "found other than one recipe with search; allowed: one recipe")
+    for key in keys.parameters:
+        if key.startswith(("system.", "recipe.")):
+            text = f"{found(key)} with search; allowed: policy.KEY or models.KEY"
+            yield Problem(("parameters", key), text)
+    for name in ("replicates", "baseline"):
+        if getattr(keys, name):
+            yield Problem((name,), "found with search, which has its own; allowed: one of them")
+    if search.first_seeds > search.most_seeds:
+        text = f"{found(search.most_seeds)}; allowed: at least first_seeds, {search.first_seeds}"
+        yield Problem(("search", "most_seeds"), text)
+    modules = [module for system in inputs.systems.values() for module in system["modules"]]
+    names = [module["name"] for module in modules]
+    if search.rest is not None and search.rest not in names:
+        yield Problem(("search", "rest"), f"{found(search.rest)}; {one_of(names, search.rest)}")
+    for module in modules:
+        if not module["cost_per_node"] > 0:
+            text = f"found nodes of {module['name']} at no cost with search; allowed: cost_per_node > 0"
+            yield Problem(("systems",), text)
+        if module.get("node_sets"):
+            text = f"found node_sets in {module['name']} with search; allowed: modules of equal nodes"
+            yield Problem(("systems",), text)
+    yield from _searched_metrics(search.metrics, names)
+
+
+def _searched_metrics(metrics: Sequence[str], modules: Sequence[str]) -> Iterator[Problem]:
+    if len(metrics) not in (1, 2) or len(set(metrics)) < len(metrics) or metrics[0] == COST:
+        text = (
+            f"found {', '.join(metrics) or 'none'}; allowed: one metric, or two for a front, cost not first"
+        )
+        yield Problem(("search", "metrics"), text)
+    known = [COST, *known_metrics(modules)]
+    for i, name in enumerate(metrics):
+        if name not in known:
+            text = f"{found(name)}; allowed: {COST}, or a metric of the index, as wait_time_mean"
+            yield Problem(("search", "metrics", i), text + did_you_mean(name, known))
+        elif higher_is_better(name):
+            text = f"{found(name)}, of which more is better; allowed: of which less is better"
+            yield Problem(("search", "metrics", i), text)
 
 
 def _trim(keys: StudyKeys) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, Module, NodeChoice, NodeSet, choices_among
 
@@ -102,8 +103,9 @@ class System:
     def from_yaml(cls, path: str | Path) -> System:
         """Read a system file. Raises ConfigError with every problem, each with its line."""
         file = read_yaml(path)
-        keys, problems = check_keys(SystemKeys, file.data)
-        problems.extend(contradictions(file.data))
+        data, problems = with_node_counts(file.data)
+        keys, more = check_keys(SystemKeys, data)
+        problems.extend((*more, *contradictions(data)))
         if problems or keys is None:
             raise file.error(problems)
         return _system_of(keys, file.path.stem)
@@ -250,8 +252,9 @@ def is_slurm_conf(path: str | Path) -> bool:
 
 
 def _checked_keys(data: dict[str, Any], source: str) -> SystemKeys:
-    keys, problems = check_keys(SystemKeys, data)
-    problems.extend(contradictions(data))
+    data, problems = with_node_counts(data)
+    keys, more = check_keys(SystemKeys, data)
+    problems.extend((*more, *contradictions(data)))
     if problems or keys is None:
         raise ConfigError(listed(f"{source}: {problem}" for problem in problems))
     return keys

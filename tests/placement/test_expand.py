@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import System, Workload, read_trace
+from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.placement.single import Placer
 from scheduler_sim.placement.table import Placements, expand, joined
@@ -126,6 +127,62 @@ def test_one_by_one_is_all_at_once(case: tuple[System, list[dict[str, Any]]], on
         assert table.rigid == all(
             placer.place({name: field.default for name, field in FIELDS.items()} | job).rigid for job in jobs
         )
+
+
+@st.composite
+def models(draw: st.DrawFn, system: System) -> dict[str, Any]:
+    """Return types of application with ratios for some modules, and conversions between some."""
+    names = [module.name for module in system.modules]
+    ratio = st.sampled_from([0.3, 0.5, 1, 2.25, 19])
+    types = [
+        {
+            "name": f"t{i}",
+            "percent": 50,
+            "ratios": {name: draw(ratio) for name in names if name == names[0] or draw(st.booleans())},
+        }
+        for i in range(2)
+    ]
+    pairs = [(one, other) for one in names for other in names if one != other and draw(st.booleans())]
+    return {
+        "applications": {
+            "reference": names[0],
+            "below_one": draw(st.sampled_from(["slower", "speed"])),
+            "modules": draw(st.sampled_from(["trace", "fastest_first"])),
+            "types": types,
+        },
+        "conversions": [
+            {
+                "origin": one,
+                "to": other,
+                "nodes": draw(st.sampled_from([0.5, 1, 2])),
+                "time": draw(st.sampled_from([0.25, 1, 3.21])),
+                **({"time_of_one_node": 1.605} if draw(st.booleans()) else {}),
+            }
+            for one, other in pairs
+        ],
+    }
+
+
+@settings(max_examples=60)
+@given(traces(), st.booleans(), st.data())
+def test_one_by_one_is_all_at_once_with_models(case, only_first: bool, data) -> None:
+    """Types of some components are named, of the others drawn by their numbers."""
+    system, jobs = case
+    chosen = Models.of(**data.draw(models(system)))
+    apps = [data.draw(st.sampled_from(["", "", "t0", "2"])) for _ in jobs]
+    workload = workload_of(jobs).replace(app=apps) if jobs else workload_of(jobs)
+    table = expand(workload, system, only_first=only_first, models=chosen, seed=5)
+    placer = Placer(system, only_first=only_first, models=chosen, seed=5)
+    for i, job in enumerate(jobs):
+        asked = {name: field.default for name, field in FIELDS.items()} | job | {"app": apps[i]}
+        single = placer.place(asked | {"component_id": i + 1})
+        assert [tuple(way)[:6] for way in single.ways] == ways_of(table, i)
+        assert (single.tier, single.limit, single.nodes) == (
+            table.tier[i],
+            table.asked_limit[i],
+            table.asked_nodes[i],
+        )
+        assert single.held == table.held[i]
 
 
 @settings(max_examples=80)

@@ -163,7 +163,7 @@ def test_policy_functions_count_by_their_source(tmp_path):
         ({"workloads": {"a": {"trase": "x"}}}, "trace or recipe"),
         ({"workloads": ["missing.swf"]}, "missing.swf"),
         ({"workloads": {"a": {"recipe": RECIPE, "scenario": "HET"}}}, "without workflows"),
-        ({"parameters": {"polcy.depth": [1]}}, "allowed: policy.KEY, system.KEY or recipe.KEY"),
+        ({"parameters": {"polcy.depth": [1]}}, "allowed: policy.KEY, system.KEY, recipe.KEY or models.KEY"),
         ({"parameters": {"policy.dept": [1]}}, "dept"),
         ({"parameters": {"policy.depth": [1, 1]}}, "different values"),
         ({"parameters": {"system.modules.GPU.nodes": [1]}}, "allowed: cluster"),

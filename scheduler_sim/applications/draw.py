@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from scheduler_sim.generation.single import Streams
-
 Draw = Literal["hash", "sequence", "quota"]
+DRAWS: tuple[Draw, ...] = ("hash", "sequence", "quota")
+Streams = Callable[[str], np.random.Generator]
 _ODD = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 

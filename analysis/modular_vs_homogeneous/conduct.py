@@ -1,0 +1,182 @@
+"""All runs of the study: seeds on one or two processes, the same table on either."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pandas as pd
+
+from analysis.modular_vs_homogeneous.cases import (
+    BOTH,
+    JOBS,
+    LOADS,
+    MAIN_POLICY,
+    PART_LOADS,
+    PART_MAIN,
+    PART_WORKLOADS,
+    POLICIES,
+    WORKLOADS,
+    Case,
+    cases,
+    recipe,
+    system_of,
+)
+from scheduler_sim import Recipe, Result, Workload, __version__, generate, simulate
+from scheduler_sim.errors import SchedulerSimError
+
+MOST_WORKERS = 2
+RUNS, SETUP = "runs.csv", "setup.json"
+FACTORS = ("part", "level", "policy", "system", "reading", "strategy", "seed")
+DIGITS = "%.5g"
+HOUR = 3600.0
+
+MEASURES = {
+    "wait_h": "mean wait (h)",
+    "wait_median_h": "median wait (h)",
+    "wait_p90_h": "90th percentile of the waits (h)",
+    "response_h": "mean response (h)",
+    "completion_h": "completion time, first submission to last end (h)",
+    "run_h": "mean run time (h)",
+    "busy": "use of the busiest module while jobs are submitted and run (%)",
+}
+"""What each column of ``runs.csv`` holds, after those that name a run."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is run: ``seeds`` of D2.3's workload, ``seeds_beyond`` of others; ``jobs`` a trace."""
+
+    seeds: int = 100
+    seeds_beyond: int = 20
+    jobs: int = JOBS
+    policies: tuple[str, ...] = POLICIES
+
+    def simulations(self) -> tuple[int, int]:
+        """Count them: of D2.3's workload, and beyond."""
+        main = sum(len(cases(policy)) for policy in self.policies)
+        others = len(LOADS) + len(WORKLOADS)
+        return self.seeds * main, self.seeds_beyond * others * len(cases(MAIN_POLICY))
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """The runs, one row each, and what was run by which version."""
+
+    runs: pd.DataFrame
+    setup: Setup
+    version: str
+
+    def part(self, name: str, policy: str = MAIN_POLICY, reading: str | None = None) -> pd.DataFrame:
+        """Return the runs of a part under a policy, in one reading of ratios below 1, or in all."""
+        runs = self.runs[(self.runs["part"] == name) & (self.runs["policy"] == policy)]
+        return runs if reading is None else runs[runs["reading"].isin((reading, BOTH))]
+
+
+def conduct(
+    setup: Setup, workers: int = 1, progress: Callable[[int, int], None] | None = None
+) -> pd.DataFrame:
+    """Run everything, seed by seed; one row a run: ``FACTORS`` and ``MEASURES``."""
+    rows: list[dict[str, Any]] = []
+    total = max(setup.seeds, setup.seeds_beyond)
+    for number, found in enumerate(_mapped(partial(run_seed, setup), range(1, total + 1), workers), start=1):
+        rows += found
+        if progress is not None:
+            progress(number, total)
+    runs = pd.DataFrame(rows)
+    order = runs.groupby([*FACTORS[:-1]], sort=False).ngroup()
+    return runs.assign(order=order).sort_values(["order", "seed"], kind="stable").drop(columns="order")
+
+
+def run_seed(setup: Setup, seed: int) -> list[dict[str, Any]]:
+    """Run every case with one seed, nothing through files."""
+    rows: list[dict[str, Any]] = []
+    if seed <= setup.seeds:
+        chosen = [case for policy in setup.policies for case in cases(policy)]
+        rows += _runs(PART_MAIN, "", recipe(setup.jobs), chosen, seed)
+    if seed <= setup.seeds_beyond:
+        for load in LOADS:
+            rows += _runs(PART_LOADS, f"{load}", recipe(setup.jobs, load=load), cases(MAIN_POLICY), seed)
+        for name in WORKLOADS:
+            law = recipe(setup.jobs, workload=name)
+            rows += _runs(PART_WORKLOADS, name, law, cases(MAIN_POLICY), seed)
+    return rows
+
+
+def _runs(part: str, level: str, law: Recipe, chosen: Sequence[Case], seed: int) -> Iterator[dict[str, Any]]:
+    base = generate(law, seed=seed)
+    for case in chosen:
+        factors = (part, level, case.policy, case.system, case.reading, case.strategy, seed)
+        yield {**dict(zip(FACTORS, factors, strict=True)), **measured(run_case(case, base))}
+
+
+def run_case(case: Case, base: Workload) -> Result:
+    """Simulate a case. Raises SchedulerSimError if it rejects a job, as all are to run everywhere."""
+    result = simulate(
+        system_of(case.system), case.workload(base), case.policy_with_strategy(), models=case.models()
+    )
+    if result.metrics["counts"]["rejected"]:
+        raise SchedulerSimError(f"{case.system} rejects jobs that others run")
+    return result
+
+
+def measured(result: Result) -> dict[str, float]:
+    """Return ``MEASURES`` of a run."""
+    metrics = result.metrics
+    wait, response, used = (metrics[name] for name in ("wait_time", "response_time", "utilization"))
+    return {
+        "wait_h": wait["mean"] / HOUR,
+        "wait_median_h": wait["median"] / HOUR,
+        "wait_p90_h": wait["p90"] / HOUR,
+        "response_h": response["mean"] / HOUR,
+        "completion_h": metrics["makespan"] / HOUR,
+        "run_h": (response["mean"] - wait["mean"]) / HOUR,
+        "busy": 100 * max(share for name, share in used.items() if name != "total"),
+    }
+
+
+def _mapped(task: Callable[[int], Any], seeds: Sequence[int], workers: int) -> Iterator[Any]:
+    """Carry out the task for each seed, in their order, on at most ``MOST_WORKERS`` processes."""
+    if min(workers, MOST_WORKERS) < 2:
+        yield from map(task, seeds)
+        return
+    with get_context("spawn").Pool(MOST_WORKERS) as pool:
+        yield from pool.imap(task, seeds)
+
+
+def timed(setup: Setup, policy: str, workers: int = MOST_WORKERS) -> tuple[int, float]:
+    """Return simulations and seconds of the four systems with all seeds, as D2.3 has them."""
+    begin = perf_counter()
+    list(_mapped(partial(_four, setup.jobs, policy), range(1, setup.seeds + 1), workers))
+    return 4 * setup.seeds, perf_counter() - begin
+
+
+def _four(jobs: int, policy: str, seed: int) -> None:
+    base = generate(recipe(jobs), seed=seed)
+    systems = {case.system: case for case in reversed(cases(policy)) if case.strategy == "preferred"}
+    for case in systems.values():
+        measured(run_case(case, base))
+
+
+def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:
+    """Write the runs and what they are, so that :func:`load` gives the same anywhere."""
+    folder.mkdir(parents=True, exist_ok=True)
+    runs.to_csv(folder / RUNS, index=False, float_format=DIGITS, lineterminator="\n")
+    document = {"version": __version__, **setup.__dict__}
+    (folder / SETUP).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> Conducted:
+    """Read what :func:`save` wrote."""
+    document = json.loads((folder / SETUP).read_text(encoding="utf-8"))
+    version = document.pop("version")
+    document["policies"] = tuple(document["policies"])
+    texts = dict.fromkeys(FACTORS[:-1], str)
+    runs = pd.read_csv(folder / RUNS, dtype=texts, keep_default_na=False)
+    return Conducted(runs, Setup(**document), version)

@@ -1,0 +1,129 @@
+"""The keys of a models file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from scheduler_sim.applications.draw import DRAWS
+from scheduler_sim.config.keys import Keys
+from scheduler_sim.config.problem import Location, Problem, found, one_of
+from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, choice
+
+OWN = "own"
+TRACE, FASTEST_FIRST = "trace", "fastest_first"
+SLOWER, SPEED = "slower", "speed"
+
+
+class TypeKeys(Keys):
+    """One type of application."""
+
+    name: Name = Field(description="what the application column of a trace calls it; its number does, too")
+    percent: Percent | None = Field(
+        default=None,
+        description="of the jobs that name no type; none of the types has one: all jobs name theirs",
+    )
+    ratios: dict[Name, Positive] = Field(
+        description="speed on each module against the one whose ratio is 1; it cannot run on others"
+    )
+
+
+class TypesKeys(Keys):
+    """Types of application and their ratios on the modules."""
+
+    reference: Name = Field(
+        default=OWN,
+        description="module that the trace's run times and time limits are of; own: the first that a"
+        " component asks for",
+    )
+    below_one: Annotated[str, choice(SLOWER, SPEED)] = Field(
+        default=SLOWER,
+        description="what a ratio q below 1 says. slower: q times slower, 1 + q times as long; speed: 1/q"
+        " times as long. From 1 on it is 1/q in either",
+    )
+    modules: Annotated[str, choice(TRACE, FASTEST_FIRST)] = Field(
+        default=TRACE,
+        description="trace: the partitions that it names, in its order; fastest_first: all modules that the"
+        " type has a ratio for, the shortest run time first",
+    )
+    draw: Annotated[str, choice(*DRAWS)] = Field(
+        default="hash",
+        description="how jobs that name no type get one. hash of the component's number: it stays whatever"
+        " else changes; sequence: random, in the order of the trace; quota: exactly the shares, in random"
+        " order",
+    )
+    named: Flag = Field(default=True, description="whether the application that a trace names is its type")
+    types: list[TypeKeys] = Field(description="the types; their percentages sum to 100")
+
+
+class ConversionKeys(Keys):
+    """How a request changes from the first module that a component asks for to another one."""
+
+    origin: Name = Field(description="the module the request is of")
+    to: Name = Field(description="the module it is converted for")
+    nodes: Positive = Field(default=1.0, description="times the nodes, rounded down, at least one")
+    time: Positive = Field(default=1.0, description="times the run time and time limit, besides any ratio")
+    time_of_one_node: Positive | None = Field(
+        default=None, description="instead of time, for requests of one node; by default the same"
+    )
+
+
+class ModelsKeys(Keys):
+    """The whole file."""
+
+    name: Title = Field(default="", description="what reports call the models; by default the file's name")
+    description: Text = Field(default="", description="a sentence for people")
+    applications: TypesKeys | None = Field(default=None, description="run times by type and module")
+    conversions: list[ConversionKeys] = Field(
+        default=[], description="requests by module; a pair that is not listed asks for the same"
+    )
+
+
+def contradictions(keys: ModelsKeys) -> Iterator[Problem]:
+    """Check what no single key can tell."""
+    if keys.applications is not None:
+        yield from _types(keys.applications)
+    pairs = [(one.origin.lower(), one.to.lower()) for one in keys.conversions]
+    for i, (origin, to) in enumerate(pairs):
+        where: Location = ("conversions", i)
+        if origin == to:
+            yield Problem(where, f"found {keys.conversions[i].to!r} twice; allowed: two different modules")
+        elif (origin, to) in pairs[:i]:
+            yield Problem(where, "found a second conversion of this pair; allowed: one")
+
+
+def _types(keys: TypesKeys) -> Iterator[Problem]:
+    above: Location = ("applications",)
+    if not keys.types:
+        yield Problem((*above, "types"), "found an empty list; allowed: at least one type")
+    if keys.modules == FASTEST_FIRST and keys.reference.lower() == OWN:
+        text = "found 'own' with modules: fastest_first, which does not look at the trace's partitions"
+        yield Problem((*above, "reference"), f"{text}; allowed: the name of a module")
+    seen: list[str] = []
+    for i, one in enumerate(keys.types):
+        where: Location = (*above, "types", i)
+        if one.name.lower() in seen:
+            yield Problem((*where, "name"), f"{found(one.name)} again; allowed: each type once")
+        seen.append(one.name.lower())
+        yield from _ratios(one.ratios, keys.reference, (*where, "ratios"))
+    percents = [one.percent for one in keys.types]
+    given = [percent for percent in percents if percent is not None]
+    if given and (len(given) < len(percents) or abs(sum(given) - 100) > 1e-6):
+        text = f"found percentages that sum to {sum(given):g}"
+        if len(given) < len(percents):
+            text = f"found {len(given)} types with a percentage and {len(percents) - len(given)} without"
+        yield Problem((*above, "types"), f"{text}; allowed: a sum of 100, or no percentages at all")
+
+
+def _ratios(ratios: dict[str, Any], reference: str, where: Location) -> Iterator[Problem]:
+    modules = [name.lower() for name in ratios]
+    for name in ratios:
+        if modules.count(name.lower()) > 1:
+            yield Problem(
+                (*where, name), "found the module twice; allowed: names that differ in more than case"
+            )
+    if reference.lower() != OWN and reference.lower() not in modules:
+        text = f"found none for {reference}, the reference; {one_of(list(ratios), reference)}"
+        yield Problem(where, f"{text}, or another reference")

@@ -1,0 +1,55 @@
+"""The reference page on models files."""
+
+from __future__ import annotations
+
+from scheduler_sim.applications.keys import ModelsKeys
+from scheduler_sim.config.page import tables
+
+_INTRODUCTION = """\
+# Models: run times and requests by module
+
+<!-- Rendered from the keys by `python -m scheduler_sim.applications.keys_page`. -->
+
+A models file says how long a component runs on each module, and what it asks for there:
+
+```yaml
+applications:
+  reference: CM
+  types:
+    - {name: solver, percent: 60, ratios: {CM: 1, ESB: 4}}
+    - {name: legacy, percent: 40, ratios: {CM: 1}}
+```
+
+A solver that runs 100 s on CM runs 25 s on ESB; legacy codes do not run there. It is given to `run
+--models FILE`, to `simulate(..., models=...)`, and as `models` in a [study file](study.md).
+`configs/models/` has the types of DEEP-EST and the conversions of its simulator. Without models every
+module takes as long as the trace says.
+
+- **Whose type is what**: the application that the trace names (a type's name, or its number from 1), else
+  drawn. A name that is no type is an error, unless `named: false`.
+- **Times**: run time and time limit are multiplied, and rounded up to whole seconds. On the module of the
+  trace they stay as they are. A time limit that the trace does not give is the partition's, as it is,
+  else the run time there.
+- **Ratios below 1**: Table 7 of DEEP-EST deliverable D2.3 has 0.5 for a code that is "0.5 time slower".
+  `slower` takes it at its word: 1.5 times as long; it is the default, as the table's own text has it, and
+  as the only reading under which the deliverable's ESB system waits less than its DAM system at the load
+  of its workload. `speed` takes it as a speed: twice as long. Under `slower` 1.01 is 0.99 times as long
+  and 0.99 is 1.99 times. [The study](../../analysis/modular_vs_homogeneous.md) has both.
+- **Nodes**: conversions change how many nodes a request has on another module, and its times once more.
+- **Where it runs**: in one of the partitions that the trace names, or, with `modules: fastest_first`,
+  that lead to a module its type has a ratio for. [Strategies](policy.md) choose among them. It never runs
+  where its type has no ratio: one without any other place is REJECTED (`application`).
+- Time limits do not change during a run with models: `update(time_limit=...)` and `extend_job: grant` are
+  errors.
+"""
+
+
+def keys_page() -> str:
+    """Return the page: one table for each mapping, the whole file first."""
+    return f"{_INTRODUCTION}\n{tables(ModelsKeys)}"
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(keys_page())

@@ -1,0 +1,209 @@
+"""The models of a simulation: how long a component runs on each module, and what it asks for there."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.applications.draw import Applications, Draw
+from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
+from scheduler_sim.config.keys import check_keys
+from scheduler_sim.config.problem import found, listed, one_of
+from scheduler_sim.config.yaml_file import read_yaml
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.streams import stream
+
+Ints = NDArray[np.int64]
+
+NO_TYPE = -1
+"""Of a component where the models have no types of application."""
+
+
+class Conversion(NamedTuple):
+    """How a request changes on another module: times so many nodes, times so much time."""
+
+    nodes: float = 1.0
+    time: float = 1.0
+    time_of_one_node: float = 1.0
+
+
+UNCHANGED = Conversion()
+
+
+@dataclass(frozen=True)
+class Models:
+    """Checked models. Build them with :meth:`from_yaml`, or with :meth:`of` from the same keys.
+
+    Attributes
+    ----------
+    name : what reports call them.
+    keys : as they were checked.
+    """
+
+    name: str
+    keys: ModelsKeys
+    file: Path | None = field(default=None, compare=False)
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> Models:
+        """Read a models file. Raises ConfigError with every problem, each with its line."""
+        file = read_yaml(path)
+        keys, problems = check_keys(ModelsKeys, file.data)
+        problems = problems or (list(contradictions(keys)) if keys is not None else [])
+        if keys is None or problems:
+            raise file.error(problems)
+        return cls(keys.name or file.path.stem, keys, file.path)
+
+    @classmethod
+    def of(cls, **keys: Any) -> Models:
+        """Build models from the keys of a models file. Raises ConfigError with every problem."""
+        checked, problems = check_keys(ModelsKeys, keys)
+        problems = problems or (list(contradictions(checked)) if checked is not None else [])
+        if checked is None or problems:
+            raise ConfigError(listed(f"models: {problem}" for problem in problems))
+        return cls(checked.name or "models", checked)
+
+    @classmethod
+    def resolve(cls, models: Models | str | Path | Mapping[str, Any] | None) -> Models | None:
+        """Return the models that are meant: models themselves, a file, or keys and values."""
+        if models is None or isinstance(models, Models):
+            return models
+        return cls.of(**models) if isinstance(models, Mapping) else cls.from_yaml(models)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys of a models file, defaults filled in."""
+        return copy.deepcopy(self.keys.model_dump())
+
+    # -- types of application --------------------------------------------------------
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """Names of the types of application, in the order of their numbers; none without types."""
+        types = self.keys.applications
+        return tuple(one.name for one in types.types) if types else ()
+
+    def named_type(self, application: str) -> int:
+        """Return the type that a trace's application names, ``NO_TYPE`` if it names none.
+
+        Raises InputError for an application that is none of the types.
+        """
+        types = self.keys.applications
+        if types is None or not types.named or not application:
+            return NO_TYPE
+        by_name = {name.lower(): number for number, name in enumerate(self.type_names)}
+        numbered = {str(number + 1): number for number in by_name.values()}
+        found_type = by_name.get(application.lower(), numbered.get(application))
+        if found_type is None:
+            allowed = one_of([*self.type_names, *numbered], application)
+            raise InputError(f"no such type of application in models {self.name}; {allowed}, or named: false")
+        return found_type
+
+    def drawn_types(self, number: Ints, seed: int) -> Ints:
+        """Draw types for components that name none.
+
+        Parameters
+        ----------
+        number : int64[n], of each component, in the order of the trace.
+
+        Returns
+        -------
+        int64[n]; the same for the same seed, by ``hash`` also for any selection of the components.
+
+        Raises
+        ------
+        InputError : the types have no percentages.
+        """
+        types = self.keys.applications
+        if types is None or not len(number):
+            return np.full(len(number), NO_TYPE, dtype=np.int64)
+        percents = tuple(one.percent for one in types.types if one.percent is not None)
+        if not percents:
+            raise InputError(
+                f"names no type of application, and models {self.name} have no percentages;"
+                f" allowed: {', '.join(self.type_names)}"
+            )
+        key = int.from_bytes(stream(seed, "models/application key").bytes(8), "big")
+        drawn = Applications(self.type_names, percents, cast(Draw, types.draw)).types(
+            np.zeros(len(number), dtype=np.int64),
+            number,
+            key,
+            lambda purpose: stream(seed, f"models/{purpose}"),
+        )
+        return drawn.astype(np.int64)
+
+    @property
+    def draws_one_by_one(self) -> bool:
+        """Whether the type of a component depends on nothing but itself."""
+        types = self.keys.applications
+        return types is None or types.draw == "hash"
+
+    # -- modules -----------------------------------------------------------------------
+
+    @property
+    def chooses_modules(self) -> bool:
+        """Whether the type of a component says where it may run, and not the trace."""
+        types = self.keys.applications
+        return types is not None and types.modules == FASTEST_FIRST
+
+    def origin(self, asked: str) -> str:
+        """Return the module whose run times the trace has, for a component that first asks for ``asked``."""
+        types = self.keys.applications
+        return asked if types is None or types.reference.lower() == OWN else types.reference
+
+    def time_ratio(self, type_number: int, module: str, origin: str) -> float:
+        """Return run time on a module / run time on the module of origin; NaN where it cannot run.
+
+        Raises InputError if the type has no ratio for the origin, where the trace says that it ran.
+        """
+        types = self.keys.applications
+        if types is None or type_number == NO_TYPE:
+            return 1.0
+        kind = types.types[type_number]
+        times = {
+            name.lower(): relative_time(ratio, types.below_one == SPEED)
+            for name, ratio in kind.ratios.items()
+        }
+        if origin.lower() not in times:
+            raise InputError(
+                f"{found(origin)} as the module of the trace's run times, for which type {kind.name} of"
+                f" models {self.name} has no ratio; {one_of(list(kind.ratios), origin)}"
+            )
+        return times.get(module.lower(), np.nan) / times[origin.lower()]
+
+    def conversion(self, origin: str, module: str) -> Conversion:
+        """Return how a request changes between two modules."""
+        for one in self.keys.conversions:
+            if (one.origin.lower(), one.to.lower()) == (origin.lower(), module.lower()):
+                alone = one.time if one.time_of_one_node is None else one.time_of_one_node
+                return Conversion(one.nodes, one.time, alone)
+        return UNCHANGED
+
+
+def relative_time(ratio: float, is_speed: bool) -> float:
+    """Return the run time that a ratio of D2.3's Table 7 stands for, against that of ratio 1.
+
+    From 1 on the ratio is a speed: 1/q. Below 1, ``is_speed``: 1/q, too; else "q times slower": 1 + q.
+    """
+    return 1.0 / ratio if ratio >= 1 or is_speed else 1.0 + ratio
+
+
+def scaled(seconds: Ints, factor: NDArray[np.float64]) -> Ints:
+    """Multiply times (s), rounded up to whole seconds; by 1 they stay as they are."""
+    return np.ceil(np.round(seconds * factor, 6)).astype(np.int64)
+
+
+def converted_nodes(nodes: Ints, factor: NDArray[np.float64]) -> Ints:
+    """Multiply nodes, rounded down, at least one."""
+    return np.maximum(np.floor(np.round(nodes * factor, 6)), 1).astype(np.int64)
+
+
+def names_in_order(names: Sequence[str], times: Sequence[float]) -> list[str]:
+    """Sort names by time, the shortest first, ties as they come; NaN is left out."""
+    able = [i for i, time in enumerate(times) if not np.isnan(time)]
+    return [names[i] for i in sorted(able, key=lambda i: times[i])]
