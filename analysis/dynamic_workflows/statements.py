@@ -124,7 +124,7 @@ TINY = (
 CPU_TIME = (
     "D2.3 does not define its CPU time. Of the node-seconds of *all* jobs it would be {of_all} here; the time"
     " really saved by overlapping is {saved} of the workflows' run times. That their scheduler looks at the"
-    " queue at intervals, and at some of its jobs only, is not the reason: see Slurm's schedulers below"
+    " queue at intervals, and at some of its jobs only, is not the reason: see what Slurm's schedulers make"
 )
 
 STATEMENTS = (

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from scheduler_sim.engine.crew import starts_with_others
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.advance import held_idle
 from scheduler_sim.engine.state import COMPLEX, HEAD, MODULES, NOW, QUEUE, ROWS, TAIL, Core
+
+HELD_COLUMN = 6
 
 
 @part
@@ -47,15 +50,18 @@ def _account_free(core: Core, module: int) -> None:
 
 @part
 def _write_row(core: Core, module: int) -> None:
-    it = core.pool[module]
+    it, held = core.pool[module], 0
+    if core.timeline.shape[1] > HELD_COLUMN:
+        held = held_idle(core, module)
     if (
-        it.written_busy == it.busy
+        it.written_held == held
+        and it.written_busy == it.busy
         and it.written_down == it.down
         and it.written_queued == it.queued
         and it.written_nodes == it.queued_nodes
     ):
         return
-    it.written_busy, it.written_down = it.busy, it.down
+    it.written_busy, it.written_down, it.written_held = it.busy, it.down, held
     it.written_queued, it.written_nodes = it.queued, it.queued_nodes
     row = core.clock[ROWS]
     core.clock[ROWS] = row + 1
@@ -65,6 +71,8 @@ def _write_row(core: Core, module: int) -> None:
     core.timeline[row, 3] = it.down
     core.timeline[row, 4] = it.queued
     core.timeline[row, 5] = it.queued_nodes
+    if core.timeline.shape[1] > HELD_COLUMN:
+        core.timeline[row, HELD_COLUMN] = held
 
 
 @part

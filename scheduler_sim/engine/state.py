@@ -215,10 +215,12 @@ POOL = np.dtype(
         ("written_down", "i8"),
         ("written_queued", "i8"),
         ("written_nodes", "i8"),
+        ("written_held", "i8"),
     ]
 )
 
 TIMELINE_COLUMNS = ("time", "module", "busy", "down", "queued", "queued_nodes")
+"""... and ``held``, where nodes can be held idle for somebody."""
 
 
 class Core(NamedTuple):
@@ -238,7 +240,7 @@ class Core(NamedTuple):
     release: Table  # RELEASE [k, r]: what runs, by planned end
     profile: Table  # STEP [k, q]: free from one time to the next
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
-    timeline: Ints  # [rows, 6], see TIMELINE_COLUMNS
+    timeline: Ints  # [rows, 6 or 7], see TIMELINE_COLUMNS
     unit: Table  # UNIT
     crew: Ints  # members of the units, by offset and trace order
     rect: Table  # RECT
@@ -351,7 +353,7 @@ def blank(sizes: Sizes) -> Core:
         release=room(RELEASE, pools, sizes.releases),
         profile=room(STEP, pools, sizes.profile),
         short=np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
-        timeline=np.empty((sizes.timeline, len(TIMELINE_COLUMNS)), dtype=np.int64),
+        timeline=np.empty((sizes.timeline, len(TIMELINE_COLUMNS) + (units.booked > 0)), dtype=np.int64),
         unit=table(UNIT, units.units),
         crew=np.zeros(units.crew, dtype=np.int64),
         rect=table(RECT, units.rects),
@@ -398,7 +400,7 @@ def blank(sizes: Sizes) -> Core:
         core.member[name] = -1
     core.unit["start"] = -1
     core.pool["front"] = -1
-    for name in ("written_busy", "written_down", "written_queued", "written_nodes"):
+    for name in ("written_busy", "written_down", "written_queued", "written_nodes", "written_held"):
         core.pool[name] = -1
     core.pool["release_head"] = core.pool["release_tail"] = sizes.releases // 2
     return core

@@ -110,7 +110,10 @@ def _of_its_job(result: Result, facts: dict[str, Any]) -> tuple[str, ...]:
         return ()
     text = f"It is one of {count:,} components of job {job}, which start together, once all have nodes"
     if slurm:
-        return (f"{text}; only the backfill scheduler starts them.",)
+        return (
+            f"{text}; only the backfill scheduler starts them, or reserves nodes for all if some have a"
+            " delay.",
+        )
     return (
         f"{text}. One with a delay gets an appointment when they do, and is eligible when that comes; one"
         " that waits for another of its own job starts by itself.",

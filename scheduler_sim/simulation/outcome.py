@@ -94,12 +94,12 @@ def timeline_table(core: Core, system: System) -> pd.DataFrame:
         time = np.concatenate((time, total_time))[place]
         values = np.concatenate((values, total))[place].T
         code = np.concatenate((module, np.full(len(total_time), modules)))[place]
-    busy, down, queued, queued_nodes = (np.ascontiguousarray(row) for row in values)
+    busy, down, queued, queued_nodes, *held = (np.ascontiguousarray(row) for row in values)
     columns = {
         "time": time,
         "module": _named(code, [*(m.name for m in system.modules), TOTAL]),
         "nodes_busy": busy,
-        "nodes_reserved_idle": np.zeros(len(time), dtype=np.int64),
+        "nodes_reserved_idle": held[0] if held else np.zeros(len(time), dtype=np.int64),
         "nodes_down": down,
         "queue_components": queued,
         "queue_nodes": queued_nodes,

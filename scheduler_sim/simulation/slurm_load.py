@@ -105,6 +105,7 @@ def _write_rules(core: Core, keys: SlurmKeys, system: System) -> None:
     slurm[at.GROUPED] = keys.grouped_ends and keys.SelectType != "select/linear"
     slurm[at.ALIGNED] = keys.version != "19.05"
     slurm[at.AT_END] = keys.version == "19.05" and not keys.defer
+    slurm[at.LONGEST] = keys.clock == "simulator"
     slurm[at.BACKFILL_FIRST] = keys.looks_first == "backfill"
     if keys.clock == "simulator":
         slurm[at.BF_INTERVAL] += 1

@@ -68,6 +68,9 @@ def test_each_component_starts_in_a_pass_in_its_reservation(fixed: bool) -> None
     assert eligible == [0, 70]
     assert start == [20, 70]
     assert end == [50, 100]
+    of_a = run.timeline[run.timeline["module"] == "A"]
+    assert of_a["time"].tolist() == [0, 10, 20, 50]
+    assert of_a["nodes_reserved_idle"].tolist() == [0, 1, 0, 0]
 
 
 def test_a_delay_counts_in_minutes_from_the_pass_that_made_the_reservations() -> None:
@@ -150,10 +153,20 @@ def test_before_that_one_takes_all_along() -> None:
 
 
 def test_those_of_one_delay_are_a_heterogeneous_job() -> None:
-    """V on B and Y on A start together, in a backfill pass, and Y ends with the script on V."""
-    start, end = told(simulation([U, V, (1, 0, "A", 1, 10, 1, 60)]).run(), "start_time", "end_time")
+    """V on B and Y on A start together, in a backfill pass, and end with the longer of them."""
+    start, end = told(simulation([U, V, (1, 0, "A", 1, 40, 1, 60)]).run(), "start_time", "end_time")
     assert start == [20, 70, 70]
-    assert end == [50, 100, 100]
+    assert end == [50, 110, 110]
+
+
+@pytest.mark.parametrize(("limits", "ends"), [((1, 1), [50, 50]), ((1, 2), [70, 80])])
+def test_on_that_simulator_s_clock_a_heterogeneous_job_ends_with_its_longest(
+    limits: tuple[int, int], ends: list[int]
+) -> None:
+    """Both start at 10. With a minute each, 40 s; with 30 s and 70 s the first is killed at its minute."""
+    runs = (30, 40) if limits == (1, 1) else (30, 70)
+    jobs = [(1, 0, "A", 1, runs[0], limits[0], 0), (1, 0, "B", 1, runs[1], limits[1], 0)]
+    assert told(simulation(jobs).run(), "start_time", "end_time") == [[10, 10], ends]
 
 
 def test_a_dynamic_tie_makes_the_same_of_two_jobs() -> None:

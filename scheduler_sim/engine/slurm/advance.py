@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from scheduler_sim.engine.appointments import expect, forget_appointment
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import NONE, Bits, clear, copy, count, keep_common
+from scheduler_sim.engine.slurm.bits import NONE, Bits, clear, copy, count, keep_common, ones_in
 from scheduler_sim.engine.slurm.slots import AVAILABLE, IDLE, KILL_WAIT, PICKED
-from scheduler_sim.engine.state import APPOINTMENTS, EXPECTED, NOW, RUNNING, UNITS, Core
+from scheduler_sim.engine.state import APPOINTMENTS, EXPECTED, NOW, RUNNING, UNITS, WAITING, Core
 
 FIRST_OF_ALL = 1 << 40  # added to its tier: in Slurm's order a reservation comes before all else
 
@@ -60,6 +60,18 @@ def put_reserved(core: Core, row: int, target: Bits) -> None:
     clear(target, it.low, it.high)
     for at in range(core.member[row].booked, core.member[row].booked_last):
         target[core.booked[at].word] = core.booked[at].bits
+
+
+@part
+def held_idle(core: Core, module: int) -> int:
+    """Idle nodes of a module that are held for components whose reservations have begun, but who wait."""
+    total = 0
+    for i in range(core.clock[APPOINTMENTS]):
+        row = core.lists[EXPECTED, i]
+        if core.comp[row].state == WAITING and core.place[core.comp[row].first].module == module:
+            for at in range(core.member[row].booked, core.member[row].booked_last):
+                total += ones_in(core.booked[at].bits & core.sets[IDLE, core.booked[at].word])
+    return total
 
 
 @part

@@ -2,8 +2,8 @@
 
 In a pass each component has its own turn, and is planned no earlier than those of its job that had theirs
 before. After the last turn, a job whose components could all start now does; until then each that could
-holds its nodes in the plan. All end when the script on the first component ends; a component may reach its
-own limit before.
+holds its nodes in the plan. All end when the script on the first component ends, or as in the DEEP-EST
+simulator with the longest; a component may reach its own limit before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scheduler_sim.engine.life import finish
 from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.slurm.bits import copy, take_out
 from scheduler_sim.engine.slurm.nodes import picked_from
-from scheduler_sim.engine.slurm.slots import FREE, IDLE, LAUNCH, PICKED, STARTED
+from scheduler_sim.engine.slurm.slots import FREE, IDLE, LAUNCH, LONGEST, OVER_TIME, PICKED, STARTED
 from scheduler_sim.engine.slurm.start import start_on_picked
 from scheduler_sim.engine.slurm.workflows import book_workflow
 from scheduler_sim.engine.state import BY_LIMIT, HEAD, INF, NOW, QUEUE, RUNNING, TAIL, UNITS, WAITING, Core
@@ -101,16 +101,30 @@ def _picked(core: Core, row: int, source: int) -> bool:
 def _start_job(core: Core, leader: int) -> None:
     unit = core.unit[core.member[leader].unit]
     unit.start = core.clock[NOW]
+    longest = _longest_run(core, leader)
     for i in range(unit.first, unit.last):
         row = core.crew[i]
         placement = core.comp[row].promised
         _picked(core, row, IDLE)
-        if row != leader:  # it ends with the script
+        if core.slurm[LONGEST]:
+            core.way[placement].run = longest
+        elif row != leader:  # it ends with the script
             of_leader = core.place[core.comp[leader].placed]
             core.way[placement].run = of_leader.duration - core.slurm[LAUNCH]
             core.comp[row].fails = core.comp[leader].fails if of_leader.killed != BY_LIMIT else 0
         start_on_picked(core, row, placement, core.slurm[LAUNCH])
     core.slurm[STARTED] += 1
+
+
+@part
+def _longest_run(core: Core, leader: int) -> int:
+    """How long the longest component of a job takes (s), none longer than it may."""
+    unit, longest = core.unit[core.member[leader].unit], 0
+    for i in range(unit.first, unit.last):
+        placement = core.comp[core.crew[i]].promised
+        allowed = core.place[placement].limit + core.slurm[OVER_TIME]
+        longest = max(longest, min(core.way[placement].run, allowed))
+    return longest
 
 
 @part

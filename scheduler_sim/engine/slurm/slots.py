@@ -57,6 +57,7 @@ import numpy as np
     ACCRUE_ALWAYS,
     INCREASE_ONLY,
     ALGORITHM,  # of fair share
+    LONGEST,  # 1 = heterogeneous jobs end with their longest component, not with the first
     CALC_PERIOD,  # s from one computation of the priorities to the next, 0 = never
     STARTS_AT,  # when the daemon started: its timers count from there
     # ... then what the schedulers remember
@@ -96,8 +97,8 @@ import numpy as np
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
-) = range(84)
-SLURM_SLOTS = 84
+) = range(85)
+SLURM_SLOTS = 85
 
 IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 

@@ -78,6 +78,7 @@ def come_for(core: Core, row: int) -> None:
     """Its reservation begins: it is in the queue, before all who have none; without a delay it always was."""
     if core.comp[row].eligible >= 0:
         core.comp[row].state = WAITING
+        core.pool[core.place[core.comp[row].first].module].touched = 1
         core.lists[NEWCOMERS, core.clock[NEW]] = row
         core.clock[NEW] += 1
     else:
