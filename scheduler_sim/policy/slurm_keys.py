@@ -250,8 +250,8 @@ class SlurmKeys(Keys):
     # the daemon, and rules that can be switched off
     clock: Annotated[str, choice("daemon", "simulator")] = Field(
         default="daemon",
-        description="simulator: the clock of the DEEP-EST Slurm simulator, a step each second; heterogeneous jobs "
-        "end with their longest component (ours)",
+        description="simulator: the clock of the DEEP-EST Slurm simulator, a step each second; in it "
+        "heterogeneous jobs end with their longest component (ours)",
     )
     epoch: Seconds = Field(
         default=0,
