@@ -44,6 +44,15 @@ def forget_appointment(core: Core, row: int) -> None:
 
 
 @part
+def is_expected(core: Core, row: int) -> bool:
+    """Whether ``row`` has an appointment, or is late for it."""
+    for i in range(core.clock[APPOINTMENTS]):
+        if core.lists[EXPECTED, i] == row:
+            return True
+    return False
+
+
+@part
 def occupy_appointments(core: Core) -> None:
     """Take what is held out of the profiles; who is late gets the earliest slot beside the others."""
     now = core.clock[NOW]

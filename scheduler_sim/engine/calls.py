@@ -8,9 +8,12 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import changed_by_hand, expect_calls
 from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
 from scheduler_sim.engine.slurm.advance import keeps_its_nodes
+from scheduler_sim.engine.slurm.het_jobs import end_together
 from scheduler_sim.engine.slurm.slots import HOLDING
 from scheduler_sim.engine.slurm.workflows import move_next_reservations
 from scheduler_sim.engine.state import EXTEND, OVERRUN, RUNNING, WF_API, Core
+
+MINUTE = 60  # what Slurm counts limits in
 
 
 @part
@@ -35,6 +38,8 @@ def come_to_pass(core: Core, number: int) -> None:
 def _extend(core: Core, row: int) -> None:
     """Give ``row`` its limit once more, if its nodes stay free for so long beside the appointments."""
     placement, more = core.comp[row].placed, core.member[row].limit
+    if core.slurm[HOLDING]:
+        more += -more % MINUTE
     limit = core.place[placement].limit
     planned = core.comp[row].start + limit
     if _may_stay(core, row, planned, planned + more):
@@ -42,6 +47,8 @@ def _extend(core: Core, row: int) -> None:
         known = core.place[placement].duration - 1
         change_limit(core, placement, limit + more, core.member[row].run, core.rules[OVERRUN])
         plan_end(core, row)
+        if core.slurm[HOLDING]:
+            end_together(core, row)
         expect_calls(core, row, known)
         changed_by_hand(core)
 

@@ -22,12 +22,20 @@ def starts_with_others(core: Core, row: int) -> bool:
 
 
 @part
+def is_complete(core: Core, row: int) -> bool:
+    """Whether all who start with ``row`` wait."""
+    if not is_member(core, row):
+        return True
+    unit = core.unit[core.member[row].unit]
+    for i in range(unit.first, unit.last):
+        if core.comp[core.crew[i]].state != WAITING:
+            return False
+    return True
+
+
+@part
 def leader_of(core: Core, row: int) -> int:
     """Who stands in the queue for ``row``: itself, the leader of its unit; -1 while that is not complete."""
     if not starts_with_others(core, row):
         return row
-    unit = core.unit[core.member[row].unit]
-    for i in range(unit.first, unit.last):
-        if core.comp[core.crew[i]].state != WAITING:
-            return -1
-    return unit.leader
+    return core.unit[core.member[row].unit].leader if is_complete(core, row) else -1

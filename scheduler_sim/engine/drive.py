@@ -39,6 +39,7 @@ from scheduler_sim.engine.state import (
     NEW,
     NEWCOMERS,
     QUEUE,
+    RUNNING,
     TAIL,
     WAITING,
     Core,
@@ -151,7 +152,7 @@ def abandon(core: Core, row: int, state: int) -> None:
         return
     unit = core.unit[core.member[row].unit]
     for i in range(unit.first, unit.last):
-        if core.comp[core.crew[i]].state <= WAITING:
+        if core.comp[core.crew[i]].state < RUNNING:
             _leave(core, core.crew[i], state)
 
 

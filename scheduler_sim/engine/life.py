@@ -59,7 +59,7 @@ from scheduler_sim.engine.state import (
     WAITING,
     Core,
 )
-from scheduler_sim.engine.waiting import count_pending, count_unit, count_waiting, stop_waiting
+from scheduler_sim.engine.waiting import count_pending, count_unit, count_waiting, set_eligible, stop_waiting
 
 
 @part
@@ -121,7 +121,8 @@ def _join_queue(core: Core, row: int) -> None:
         core.comp[row].eligible = -1
         return
     if starts_with_others(core, row):
-        count_unit(core, row, 1, core.clock[NOW])
+        set_eligible(core, row, core.clock[NOW])
+        count_unit(core, row, 1)
     elif is_member(core, row) and core.member[row].offset > 0 and core.member[row].appointment < 0:
         core.comp[row].eligible = -1  # Slurm: in the queue for the sake of its job
     else:
@@ -336,6 +337,8 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     count_pending(core, row, -1)
     if core.comp[row].state != UNSEEN:
         core.comp[row].end = core.clock[NOW]
+    if core.comp[row].eligible > core.clock[NOW]:  # it had an appointment
+        core.comp[row].eligible = -1
     core.comp[row].state = state
     _tell(core, row)
     satisfy_ended(core, row)
@@ -349,6 +352,8 @@ def set_aside(core: Core, row: int) -> None:
     _vanish(core, row)
     core.comp[row].state = HELD
     core.comp[row].eligible = -1
+    if starts_with_others(core, row):
+        set_eligible(core, row, -1)
     core.comp[row].wait_resources = 0
 
 

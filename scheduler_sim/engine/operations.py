@@ -6,6 +6,7 @@ nothing to a component in a state to which it does not apply, as Slurm refuses i
 
 from __future__ import annotations
 
+from scheduler_sim.engine.appointments import is_expected
 from scheduler_sim.engine.crew import leader_of
 from scheduler_sim.engine.dependencies import HOLD, end_hopeless, let_singleton_go, lift
 from scheduler_sim.engine.events import BEGIN, drop_end, push_end
@@ -14,6 +15,7 @@ from scheduler_sim.engine.life import changed_by_hand, revive, set_aside
 from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
+from scheduler_sim.engine.slurm.het_jobs import end_together
 from scheduler_sim.engine.slurm.ranking import give_priority
 from scheduler_sim.engine.slurm.slots import BUILTIN, HOLDING, IN_LIST_ORDER
 from scheduler_sim.engine.state import (
@@ -35,7 +37,7 @@ from scheduler_sim.engine.waiting import count_pending, withdraw
 def hold(core: Core, row: int) -> None:
     """Nothing that has yet to start starts before it is released."""
     core = by_reference(core)
-    if core.comp[row].state <= WAITING and not core.comp[row].held:
+    if core.comp[row].state <= WAITING and not core.comp[row].held and not is_expected(core, row):
         count_pending(core, row, -1)
         core.comp[row].held = 1
         _hold_back(core, row)
@@ -85,6 +87,8 @@ def set_limit(
     it.key, it.second_key = key, second_key
     if it.state == RUNNING:
         plan_end(core, row)
+        if core.slurm[HOLDING]:
+            end_together(core, row)
     _put_back(core, row, waits)
 
 
@@ -128,7 +132,7 @@ def set_begin(core: Core, row: int, time: int) -> None:
     """Policy slurm: not eligible before ``time`` (s)."""
     core = by_reference(core)
     state, now = core.comp[row].state, core.clock[NOW]
-    if state > WAITING:
+    if state > WAITING or is_expected(core, row):
         return
     awaited = core.job[row].begin >= 0 if state == UNSEEN else core.job[row].begin > now
     core.job[row].begin = time

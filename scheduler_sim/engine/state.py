@@ -179,6 +179,7 @@ MEMBER = np.dtype(
         ("limit", "i8"),  # s it asked for
         ("call", "i8"),
         ("call_last", "i8"),
+        ("found", "i8"),  # Slurm: its planned start in this pass, -1 = none
         ("until", "i8"),  # Slurm: end of its advance reservation, 0 = none
         ("booked", "i8"),  # ... whose nodes are in rows booked .. booked_last - 1 of ``booked``
         ("booked_last", "i8"),
@@ -396,7 +397,7 @@ def blank(sizes: Sizes) -> Core:
     for name in ("eligible", "start", "end", "placed", "promised"):
         core.comp[name] = -1
     core.comp["promise"] = INF
-    for name in ("unit", "whole", "group", "appointment"):
+    for name in ("unit", "whole", "group", "appointment", "found"):
         core.member[name] = -1
     core.unit["start"] = -1
     core.pool["front"] = -1

@@ -19,14 +19,21 @@ def count_waiting(core: Core, row: int, placement: int, sign: int) -> None:
 
 
 @part
-def count_unit(core: Core, row: int, sign: int, eligible: int) -> None:
-    """Its unit waits since ``eligible``, or no longer: members that start at once count in their modules."""
+def count_unit(core: Core, row: int, sign: int) -> None:
+    """Its unit waits, or no longer: members that start at once count in their modules."""
     unit = core.unit[core.member[row].unit]
     for i in range(unit.first, unit.last):
         one = core.crew[i]
-        core.comp[one].eligible = eligible
         if core.member[one].offset == 0:
             count_waiting(core, one, core.comp[one].first, sign)
+
+
+@part
+def set_eligible(core: Core, row: int, time: int) -> None:
+    """Since when its unit may start, -1 = not yet."""
+    unit = core.unit[core.member[row].unit]
+    for i in range(unit.first, unit.last):
+        core.comp[core.crew[i]].eligible = time
 
 
 @part
@@ -78,7 +85,7 @@ def stop_waiting(core: Core, row: int) -> None:
     if leader < 0:
         return
     if starts_with_others(core, row):
-        count_unit(core, row, -1, -1)
+        count_unit(core, row, -1)
     elif core.comp[row].eligible >= 0:  # else its delay has yet to begin
         held = core.comp[row].promised
         count_waiting(core, row, core.comp[row].first if held < 0 else held, -1)

@@ -214,3 +214,53 @@ def test_records_of_a_trace_that_share_a_number_are_no_heterogeneous_job(tmp_pat
     result = simulate(System.homogeneous(1), path, "easy")
     assert result.components["start_time"].tolist() == [0, 10]
     assert "units" not in result.metrics["counts"]
+
+
+@pytest.mark.parametrize(("delay", "moment", "whom", "end"), [(0, 3, 3, 3), (100, 50, 3, 50)])
+def test_the_records_of_what_is_cancelled_while_it_waits_or_has_an_appointment_are_right(
+    delay: int, moment: int, whom: int, end: int
+) -> None:
+    trace = Workload.from_columns(
+        modular_job_id=[1, 2, 2],
+        submit_time=[0, 0, 0],
+        partition=["A", "A", "B"],
+        nodes=[2, 1, 1],
+        run_time=[10, 30, 30],
+        time_limit=[10, 30, 30],
+        delay=[0, 0, delay],
+    )
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
+    run = Simulation(system, trace, "conservative")
+
+    def user() -> Any:
+        yield run.env.timeout(moment)
+        run.cancel(whom)
+
+    run.process(user())
+    result = run.run()
+    result.check()
+    assert result.components["end_time"].iloc[2] == end
+    assert result.components["state"].iloc[2] == "CANCELLED"
+
+
+def test_who_has_an_appointment_is_not_held() -> None:
+    trace = Workload.from_columns(
+        modular_job_id=[1, 1],
+        submit_time=[0, 0],
+        partition=["A", "B"],
+        nodes=[1, 1],
+        run_time=[30, 30],
+        time_limit=[30, 30],
+        delay=[0, 100],
+    )
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
+    run = Simulation(system, trace, "conservative")
+
+    def user() -> Any:
+        yield run.env.timeout(50)
+        run.hold(2)
+
+    run.process(user())
+    result = run.run()
+    result.check()
+    assert result.components["start_time"].tolist() == [0, 100]

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import InputError
+from scheduler_sim.result.result import Result
 from tests.scheduling.unit_cases import Case, cases, fates, workload
 from tests.slurm.test_het_jobs import told
 
@@ -276,3 +277,79 @@ def test_a_delay_of_zero_is_none(case: Case) -> None:
     except InputError:
         return
     assert fates(_played(case, workload(slow, delay=zero))) == expected
+
+
+def operated(run: Simulation, moment: int, what: Any) -> Result:
+    """Carry something out at a moment."""
+
+    def operator() -> Any:
+        yield run.env.timeout(moment)
+        what(run)
+
+    run.process(operator())
+    return run.run()
+
+
+def test_those_of_one_delay_are_cancelled_together_and_moved_together() -> None:
+    """V and Y have the same delay. A call of U at 22: V could start on B, but Y finds A taken until 71."""
+    group = [U, V, (1, 0, "A", 2, 40, 1, 60)]
+    run = operated(simulation(group), 30, lambda run: run.cancel(2))
+    assert told(run, "state") == [["COMPLETED", "CANCELLED", "CANCELLED"]]
+    moved = simulation([*group, (2, 11, "A", 1, 59, 1, 0)], api_calls=["11", "", "", ""]).run()
+    eligible, start = told(moved, "eligible_time", "start_time")
+    assert eligible[1] == eligible[2] == 70
+    assert start[1] == start[2]
+
+
+def test_a_node_that_leaves_service_is_replaced_in_a_reservation_that_has_begun() -> None:
+    """V's node of B is drained at 30; the other is W's until 410, and then V's."""
+    run = operated(simulation([U, V, (2, 1, "B", 1, 400, 7, 0)]), 30, lambda run: run.drain("B", 1))
+    assert told(run, "start_time") == [[20, 410, 10]]
+
+
+@pytest.mark.parametrize(("runs", "end"), [((90, 20), 100), ((90, 300), 130)])
+def test_more_time_for_the_first_is_more_time_for_those_that_end_with_it(
+    runs: tuple[int, int], end: int
+) -> None:
+    """On that simulator's clock: the longest counts, none longer than it may; U asks at 60 for a minute more."""
+    jobs = [(1, 0, "A", 1, runs[0], 1, 0), (1, 0, "B", 1, runs[1], 2, 0)]
+    run = simulation(jobs, policy={"extend_job": "grant"}, api_calls=["extend_job:50", ""])
+    assert told(run.run(), "end_time") == [[end, end]]
+
+
+def test_one_that_can_never_start_keeps_its_job_out_of_the_queue() -> None:
+    """Job 2 waits for a success that does not come: W has B; and the run comes to its end, whatever is skipped."""
+    ties = {
+        "component_id": [1, 2, 3, 4],
+        "dependency_kinds": ["", "AFTEROK", "", ""],
+        "dependency_ids": ["", "1", "", ""],
+        "exit_code": [1, 0, 0, 0],
+    }
+    jobs = [
+        (1, 0, "A", 1, 30, 1, 0),
+        (2, 0, "A", 1, 30, 1, 0),
+        (2, 0, "B", 2, 30, 1, 0),
+        (3, 100, "B", 1, 30, 1, 0),
+    ]
+    weights = {"PriorityType": "priority/multifactor", "PriorityWeightJobSize": 1000}
+    for keys in ({}, {"skip_idle_passes": False}, weights):
+        start, state = told(simulation(jobs, keys, **ties).run(), "start_time", "state")
+        assert start == [0, -1, -1, 100]
+        assert state[1:3] == ["PENDING", "PENDING"]
+
+
+def test_components_of_a_heterogeneous_job_share_the_licences_there_are() -> None:
+    """W has one of two; both components of job 2 want one."""
+    trace = Workload.from_columns(
+        modular_job_id=[1, 2, 2],
+        submit_time=[0, 1, 1],
+        partition=["A", "A", "B"],
+        nodes=[1, 1, 1],
+        run_time=[100, 30, 30],
+        time_limit=[120, 60, 60],
+        licences=["m:1", "m:1", "m:1"],
+    )
+    modules = {"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]}
+    system = System.from_dict({**modules, "resources": {"licences": {"m": 2}}})
+    run = Simulation(system, trace, Policy.resolve({"backfill": "slurm", "slurm": KEYS})).run()
+    assert told(run, "start_time") == [[0, 100, 100]]

@@ -24,15 +24,22 @@ def has_reservation(core: Core, row: int) -> bool:
 @part
 def note_reservation(core: Core, row: int, placement: int, begin: int, end: int) -> None:
     """The nodes PICKED are held for ``row`` from ``begin`` to ``end``."""
-    it, member, at = core.partition[core.way[placement].partition], core.member[row], core.member[row].booked
+    write_reserved(core, row)
+    core.member[row].until = end
+    core.comp[row].tier += FIRST_OF_ALL
+    core.way[placement].tier += FIRST_OF_ALL
+    expect(core, row, begin)
+
+
+@part
+def write_reserved(core: Core, row: int) -> None:
+    """The nodes PICKED are those that are held for ``row``."""
+    it, at = core.partition[core.way[core.comp[row].first].partition], core.member[row].booked
     for word in range(it.low, it.high):
         if core.sets[PICKED, word] != NONE:
             core.booked[at].word, core.booked[at].bits = word, core.sets[PICKED, word]
             at += 1
-    member.booked_last, member.until = at, end
-    core.comp[row].tier += FIRST_OF_ALL
-    core.way[placement].tier += FIRST_OF_ALL
-    expect(core, row, begin)
+    core.member[row].booked_last = at
 
 
 @part

@@ -7,7 +7,7 @@ measured are in docs/reference/slurm.md).
 
 from __future__ import annotations
 
-from scheduler_sim.engine.crew import is_member
+from scheduler_sim.engine.crew import is_complete, is_member
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import close_gaps
@@ -15,7 +15,7 @@ from scheduler_sim.engine.record import fits
 from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
 from scheduler_sim.engine.slurm.fronts import first_try, note_front
-from scheduler_sim.engine.slurm.het_jobs import delay_of, not_before, start_jobs
+from scheduler_sim.engine.slurm.het_jobs import delay_of, not_before, note_found, start_jobs, would_block
 from scheduler_sim.engine.slurm.hopes import last_hope
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
@@ -61,7 +61,7 @@ from scheduler_sim.engine.slurm.slots import (
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.slurm.tries import stay_free, would_do
 from scheduler_sim.engine.slurm.turns import turn, turns
-from scheduler_sim.engine.slurm.workflows import occupy_reservations, plan_reservations
+from scheduler_sim.engine.slurm.workflows import occupy_reservations, plan_reservations, replaced_lost
 from scheduler_sim.engine.state import (
     COMPLEX,
     COMPONENTS,
@@ -71,7 +71,6 @@ from scheduler_sim.engine.state import (
     NOW,
     SEEN,
     TAIL,
-    UNITS,
     WAITING,
     Core,
 )
@@ -97,6 +96,7 @@ def backfill_pass(core: Core) -> None:
     for i in range(size):
         row, _ = turn(core, i)
         withdraw(core, row)
+        note_found(core, row, -1)
     _have_turns(core, 0, size)
 
 
@@ -127,7 +127,9 @@ def _have_turns(core: Core, first: int, size: int) -> None:
         row, placement = turn(core, i)
         if core.slurm[TESTED] >= core.slurm[BF_MAX_JOB_TEST]:
             break
-        if core.comp[row].state != WAITING or not may_run(core, row) or over_a_limit(core, row, placement):
+        if core.comp[row].state != WAITING or not may_run(core, row) or not is_complete(core, row):
+            continue
+        if over_a_limit(core, row, placement):
             continue
         if has_licences(core, placement) and not _tried(core, row, placement):
             break
@@ -136,8 +138,8 @@ def _have_turns(core: Core, first: int, size: int) -> None:
     start_jobs(core)
     close_gaps(core, core.clock[TAIL])
     core.slurm[PLANNED] = min(needed, core.clock[TAIL] - core.clock[HEAD])
-    if core.rules[UNITS] and core.clock[HEAP] == 0 and core.clock[SEEN] == core.clock[COMPONENTS]:
-        core.slurm[VALID] = INF  # nobody runs: who waits for a component that never comes does so for ever
+    if core.clock[HEAP] == 0 and core.clock[SEEN] == core.clock[COMPONENTS]:
+        core.slurm[VALID] = INF  # nobody runs, nobody comes: who could not start now never will
     elif core.slurm[FIXED]:
         core.slurm[VALID] = min(core.slurm[VALID], next_change(core), _next_planned_end(core))
     elif core.slurm[BF_INTERVAL] > 0:
@@ -160,7 +162,9 @@ def _next_planned_end(core: Core) -> int:
 def _tried(core: Core, row: int, placement: int) -> bool:
     """Start or reserve; False ends the pass."""
     if has_reservation(core, row):
-        return not picked_reserved(core, row) or _started(core, row, placement)
+        if picked_reserved(core, row) or (replaced_lost(core, row) and picked_reserved(core, row)):
+            return _started(core, row, placement)
+        return True
     ahead, first, delay = may_reserve(core, row, placement), not_before(core, row), delay_of(core, row)
     if first == INF:
         return True
@@ -173,6 +177,9 @@ def _tried(core: Core, row: int, placement: int) -> bool:
     if time < INF:
         if core.slurm[FIXED] and plan_is_full(core):
             return False
+        if note_found(core, row, time) and would_block(core, row):
+            promise(core, row, placement, time)
+            return True
         _reserve(core, row, placement, time)
     return True
 

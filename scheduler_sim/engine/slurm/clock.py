@@ -198,6 +198,8 @@ def _plan_stands(core: Core) -> bool:
 def _next_moment(core: Core) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock[NOW], core.slurm
+    if not _more_comes(core) and slurm[VALID] == INF and not slurm[CHANGED]:
+        return INF  # priorities may change for ever, but nothing else
     time, waits = INF, _somebody_waits(core)
     shows = waits or (_more_comes(core) and (slurm[PENDING] > 0 or slurm[WEIGHT_FAIR] > 0))
     if slurm[CALC_PERIOD] and shows:

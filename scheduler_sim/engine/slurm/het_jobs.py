@@ -12,13 +12,35 @@ from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import finish
+from scheduler_sim.engine.limits import forget_end, plan_end
 from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.slurm.bits import copy, take_out
 from scheduler_sim.engine.slurm.nodes import picked_from
-from scheduler_sim.engine.slurm.slots import FREE, IDLE, LAUNCH, LONGEST, OVER_TIME, PICKED, STARTED
-from scheduler_sim.engine.slurm.start import start_on_picked
+from scheduler_sim.engine.slurm.slots import (
+    BF_MAX_JOB_START,
+    FREE,
+    IDLE,
+    LAUNCH,
+    LONGEST,
+    OVER_TIME,
+    PICKED,
+    STARTED,
+)
+from scheduler_sim.engine.slurm.start import may_run, start_on_picked
 from scheduler_sim.engine.slurm.workflows import book_workflow
-from scheduler_sim.engine.state import BY_LIMIT, HEAD, INF, NOW, QUEUE, RUNNING, TAIL, UNITS, WAITING, Core
+from scheduler_sim.engine.state import (
+    BY_LIMIT,
+    HEAD,
+    INF,
+    MODULES,
+    NOW,
+    QUEUE,
+    RUNNING,
+    TAIL,
+    UNITS,
+    WAITING,
+    Core,
+)
 
 
 @part
@@ -47,6 +69,48 @@ def delay_of(core: Core, row: int) -> int:
 
 
 @part
+def note_found(core: Core, row: int, time: int) -> bool:
+    """Note a planned start of this pass, -1 = none; False for one that is not in a heterogeneous job."""
+    if not is_member(core, row):
+        return False
+    core.member[row].found = time
+    return True
+
+
+@part
+def would_block(core: Core, row: int) -> bool:
+    """Slurm's deadlock test: whether a job planned before it in this partition comes after it in another."""
+    unit, here = core.unit[core.member[row].unit], _partition_of(core, row)
+    for i in range(unit.first, unit.last):
+        there, own = _partition_of(core, core.crew[i]), core.member[core.crew[i]].found
+        if there == here or own < 0:
+            continue
+        for j in range(core.clock[HEAD], core.clock[TAIL]):
+            other = core.lists[QUEUE, j]
+            if not is_member(core, other) or core.member[other].unit == core.member[row].unit:
+                continue
+            planned_here = core.member[other].found >= 0 and _partition_of(core, other) == here
+            if planned_here and _found_in(core, core.member[other].unit, there) > own:
+                return True
+    return False
+
+
+@part
+def _partition_of(core: Core, row: int) -> int:
+    return core.way[core.comp[row].first].partition
+
+
+@part
+def _found_in(core: Core, number: int, partition: int) -> int:
+    """The latest planned start of a job's components in a partition, -1 without one."""
+    unit, latest = core.unit[number], -1
+    for i in range(unit.first, unit.last):
+        if _partition_of(core, core.crew[i]) == partition:
+            latest = max(latest, core.member[core.crew[i]].found)
+    return latest
+
+
+@part
 def start_jobs(core: Core) -> None:
     """Start the jobs of which every component is planned for now."""
     if core.rules[UNITS]:
@@ -54,10 +118,11 @@ def start_jobs(core: Core) -> None:
             row = core.lists[QUEUE, i]
             if not is_member(core, row) or core.unit[core.member[row].unit].leader != row:
                 continue
+            if not _is_planned(core, row):
+                continue
             if core.unit[core.member[row].unit].delayed:
-                if _is_planned(core, row):
-                    book_workflow(core, row)
-            elif _is_planned(core, row) and _finds_nodes(core, row):
+                book_workflow(core, row)
+            elif _may_start(core, row) and _finds_nodes(core, row):
                 _start_job(core, row)
 
 
@@ -71,6 +136,24 @@ def _is_planned(core: Core, leader: int) -> bool:
             return False
         at_once = core.member[row].offset == 0 or not unit.delayed
         if at_once and core.comp[row].promise > core.clock[NOW]:
+            return False
+    return True
+
+
+@part
+def _may_start(core: Core, leader: int) -> bool:
+    """Whether the pass may start one more, and licences and job arrays let all components run."""
+    unit, most = core.unit[core.member[leader].unit], core.slurm[BF_MAX_JOB_START]
+    if most > 0 and core.slurm[STARTED] >= most:
+        return False
+    for i in range(core.demand.shape[1]):
+        wanted = 0
+        for j in range(unit.first, unit.last):
+            wanted += core.demand[core.comp[core.crew[j]].promised, i]
+        if wanted > core.pool[core.clock[MODULES] + i].free:
+            return False
+    for i in range(unit.first, unit.last):
+        if not may_run(core, core.crew[i]):
             return False
     return True
 
@@ -101,19 +184,38 @@ def _picked(core: Core, row: int, source: int) -> bool:
 def _start_job(core: Core, leader: int) -> None:
     unit = core.unit[core.member[leader].unit]
     unit.start = core.clock[NOW]
-    longest = _longest_run(core, leader)
     for i in range(unit.first, unit.last):
         row = core.crew[i]
         placement = core.comp[row].promised
         _picked(core, row, IDLE)
-        if core.slurm[LONGEST]:
-            core.way[placement].run = longest
-        elif row != leader:  # it ends with the script
-            of_leader = core.place[core.comp[leader].placed]
-            core.way[placement].run = of_leader.duration - core.slurm[LAUNCH]
-            core.comp[row].fails = core.comp[leader].fails if of_leader.killed != BY_LIMIT else 0
+        _end_with_others(core, leader, row, placement)
         start_on_picked(core, row, placement, core.slurm[LAUNCH])
     core.slurm[STARTED] += 1
+
+
+@part
+def _end_with_others(core: Core, leader: int, row: int, placement: int) -> None:
+    """How long a component takes: as long as the script on the first, or as the longest."""
+    if core.slurm[LONGEST]:
+        core.way[placement].run = _longest_run(core, leader)
+    elif row != leader:
+        of_leader = core.place[core.comp[leader].placed]
+        core.way[placement].run = of_leader.duration - core.slurm[LAUNCH]
+        core.comp[row].fails = core.comp[leader].fails if of_leader.killed != BY_LIMIT else 0
+
+
+@part
+def end_together(core: Core, row: int) -> None:
+    """The limit of one that runs has changed: so may the end of those who started with it."""
+    if not core.rules[UNITS] or core.member[row].unit < 0:
+        return
+    unit = core.unit[core.member[row].unit]
+    for i in range(unit.first, unit.last):
+        other = core.crew[i]
+        if core.comp[other].state == RUNNING:
+            forget_end(core, other)
+            _end_with_others(core, unit.leader, other, core.comp[other].placed)
+            plan_end(core, other)
 
 
 @part
@@ -121,9 +223,9 @@ def _longest_run(core: Core, leader: int) -> int:
     """How long the longest component of a job takes (s), none longer than it may."""
     unit, longest = core.unit[core.member[leader].unit], 0
     for i in range(unit.first, unit.last):
-        placement = core.comp[core.crew[i]].promised
-        allowed = core.place[placement].limit + core.slurm[OVER_TIME]
-        longest = max(longest, min(core.way[placement].run, allowed))
+        row = core.crew[i]
+        allowed = core.place[core.comp[row].first].limit + core.slurm[OVER_TIME]
+        longest = max(longest, min(core.member[row].run, allowed))
     return longest
 
 

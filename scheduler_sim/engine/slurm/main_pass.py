@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.crew import is_member
+from scheduler_sim.engine.crew import is_complete, is_member
 from scheduler_sim.engine.instant import untie_ready
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.queue import close_gaps, insert_newcomers
@@ -43,7 +43,7 @@ def main_pass(core: Core, depth: int) -> bool:
         it = core.partition[core.way[placement].partition]
         if open_partitions == 0:
             break
-        if core.comp[row].state != WAITING or not may_run(core, row):
+        if core.comp[row].state != WAITING or not may_run(core, row) or not is_complete(core, row):
             continue
         it.tried += 1
         if most and it.tried > most:

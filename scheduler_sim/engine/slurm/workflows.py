@@ -14,17 +14,20 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import everywhere, make_eligible
 from scheduler_sim.engine.slurm.advance import (
     end_reservation,
+    has_reservation,
     leave_out_reserved,
     note_reservation,
     put_reserved,
     reserved_until,
+    write_reserved,
 )
-from scheduler_sim.engine.slurm.bits import NONE, ONE, clear, copy, keep_common
+from scheduler_sim.engine.slurm.bits import NONE, ONE, add, clear, copy, count_common, keep_common, take_out
 from scheduler_sim.engine.slurm.change import expect_change, note_change
 from scheduler_sim.engine.slurm.node_space import reserve, rounded_down
 from scheduler_sim.engine.slurm.nodes import suffices
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
+    EITHER,
     INCLUSIVE,
     KILL_WAIT,
     OTHER_RECORDS,
@@ -49,6 +52,8 @@ from scheduler_sim.engine.state import (
 )
 from scheduler_sim.engine.waiting import withdraw
 
+NOBODY = -1
+
 
 @part
 def book_workflow(core: Core, leader: int) -> None:
@@ -57,7 +62,7 @@ def book_workflow(core: Core, leader: int) -> None:
     for i in range(unit.first, unit.last):
         row, begin = core.crew[i], now + core.member[core.crew[i]].offset
         placement = core.comp[row].promised if core.comp[row].promised >= 0 else core.comp[row].first
-        if not _picked_for(core, placement, begin):
+        if not _picked_for(core, placement, begin, NOBODY):
             for j in range(unit.first, i):
                 end_reservation(core, core.crew[j])
             core.slurm[VALID] = now  # the next pass tries again
@@ -92,18 +97,66 @@ def move_next_reservations(core: Core, caller: int) -> None:
     offset, unit, now = next_offset(core, caller), core.unit[core.member[caller].whole], core.clock[NOW]
     if offset == INF:
         return
+    held = INF
+    for i in range(unit.first, unit.last):
+        if _is_to_come(core, core.crew[i], offset):
+            held = core.member[core.crew[i]].appointment
+            end_reservation(core, core.crew[i])
+    if held == INF:
+        return
+    begin = now
+    while begin < held and not _all_fit(core, unit, offset, begin):
+        begin = min(_next_gain(core, begin), held)
     for i in range(unit.first, unit.last):
         row = core.crew[i]
-        held = core.member[row].appointment
-        if core.member[row].offset == offset and core.comp[row].state == APPOINTED and held > now:
-            placement = core.comp[row].first
-            end_reservation(core, row)
-            begin = _earliest(core, placement, held)
-            if begin == held:
-                put_reserved(core, row, core.sets[PICKED])
-            note_reservation(core, row, placement, begin, _end(core, placement, begin))
+        if not _is_to_come(core, row, offset) or has_reservation(core, row):
+            continue
+        placement = core.comp[row].first
+        if begin == held:
+            put_reserved(core, row, core.sets[PICKED])
+        else:
+            _picked_for(core, placement, begin, NOBODY)
+        note_reservation(core, row, placement, begin, _end(core, placement, begin))
     expect_change(core)
     core.clock[EARLY] = 1
+
+
+@part
+def _is_to_come(core: Core, row: int, offset: int) -> bool:
+    """Whether it is one of those who come next, and is not there yet."""
+    to_come = core.comp[row].state == APPOINTED and core.member[row].appointment > core.clock[NOW]
+    return to_come and core.member[row].offset == offset
+
+
+@part
+def _all_fit(core: Core, unit: Table, offset: int, begin: int) -> bool:
+    """Whether all who come next find nodes for reservations that begin then, beside one another."""
+    clear(core.sets[EITHER], 0, core.sets.shape[1])
+    for i in range(unit.first, unit.last):
+        row = core.crew[i]
+        if _is_to_come(core, row, offset):
+            if not _picked_for(core, core.comp[row].first, begin, EITHER):
+                return False
+            it = core.partition[core.way[core.comp[row].first].partition]
+            add(core.sets[EITHER], core.sets[PICKED], it.low, it.high)
+    return True
+
+
+@part
+def replaced_lost(core: Core, row: int) -> bool:
+    """Hold other nodes for ``row``, which waits in its reservation, if some of its own have left service."""
+    placement = core.comp[row].first
+    it = core.partition[core.way[placement].partition]
+    put_reserved(core, row, core.sets[PICKED])
+    if count_common(core.sets[PICKED], core.sets[UP], it.low, it.high) == core.place[placement].nodes:
+        return False
+    last = core.member[row].booked_last
+    core.member[row].booked_last = core.member[row].booked  # its own are free for it
+    if _picked_for(core, placement, core.clock[NOW], NOBODY):
+        write_reserved(core, row)
+        return True
+    core.member[row].booked_last = last
+    return False
 
 
 @part
@@ -137,15 +190,6 @@ def _end(core: Core, placement: int, begin: int) -> int:
 
 
 @part
-def _earliest(core: Core, placement: int, before: int) -> int:
-    """The earliest time at which a reservation can begin, its nodes PICKED; ``before`` if none is earlier."""
-    time = core.clock[NOW]
-    while time < before and not _picked_for(core, placement, time):
-        time = _next_gain(core, time)
-    return min(time, before)
-
-
-@part
 def _next_gain(core: Core, time: int) -> int:
     """When nodes next come free by the planned ends of what runs, or of reservations; INF if never."""
     every, gain = everywhere(core), INF
@@ -161,8 +205,11 @@ def _next_gain(core: Core, time: int) -> int:
 
 
 @part
-def _picked_for(core: Core, placement: int, begin: int) -> bool:
-    """Choose nodes for a reservation that begins then; one planned to end in that second is in its way."""
+def _picked_for(core: Core, placement: int, begin: int, beside: int) -> bool:
+    """Choose nodes for a reservation that begins then, beside those of a set.
+
+    Who is planned to end in that second is in its way.
+    """
     every, available = everywhere(core), core.sets[AVAILABLE]
     way = core.way[placement]
     it, end = core.partition[way.partition], _end(core, placement, begin)
@@ -176,6 +223,8 @@ def _picked_for(core: Core, placement: int, begin: int) -> bool:
             available[core.piece[piece].word] &= ~core.piece[piece].bits
             piece = core.piece[piece].next
     leave_out_reserved(core, available, begin, end)
+    if beside != NOBODY:
+        take_out(available, core.sets[beside], it.low, it.high)
     if not suffices(core, placement, AVAILABLE):
         return False
     _pick_lowest(core, it, core.place[placement].nodes)
