@@ -311,14 +311,14 @@ def test_a_node_that_leaves_service_is_replaced_in_a_reservation_that_has_begun(
 def test_more_time_for_the_first_is_more_time_for_those_that_end_with_it(
     runs: tuple[int, int], end: int
 ) -> None:
-    """On that simulator's clock: the longest counts, none longer than it may; U asks at 60 for a minute more."""
+    """On that simulator's clock the longest counts, none longer than it may; U asks at 60 for a minute."""
     jobs = [(1, 0, "A", 1, runs[0], 1, 0), (1, 0, "B", 1, runs[1], 2, 0)]
     run = simulation(jobs, policy={"extend_job": "grant"}, api_calls=["extend_job:50", ""])
     assert told(run.run(), "end_time") == [[end, end]]
 
 
 def test_one_that_can_never_start_keeps_its_job_out_of_the_queue() -> None:
-    """Job 2 waits for a success that does not come: W has B; and the run comes to its end, whatever is skipped."""
+    """Job 2 waits for a success that does not come: W has B, and the run ends, whatever is skipped."""
     ties = {
         "component_id": [1, 2, 3, 4],
         "dependency_kinds": ["", "AFTEROK", "", ""],
