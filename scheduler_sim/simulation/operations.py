@@ -14,6 +14,7 @@ from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.simulation.load import keys_of
 from scheduler_sim.simulation.scheme import Scheme
+from scheduler_sim.simulation.units import write_rects
 
 MINUTE = 60
 
@@ -107,6 +108,8 @@ class Operations:
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
         overrun = 0 if slurm else self._scheme.policy.overrun_s
         operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)
+        if core.rules[slot.UNITS] and core.member["unit"][row] >= 0:
+            write_rects(core, int(core.member["unit"][row]))
 
 
 def _cancel(core: Core, row: int, state: int) -> None:

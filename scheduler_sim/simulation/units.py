@@ -124,6 +124,7 @@ def write_units(core: Core, units: Units, run: np.ndarray, het_end: str) -> None
     member["limit"][: len(run)] = core.columns[1, : len(run)]
     member["offset"][: len(run)] = units.offset
     crew_at = rect_at = 0
+    pools = 1 + core.demand.shape[1]  # its module, and shared resources
     group_at = len(units.crews)
     for number, crew in enumerate(units.crews):
         unit = core.unit[number]
@@ -135,15 +136,11 @@ def write_units(core: Core, units: Units, run: np.ndarray, het_end: str) -> None
         crew_at += len(crew)
         able = bool((comp["first"][crew] < comp["last"][crew]).all())
         comp["last"][crew] = comp["first"][crew]  # if one can never run, or not beside another, none does
-        whole, at_once = _rects(core, crew, units.offset) if able else ([], [])
-        if not able or any(one[3] > core.pool[one[0]].free for one in whole):
+        unit.rect, unit.at_once = rect_at, rect_at + 2 * len(crew) * pools
+        rect_at += 4 * len(crew) * pools
+        if not able or any(one[3] > core.pool[one[0]].free for one in write_rects(core, number)):
             continue
         comp["last"][crew] += 1
-        unit.rect, unit.rect_last = rect_at, rect_at + len(whole)
-        unit.at_once, unit.at_once_last = unit.rect_last, unit.rect_last + len(at_once)
-        for one in whole + at_once:
-            core.rect[rect_at] = one
-            rect_at += 1
     if units.crews and len(core.booked):
         room = room_for_nodes(units, core.columns[2].astype(np.int64), core.masks.shape[1])
         member["booked"][np.concatenate(units.crews)] = np.cumsum(room) - room
@@ -203,14 +200,18 @@ def room_for_nodes(units: Units, nodes: np.ndarray, words: int) -> np.ndarray:
     return np.minimum(nodes[members], words)
 
 
-def _rects(core: Core, crew: np.ndarray, offset: np.ndarray) -> tuple[list[Rect], list[Rect]]:
-    modules = int(core.clock[slot.MODULES])
-    members = [(int(core.comp[row].first), int(offset[row])) for row in crew]
-    at_once = [one for one in members if one[1] == 0]
-    return (
-        _rects_of(core.place, core.demand, members, modules),
-        _rects_of(core.place, core.demand, at_once, modules),
-    )
+def write_rects(core: Core, number: int) -> list[Rect]:
+    """Write what a unit needs, and what those of it need who start at once; return the first."""
+    unit, modules = core.unit[number], int(core.clock[slot.MODULES])
+    crew = core.crew[unit.first : unit.last]
+    members = [(int(core.comp[row].first), int(core.member[row].offset)) for row in crew]
+    whole = _rects_of(core.place, core.demand, members, modules)
+    at_once = _rects_of(core.place, core.demand, [one for one in members if one[1] == 0], modules)
+    unit.rect_last, unit.at_once_last = unit.rect + len(whole), unit.at_once + len(at_once)
+    for first, rects in ((unit.rect, whole), (unit.at_once, at_once)):
+        for place, one in enumerate(rects, first):
+            core.rect[place] = one
+    return whole
 
 
 def _summed(parts: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:

@@ -264,3 +264,30 @@ def test_who_has_an_appointment_is_not_held() -> None:
     result = run.run()
     result.check()
     assert result.components["start_time"].tolist() == [0, 100]
+
+
+def test_a_limit_that_changes_changes_what_a_waiting_unit_needs() -> None:
+    """
+    A  XXXXXXXXXXUUUUU            job 2 is U, and V on B 50 s later; V gets a limit of 200 at 5, while X holds
+    B            .....VVVVVVV     A until 10: job 3 wants B 90 s after its start, and so waits for V
+    """
+    trace = Workload.from_columns(
+        modular_job_id=[1, 2, 2, 3, 3],
+        submit_time=[0, 0, 0, 1, 1],
+        partition=["A", "A", "B", "A", "B"],
+        nodes=[2, 1, 2, 1, 2],
+        run_time=[10, 5, 150, 5, 10],
+        time_limit=[10, 5, 20, 5, 10],
+        delay=[0, 0, 50, 0, 90],
+    )
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
+    run = Simulation(system, trace, "conservative")
+
+    def user() -> Any:
+        yield run.env.timeout(5)
+        run.update(3, time_limit=200)
+
+    run.process(user())
+    result = run.run()
+    result.check()
+    assert result.components["start_time"].tolist() == [0, 10, 60, 170, 260]
