@@ -2,9 +2,9 @@
 
 A placement is (module, nodes) with its time limit, run time, cost and demand of shared
 resources. Here every component of a trace gets one for each partition it names, with the
-same nodes, run time and limit (rule 10), unless models change them; placements that can never run are
-dropped, and a component without any is rejected (rule 9). Placements in a partition that is DOWN are kept
-only where there are no others: the component is held for ever.
+same nodes, run time and limit (rule 10), unless models change them or offer further sizes; placements
+that can never run are dropped, and a component without any is rejected (rule 9). Placements in a
+partition that is DOWN are kept only where there are no others: the component is held for ever.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError, TraceError
-from scheduler_sim.placement.alternatives import Alternative, alternatives, is_unsuited
+from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
@@ -230,19 +230,21 @@ class _Ways:
         self.partition = to[self.kind]
 
     def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
-        """The alternatives of each spelling of partitions and type in the trace, and who has which."""
+        """The alternatives of each spelling of partitions, type and, where it scales, size; who has which."""
         types = self._types()
+        sizes = self._scaled_sizes(types)
         if self.models is not None and self.models.chooses_modules:
             asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
         else:
             swf = self.workload.source.format == "swf"
             asked, codes = self._by_text("partition", lambda text: self.system.partitions_for(text, swf=swf))
-        kinds = int(types.max(initial=0)) + 1
-        pairs, which = np.unique(codes * kinds + types, return_inverse=True)
+        kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
+        keys, which = np.unique((codes * kinds + types) * largest + sizes, return_inverse=True)
         lists = []
-        for number, (text, type_number) in enumerate(divmod(pair, kinds) for pair in pairs.tolist()):
+        for number, key in enumerate(keys.tolist()):
+            (text, type_number), nodes = divmod(key // largest, kinds), key % largest
             try:
-                lists.append(alternatives(self.system, self.models, asked[text], type_number))
+                lists.append(alternatives(self.system, self.models, asked[text], type_number, nodes))
             except InputError as error:
                 raise self._at(int(np.flatnonzero(which == number)[0]), "partition", str(error)) from None
         return lists, which.reshape(-1).astype(np.int64)
@@ -260,6 +262,12 @@ class _Ways:
         except InputError as error:
             raise self._at(int(without[0]), "app", str(error)) from None
         return types
+
+    def _scaled_sizes(self, types: Ints) -> Ints:
+        """The nodes of those components on which their alternatives depend; of others ``AS_ASKED``."""
+        if self.models is None or not self.models.scalings:
+            return np.full(len(types), AS_ASKED, dtype=np.int64)
+        return np.where(self.models.scaled_types[types], self._column("nodes"), AS_ASKED)
 
     def _at(self, component: int, column: str, problem: str) -> TraceError:
         """An error that names the line of a component."""
@@ -303,7 +311,8 @@ class _Ways:
         change = np.array([one.conversion for one in self.kinds])
         of_nodes, several, alone = change.reshape(-1, 3).T
         factor = by_ratio[kind] * np.where(nodes == 1, alone[kind], several[kind])
-        return converted_nodes(nodes, of_nodes[kind]), factor
+        size = np.array([one.nodes for one in self.kinds], dtype=np.int64)[kind]
+        return np.where(size == AS_ASKED, converted_nodes(nodes, of_nodes[kind]), size), factor
 
     def demands_of_nodes(self, owner: Ints, partition: Ints) -> NodeDemands:
         """Which nodes of its partition each placement may take."""
