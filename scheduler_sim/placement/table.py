@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import Models, converted_nodes, scaled
+from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
@@ -145,18 +145,20 @@ def expand(
         possible &= _first_of_each(owner, possible)
     counts = np.bincount(owner[possible], minlength=len(rows))
     why = reason[asked]  # of the first partition, or of the one that stands in the way
-    np.minimum.at(why, owner[why[owner] == len(REASONS)], reason[why[owner] == len(REASONS)])
+    unsaid = np.flatnonzero(((counts == 0) & (why == len(REASONS)))[owner])
+    np.minimum.at(why, owner[unsaid], reason[unsaid])
     impossible = np.bincount(why[counts == 0], minlength=len(REASONS))
+    kept = slice(None) if possible.all() else possible
     return Placements(
         rows=rows,
         first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        module=module[possible],
-        partition=partition[possible],
-        nodes=nodes[possible],
-        limit=limit[possible],
-        run=run[possible],
-        cost=cost[possible].astype(np.float64),
-        demand=np.ascontiguousarray(demand[possible]),
+        module=module[kept],
+        partition=partition[kept],
+        nodes=nodes[kept],
+        limit=limit[kept],
+        run=run[kept],
+        cost=cost[kept].astype(np.float64, copy=False),
+        demand=np.ascontiguousarray(demand[kept]),
         tier=way.priority[partition[asked]],
         asked_module=module[asked],
         asked_nodes=nodes[asked],
@@ -210,9 +212,9 @@ class _Ways:
         parts = system.partitions
         self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
         self.priority = np.array([p.priority for p in parts], dtype=np.int64)
-        self.max_time = _or_minus_1(p.max_time_s for p in parts)
+        self.max_time = _or_no_limit(p.max_time_s for p in parts)
         self.default_time = _or_minus_1(default_time(p) for p in parts)
-        self.max_nodes = _or_minus_1(p.max_nodes for p in parts)
+        self.max_nodes = _or_no_limit(p.max_nodes for p in parts)
         self.min_nodes = np.array([p.min_nodes for p in parts], dtype=np.int64)
         self.size = np.array([system.nodes_of(p.name) for p in parts], dtype=np.int64)
         self.down = np.array([p.state == "DOWN" for p in parts], dtype=bool)
@@ -300,19 +302,24 @@ class _Ways:
         if self.models is not None:
             nodes, factor = self._converted(nodes, kind)
             run = scaled(run, factor)
-            own = np.where(own >= 0, scaled(np.maximum(own, 0), factor), own)
+            own = np.where(own >= 0, scaled(own, factor), own)
         default = self.default_time[partition]
         limit = np.where(own >= 0, own, np.where(default >= 0, default, run))
         return nodes, run, np.maximum(limit, 1)
 
     def _converted(self, nodes: Ints, kind: Ints) -> tuple[Ints, NDArray[np.float64]]:
         """Nodes on the module of each placement, and the factor of its times."""
-        by_ratio = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)
-        change = np.array([one.conversion for one in self.kinds])
-        of_nodes, several, alone = change.reshape(-1, 3).T
-        factor = by_ratio[kind] * np.where(nodes == 1, alone[kind], several[kind])
-        size = np.array([one.nodes for one in self.kinds], dtype=np.int64)[kind]
-        return np.where(size == AS_ASKED, converted_nodes(nodes, of_nodes[kind]), size), factor
+        factor = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)[kind]
+        change = np.array([one.conversion for one in self.kinds]).reshape(-1, 3)
+        if (change != UNCHANGED).any():
+            of_nodes, several, alone = change.T
+            factor *= np.where(nodes == 1, alone[kind], several[kind])
+            nodes = converted_nodes(nodes, of_nodes[kind])
+        size = np.array([one.nodes for one in self.kinds], dtype=np.int64)
+        if (size != AS_ASKED).any():
+            size = size[kind]
+            nodes = np.where(size == AS_ASKED, nodes, size)
+        return nodes, factor
 
     def demands_of_nodes(self, owner: Ints, partition: Ints) -> NodeDemands:
         """Which nodes of its partition each placement may take."""
@@ -344,7 +351,10 @@ class _Ways:
             *self._unfit(owner, partition, nodes, of_nodes),
             (demand > self._amounts()).any(axis=1),
         ]
-        return np.select(tests, range(len(tests)), default=len(tests)).astype(np.int64)
+        reason = np.full(len(owner), len(tests), dtype=np.int64)
+        for number in reversed(range(len(tests))):
+            reason[tests[number]] = number
+        return reason
 
     def beyond(self, partition: Ints, nodes: Ints, limit: Ints) -> NDArray[np.bool_]:
         """Whether a placement asks for more, or fewer, than the limits of its partition allow."""
@@ -352,22 +362,25 @@ class _Ways:
 
     def _beyond(self, partition: Ints, nodes: Ints, limit: Ints) -> list[NDArray[np.bool_]]:
         return [
-            (self.max_nodes[partition] >= 0) & (nodes > self.max_nodes[partition]),
+            nodes > self.max_nodes[partition],
             nodes < self.min_nodes[partition],
-            (self.max_time[partition] >= 0) & (limit > self.max_time[partition]),
+            limit > self.max_time[partition],
         ]
 
     def _unfit(
         self, owner: Ints, partition: Ints, nodes: Ints, of_nodes: NodeDemands | None
     ) -> Iterator[NDArray[np.bool_]]:
         """Whether memory, cores or features stand against a placement."""
-        memory, cores = self._column("memory_kb")[owner], self._cores()[owner]
         if of_nodes is None:
-            module, modules = self.module[partition], self.system.modules
-            yield _exceeds(memory, np.array([m.memory_kb for m in modules])[module])
-            yield _exceeds(cores, np.array([m.least_cores for m in modules])[module])
-            yield ~self._features()[module, owner]
+            modules = self.system.modules
+            for wrong in (
+                _exceeds(self._column("memory_kb"), np.array([[m.memory_kb] for m in modules])),
+                _exceeds(self._cores(), np.array([[m.least_cores] for m in modules])),
+                ~self._features(),
+            ):  # [modules, components]; of most traces nothing is wrong
+                yield wrong[self.module[partition], owner] if wrong.any() else np.zeros(len(owner), bool)
         else:
+            memory, cores = self._column("memory_kb")[owner], self._cores()[owner]
             sets = [[one for one, _ in self.system.sets_of(p.name)] for p in self.system.partitions]
             yield _exceeds(memory, np.array([_largest(s.memory_kb for s in own) for own in sets])[partition])
             yield _exceeds(
@@ -411,6 +424,10 @@ def _largest(values: Iterable[int]) -> int:
 
 def _or_minus_1(values: Iterable[int | None]) -> Ints:
     return np.array([-1 if value is None else value for value in values], dtype=np.int64)
+
+
+def _or_no_limit(values: Iterable[int | None]) -> Ints:
+    return np.array([np.iinfo(np.int64).max if value is None else value for value in values], dtype=np.int64)
 
 
 def _without_closed(
