@@ -12,7 +12,7 @@ from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, between, choice
 
-OWN, OFFERED = "own", "offered"
+OWN, OFFERED, POWERS_OF_TWO = "own", "offered", "powers_of_two"
 TRACE, FASTEST_FIRST = "trace", "fastest_first"
 SLOWER, SPEED = "slower", "speed"
 
@@ -69,10 +69,10 @@ class TypesKeys(Keys):
         " else changes; sequence: random, in the order of the trace; quota: exactly the shares, in random"
         " order",
     )
-    sizes: Annotated[str, choice(OFFERED, OWN)] = Field(
+    sizes: Annotated[str, choice(OFFERED, POWERS_OF_TWO, OWN)] = Field(
         default=OFFERED,
-        description="offered: a type with a profile is moldable, on all numbers of nodes that it offers; own:"
-        " on as many as the trace says",
+        description="offered: a type with a profile is moldable, on all numbers of nodes that it offers;"
+        " powers_of_two: on those of them; own: it runs on as many as the trace says",
     )
     floor: Annotated[float, between(0, 1)] | None = Field(
         default=None, description="efficiency below which no size is offered, instead of the profiles' own"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scheduler_sim.applications.keys import OWN, ModelsKeys, TypeKeys, TypesKeys
+from scheduler_sim.applications.keys import OWN, POWERS_OF_TWO, ModelsKeys, TypeKeys, TypesKeys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import InputError
@@ -24,13 +24,14 @@ class Scaling:
     Parameters
     ----------
     profile : with what-ifs or without
-    offers_sizes : whether it runs on other numbers of nodes than the trace has
+    sizes : those offered besides the trace's own, one of the words of ``TypesKeys.sizes``
 
     Results are kept: the components of a trace ask for few sizes on few modules.
     """
 
-    def __init__(self, profile: Profile, *, offers_sizes: bool) -> None:
-        self.profile, self.offers_sizes = profile, offers_sizes and profile.scaling == "strong"
+    def __init__(self, profile: Profile, sizes: str) -> None:
+        self.profile, self.sizes = profile, sizes
+        self.offers_sizes = sizes != OWN and profile.scaling == "strong"
         self.is_moved = set(profile.speeds) < set((profile.measured or profile).speeds)
         self._measured: dict[tuple[int, str], float] = {}
         self._times: dict[tuple[int, str], float] = {}
@@ -59,6 +60,8 @@ class Scaling:
             return []
         if (name, most) not in self._offered:
             sizes = self.profile.offered(name, most)
+            if self.sizes == POWERS_OF_TWO:
+                sizes = sizes[sizes & (sizes - 1) == 0]
             times = self.profile.relative_time(sizes, name) if len(sizes) else np.empty(0)
             self._offered[name, most] = sizes.tolist(), times.tolist()
         known = self._known(nodes, origin)
@@ -124,7 +127,7 @@ def _read(
         return one, None, [Problem((*where, "component"), str(error))]
     if types.floor is not None:
         profile = replace(profile, sizes=replace(profile.sizes, floor=types.floor))
-    scaling = Scaling(profile, offers_sizes=types.sizes != OWN)
+    scaling = Scaling(profile, types.sizes)
     return one.model_copy(update={"profile": data}), scaling, []
 
 
