@@ -1,4 +1,4 @@
-"""The figures: responses and waits over the load, who gains, jobs that never end, and shares of moldable jobs."""
+"""The figures: responses and waits over the load, who gains, jobs that never end, moldable shares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from analysis.common.numbers import change, mean, number
+from analysis.common.numbers import change, mean
 from analysis.moldable_jobs.cases import FLOORS, LARGE, LOADS, MAIN_FLOOR, POLICIES, RIGID, SHARES, SMALL
 from scheduler_sim.report.look import COLOURS, DASHES, GREY, blank, look
 
@@ -87,7 +87,7 @@ def _usual(colour: str) -> dict[str, Any]:
 
 
 def whom_figure(runs: pd.DataFrame, load: str) -> Figure:
-    """Draw how much the response of groups of jobs changes against rigid jobs, at one load: a panel a floor."""
+    """Draw the change of response of groups of jobs against rigid ones, at one load: a panel a floor."""
     with look():
         figure = blank(10.5, 4.4)
         shown = (FLOORS[0], MAIN_FLOOR, FLOORS[-1])
@@ -141,7 +141,7 @@ def open_figure(limited: pd.DataFrame, open_runs: pd.DataFrame, load: str) -> Fi
                     **_usual("black"),
                 )
             panel.set_yscale("log")
-            panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+            panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
             panel.yaxis.set_minor_formatter(NullFormatter())
             panel.set_yticks([30, 100, 300, 1000])
             panel.set_title(policy)

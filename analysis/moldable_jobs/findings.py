@@ -56,7 +56,8 @@ def _pays(conducted: Conducted) -> str | None:
         for policy in POLICIES
     )
     return (
-        f"**Yes, it pays, under every backfill and at every load**, if sizes below an efficiency of {MAIN_FLOOR} are"
+        "**Yes, it pays, under every backfill and at every load**, if sizes below an efficiency"
+        f" of {MAIN_FLOOR} are"
         f" not offered: at load {MAIN_LOAD} the mean response changes by {listed(list(gains))}."
     )
 
@@ -72,9 +73,12 @@ def _floor(conducted: Conducted) -> str | None:
     runs = conducted.part(PART_MAIN, policy, load)
     work = with_interval(mean(runs[runs["floor"] == LOWEST], "work"), " %")
     return (
-        f"**It hurts where sizes waste nodes and the load is high.** Down to an efficiency of {LOWEST} the same jobs take"
-        f" {work} of their node-seconds: at load {load} under {policy} the mean wait changes by {in_percent(wait)} and the"
-        f" median response by {in_percent(median)}; with a floor of {HIGHEST} by {in_percent(good)}. Each job looks"
+        "**It hurts where sizes waste nodes and the load is high.** Down to an efficiency of"
+        f" {LOWEST} the same jobs take"
+        f" {work} of their node-seconds: at load {load} under {policy} the mean wait changes by"
+        f" {in_percent(wait)} and the"
+        f" median response by {in_percent(median)}; with a floor of {HIGHEST} by"
+        f" {in_percent(good)}. Each job looks"
         " after itself, at the expense of those behind it."
     )
 
@@ -91,9 +95,11 @@ def _bystanders(conducted: Conducted) -> str | None:
         return None
     texts = {floor: listed([in_percent(row) for row in found]) for floor, found in rows.items()}
     return (
-        f"**Those who cannot be resized pay for it**, unless the floor is high. Under {listed(BACKFILLED)} the mean"
-        f" response of {BYSTANDERS} jobs changes by {texts[HIGHEST]} at a floor of {HIGHEST}, by {texts[MAIN_FLOOR]} at"
-        f" {MAIN_FLOOR} and by {texts[LOWEST]} at {LOWEST} (load {MAIN_LOAD}). {HIGHEST} is the floor under which nobody"
+        "**Those who cannot be resized pay for it**, unless the floor is high. Under"
+        f" {listed(BACKFILLED)} the mean"
+        f" response of {BYSTANDERS} jobs changes by {texts[HIGHEST]} at a floor of {HIGHEST}, by"
+        f" {texts[MAIN_FLOOR]} at"
+        f" {MAIN_FLOOR} and by {texts[LOWEST]} at {LOWEST} (load {MAIN_LOAD}). With {HIGHEST} no group"
         " loses."
     )
 
@@ -112,9 +118,12 @@ def _sizes(conducted: Conducted) -> str | None:
     ):
         return None
     return (
-        f"**Small jobs gain where there is room, large ones where there is none.** Under easy at load {LOADS[0]} the"
-        f" response of jobs of at most {SMALL} nodes changes by {in_percent(small[0])}, as they grow into what is idle; that"
-        f" of jobs of at least {LARGE} by {in_percent(large[0])}. At load {LOADS[-1]} it is {in_percent(small[1])} and"
+        "**Small jobs gain where there is room, large ones where there is none.** Under easy at"
+        f" load {LOADS[0]} the"
+        f" response of jobs of at most {SMALL} nodes changes by {in_percent(small[0])}, as they"
+        " grow into what is idle; that"
+        f" of jobs of at least {LARGE} by {in_percent(large[0])}. At load {LOADS[-1]} it is"
+        f" {in_percent(small[1])} and"
         f" {in_percent(large[1])}: large jobs start on fewer nodes instead of waiting for all of theirs."
     )
 
@@ -133,8 +142,10 @@ def _strict(conducted: Conducted) -> str | None:
     now = with_interval(mean(runs[runs["floor"] == LOWEST], "response_h"), " h")
     rigid = with_interval(mean(easy[easy["floor"] == RIGID], "response_h"), " h")
     return (
-        f"**fcfs gains most**, and with every size that is offered: {in_percent(by_policy[0])} at a floor of {LOWEST}. A job that"
-        f" fits into what is free keeps nobody waiting, so that {BYSTANDERS} jobs gain, too ({in_percent(others)})."
+        f"**fcfs gains most**, and with every size that is offered: {in_percent(by_policy[0])} at"
+        f" a floor of {LOWEST}. A job that"
+        f" fits into what is free is in nobody's way, so that {BYSTANDERS} jobs gain, too"
+        f" ({in_percent(others)})."
         f" Backfilling rigid jobs still does better: {rigid} under easy, against {now}."
     )
 
@@ -158,8 +169,10 @@ def _unlimited(conducted: Conducted) -> str | None:
         return None
     return (
         "**Set MaxTime.** Without it the longest response of a workload changes by"
-        f" {in_percent(rows['fcfs'])} under fcfs and by {in_percent(rows['easy'])} under easy, as jobs start on one node for"
-        f" weeks; the mean response under easy is then worse than with rigid jobs ({in_percent(mean_response)}). Under"
+        f" {in_percent(rows['fcfs'])} under fcfs and by {in_percent(rows['easy'])} under easy, as"
+        " jobs start on one node for"
+        " weeks; the mean response under easy is then worse than with rigid jobs"
+        f" ({in_percent(mean_response)}). Under"
         f" conservative, which knows of later starts, it changes by {in_percent(rows['conservative'])}."
     )
 
@@ -183,8 +196,10 @@ def _few(conducted: Conducted) -> str | None:
     if not all(row["change_low"] < 0 < row["change_high"] for row in others):
         return None
     return (
-        f"**It pays for the first users already**: where one in four of the jobs that could be is moldable, their response"
-        f" changes by {listed([in_percent(row) for row in rows[first]])} under {listed(BACKFILLED)}, and that of all"
+        "**It pays for the first users already**: where one in four of the jobs that could be is"
+        " moldable, their response"
+        f" changes by {listed([in_percent(row) for row in rows[first]])} under"
+        f" {listed(BACKFILLED)}, and that of all"
         f" others by {listed([in_percent(row) for row in others])}; where three in four are, by"
         f" {listed([in_percent(row) for row in rows[last]])} (load {MAIN_LOAD}, floor {MAIN_FLOOR})."
     )
