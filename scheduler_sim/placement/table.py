@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes, scaled
+from scheduler_sim.applications.models import Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
@@ -40,6 +40,9 @@ REASONS = (
     "resources",
 )
 """Why a placement can never run; the first that holds is given."""
+
+BLOCK = 1 << 15
+"""Placements worked out at a time, so that what lies between stays in the processor's cache."""
 
 NO_SUBMISSIONS = ("DRAIN", "INACTIVE")
 """States of a partition in which Slurm refuses submissions; DOWN queues them (slurm.conf(5), State)."""
@@ -223,6 +226,9 @@ class _Ways:
         count = np.array([len(one) for one in lists], dtype=np.int64)
         start = np.cumsum(count) - count
         self.kinds = [alternative for one in lists for alternative in one]
+        self.time = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)
+        self.change = np.array([one.conversion for one in self.kinds]).reshape(-1, 3)
+        self.nodes = np.array([one.nodes for one in self.kinds], dtype=np.int64)
         places = {id(p): i for i, p in enumerate(parts)}
         to = np.array([places[id(one.partition)] for one in self.kinds], dtype=np.int64)
         times = count[codes]
@@ -298,7 +304,19 @@ class _Ways:
 
         The limit is the trace's, else the partition's DefaultTime, else the run time; at least 1 s.
         """
-        nodes, run, own = (self._column(name)[owner] for name in ("nodes", "run_time", "time_limit"))
+        asked = [self._column(name) for name in ("nodes", "run_time", "time_limit")]
+        made = tuple(np.empty(len(owner), dtype=np.int64) for _ in asked)
+        for begin in range(0, len(owner), BLOCK):
+            here = slice(begin, begin + BLOCK)
+            columns = [column[owner[here]] for column in asked]
+            for column, values in zip(
+                made, self._requests(columns, partition[here], kind[here]), strict=True
+            ):
+                column[here] = values
+        return made[0], made[1], made[2]
+
+    def _requests(self, asked: list[Ints], partition: Ints, kind: Ints) -> tuple[Ints, Ints, Ints]:
+        nodes, run, own = asked
         if self.models is not None:
             nodes, factor = self._converted(nodes, kind)
             run = scaled(run, factor)
@@ -309,17 +327,10 @@ class _Ways:
 
     def _converted(self, nodes: Ints, kind: Ints) -> tuple[Ints, NDArray[np.float64]]:
         """Nodes on the module of each placement, and the factor of its times."""
-        factor = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)[kind]
-        change = np.array([one.conversion for one in self.kinds]).reshape(-1, 3)
-        if (change != UNCHANGED).any():
-            of_nodes, several, alone = change.T
-            factor *= np.where(nodes == 1, alone[kind], several[kind])
-            nodes = converted_nodes(nodes, of_nodes[kind])
-        size = np.array([one.nodes for one in self.kinds], dtype=np.int64)
-        if (size != AS_ASKED).any():
-            size = size[kind]
-            nodes = np.where(size == AS_ASKED, nodes, size)
-        return nodes, factor
+        of_nodes, several, alone = self.change[kind].T
+        factor = self.time[kind] * np.where(nodes == 1, alone, several)
+        size = self.nodes[kind]
+        return np.where(size == AS_ASKED, converted_nodes(nodes, of_nodes), size), factor
 
     def demands_of_nodes(self, owner: Ints, partition: Ints) -> NodeDemands:
         """Which nodes of its partition each placement may take."""
