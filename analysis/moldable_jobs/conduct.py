@@ -121,16 +121,20 @@ def measured(result: Result, rigid: Result, workload: Workload) -> dict[str, flo
         "completion_h": metrics["makespan"] / HOUR,
         "busy": 100 * metrics["utilization"]["total"],
         "work": 100 * float((nodes * (end - start)).sum()) / float((own * workload["run_time"]).sum()),
-        "small_wait_h": wait[small].mean(),
-        "small_response_h": response[small].mean(),
-        "large_wait_h": wait[large].mean(),
-        "large_response_h": response[large].mean(),
-        "resizable_response_h": response[~fixed].mean(),
-        "fixed_response_h": response[fixed].mean(),
+        "small_wait_h": _mean(wait[small]),
+        "small_response_h": _mean(response[small]),
+        "large_wait_h": _mean(wait[large]),
+        "large_response_h": _mean(response[large]),
+        "resizable_response_h": _mean(response[~fixed]),
+        "fixed_response_h": _mean(response[fixed]),
         "later": 100 * float((end > rigid.components["end_time"].to_numpy()).mean()),
         "fewer": 100 * float((nodes < own).mean()),
         "more": 100 * float((nodes > own).mean()),
     }
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else np.nan
 
 
 def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:

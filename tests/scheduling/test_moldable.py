@@ -118,6 +118,15 @@ def test_the_floor_leaves_out_what_wastes_nodes():
         assert ran(simulate(FOUR, work, {"placement": "earliest_end"}, models=wide)) == [(nodes, 0, end)]
 
 
+def test_powers_of_two_of_what_is_offered_besides_the_own_size():
+    placed = expand(jobs((0, 3, 8, "x")), TWO, models=models(amdahl(min=2), sizes="powers_of_two"))
+    assert placed.nodes.tolist() == [3, 2, 4]
+    placed = expand(jobs((0, 1, 8, "x")), TWO, models=models(amdahl(min=2)))
+    assert placed.nodes.tolist() == [1, 2, 3, 4]
+    placed = expand(jobs((0, 1, 8, "x")), TWO, models=models(amdahl(max=3), sizes="powers_of_two"))
+    assert placed.nodes.tolist() == [1, 2]
+
+
 def test_size_and_module_are_chosen_together():
     """B is three times as fast, its 8 nodes offered up to 4 by the profile: 4 nodes of B end first."""
     profile = amdahl(speeds={"A": 1.0, "B": 3.0}, only=[1, 2, 4])
@@ -348,7 +357,7 @@ def molded(draw: st.DrawFn) -> Molded:
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(molded())
 def test_equal_to_the_plain_reference(case: Molded) -> None:
     result = case.simulated()
