@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from analysis.common.command import add_usual, count, progress
 from analysis.dynamic_workflows.cases import JOBS
-from analysis.dynamic_workflows.conduct import MOST_WORKERS, Setup, conduct, load, save
+from analysis.dynamic_workflows.conduct import Setup, conduct, load, save
 from analysis.dynamic_workflows.page import RESULTS, write
 from scheduler_sim.errors import SchedulerSimError
 
@@ -21,9 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
     folder = Path(given.out)
     try:
         if not given.draw:
-            counts = " + ".join(f"{count:,}" for count in setup.simulations())
+            counts = " + ".join(f"{n:,}" for n in setup.simulations())
             print(f"{counts} simulations of {3 * setup.jobs:,} jobs")
-            save(conduct(setup, given.workers, _progress), setup, folder / RESULTS)
+            save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
         page = write(load(folder / RESULTS), folder)
     except SchedulerSimError as error:
         print(error, file=sys.stderr)
@@ -32,36 +33,20 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\rseed {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
-
-
 def _parser() -> argparse.ArgumentParser:
     defaults = Setup()
     parser = argparse.ArgumentParser(prog="python -m analysis.dynamic_workflows", description=__doc__)
-    parser.add_argument("--seeds", type=_count, default=defaults.seeds, help="of D2.3's cases")
+    parser.add_argument("--seeds", type=count, default=defaults.seeds, help="of D2.3's cases")
     parser.add_argument(
         "--seeds-beyond",
         type=int,
         default=defaults.seeds_beyond,
         help="of the other cases; 0 leaves them out",
     )
-    parser.add_argument("--jobs", type=_count, default=JOBS, help="a module")
+    parser.add_argument("--jobs", type=count, default=JOBS, help="a module")
     parser.add_argument("--policy", default=defaults.policy, help="name of the policy")
-    parser.add_argument(
-        "--workers", type=int, choices=range(1, MOST_WORKERS + 1), default=MOST_WORKERS, help="processes"
-    )
-    parser.add_argument("--out", default=str(HERE), help="folder of the page and its results")
-    parser.add_argument("--draw", action="store_true", help="draw anew from the runs that are there")
+    add_usual(parser, str(HERE))
     return parser
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 2:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: 2 or more")
-    return number
 
 
 if __name__ == "__main__":

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from analysis.common.runs import Progress, by_seed, in_order
+from analysis.common.runs import load as read_runs
+from analysis.common.runs import save as write_runs
 from analysis.dynamic_workflows.cases import (
     JOBS,
     PART_SHARES,
@@ -23,10 +24,8 @@ from analysis.dynamic_workflows.cases import (
     scenario_levels,
 )
 from analysis.dynamic_workflows.measures import measured
-from scheduler_sim import System, __version__, simulate
+from scheduler_sim import System, simulate
 
-MOST_WORKERS = 2
-RUNS, SETUP = "runs.csv", "setup.json"
 FACTORS = ("part", "level", "scenario", "seed")
 DIGITS = "%.6g"
 
@@ -68,24 +67,15 @@ class Conducted:
         return replace(self, runs=self.part(PART_SLURM).assign(part=PART_SHARES))
 
 
-def conduct(
-    setup: Setup, workers: int = 1, progress: Callable[[int, int], None] | None = None
-) -> pd.DataFrame:
+def conduct(setup: Setup, workers: int = 1, progress: Progress | None = None) -> pd.DataFrame:
     """Run everything, seed by seed; raises ConfigError for a policy there is not.
 
     Returns
     -------
     One row a run: ``FACTORS`` and ``measures.MEASURES``, in the order of the cases, then seeds.
     """
-    task, rows = partial(run_seed, setup), []
     total = max(setup.seeds, setup.seeds_beyond)
-    for number, found in enumerate(_mapped(task, range(1, total + 1), workers), start=1):
-        rows += found
-        if progress is not None:
-            progress(number, total)
-    runs = pd.DataFrame(rows)
-    order = pd.factorize(runs["part"] + "/" + runs["level"] + "/" + runs["scenario"])[0]
-    return runs.assign(order=order).sort_values(["order", "seed"], kind="stable").drop(columns="order")
+    return in_order(by_seed(partial(run_seed, setup), total, workers, progress), FACTORS)
 
 
 def run_seed(setup: Setup, seed: int) -> list[dict[str, Any]]:
@@ -106,26 +96,12 @@ def _run_case(case: Case, system: System, setup: Setup, seed: int) -> Iterator[d
         yield {**factors, **measured(result, generated.base, said)}
 
 
-def _mapped(task: Callable[[int], Any], seeds: Sequence[int], workers: int) -> Iterator[Any]:
-    """Carry out the task for each seed, in their order, on at most ``MOST_WORKERS`` processes."""
-    if min(workers, MOST_WORKERS) < 2:
-        yield from map(task, seeds)
-        return
-    with get_context("spawn").Pool(MOST_WORKERS) as pool:
-        yield from pool.imap(task, seeds)
-
-
 def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:
     """Write the runs and what they are, so that :func:`load` gives the same anywhere."""
-    folder.mkdir(parents=True, exist_ok=True)
-    runs.to_csv(folder / RUNS, index=False, float_format=DIGITS, lineterminator="\n")
-    document = {"version": __version__, **setup.__dict__}
-    (folder / SETUP).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_runs(runs, setup, folder, DIGITS)
 
 
 def load(folder: Path) -> Conducted:
     """Read what :func:`save` wrote."""
-    document = json.loads((folder / SETUP).read_text(encoding="utf-8"))
-    version = document.pop("version")
-    runs = pd.read_csv(folder / RUNS, dtype={"part": str, "level": str, "scenario": str})
-    return Conducted(runs, Setup(**document), version)
+    runs, setup, version = read_runs(folder, FACTORS[:-1])
+    return Conducted(runs, Setup(**setup), version)

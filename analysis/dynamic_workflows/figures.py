@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.dynamic_workflows.numbers import mean, means, number
+from analysis.common.numbers import mean, means, number
 from scheduler_sim.generation.scenarios import SCENARIOS
 from scheduler_sim.report.look import COLOURS, DASHES, GREY, HATCHES, TONES, blank, look
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from analysis.common.numbers import change, in_percent, mean, number, with_interval
 from analysis.dynamic_workflows.cases import (
     AS_D23,
     DELAY_RANGES,
@@ -18,7 +19,6 @@ from analysis.dynamic_workflows.cases import (
     RESERVED,
 )
 from analysis.dynamic_workflows.conduct import Conducted
-from analysis.dynamic_workflows.numbers import change, in_percent, mean, number, with_interval
 
 DEP, CALLED, HET, DELAYED, ALL = "DEP", "DEP+API", "HET", "HET+DELAY", "HET+DELAY+API"
 WAIT, OUTSIDE, RESPONSE = "wait_h", "outside_wait_h", "workflow_response_h"

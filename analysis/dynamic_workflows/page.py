@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from analysis.common.markdown import table
+from analysis.common.numbers import mean, with_interval
 from analysis.dynamic_workflows.cases import (
     DELAY_RANGES,
     EXACT,
@@ -23,7 +25,6 @@ from analysis.dynamic_workflows.conduct import Conducted
 from analysis.dynamic_workflows.figures import scenario_figure, varied_figure
 from analysis.dynamic_workflows.findings import findings
 from analysis.dynamic_workflows.measures import MEASURES
-from analysis.dynamic_workflows.numbers import mean, with_interval
 from analysis.dynamic_workflows.statements import COLUMNS, SHARES, statement_rows
 from scheduler_sim.generation.scenarios import SCENARIOS
 from scheduler_sim.report.look import save_png
@@ -171,9 +172,3 @@ def _variants(conducted: Conducted) -> Iterator[str]:
 
 def _cells(runs: pd.DataFrame, by: str, levels: Sequence[str], measure: str) -> Iterator[str]:
     return (with_interval(mean(runs[runs[by] == level], measure)) for level in levels)
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a Markdown table, and an empty line after it."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"

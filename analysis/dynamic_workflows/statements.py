@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from analysis.common.numbers import change, in_percent, mean, number, with_interval
 from analysis.dynamic_workflows.cases import EXTENSION_PERCENT
 from analysis.dynamic_workflows.conduct import Conducted
-from analysis.dynamic_workflows.numbers import change, in_percent, mean, number, with_interval
 
 SHARES = tuple(EXTENSION_PERCENT)
 YES, NO, OPEN = "yes", "no", "open"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.dynamic_workflows.numbers import change, number
+from analysis.common.numbers import change, number
 from analysis.modular_vs_homogeneous.cases import DAM, ESB, LISTED, MOD, PREFERRED, STRATEGIES
 from scheduler_sim.metrics.intervals import Interval
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import pandas as pd
 
+from analysis.common.runs import MOST_WORKERS, Progress, by_seed, in_order, mapped
+from analysis.common.runs import load as read_runs
+from analysis.common.runs import save as write_runs
 from analysis.modular_vs_homogeneous.cases import (
     BOTH,
     JOBS,
@@ -28,11 +29,9 @@ from analysis.modular_vs_homogeneous.cases import (
     recipe,
     system_of,
 )
-from scheduler_sim import Recipe, Result, Workload, __version__, generate, simulate
+from scheduler_sim import Recipe, Result, Workload, generate, simulate
 from scheduler_sim.errors import SchedulerSimError
 
-MOST_WORKERS = 2
-RUNS, SETUP = "runs.csv", "setup.json"
 FACTORS = ("part", "level", "policy", "system", "reading", "strategy", "seed")
 DIGITS = "%.5g"
 HOUR = 3600.0
@@ -79,19 +78,10 @@ class Conducted:
         return runs if reading is None else runs[runs["reading"].isin((reading, BOTH))]
 
 
-def conduct(
-    setup: Setup, workers: int = 1, progress: Callable[[int, int], None] | None = None
-) -> pd.DataFrame:
+def conduct(setup: Setup, workers: int = 1, progress: Progress | None = None) -> pd.DataFrame:
     """Run everything, seed by seed; one row a run: ``FACTORS`` and ``MEASURES``."""
-    rows: list[dict[str, Any]] = []
     total = max(setup.seeds, setup.seeds_beyond)
-    for number, found in enumerate(_mapped(partial(run_seed, setup), range(1, total + 1), workers), start=1):
-        rows += found
-        if progress is not None:
-            progress(number, total)
-    runs = pd.DataFrame(rows)
-    order = runs.groupby([*FACTORS[:-1]], sort=False).ngroup()
-    return runs.assign(order=order).sort_values(["order", "seed"], kind="stable").drop(columns="order")
+    return in_order(by_seed(partial(run_seed, setup), total, workers, progress), FACTORS)
 
 
 def run_seed(setup: Setup, seed: int) -> list[dict[str, Any]]:
@@ -141,19 +131,10 @@ def measured(result: Result) -> dict[str, float]:
     }
 
 
-def _mapped(task: Callable[[int], Any], seeds: Sequence[int], workers: int) -> Iterator[Any]:
-    """Carry out the task for each seed, in their order, on at most ``MOST_WORKERS`` processes."""
-    if min(workers, MOST_WORKERS) < 2:
-        yield from map(task, seeds)
-        return
-    with get_context("spawn").Pool(MOST_WORKERS) as pool:
-        yield from pool.imap(task, seeds)
-
-
 def timed(setup: Setup, policy: str, workers: int = MOST_WORKERS) -> tuple[int, float]:
     """Return simulations and seconds of the four systems with all seeds, as D2.3 has them."""
     begin = perf_counter()
-    list(_mapped(partial(_four, setup.jobs, policy), range(1, setup.seeds + 1), workers))
+    list(mapped(partial(_four, setup.jobs, policy), range(1, setup.seeds + 1), workers))
     return 4 * setup.seeds, perf_counter() - begin
 
 
@@ -166,17 +147,10 @@ def _four(jobs: int, policy: str, seed: int) -> None:
 
 def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:
     """Write the runs and what they are, so that :func:`load` gives the same anywhere."""
-    folder.mkdir(parents=True, exist_ok=True)
-    runs.to_csv(folder / RUNS, index=False, float_format=DIGITS, lineterminator="\n")
-    document = {"version": __version__, **setup.__dict__}
-    (folder / SETUP).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_runs(runs, setup, folder, DIGITS)
 
 
 def load(folder: Path) -> Conducted:
     """Read what :func:`save` wrote."""
-    document = json.loads((folder / SETUP).read_text(encoding="utf-8"))
-    version = document.pop("version")
-    document["policies"] = tuple(document["policies"])
-    texts = dict.fromkeys(FACTORS[:-1], str)
-    runs = pd.read_csv(folder / RUNS, dtype=texts, keep_default_na=False)
-    return Conducted(runs, Setup(**document), version)
+    runs, setup, version = read_runs(folder, FACTORS[:-1])
+    return Conducted(runs, Setup(**{**setup, "policies": tuple(setup["policies"])}), version)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.dynamic_workflows.numbers import mean, number
+from analysis.common.numbers import mean, number
 from analysis.modular_vs_homogeneous.cases import (
     CM,
     DAM,

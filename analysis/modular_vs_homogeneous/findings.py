@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.dynamic_workflows.numbers import mean, with_interval
+from analysis.common.markdown import listed
+from analysis.common.numbers import mean, with_interval
 from analysis.modular_vs_homogeneous import identity
 from analysis.modular_vs_homogeneous.cases import (
     DAM,
@@ -47,7 +48,7 @@ def _static(conducted: Conducted, _: Mixes | None) -> str | None:
     return (
         "**Not as D2.3 built and ran it.** Where every job goes to the module on which it is"
         " fastest, the modular"
-        f" system waits longer than each homogeneous one, under {_listed(conducted.setup.policies)}: under"
+        f" system waits longer than each homogeneous one, under {listed(conducted.setup.policies)}: under"
         f" {MAIN_POLICY} {with_interval(mean(modular, 'wait_h'), ' h')} on average. D2.3's ratios,"
         " 17.8 against"
         f" DAM and 5.4 against ESB, come out as {ratio_text(dam)} and {ratio_text(esb)}. Its 50 CM"
@@ -109,7 +110,7 @@ def _conflict(conducted: Conducted, _: Mixes | None) -> str | None:
     return (
         "**In that reading DAM waits less than ESB**, not 3.2 times as long: the ratio is"
         f" {ratio_text(ratio)} under {MAIN_POLICY}, and below 1 under"
-        f" {_listed(conducted.setup.policies)}, as the ESB"
+        f" {listed(conducted.setup.policies)}, as the ESB"
         " nodes get 1.47 times the load of HOM1-CM and the DAM nodes 0.91 times. So no reading gives all five"
         " ratios: the published figures do not follow from the published inputs."
     )
@@ -118,7 +119,3 @@ def _conflict(conducted: Conducted, _: Mixes | None) -> str | None:
 def _best_mix(conducted: Conducted, mixes: Mixes | None) -> str | None:
     """What to buy for 165 units."""
     return None if mixes is None else mixes.sentence()
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -68,7 +68,7 @@ def _mean_times(reading: str) -> dict[str, float]:
     assert types is not None
     shares = [(one.percent or 0) / 100 for one in types.types]
     ratio = {
-        module: [models.time_ratio(number, module, "CM") for number in range(len(shares))]
+        module: [models.time_ratio(number, module, "CM", nodes=1) for number in range(len(shares))]
         for module in ("CM", "DAM", "ESB")
     }
     best = [min(cm, esb) for cm, esb in zip(ratio["CM"], ratio["ESB"], strict=True)]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.dynamic_workflows.numbers import number
-from analysis.dynamic_workflows.page import table
+from analysis.common.markdown import table
+from analysis.common.numbers import number
 from analysis.modular_vs_homogeneous.cases import READINGS, ROOT, SLOWER, SPEED
 from scheduler_sim import Study
 from scheduler_sim.config.yaml_file import read_yaml

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.dynamic_workflows.numbers import mean, number, with_interval
-from analysis.dynamic_workflows.page import table
+from analysis.common.markdown import table
+from analysis.common.numbers import mean, number, with_interval
 from analysis.modular_vs_homogeneous import identity
 from analysis.modular_vs_homogeneous.cases import (
     BOTH,

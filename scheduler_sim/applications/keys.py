@@ -10,9 +10,9 @@ from pydantic import Field
 from scheduler_sim.applications.draw import DRAWS
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
-from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, choice
+from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, between, choice
 
-OWN = "own"
+OWN, OFFERED, POWERS_OF_TWO = "own", "offered", "powers_of_two"
 TRACE, FASTEST_FIRST = "trace", "fastest_first"
 SLOWER, SPEED = "slower", "speed"
 
@@ -25,8 +25,23 @@ class TypeKeys(Keys):
         default=None,
         description="of the jobs that name no type; none of the types has one: all jobs name theirs",
     )
-    ratios: dict[Name, Positive] = Field(
-        description="speed on each module against the one whose ratio is 1; it cannot run on others"
+    apps: list[Text] = Field(
+        default=[], description="other names that the application column of a trace has for it"
+    )
+    ratios: dict[Name, Positive] | None = Field(
+        default=None,
+        description="speed on each module against the one whose ratio is 1; it cannot run on others",
+    )
+    profile: Any | None = Field(
+        default=None,
+        description="instead: how it scales, a [profile](profile.md)'s file, or the keys of one. With neither"
+        " it takes as long everywhere",
+    )
+    component: Name | None = Field(
+        default=None, description="of the profile of a modular application: the component it is"
+    )
+    edits: list[dict[str, Any]] = Field(
+        default=[], description="what-ifs, as [edits of a profile](profile.md#edits), after the profile's own"
     )
 
 
@@ -53,6 +68,14 @@ class TypesKeys(Keys):
         description="how jobs that name no type get one. hash of the component's number: it stays whatever"
         " else changes; sequence: random, in the order of the trace; quota: exactly the shares, in random"
         " order",
+    )
+    sizes: Annotated[str, choice(OFFERED, POWERS_OF_TWO, OWN)] = Field(
+        default=OFFERED,
+        description="offered: a type with a profile is moldable, on all numbers of nodes that it offers;"
+        " powers_of_two: on those of them; own: it runs on as many as the trace says",
+    )
+    floor: Annotated[float, between(0, 1)] | None = Field(
+        default=None, description="efficiency below which no size is offered, instead of the profiles' own"
     )
     named: Flag = Field(default=True, description="whether the application that a trace names is its type")
     types: list[TypeKeys] = Field(description="the types; their percentages sum to 100")
@@ -104,10 +127,13 @@ def _types(keys: TypesKeys) -> Iterator[Problem]:
     seen: list[str] = []
     for i, one in enumerate(keys.types):
         where: Location = (*above, "types", i)
-        if one.name.lower() in seen:
-            yield Problem((*where, "name"), f"{found(one.name)} again; allowed: each type once")
-        seen.append(one.name.lower())
-        yield from _ratios(one.ratios, keys.reference, (*where, "ratios"))
+        for place, name in [(("name",), one.name), *((("apps", j), app) for j, app in enumerate(one.apps))]:
+            if name.lower() in seen:
+                yield Problem((*where, *place), f"{found(name)} again; allowed: each type once")
+            seen.append(name.lower())
+        if one.ratios is not None:
+            yield from _ratios(one.ratios, keys.reference, (*where, "ratios"))
+        yield from _profile(one, where)
     percents = [one.percent for one in keys.types]
     given = [percent for percent in percents if percent is not None]
     if given and (len(given) < len(percents) or abs(sum(given) - 100) > 1e-6):
@@ -115,6 +141,18 @@ def _types(keys: TypesKeys) -> Iterator[Problem]:
         if len(given) < len(percents):
             text = f"found {len(given)} types with a percentage and {len(percents) - len(given)} without"
         yield Problem((*above, "types"), f"{text}; allowed: a sum of 100, or no percentages at all")
+
+
+def _profile(one: TypeKeys, where: Location) -> Iterator[Problem]:
+    if one.profile is None:
+        for name, given in (("component", one.component), ("edits", one.edits)):
+            if given:
+                yield Problem((*where, name), "found without a profile; allowed: beside profile")
+    elif one.ratios is not None:
+        yield Problem((*where, "profile"), "found beside ratios; allowed: one of them")
+    elif not isinstance(one.profile, str | dict):
+        text = f"{found(one.profile)}; allowed: the path of a profile, or a mapping with its keys"
+        yield Problem((*where, "profile"), text)
 
 
 def _ratios(ratios: dict[str, Any], reference: str, where: Location) -> Iterator[Problem]:

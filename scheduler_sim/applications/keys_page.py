@@ -22,25 +22,52 @@ applications:
 
 A solver that runs 100 s on CM runs 25 s on ESB; legacy codes do not run there. It is given to `run
 --models FILE`, to `simulate(..., models=...)`, and as `models` in a [study file](study.md).
-`configs/models/` has the types of DEEP-EST and the conversions of its simulator. Without models every
-module takes as long as the trace says.
+`configs/models/` has the types of DEEP-EST, the conversions of its simulator, and four applications
+that scale as published. Without models every module takes as long as the trace says.
 
-- **Whose type is what**: the application that the trace names (a type's name, or its number from 1), else
-  drawn. A name that is no type is an error, unless `named: false`.
-- **Times**: run time and time limit are multiplied, and rounded up to whole seconds. On the module of the
-  trace they stay as they are. A time limit that the trace does not give is the partition's, as it is,
-  else the run time there.
+A type may have a [profile](profile.md) instead of ratios, which says how it scales, and is **moldable**
+by it:
+
+```yaml
+applications:
+  sizes: powers_of_two
+  floor: 0.7
+  types:
+    - {name: solver, apps: ["17"], profile: ../apps/solver.yaml}
+    - {name: rest}
+```
+
+
+- **Whose type is what**: the application that the trace names (a type's name, one of its `apps`, or its
+  number from 1), else drawn. A name that is no type is an error, unless `named: false`.
+- **Times**: run time and time limit are multiplied, and rounded up to whole seconds. On the module of
+  the trace they stay as they are. A time limit that the trace does not give is the partition's, as it
+  is, else the run time there.
 - **Ratios below 1**: Table 7 of DEEP-EST deliverable D2.3 has 0.5 for a code that is "0.5 time slower".
-  `slower` takes it at its word: 1.5 times as long; it is the default, as the table's own text has it, and
-  as the only reading under which the deliverable's ESB system waits less than its DAM system at the load
-  of its workload. `speed` takes it as a speed: twice as long. Under `slower` 1.01 is 0.99 times as long
-  and 0.99 is 1.99 times. [The study](../../analysis/modular_vs_homogeneous.md) has both.
+  `slower` takes it at its word: 1.5 times as long; it is the default, as the table's own text has it,
+  and as the only reading under which the deliverable's ESB system waits less than its DAM system at the
+  load of its workload. `speed` takes it as a speed: twice as long. Under `slower` 1.01 is 0.99 times as
+  long and 0.99 is 1.99 times. [The study](../../analysis/modular_vs_homogeneous.md) has both.
+- **Profiles**: the run time in the trace is that on its own nodes of its own module, and stays to the
+  bit; on n nodes of module m it is T · W(n, m) / W(own), as under [scaling
+  models](scaling.md#run-times). The own size comes first in each partition, then the sizes that the
+  profile offers there, rising: those with at least the least efficiency, up to the fastest. A component
+  of a heterogeneous job keeps its size, as does an application that scales weakly. Conversions are not
+  for types with a profile, and policy `slurm` takes `sizes: own` alone.
+- **Which size**: what the [strategy](policy.md) of the policy ranks first, such as `placement:
+  earliest_end`; a partition's MaxTime leaves out sizes whose limit is longer. `nodes` and `module` in
+  `components.parquet` have the choice, `counts` in `metrics.json` how many could choose
+  (`several_sizes`) and how many ran on fewer or more nodes than in their first placement (`resized`).
+  [How to](../how-to/moldable-jobs.md).
+- **What if**: `edits` change the profile, and so the run times of the whole trace: a kernel
+  `accelerate`d, a serial phase `remove`d, a factor `replace`d (noise taken away: serialization by a
+  constant 1), a component `move`d to another module, whatever partitions the trace names.
 - **Nodes**: conversions change how many nodes a request has on another module, and its times once more.
 - **Where it runs**: in one of the partitions that the trace names, or, with `modules: fastest_first`,
-  that lead to a module its type has a ratio for. [Strategies](policy.md) choose among them. It never runs
-  where its type has no ratio: one without any other place is REJECTED (`application`).
-- Time limits do not change during a run with models: `update(time_limit=...)` and `extend_job: grant` are
-  errors.
+  that lead to a module its type has a ratio for. [Strategies](policy.md) choose among them. It never
+  runs where its type has no ratio: one without any other place is REJECTED (`application`).
+- Time limits do not change during a run with models: `update(time_limit=...)` and `extend_job: grant`
+  are errors.
 """
 
 

@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 
 from scheduler_sim.applications.draw import Applications, Draw
 from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
+from scheduler_sim.applications.scaling import Scaling, with_profiles
 from scheduler_sim.config.keys import check_keys
-from scheduler_sim.config.problem import found, listed, one_of
+from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.streams import stream
 
 Ints = NDArray[np.int64]
+
+ROUNDING = 1e-12
+"""Relative error of a time that is taken for rounding, as in ``scheduler_sim.scaling.expand``."""
 
 NO_TYPE = -1
 """Of a component where the models have no types of application."""
@@ -43,31 +47,33 @@ class Models:
     Attributes
     ----------
     name : what reports call them.
-    keys : as they were checked.
+    keys : as they were checked; profiles that stood in files are part of them.
     """
 
     name: str
     keys: ModelsKeys
     file: Path | None = field(default=None, compare=False)
+    scalings: tuple[Scaling | None, ...] = field(default=(), compare=False)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Models:
         """Read a models file. Raises ConfigError with every problem, each with its line."""
         file = read_yaml(path)
-        keys, problems = check_keys(ModelsKeys, file.data)
-        problems = problems or (list(contradictions(keys)) if keys is not None else [])
+        keys, scalings, problems = _checked(file.data, file.path.parent)
         if keys is None or problems:
             raise file.error(problems)
-        return cls(keys.name or file.path.stem, keys, file.path)
+        return cls(keys.name or file.path.stem, keys, file.path, scalings)
 
     @classmethod
     def of(cls, **keys: Any) -> Models:
-        """Build models from the keys of a models file. Raises ConfigError with every problem."""
-        checked, problems = check_keys(ModelsKeys, keys)
-        problems = problems or (list(contradictions(checked)) if checked is not None else [])
+        """Build models from the keys of a models file; paths in them are relative to the current directory.
+
+        Raises ConfigError with every problem.
+        """
+        checked, scalings, problems = _checked(keys, Path())
         if checked is None or problems:
             raise ConfigError(listed(f"models: {problem}" for problem in problems))
-        return cls(checked.name or "models", checked)
+        return cls(checked.name or "models", checked, None, scalings)
 
     @classmethod
     def resolve(cls, models: Models | str | Path | Mapping[str, Any] | None) -> Models | None:
@@ -96,11 +102,12 @@ class Models:
         types = self.keys.applications
         if types is None or not types.named or not application:
             return NO_TYPE
-        by_name = {name.lower(): number for number, name in enumerate(self.type_names)}
-        numbered = {str(number + 1): number for number in by_name.values()}
+        spelt = {name: i for i, one in enumerate(types.types) for name in (one.name, *one.apps)}
+        by_name = {name.lower(): number for name, number in spelt.items()}
+        numbered = {str(number + 1): number for number in range(len(types.types))}
         found_type = by_name.get(application.lower(), numbered.get(application))
         if found_type is None:
-            allowed = one_of([*self.type_names, *numbered], application)
+            allowed = one_of([*spelt, *numbered], application)
             raise InputError(f"no such type of application in models {self.name}; {allowed}, or named: false")
         return found_type
 
@@ -156,15 +163,33 @@ class Models:
         types = self.keys.applications
         return asked if types is None or types.reference.lower() == OWN else types.reference
 
-    def time_ratio(self, type_number: int, module: str, origin: str) -> float:
-        """Return run time on a module / run time on the module of origin; NaN where it cannot run.
+    def scaling(self, type_number: int) -> Scaling | None:
+        """Return how a type scales, None if it has no profile."""
+        return self.scalings[type_number] if self.scalings and type_number != NO_TYPE else None
+
+    @property
+    def scaled_types(self) -> NDArray[np.bool_]:
+        """bool[types]: whether the run times of a type depend on the nodes that a component asks for."""
+        return np.array([self.scaling(number) is not None for number in range(len(self.type_names))], bool)
+
+    @property
+    def offers_sizes(self) -> bool:
+        """Whether some type may run on other numbers of nodes than the trace has."""
+        return any(one is not None and one.offers_sizes for one in self.scalings)
+
+    def time_ratio(self, type_number: int, module: str, origin: str, nodes: int) -> float:
+        """Return run time on so many nodes of a module / of the module of origin; NaN where it cannot run.
 
         Raises InputError if the type has no ratio for the origin, where the trace says that it ran.
         """
-        types = self.keys.applications
+        types, scaling = self.keys.applications, self.scaling(type_number)
+        if scaling is not None:
+            return scaling.ratio(nodes, module, origin)
         if types is None or type_number == NO_TYPE:
             return 1.0
         kind = types.types[type_number]
+        if kind.ratios is None:
+            return 1.0
         times = {
             name.lower(): relative_time(ratio, types.below_one == SPEED)
             for name, ratio in kind.ratios.items()
@@ -194,8 +219,12 @@ def relative_time(ratio: float, is_speed: bool) -> float:
 
 
 def scaled(seconds: Ints, factor: NDArray[np.float64]) -> Ints:
-    """Multiply times (s), rounded up to whole seconds; by 1 they stay as they are."""
-    return np.ceil(np.round(seconds * factor, 6)).astype(np.int64)
+    """Multiply times (s), rounded up to whole seconds; by 1 they stay as they are.
+
+    Not up for what is rounding of the factor: 10 s x 3 / 3 are not 11 s.
+    """
+    exact = np.ceil(seconds * (1 - ROUNDING) * factor)
+    return np.where(factor == 1, seconds, exact).astype(np.int64)
 
 
 def converted_nodes(nodes: Ints, factor: NDArray[np.float64]) -> Ints:
@@ -207,3 +236,12 @@ def names_in_order(names: Sequence[str], times: Sequence[float]) -> list[str]:
     """Sort names by time, the shortest first, ties as they come; NaN is left out."""
     able = [i for i, time in enumerate(times) if not np.isnan(time)]
     return [names[i] for i in sorted(able, key=lambda i: times[i])]
+
+
+def _checked(data: Any, folder: Path) -> tuple[ModelsKeys | None, tuple[Scaling | None, ...], list[Problem]]:
+    """Check the keys of a models file, whose paths are relative to a folder."""
+    keys, problems = check_keys(ModelsKeys, data)
+    problems = problems or (list(contradictions(keys)) if keys is not None else [])
+    if keys is None or problems:
+        return None, (), problems
+    return with_profiles(keys, folder)

@@ -1,4 +1,4 @@
-"""The alternatives of a component: partitions, and how its request changes in each by the models."""
+"""The alternatives of a component: partitions and sizes, and its request in each by the models."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ import numpy as np
 from scheduler_sim.applications.models import UNCHANGED, Conversion, Models, names_in_order
 from scheduler_sim.system.system import Partition, System
 
+AS_ASKED = 0
+"""In place of a number of nodes: as many as the component asks for."""
+
 
 class Alternative(NamedTuple):
-    """A partition a component asks for.
+    """A partition a component asks for, and the size it has there.
 
     ``time``: run time there / run time in the trace, without what ``conversion`` brings about; NaN if
-    its type does not run on the module. ``conversion``: how its request changes.
+    its type does not run on the module. ``conversion``: how its request changes. ``nodes``: its size,
+    ``AS_ASKED`` = as the trace has it, converted.
     """
 
     partition: Partition
     time: float = 1.0
     conversion: Conversion = UNCHANGED
+    nodes: int = AS_ASKED
 
 
 def alternatives(
-    system: System, models: Models | None, asked: tuple[Partition, ...], type_number: int
+    system: System, models: Models | None, asked: tuple[Partition, ...], type_number: int, nodes: int
 ) -> tuple[Alternative, ...]:
     """Return the alternatives of a component, the one it prefers first; there is at least one.
 
@@ -31,28 +36,40 @@ def alternatives(
     ----------
     asked : the partitions that the trace names, in its order.
     type_number : its type of application.
+    nodes : that it asks for; looked at only for a type with a profile, whose own size comes before the
+        others in each partition, those rising.
 
     Raises
     ------
-    InputError : its type has no ratio for the module whose run times the trace has.
+    InputError : its type has no ratio or speed for the module whose run times the trace has.
     """
     if models is None:
         return tuple(Alternative(partition) for partition in asked)
-    origin = models.origin(asked[0].module)
-    if models.chooses_modules:
-        asked = _fastest_first(system, models, type_number, origin) or asked[:1]
+    origin, scaling = models.origin(asked[0].module), models.scaling(type_number)
+    if models.chooses_modules or (scaling is not None and scaling.is_moved):
+        asked = _fastest_first(system, models, type_number, origin, nodes) or asked[:1]
     found = []
     for partition in asked:
-        time = models.time_ratio(type_number, partition.module, origin)
-        change = UNCHANGED if np.isnan(time) else models.conversion(origin, partition.module)
-        found.append(Alternative(partition, time, change))
+        time = models.time_ratio(type_number, partition.module, origin, nodes)
+        if scaling is None:
+            change = UNCHANGED if np.isnan(time) else models.conversion(origin, partition.module)
+            found.append(Alternative(partition, time, change))
+        else:
+            most = system.nodes_of(partition.name)
+            found.append(Alternative(partition, time))
+            found += [
+                Alternative(partition, other, nodes=size)
+                for size, other in scaling.other_sizes(nodes, partition.module, origin, most)
+            ]
     return tuple(found)
 
 
-def _fastest_first(system: System, models: Models, type_number: int, origin: str) -> tuple[Partition, ...]:
+def _fastest_first(
+    system: System, models: Models, type_number: int, origin: str, nodes: int
+) -> tuple[Partition, ...]:
     """One partition a module that the type runs on, the shortest run time first, else in their order."""
     names = [module.name for module in system.modules]
-    times = [models.time_ratio(type_number, name, origin) for name in names]
+    times = [models.time_ratio(type_number, name, origin, nodes) for name in names]
     return tuple(_partition_of(system, name) for name in names_in_order(names, times))
 
 

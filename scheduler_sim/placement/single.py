@@ -14,7 +14,7 @@ import numpy as np
 
 from scheduler_sim.applications.models import NO_TYPE, UNCHANGED, Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError
-from scheduler_sim.placement.alternatives import Alternative, alternatives, is_unsuited
+from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.shared import NEVER_ENOUGH
 from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time
 from scheduler_sim.system.licence import parse_licences
@@ -78,7 +78,10 @@ class Placer:
         Raises InputError for a partition or a type of application that does not exist, and where a
         request for features or licences cannot be understood.
         """
-        found = self._alternatives(asked["partition"], self._type_of(asked))
+        type_number = self._type_of(asked)
+        scales = self._models is not None and self._models.scaling(type_number) is not None
+        nodes = asked["nodes"] if scales else AS_ASKED
+        found = self._alternatives(asked["partition"], type_number, nodes)
         there = [(one, _request(asked, one)) for one in found]
         over = [one for one in there if not _within(one[1], one[0].partition)]
         able = [one for one in there if not is_unsuited(one[0])]
@@ -92,10 +95,10 @@ class Placer:
         tier, limit = preferred.partition.priority, _limit(request, preferred.partition)
         return Single(tuple(first), tier, limit, request["nodes"], bool(ways) and not open_ways)
 
-    def _found(self, partition: str, type_number: int) -> tuple[Alternative, ...]:
+    def _found(self, partition: str, type_number: int, nodes: int) -> tuple[Alternative, ...]:
         chosen = self._models is not None and self._models.chooses_modules
         asked = (self._system.default_partition,) if chosen else self._system.partitions_for(partition)
-        return alternatives(self._system, self._models, asked, type_number)
+        return alternatives(self._system, self._models, asked, type_number, nodes)
 
     def _type_of(self, asked: Mapping[str, Any]) -> int:
         """The type of application that it names, else drawn by its number alone."""
@@ -159,14 +162,14 @@ class Placer:
 
 def _request(asked: Mapping[str, Any], alternative: Alternative) -> Mapping[str, Any]:
     """What a component asks for in an alternative: nodes, run time and time limit by the models."""
-    _, time, change = alternative
-    if is_unsuited(alternative) or (time == 1.0 and change == UNCHANGED):
+    _, time, change, size = alternative
+    if is_unsuited(alternative) or (time == 1.0 and change == UNCHANGED and not size):
         return asked
     nodes, limit = asked["nodes"], asked["time_limit"]
     factor = np.array(time * (change.time_of_one_node if nodes == 1 else change.time))
     return {
         **asked,
-        "nodes": int(converted_nodes(np.array(nodes), np.array(change.nodes))),
+        "nodes": size or int(converted_nodes(np.array(nodes), np.array(change.nodes))),
         "run_time": int(scaled(np.array(asked["run_time"]), factor)),
         "time_limit": int(scaled(np.array(limit), factor)) if limit >= 0 else limit,
     }

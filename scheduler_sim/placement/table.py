@@ -2,9 +2,9 @@
 
 A placement is (module, nodes) with its time limit, run time, cost and demand of shared
 resources. Here every component of a trace gets one for each partition it names, with the
-same nodes, run time and limit (rule 10), unless models change them; placements that can never run are
-dropped, and a component without any is rejected (rule 9). Placements in a partition that is DOWN are kept
-only where there are no others: the component is held for ever.
+same nodes, run time and limit (rule 10), unless models change them or offer further sizes; placements
+that can never run are dropped, and a component without any is rejected (rule 9). Placements in a
+partition that is DOWN are kept only where there are no others: the component is held for ever.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError, TraceError
-from scheduler_sim.placement.alternatives import Alternative, alternatives, is_unsuited
+from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
@@ -40,6 +40,9 @@ REASONS = (
     "resources",
 )
 """Why a placement can never run; the first that holds is given."""
+
+BLOCK = 1 << 15
+"""Placements worked out at a time, so that what lies between stays in the processor's cache."""
 
 NO_SUBMISSIONS = ("DRAIN", "INACTIVE")
 """States of a partition in which Slurm refuses submissions; DOWN queues them (slurm.conf(5), State)."""
@@ -145,18 +148,20 @@ def expand(
         possible &= _first_of_each(owner, possible)
     counts = np.bincount(owner[possible], minlength=len(rows))
     why = reason[asked]  # of the first partition, or of the one that stands in the way
-    np.minimum.at(why, owner[why[owner] == len(REASONS)], reason[why[owner] == len(REASONS)])
+    unsaid = np.flatnonzero(((counts == 0) & (why == len(REASONS)))[owner])
+    np.minimum.at(why, owner[unsaid], reason[unsaid])
     impossible = np.bincount(why[counts == 0], minlength=len(REASONS))
+    kept = slice(None) if possible.all() else possible
     return Placements(
         rows=rows,
         first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        module=module[possible],
-        partition=partition[possible],
-        nodes=nodes[possible],
-        limit=limit[possible],
-        run=run[possible],
-        cost=cost[possible].astype(np.float64),
-        demand=np.ascontiguousarray(demand[possible]),
+        module=module[kept],
+        partition=partition[kept],
+        nodes=nodes[kept],
+        limit=limit[kept],
+        run=run[kept],
+        cost=cost[kept].astype(np.float64, copy=False),
+        demand=np.ascontiguousarray(demand[kept]),
         tier=way.priority[partition[asked]],
         asked_module=module[asked],
         asked_nodes=nodes[asked],
@@ -210,9 +215,9 @@ class _Ways:
         parts = system.partitions
         self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
         self.priority = np.array([p.priority for p in parts], dtype=np.int64)
-        self.max_time = _or_minus_1(p.max_time_s for p in parts)
+        self.max_time = _or_no_limit(p.max_time_s for p in parts)
         self.default_time = _or_minus_1(default_time(p) for p in parts)
-        self.max_nodes = _or_minus_1(p.max_nodes for p in parts)
+        self.max_nodes = _or_no_limit(p.max_nodes for p in parts)
         self.min_nodes = np.array([p.min_nodes for p in parts], dtype=np.int64)
         self.size = np.array([system.nodes_of(p.name) for p in parts], dtype=np.int64)
         self.down = np.array([p.state == "DOWN" for p in parts], dtype=bool)
@@ -221,6 +226,9 @@ class _Ways:
         count = np.array([len(one) for one in lists], dtype=np.int64)
         start = np.cumsum(count) - count
         self.kinds = [alternative for one in lists for alternative in one]
+        self.time = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)
+        self.change = np.array([one.conversion for one in self.kinds]).reshape(-1, 3)
+        self.nodes = np.array([one.nodes for one in self.kinds], dtype=np.int64)
         places = {id(p): i for i, p in enumerate(parts)}
         to = np.array([places[id(one.partition)] for one in self.kinds], dtype=np.int64)
         times = count[codes]
@@ -230,19 +238,21 @@ class _Ways:
         self.partition = to[self.kind]
 
     def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
-        """The alternatives of each spelling of partitions and type in the trace, and who has which."""
+        """The alternatives of each spelling of partitions, type and, where it scales, size; who has which."""
         types = self._types()
+        sizes = self._scaled_sizes(types)
         if self.models is not None and self.models.chooses_modules:
             asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
         else:
             swf = self.workload.source.format == "swf"
             asked, codes = self._by_text("partition", lambda text: self.system.partitions_for(text, swf=swf))
-        kinds = int(types.max(initial=0)) + 1
-        pairs, which = np.unique(codes * kinds + types, return_inverse=True)
+        kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
+        keys, which = np.unique((codes * kinds + types) * largest + sizes, return_inverse=True)
         lists = []
-        for number, (text, type_number) in enumerate(divmod(pair, kinds) for pair in pairs.tolist()):
+        for number, key in enumerate(keys.tolist()):
+            (text, type_number), nodes = divmod(key // largest, kinds), key % largest
             try:
-                lists.append(alternatives(self.system, self.models, asked[text], type_number))
+                lists.append(alternatives(self.system, self.models, asked[text], type_number, nodes))
             except InputError as error:
                 raise self._at(int(np.flatnonzero(which == number)[0]), "partition", str(error)) from None
         return lists, which.reshape(-1).astype(np.int64)
@@ -260,6 +270,12 @@ class _Ways:
         except InputError as error:
             raise self._at(int(without[0]), "app", str(error)) from None
         return types
+
+    def _scaled_sizes(self, types: Ints) -> Ints:
+        """The nodes of those components on which their alternatives depend; of others ``AS_ASKED``."""
+        if self.models is None or not self.models.scalings:
+            return np.full(len(types), AS_ASKED, dtype=np.int64)
+        return np.where(self.models.scaled_types[types], self._column("nodes"), AS_ASKED)
 
     def _at(self, component: int, column: str, problem: str) -> TraceError:
         """An error that names the line of a component."""
@@ -288,22 +304,33 @@ class _Ways:
 
         The limit is the trace's, else the partition's DefaultTime, else the run time; at least 1 s.
         """
-        nodes, run, own = (self._column(name)[owner] for name in ("nodes", "run_time", "time_limit"))
+        asked = [self._column(name) for name in ("nodes", "run_time", "time_limit")]
+        made = tuple(np.empty(len(owner), dtype=np.int64) for _ in asked)
+        for begin in range(0, len(owner), BLOCK):
+            here = slice(begin, begin + BLOCK)
+            columns = [column[owner[here]] for column in asked]
+            for column, values in zip(
+                made, self._requests(columns, partition[here], kind[here]), strict=True
+            ):
+                column[here] = values
+        return made[0], made[1], made[2]
+
+    def _requests(self, asked: list[Ints], partition: Ints, kind: Ints) -> tuple[Ints, Ints, Ints]:
+        nodes, run, own = asked
         if self.models is not None:
             nodes, factor = self._converted(nodes, kind)
             run = scaled(run, factor)
-            own = np.where(own >= 0, scaled(np.maximum(own, 0), factor), own)
+            own = np.where(own >= 0, scaled(own, factor), own)
         default = self.default_time[partition]
         limit = np.where(own >= 0, own, np.where(default >= 0, default, run))
         return nodes, run, np.maximum(limit, 1)
 
     def _converted(self, nodes: Ints, kind: Ints) -> tuple[Ints, NDArray[np.float64]]:
         """Nodes on the module of each placement, and the factor of its times."""
-        by_ratio = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)
-        change = np.array([one.conversion for one in self.kinds])
-        of_nodes, several, alone = change.reshape(-1, 3).T
-        factor = by_ratio[kind] * np.where(nodes == 1, alone[kind], several[kind])
-        return converted_nodes(nodes, of_nodes[kind]), factor
+        of_nodes, several, alone = self.change[kind].T
+        factor = self.time[kind] * np.where(nodes == 1, alone, several)
+        size = self.nodes[kind]
+        return np.where(size == AS_ASKED, converted_nodes(nodes, of_nodes), size), factor
 
     def demands_of_nodes(self, owner: Ints, partition: Ints) -> NodeDemands:
         """Which nodes of its partition each placement may take."""
@@ -335,7 +362,10 @@ class _Ways:
             *self._unfit(owner, partition, nodes, of_nodes),
             (demand > self._amounts()).any(axis=1),
         ]
-        return np.select(tests, range(len(tests)), default=len(tests)).astype(np.int64)
+        reason = np.full(len(owner), len(tests), dtype=np.int64)
+        for number in reversed(range(len(tests))):
+            reason[tests[number]] = number
+        return reason
 
     def beyond(self, partition: Ints, nodes: Ints, limit: Ints) -> NDArray[np.bool_]:
         """Whether a placement asks for more, or fewer, than the limits of its partition allow."""
@@ -343,22 +373,25 @@ class _Ways:
 
     def _beyond(self, partition: Ints, nodes: Ints, limit: Ints) -> list[NDArray[np.bool_]]:
         return [
-            (self.max_nodes[partition] >= 0) & (nodes > self.max_nodes[partition]),
+            nodes > self.max_nodes[partition],
             nodes < self.min_nodes[partition],
-            (self.max_time[partition] >= 0) & (limit > self.max_time[partition]),
+            limit > self.max_time[partition],
         ]
 
     def _unfit(
         self, owner: Ints, partition: Ints, nodes: Ints, of_nodes: NodeDemands | None
     ) -> Iterator[NDArray[np.bool_]]:
         """Whether memory, cores or features stand against a placement."""
-        memory, cores = self._column("memory_kb")[owner], self._cores()[owner]
         if of_nodes is None:
-            module, modules = self.module[partition], self.system.modules
-            yield _exceeds(memory, np.array([m.memory_kb for m in modules])[module])
-            yield _exceeds(cores, np.array([m.least_cores for m in modules])[module])
-            yield ~self._features()[module, owner]
+            modules = self.system.modules
+            for wrong in (
+                _exceeds(self._column("memory_kb"), np.array([[m.memory_kb] for m in modules])),
+                _exceeds(self._cores(), np.array([[m.least_cores] for m in modules])),
+                ~self._features(),
+            ):  # [modules, components]; of most traces nothing is wrong
+                yield wrong[self.module[partition], owner] if wrong.any() else np.zeros(len(owner), bool)
         else:
+            memory, cores = self._column("memory_kb")[owner], self._cores()[owner]
             sets = [[one for one, _ in self.system.sets_of(p.name)] for p in self.system.partitions]
             yield _exceeds(memory, np.array([_largest(s.memory_kb for s in own) for own in sets])[partition])
             yield _exceeds(
@@ -402,6 +435,10 @@ def _largest(values: Iterable[int]) -> int:
 
 def _or_minus_1(values: Iterable[int | None]) -> Ints:
     return np.array([-1 if value is None else value for value in values], dtype=np.int64)
+
+
+def _or_no_limit(values: Iterable[int | None]) -> Ints:
+    return np.array([np.iinfo(np.int64).max if value is None else value for value in values], dtype=np.int64)
 
 
 def _without_closed(

@@ -24,6 +24,8 @@ class Schedule:
     units : True if some components start by one plan, so that one may pass another by its appointment
     several_placements : True if some component could have run in more than one way, so
         that its module while it waited is not in the tables.
+    several_sizes : True if some component could have run on other numbers of nodes, so that those of
+        its reservation while it waited are not in the tables.
     lost_runs : True if some component was requeued after a run that the tables do not show.
     lost_waits : True if some component was held after it had been in the queue, which they do not show.
     """
@@ -45,6 +47,7 @@ class Schedule:
             self.overrun_s = 60 * int(slurm["OverTimeLimit"])
             self.late_s = int(slurm["limit_check_s"]) + int(slurm["launch_s"] or slurm["latency"] != "none")
         self.several_placements = bool(counts.get("several_placements", 0))
+        self.several_sizes = bool(counts.get("several_sizes", 0))
         self.units = bool(counts.get("units", 0))
         self.lost_runs = bool(counts.get("requeued", 0))
         self.lost_waits = bool(counts.get("held_back", 0))

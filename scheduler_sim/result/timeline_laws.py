@@ -117,7 +117,10 @@ def queue(schedule: Schedule) -> Breach:
         return None
     modules = (TOTAL,) if schedule.several_placements else (*schedule.modules, TOTAL)
     each = np.ones(len(schedule.components), dtype=np.int64)
-    for column, amount in (("queue_components", each), ("queue_nodes", schedule.of("nodes"))):
+    columns = {"queue_components": each, "queue_nodes": schedule.of("nodes")}
+    if schedule.several_sizes:
+        del columns["queue_nodes"]
+    for column, amount in columns.items():
         for module in modules:
             breach = first_difference(schedule.waiting(module, amount), schedule.recorded(module, column))
             if breach:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from scheduler_sim.config.problem import one_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Constant, Curve
 from scheduler_sim.scaling.profile import Profile
@@ -41,6 +42,13 @@ def without_phase(profile: Profile, share: float) -> Profile:
     if not 0 < share < 1:
         raise InputError(f"remove: found {share:g}; allowed: a share above 0 and under 1")
     return replace(_edited(profile), time_factor=profile.time_factor * (1 - share))
+
+
+def moved(profile: Profile, module: str) -> Profile:
+    """Have it run on another module only. InputError for a module it cannot run on."""
+    if module not in profile.speeds:
+        raise InputError(f"{profile.app}: move: found {module!r}; {one_of(list(profile.speeds), module)}")
+    return replace(_edited(profile), speeds={module: profile.speeds[module]})
 
 
 def _edited(profile: Profile) -> Profile:

@@ -12,7 +12,7 @@ from scheduler_sim.config.problem import Location, Problem
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.scaling.curves import Curve, read_curve
-from scheduler_sim.scaling.edits import accelerated, with_factor, without_phase
+from scheduler_sim.scaling.edits import accelerated, moved, with_factor, without_phase
 from scheduler_sim.scaling.modular_profile import ModularProfile, Part
 from scheduler_sim.scaling.profile import Profile, Reference, Sizes
 from scheduler_sim.scaling.profile_keys import (
@@ -136,13 +136,15 @@ def _edited(profile: Profile, edit: EditKeys, where: Location) -> tuple[Profile 
             return accelerated(profile, edit.accelerate, edit.by or 0.0), []
         if edit.remove is not None:
             return without_phase(profile, edit.remove), []
+        if edit.move is not None and edit.nodes is None:
+            return moved(profile, edit.move), []
         if edit.replace is not None:
             curve, problems = read_curve(edit.curve or {}, (*where, "curve"))
             return (None, problems) if curve is None else (with_factor(profile, edit.replace, curve), [])
     except InputError as error:
         return None, [Problem((*where, given[0]), str(error))]
-    said = "found a move of an application without components; allowed: of a component"
-    return None, [Problem((*where, "move"), said)]
+    said = "found a number of nodes for an application without components; allowed: of a component"
+    return None, [Problem((*where, "nodes"), said)]
 
 
 def _modular(data: dict[str, Any]) -> tuple[ModularProfile | None, list[Problem]]:

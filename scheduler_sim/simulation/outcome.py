@@ -130,6 +130,7 @@ def build_result(
         "skipped": int(np.count_nonzero(table["skipped"].to_numpy())),
         "not_honoured": dict(not_honoured),
         **_details(table, placements),
+        **resized(core, placements),
         **{name: count for name, count in operated.items() if count},
     }
     places = _file_places(placements)
@@ -150,14 +151,25 @@ def build_result(
 
 def _details(table: pd.DataFrame, placements: Placements) -> dict[str, Any]:
     several = int(np.count_nonzero(np.diff(placements.first) > 1))
+    owner = np.repeat(np.arange(len(placements.rows)), np.diff(placements.first))
+    other = owner[placements.nodes != placements.asked_nodes[owner]]
     skipped = np.bincount(table["skipped"].to_numpy())[1:]
     names = [SKIP_REASONS[code] for code in range(1, len(skipped) + 1)] if len(skipped) else []
     details = {
         "skipped_because": {name: int(n) for name, n in zip(names, skipped, strict=True) if n},
         "rejected_because": placements.rejected,
         "several_placements": several,
+        "several_sizes": len(np.unique(other)),
     }
     return {name: value for name, value in details.items() if value}
+
+
+def resized(core: Core, placements: Placements) -> dict[str, dict[str, int]]:
+    """Count who ran on fewer and on more nodes than in the first placement; nothing where nobody did."""
+    comp = core.comp[: len(placements.rows)]
+    change = (core.place["nodes"][comp["placed"]] - placements.asked_nodes)[comp["start"] >= 0]
+    counts = {"fewer_nodes": int((change < 0).sum()), "more_nodes": int((change > 0).sum())}
+    return {"resized": counts} if any(counts.values()) else {}
 
 
 def manifest_of(

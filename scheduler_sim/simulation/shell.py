@@ -89,6 +89,11 @@ class Simulation(Actions):
         self.models = Models.resolve(models)
         if self.models is not None and self.policy.extend_job == "grant":
             raise ConfigError(f"policy.extend_job: found 'grant' {CHANGED_LIMITS}; allowed here: 'refuse'")
+        if self.models is not None and self.models.offers_sizes and self.policy.backfill == "slurm":
+            raise ConfigError(
+                f"policy.backfill: found 'slurm' with models {self.models.name} that offer sizes, of which"
+                " Slurm would take the first that fits; allowed here: applications.sizes: own in the models"
+            )
         self.system, self._inputs = _opened(system, "system", System.from_file)
         if not self.policy.names_nodes:
             self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")

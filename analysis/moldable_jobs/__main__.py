@@ -1,0 +1,43 @@
+"""Run the study, or draw it anew from its runs: ``python -m analysis.moldable_jobs --help``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from analysis.common.command import add_usual, count, progress
+from analysis.moldable_jobs.cases import JOBS
+from analysis.moldable_jobs.conduct import Setup, conduct, load, save
+from analysis.moldable_jobs.page import RESULTS, write
+from scheduler_sim.errors import SchedulerSimError
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write runs, figures and page; return the exit code."""
+    given = _parser().parse_args(arguments)
+    setup, folder = Setup(given.seeds, given.jobs), Path(given.out)
+    try:
+        if not given.draw:
+            print(f"{setup.simulations():,} simulations of {setup.jobs:,} jobs")
+            save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
+        page = write(load(folder / RESULTS), folder)
+    except SchedulerSimError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    print(f"page: {page}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m analysis.moldable_jobs", description=__doc__)
+    parser.add_argument("--seeds", type=count, default=Setup().seeds, help="workloads")
+    parser.add_argument("--jobs", type=count, default=JOBS, help="of a workload")
+    add_usual(parser, str(HERE))
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

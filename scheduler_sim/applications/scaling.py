@@ -1,0 +1,154 @@
+"""How a type of application scales: its profile, held against runs at the sizes and modules of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scheduler_sim.applications.keys import OWN, POWERS_OF_TWO, ModelsKeys, TypeKeys, TypesKeys
+from scheduler_sim.config.problem import Location, Problem, found, one_of
+from scheduler_sim.config.yaml_file import read_yaml
+from scheduler_sim.errors import InputError
+
+if TYPE_CHECKING:
+    from scheduler_sim.scaling.profile import Profile
+
+
+class Scaling:
+    """The run times of a type of application, against that of the trace.
+
+    Parameters
+    ----------
+    profile : with what-ifs or without
+    sizes : those offered besides the trace's own, one of the words of ``TypesKeys.sizes``
+
+    Results are kept: the components of a trace ask for few sizes on few modules.
+    """
+
+    def __init__(self, profile: Profile, sizes: str) -> None:
+        self.profile, self.sizes = profile, sizes
+        self.offers_sizes = sizes != OWN and profile.scaling == "strong"
+        self.is_moved = set(profile.speeds) < set((profile.measured or profile).speeds)
+        self._measured: dict[tuple[int, str], float] = {}
+        self._times: dict[tuple[int, str], float] = {}
+        self._offered: dict[tuple[str, int], tuple[list[int], list[float]]] = {}
+
+    def ratio(self, nodes: int, module: str, origin: str) -> float:
+        """Return run time of a component's own size on a module / in the trace; NaN where it cannot run.
+
+        At the trace's own point it is 1, unless there are what-ifs.
+        Raises InputError if the profile does not have the module of origin, where the trace ran.
+        """
+        if module.lower() == origin.lower() and self.profile.measured is None:
+            self._known(nodes, origin)
+            return 1.0
+        name = _spelt(self.profile.speeds, module)
+        if name is None or (nodes > self.profile.sizes.most and module.lower() != origin.lower()):
+            return np.nan
+        if (nodes, name) not in self._times:
+            self._times[nodes, name] = float(self.profile.relative_time(nodes, name))
+        return self._times[nodes, name] / self._known(nodes, origin)
+
+    def other_sizes(self, nodes: int, module: str, origin: str, most: int) -> list[tuple[int, float]]:
+        """Return the sizes offered on a module, and run time there / in the trace, without the own size."""
+        name = _spelt(self.profile.speeds, module)
+        if name is None or not self.offers_sizes:
+            return []
+        if (name, most) not in self._offered:
+            sizes = self.profile.offered(name, most)
+            if self.sizes == POWERS_OF_TWO:
+                sizes = sizes[sizes & (sizes - 1) == 0]
+            times = self.profile.relative_time(sizes, name) if len(sizes) else np.empty(0)
+            self._offered[name, most] = sizes.tolist(), times.tolist()
+        known = self._known(nodes, origin)
+        sizes_, times_ = self._offered[name, most]
+        return [(size, time / known) for size, time in zip(sizes_, times_, strict=True) if size != nodes]
+
+    def _known(self, nodes: int, origin: str) -> float:
+        """Relative run time where the trace ran: of the profile before what-ifs."""
+        measured = self.profile.measured or self.profile
+        name = _spelt(measured.speeds, origin)
+        if name is None:
+            raise InputError(
+                f"{found(origin)} as the module of the trace's run times, for which the profile of"
+                f" {measured.app} has no speed; {one_of(list(measured.speeds), origin)}"
+            )
+        if (nodes, name) not in self._measured:
+            self._measured[nodes, name] = float(measured.relative_time(nodes, name))
+        return self._measured[nodes, name]
+
+
+def _spelt(speeds: Mapping[str, float], module: str) -> str | None:
+    """Return the profile's spelling of a module, None if it does not have it."""
+    return next((name for name in speeds if name.lower() == module.lower()), None)
+
+
+def with_profiles(
+    keys: ModelsKeys, folder: Path
+) -> tuple[ModelsKeys, tuple[Scaling | None, ...], list[Problem]]:
+    """Read the profiles of the types; files, relative to ``folder``, are replaced by what stands in them.
+
+    Raises ConfigError for a file that cannot be read.
+    """
+    if keys.applications is None or all(one.profile is None for one in keys.applications.types):
+        return keys, (), []
+    types, scalings, problems = [], [], []
+    for i, one in enumerate(keys.applications.types):
+        where: Location = ("applications", "types", i)
+        one, scaling, more = _read(one, keys.applications, folder, where)
+        types.append(one)
+        scalings.append(scaling)
+        problems += more
+    applications = keys.applications.model_copy(update={"types": types})
+    return keys.model_copy(update={"applications": applications}), tuple(scalings), problems
+
+
+def _read(
+    one: TypeKeys, types: TypesKeys, folder: Path, where: Location
+) -> tuple[TypeKeys, Scaling | None, list[Problem]]:
+    from scheduler_sim.scaling.profile_file import profile_of  # loaded where profiles are in use
+
+    if one.profile is None:
+        return one, None, []
+    data = one.profile if isinstance(one.profile, dict) else read_yaml(folder / one.profile).data
+    own: Any = data.get("edits") or []
+    edited = {**data, "edits": [*own, *one.edits]} if one.edits and isinstance(own, list) else data
+    whole, problems = profile_of(edited)
+    problems = [Problem(_place(problem.where, where, len(own)), problem.text) for problem in problems]
+    if whole is None:
+        return one, None, problems
+    try:
+        profile = _of_component(whole, one.component)
+    except InputError as error:
+        return one, None, [Problem((*where, "component"), str(error))]
+    if types.floor is not None:
+        profile = replace(profile, sizes=replace(profile.sizes, floor=types.floor))
+    scaling = Scaling(profile, types.sizes)
+    return one.model_copy(update={"profile": data}), scaling, []
+
+
+def _place(inside: Location, where: Location, own_edits: int) -> Location:
+    """Where in the models file a problem of a profile stands: what-ifs of the type follow its own."""
+    if len(inside) > 1 and inside[0] == "edits" and isinstance(inside[1], int) and inside[1] >= own_edits:
+        return (*where, "edits", inside[1] - own_edits, *inside[2:])
+    return (*where, "profile", *inside)
+
+
+def _of_component(whole: Any, component: str | None) -> Profile:
+    """Return the profile itself, or that of a component of a modular application, moved where it is."""
+    from scheduler_sim.scaling.edits import moved
+    from scheduler_sim.scaling.modular_profile import ModularProfile
+
+    if not isinstance(whole, ModularProfile):
+        if component is not None:
+            raise InputError(f"{found(component)} of an application without components; allowed: none")
+        return whole
+    names: Sequence[str] = list(whole.parts)
+    if component is None:
+        raise InputError(f"found none of a modular application; {one_of(names, component)}")
+    part = whole.part(component)
+    return part.profile if part.module == part.reference.module else moved(part.profile, part.module)
