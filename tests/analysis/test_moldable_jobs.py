@@ -123,9 +123,9 @@ def test_with_all_floors_one_nothing_but_growth_without_loss_is_offered():
 def test_one_process_and_two_give_the_same_bytes(tmp_path, capsys):
     for workers in ("1", "2"):
         folder = tmp_path / workers
-        assert main(["--seeds", "2", "--jobs", "120", "--workers", workers, "--out", str(folder)]) == 0
+        assert main(["--seeds", "2", "--jobs", "60", "--workers", workers, "--out", str(folder)]) == 0
     first, second = ((tmp_path / workers / RESULTS / "runs.csv").read_bytes() for workers in ("1", "2"))
     assert first == second
-    assert len(load(tmp_path / "1" / RESULTS).runs) == Setup(2, 120).simulations() == 2 * len(cases())
+    assert len(load(tmp_path / "1" / RESULTS).runs) == Setup(2, 60).simulations() == 2 * len(cases())
     assert "page:" in capsys.readouterr().out
     assert set(FLOORS) < set(load(tmp_path / "1" / RESULTS).runs["floor"])

@@ -250,7 +250,7 @@ def _played(case: Case, trace: Workload, **policy: Any) -> Any:
     return run
 
 
-FEW = settings(max_examples=60)
+FEW = settings(max_examples=30)
 
 
 @FEW
