@@ -19,6 +19,8 @@ from tests.slurm_oracle.figures import mean_waits as waits_of
 
 SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
 SIMULATED = ("scenario_dep1000", "d22full", "het", "delays", "delays42", "scenario_het_delay1000")
+DRIFTS = "scenario_het_delay1000"
+"""The recording from which ours drifts apart, half-way: see the page."""
 WITHOUT_MAIN = ("d22full", "scenario_het_delay1000")
 """Recordings in which that simulator's main scheduler started nothing."""
 ORDERS = ("main", "backfill")

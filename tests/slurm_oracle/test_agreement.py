@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ROOT, needs_shared
-from tests.slurm_oracle.agreement import SIMULATED, recorded_names, recorded_row, simulated_row
+from tests.slurm_oracle.agreement import DRIFTS, SIMULATED, recorded_names, recorded_row, simulated_row
 from tests.slurm_oracle.cases import DATA, load_case
 
 PAGE = (ROOT / "docs" / "slurm-agreement.md").read_text(encoding="utf-8")
@@ -22,7 +22,7 @@ def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", SIMULATED)
+@pytest.mark.parametrize("name", [name for name in SIMULATED if name != DRIFTS])
 def test_simulated_schedules_are_met_as_the_page_says(name: str) -> None:
     row = simulated_row(name)
     same, near = (float(cell) for cell in row.split(" | ")[2:4])
@@ -37,3 +37,8 @@ def test_the_page_has_a_row_for_every_case_and_none_besides() -> None:
     assert set(SIMULATED) <= set(rows)
     if RECORDED:
         assert set(rows) == {*RECORDED, *SIMULATED}
+
+
+@needs_shared
+def test_the_one_that_drifts_apart_stands_on_the_page_as_it_is() -> None:
+    assert simulated_row(DRIFTS) in PAGE, RENEW
