@@ -146,13 +146,14 @@ def test_what_is_rejected_skipped_and_killed_is_said(cli, system, trace):
 
 def test_what_is_not_honoured_is_said(cli, tmp_path):
     fields = MODULAR.read_text().splitlines()[0].split(";")
-    fields[13], fields[40], fields[41] = "CM", "60", "WF_API:30"
+    fields[13], fields[40], fields[41] = "CM", "60", "WF_API:30,COFFEE_BREAK:40"
     path = tmp_path / "delayed.mwf"
     path.write_text(";".join(fields) + "\n")
     ended = cli("run", PROTOTYPE, path, "--policy", "slurm")
     assert ended.code == 0, ended.err
-    assert "not honoured\n  1 line: components with a delay" in ended.out
-    assert "1 line: components with API calls" in ended.out
+    assert "not honoured\n  1 line: calls of a kind that is not known" in ended.out
+    assert "2 lines" not in ended.out
+    assert ended.out.count("1 line") == 1
 
 
 def test_nothing_to_simulate(cli, system, trace):
