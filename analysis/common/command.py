@@ -1,11 +1,14 @@
-"""The command line of a study: how many, on how many processes, and how far it is."""
+"""The command line of a study: how many, on how many processes, how far it is, and what came of it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 from analysis.common.runs import MOST_WORKERS, Progress
+from scheduler_sim.errors import SchedulerSimError
 
 
 def count(text: str) -> int:
@@ -22,6 +25,19 @@ def add_usual(parser: argparse.ArgumentParser, out: str) -> None:
     parser.add_argument("--workers", type=int, choices=workers, default=MOST_WORKERS, help="processes")
     parser.add_argument("--out", default=out, help="folder of the page and its results")
     parser.add_argument("--draw", action="store_true", help="draw anew from the runs that are there")
+
+
+def carry_out(run: Callable[[], None], draw: Callable[[], Path], *, only_draw: bool) -> int:
+    """Run a study, unless it is only to be drawn, and draw its page; return the exit code."""
+    try:
+        if not only_draw:
+            run()
+        page = draw()
+    except SchedulerSimError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    print(f"page: {page}")
+    return 0
 
 
 def progress(what: str) -> Progress:

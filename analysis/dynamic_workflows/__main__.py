@@ -6,11 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from analysis.common.command import add_usual, count, progress
+from analysis.common.command import add_usual, carry_out, count, progress
 from analysis.dynamic_workflows.cases import JOBS
 from analysis.dynamic_workflows.conduct import Setup, conduct, load, save
 from analysis.dynamic_workflows.page import RESULTS, write
-from scheduler_sim.errors import SchedulerSimError
 
 HERE = Path(__file__).resolve().parent.parent
 
@@ -20,17 +19,13 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     setup = Setup(given.seeds, min(given.seeds_beyond, given.seeds), given.jobs, given.policy)
     folder = Path(given.out)
-    try:
-        if not given.draw:
-            counts = " + ".join(f"{n:,}" for n in setup.simulations())
-            print(f"{counts} simulations of {3 * setup.jobs:,} jobs")
-            save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
-        page = write(load(folder / RESULTS), folder)
-    except SchedulerSimError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    print(f"page: {page}")
-    return 0
+
+    def run() -> None:
+        counts = " + ".join(f"{n:,}" for n in setup.simulations())
+        print(f"{counts} simulations of {3 * setup.jobs:,} jobs")
+        save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
+
+    return carry_out(run, lambda: write(load(folder / RESULTS), folder), only_draw=given.draw)
 
 
 def _parser() -> argparse.ArgumentParser:

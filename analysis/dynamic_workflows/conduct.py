@@ -96,9 +96,8 @@ def _run_case(case: Case, system: System, setup: Setup, seed: int) -> Iterator[d
         yield {**factors, **measured(result, generated.base, said)}
 
 
-def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:
-    """Write the runs and what they are, so that :func:`load` gives the same anywhere."""
-    write_runs(runs, setup, folder, DIGITS)
+save = partial(write_runs, digits=DIGITS)
+"""Write the runs and what they are into a folder, so that :func:`load` gives the same anywhere."""
 
 
 def load(folder: Path) -> Conducted:

@@ -6,12 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from analysis.common.command import add_usual, count, progress
+from analysis.common.command import add_usual, carry_out, count, progress
 from analysis.modular_vs_homogeneous import mixes
 from analysis.modular_vs_homogeneous.cases import JOBS, POLICIES
 from analysis.modular_vs_homogeneous.conduct import Setup, conduct, load, save
 from analysis.modular_vs_homogeneous.page import RESULTS, write
-from scheduler_sim.errors import SchedulerSimError
 
 HERE = Path(__file__).resolve().parent.parent
 
@@ -22,19 +21,18 @@ def main(arguments: list[str] | None = None) -> int:
     policies = tuple(given.policies)
     setup = Setup(given.seeds, min(given.seeds_beyond, given.seeds), given.jobs, policies)
     folder = Path(given.out)
-    try:
-        if not given.draw:
-            print(f"{' + '.join(f'{n:,}' for n in setup.simulations())} simulations of {setup.jobs:,} jobs")
-            save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
-        if given.search and not given.draw:
+
+    def run() -> None:
+        print(f"{' + '.join(f'{n:,}' for n in setup.simulations())} simulations of {setup.jobs:,} jobs")
+        save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
+        if given.search:
             mixes.conduct(folder / RESULTS, given.workers, progress("mixes"))
+
+    def draw() -> Path:
         found = mixes.load(folder / RESULTS) if given.search else None
-        page = write(load(folder / RESULTS), found, folder)
-    except SchedulerSimError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    print(f"page: {page}")
-    return 0
+        return write(load(folder / RESULTS), found, folder)
+
+    return carry_out(run, draw, only_draw=given.draw)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -145,9 +145,8 @@ def _four(jobs: int, policy: str, seed: int) -> None:
         measured(run_case(case, base))
 
 
-def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:
-    """Write the runs and what they are, so that :func:`load` gives the same anywhere."""
-    write_runs(runs, setup, folder, DIGITS)
+save = partial(write_runs, digits=DIGITS)
+"""Write the runs and what they are into a folder, so that :func:`load` gives the same anywhere."""
 
 
 def load(folder: Path) -> Conducted:

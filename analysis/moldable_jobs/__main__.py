@@ -6,11 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from analysis.common.command import add_usual, count, progress
+from analysis.common.command import add_usual, carry_out, count, progress
 from analysis.moldable_jobs.cases import JOBS
 from analysis.moldable_jobs.conduct import Setup, conduct, load, save
 from analysis.moldable_jobs.page import RESULTS, write
-from scheduler_sim.errors import SchedulerSimError
 
 HERE = Path(__file__).resolve().parent.parent
 
@@ -19,16 +18,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Write runs, figures and page; return the exit code."""
     given = _parser().parse_args(arguments)
     setup, folder = Setup(given.seeds, given.jobs), Path(given.out)
-    try:
-        if not given.draw:
-            print(f"{setup.simulations():,} simulations of {setup.jobs:,} jobs")
-            save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
-        page = write(load(folder / RESULTS), folder)
-    except SchedulerSimError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    print(f"page: {page}")
-    return 0
+
+    def run() -> None:
+        print(f"{setup.simulations():,} simulations of {setup.jobs:,} jobs")
+        save(conduct(setup, given.workers, progress("seed")), setup, folder / RESULTS)
+
+    return carry_out(run, lambda: write(load(folder / RESULTS), folder), only_draw=given.draw)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -137,9 +137,8 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else np.nan
 
 
-def save(runs: pd.DataFrame, setup: Setup, folder: Path) -> None:
-    """Write the runs and what they are, so that :func:`load` gives the same anywhere."""
-    write_runs(runs, setup, folder, DIGITS)
+save = partial(write_runs, digits=DIGITS)
+"""Write the runs and what they are into a folder, so that :func:`load` gives the same anywhere."""
 
 
 def load(folder: Path) -> Conducted:

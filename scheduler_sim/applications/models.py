@@ -18,12 +18,10 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.scaling.rounding import ROUNDING
 from scheduler_sim.streams import stream
 
 Ints = NDArray[np.int64]
-
-ROUNDING = 1e-12
-"""Relative error of a time that is taken for rounding, as in ``scheduler_sim.scaling.expand``."""
 
 NO_TYPE = -1
 """Of a component where the models have no types of application."""

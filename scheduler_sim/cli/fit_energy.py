@@ -105,14 +105,15 @@ def execute(args: argparse.Namespace) -> None:
 
 
 def _out(args: argparse.Namespace) -> Path | None:
+    from scheduler_sim.workload.output import refuse_directory
+
     if args.out is None:
         return None
     out = Path(args.out)
     if out.suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"--out: found {args.out!r}; allowed: a model, .yaml or .yml")
     for path in (out, out.with_suffix(".png")):
-        if path.is_dir():
-            raise InputError(f"{path}: this is a directory, a file is to be written here")
+        refuse_directory(path)
     return out
 
 

@@ -124,7 +124,7 @@ def _write(learnt: Learnt, out: Path) -> list[Path]:
     from scheduler_sim.report.look import save_png
     from scheduler_sim.report.scaling_figures import fit_figure, tree_figure
     from scheduler_sim.scaling.profile_file import profile_text
-    from scheduler_sim.workload.output import whole_file
+    from scheduler_sim.workload.output import refuse_directory, whole_file
 
     profile = learnt.profile
     title = f"{profile.app}: {profile.scaling} scaling"
@@ -133,8 +133,7 @@ def _write(learnt: Learnt, out: Path) -> list[Path]:
         processes, measured = learnt.tree_columns()
         pictures[out.with_name(f"{out.stem}-tree.png")] = tree_figure(rows, processes, measured, title)
     for path in (out, *pictures):
-        if path.is_dir():
-            raise InputError(f"{path}: this is a directory, a file is to be written here")
+        refuse_directory(path)
     for path, picture in pictures.items():
         save_png(picture, path)
     with whole_file(out) as file:

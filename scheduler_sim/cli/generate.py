@@ -74,6 +74,7 @@ def _make(args: argparse.Namespace) -> None:
     from scheduler_sim.generation.generate import Generated
     from scheduler_sim.generation.recipe import Recipe
     from scheduler_sim.generation.scenarios import SCENARIOS
+    from scheduler_sim.workload.output import refuse_directory
     from scheduler_sim.workload.trace_io import trace_format
 
     trace_format(args.out, writing=True)  # an unknown one is an error before the work is done
@@ -84,7 +85,7 @@ def _make(args: argparse.Namespace) -> None:
     wanted: tuple[str | None, ...] = SCENARIOS if all_of_them else (_scenario(args.scenario, SCENARIOS),)
     outs = [_named(Path(args.out), name) if all_of_them and name else Path(args.out) for name in wanted]
     for out in outs:
-        _refuse_directory(out)
+        refuse_directory(out)
     with step(f"generating {args.out}", quiet=args.quiet):
         generated = Generated(recipe, args.seed)
     page = generated_text(generated)
@@ -102,11 +103,6 @@ def _make(args: argparse.Namespace) -> None:
     for warning in warnings_of(generated, trace_format(args.out)):
         note(f"note: {warning}", quiet=args.quiet)
     show(f"\n  written to {', '.join(map(str, written))}", quiet=args.quiet)
-
-
-def _refuse_directory(out: Path) -> None:
-    if out.is_dir():
-        raise InputError(f"{out}: this is a directory, a file is to be written here")
 
 
 def _scenario(given: str | None, known: tuple[str, ...]) -> str | None:
@@ -144,7 +140,7 @@ def _learn(args: argparse.Namespace) -> None:
     from scheduler_sim.report.look import save_png
     from scheduler_sim.report.trace_figures import trace_figure
     from scheduler_sim.workload.curves import curves_by_module, curves_of
-    from scheduler_sim.workload.output import whole_file
+    from scheduler_sim.workload.output import refuse_directory, whole_file
     from scheduler_sim.workload.trace_io import read_trace
 
     out = Path(args.out)
@@ -153,7 +149,7 @@ def _learn(args: argparse.Namespace) -> None:
     if args.scenario is not None:
         raise InputError("--scenario: found with --fit; allowed: with a recipe that has workflows")
     for path in (out, out.with_suffix(".png")):
-        _refuse_directory(path)
+        refuse_directory(path)
     with step(f"reading {args.fit}", quiet=args.quiet):
         workload = read_trace(args.fit)
     with step(f"fitting {args.fit}", quiet=args.quiet):

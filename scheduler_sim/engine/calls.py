@@ -26,12 +26,19 @@ def come_to_pass(core: Core, number: int) -> None:
         satisfy_by_call(core, call.row)
         if core.slurm[HOLDING]:
             changed_by_hand(core)
-        if core.member[call.row].whole >= 0 and core.slurm[HOLDING]:
-            move_next_reservations(core, call.row)
-        elif core.member[call.row].whole >= 0:
-            move_next_appointments(core, call.row)
+        if core.member[call.row].whole >= 0:
+            _move_next(core, call.row)
     elif core.rules[EXTEND]:
         _extend(core, call.row)
+
+
+@part
+def _move_next(core: Core, row: int) -> None:
+    """Those who come next in its unit are expected as early as can be."""
+    if core.slurm[HOLDING]:
+        move_next_reservations(core, row)
+    else:
+        move_next_appointments(core, row)
 
 
 @part

@@ -27,6 +27,7 @@ from scheduler_sim.engine.plan import plan_pass
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.releases import add_release, drop_release
+from scheduler_sim.engine.slurm.advance import held_idle
 from scheduler_sim.engine.slurm.clock import catch_up, slurm_instant
 from scheduler_sim.engine.slurm.het_jobs import end_with_leader
 from scheduler_sim.engine.slurm.slots import BACKFILL_FIRST, HOLDING
@@ -211,6 +212,13 @@ def look_at_each(core: Core) -> None:
         settle_wait(core, core.lists[NEWCOMERS, i])
     core.rules[COMPLEX] = 1
     core.clock[DIRTY] = core.clock[EARLY] = 1
+
+
+@entry
+def idle_but_held(core: Core, module: int) -> int:
+    """Idle nodes of a module that are held for components that wait in their reservations."""
+    core = by_reference(core)
+    return held_idle(core, module)
 
 
 @entry

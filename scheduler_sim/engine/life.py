@@ -45,8 +45,6 @@ from scheduler_sim.engine.state import (
     HELD,
     LOST,
     MODULES,
-    NEW,
-    NEWCOMERS,
     NOTICES,
     NOW,
     PAST_LIMIT,
@@ -59,7 +57,14 @@ from scheduler_sim.engine.state import (
     WAITING,
     Core,
 )
-from scheduler_sim.engine.waiting import count_pending, count_unit, count_waiting, set_eligible, stop_waiting
+from scheduler_sim.engine.waiting import (
+    count_pending,
+    count_unit,
+    count_waiting,
+    line_up,
+    set_eligible,
+    stop_waiting,
+)
 
 
 @part
@@ -127,8 +132,7 @@ def _join_queue(core: Core, row: int) -> None:
         core.comp[row].eligible = -1  # Slurm: in the queue for the sake of its job
     else:
         count_waiting(core, row, core.comp[row].first, 1)
-    core.lists[NEWCOMERS, core.clock[NEW]] = leader
-    core.clock[NEW] += 1
+    line_up(core, leader)
 
 
 @part
@@ -428,8 +432,7 @@ def requeue(core: Core, row: int) -> None:
         core.comp[row].wait_resources -= short_so_far(
             core, core.place[placement].module, core.place[placement].nodes
         )
-    core.lists[NEWCOMERS, core.clock[NEW]] = row
-    core.clock[NEW] += 1
+    line_up(core, row)
     count_waiting(core, row, placement, 1)
 
 

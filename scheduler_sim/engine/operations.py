@@ -20,8 +20,6 @@ from scheduler_sim.engine.slurm.ranking import give_priority
 from scheduler_sim.engine.slurm.slots import BUILTIN, HOLDING, IN_LIST_ORDER
 from scheduler_sim.engine.state import (
     HELD,
-    NEW,
-    NEWCOMERS,
     NOW,
     READY,
     RUNNING,
@@ -30,7 +28,7 @@ from scheduler_sim.engine.state import (
     WAITING,
     Core,
 )
-from scheduler_sim.engine.waiting import count_pending, withdraw
+from scheduler_sim.engine.waiting import count_pending, line_up, withdraw
 
 
 @entry
@@ -192,6 +190,5 @@ def _take_out(core: Core, row: int) -> bool:
 def _put_back(core: Core, row: int, waits: bool) -> None:
     leader = leader_of(core, row)
     if waits and leader >= 0:
-        core.lists[NEWCOMERS, core.clock[NEW]] = leader
-        core.clock[NEW] += 1
+        line_up(core, leader)
     changed_by_hand(core)

@@ -6,7 +6,14 @@ from scheduler_sim.engine.crew import leader_of, starts_with_others
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.slurm.slots import PENDING
-from scheduler_sim.engine.state import INF, UNSEEN, WAITING, Core
+from scheduler_sim.engine.state import INF, NEW, NEWCOMERS, UNSEEN, WAITING, Core
+
+
+@part
+def line_up(core: Core, row: int) -> None:
+    """``row`` is a newcomer: it takes its place in the queue before this step's pass."""
+    core.lists[NEWCOMERS, core.clock[NEW]] = row
+    core.clock[NEW] += 1
 
 
 @part

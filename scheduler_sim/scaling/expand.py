@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.profile import Profile
+from scheduler_sim.scaling.rounding import ROUNDING
 
 Ints = NDArray[np.int64]
 
 RIGID = -1
 """Number of the profile of a component that runs as its trace says."""
-
-ROUNDING = 1e-12
-"""Relative error of a run time that is taken for rounding: 10 s x 3 / 3 are not 11 s."""
 
 BLOCK = 1 << 12
 """Components expanded at a time, so that what lies between stays in the processor's cache."""

@@ -108,7 +108,7 @@ class Operations:
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
         overrun = 0 if slurm else self._scheme.policy.overrun_s
         operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)
-        if core.rules[slot.UNITS] and core.member["unit"][row] >= 0:
+        if not slurm and core.rules[slot.UNITS] and core.member["unit"][row] >= 0:
             write_rects(core, int(core.member["unit"][row]))
 
 

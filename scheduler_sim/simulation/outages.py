@@ -45,7 +45,7 @@ class Outages:
 
     def __init__(self, system: System, failures: np.random.Generator) -> None:
         self._failures = failures
-        self._modules = len(system.modules)
+        self._nodes = [module.nodes for module in system.modules]
         self._declared = [resource.amount for resource in system.resources]
         self._capacity = list(self._declared)
         self._returns: dict[int, Return] = {}  # by name, which is negative
@@ -56,7 +56,7 @@ class Outages:
         """Whether nodes are out of service, or a shared resource is below what was declared."""
         if self._capacity != self._declared and any(map(int.__lt__, self._capacity, self._declared)):
             return True
-        return any(_out_of_service(core, module) for module in range(self._modules))
+        return any(_out_of_service(core, module) for module in range(len(self._nodes)))
 
     def carry_out(self, core: Core, change: Change) -> tuple[Core, Change | None]:
         """Change the nodes or the limit; returns the core, and the return that was announced."""
@@ -68,7 +68,7 @@ class Outages:
         elif kind == "return":
             self._return(core, amount)
         else:
-            amount = min(amount, _in_service(core, pool))
+            amount = min(amount, self._nodes[pool] - _out_of_service(core, pool))
             if kind == "drain":
                 drive.take_down(core, pool, amount)
             else:
@@ -77,20 +77,25 @@ class Outages:
                 return self._announce(core, Return(pool, amount, until))
         return core, None
 
-    def _strike(self, core: Core, pool: int, nodes: int, *, requeue: bool) -> None:
-        """Draw the nodes that fail: those of running components in row order, then the idle ones."""
-        place = np.asarray(core.place)
+    def _strike(self, core: Core, module: int, nodes: int, *, requeue: bool) -> None:
+        """Draw the nodes that fail: those of running components in row order, idle ones, the rest.
+
+        The rest still does its epilog. A node that was to leave service anyway can be drawn; one
+        more of the others leaves then.
+        """
+        place, pool = np.asarray(core.place), core.pool[module]
         rows = np.sort(np.asarray(core.heap)["row"][: core.clock[slot.HEAP]])
         rows = rows[rows // KIND == 0]
         placed = np.asarray(core.comp)["placed"][rows]
-        mine = place["module"][placed] == pool
+        mine = place["module"][placed] == module
         rows, held = rows[mine], place["nodes"][placed[mine]]
-        total = int(held.sum() + core.pool[pool].free)
-        drawn = self._failures.choice(total, size=nodes, replace=False)
-        hits = np.searchsorted(np.cumsum(held), drawn, side="right")
-        drive.take_down(core, pool, int(np.count_nonzero(hits == len(rows))))
-        for i, lost in zip(*np.unique(hits[hits < len(rows)], return_counts=True), strict=True):
-            core.pool[pool].draining += lost
+        drawn = self._failures.choice(self._nodes[module] - int(pool.down), size=nodes, replace=False)
+        hits = np.searchsorted(np.cumsum([*held, pool.free]), drawn, side="right")
+        in_use = self._nodes[module] - int(pool.down + pool.free)
+        leaving = min(int(np.count_nonzero(hits != len(rows))), in_use - int(pool.draining))
+        drive.take_down(core, module, nodes - leaving)  # as many are idle
+        pool.draining += leaving
+        for i in np.unique(hits[hits < len(rows)]):
             if requeue:
                 drive.interrupt(core, int(rows[i]))
                 self.requeued += 1
@@ -102,8 +107,8 @@ class Outages:
         in_use = int(releases[core.pool[pool].release_head : core.pool[pool].release_tail].sum())
         core.pool[pool].free = amount - in_use
         core.clock[slot.DIRTY] = core.clock[slot.EARLY] = 1
-        core.clock[slot.LOST] |= amount < self._capacity[pool - self._modules]
-        self._capacity[pool - self._modules] = amount
+        core.clock[slot.LOST] |= amount < self._capacity[pool - len(self._nodes)]
+        self._capacity[pool - len(self._nodes)] = amount
 
     def _announce(self, core: Core, back: Return) -> tuple[Core, Change]:
         if core.pool[back.pool].release_tail - core.pool[back.pool].release_head >= core.release.shape[1] - 1:
@@ -139,7 +144,3 @@ class Outages:
 def _out_of_service(core: Core, pool: int) -> int:
     """Nodes that are down, or leave service as they become idle."""
     return int(core.pool[pool].down + core.pool[pool].draining)
-
-
-def _in_service(core: Core, pool: int) -> int:
-    return int(core.pool[pool].free + core.pool[pool].busy - core.pool[pool].draining)

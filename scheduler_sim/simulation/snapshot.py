@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.events import KIND
-from scheduler_sim.engine.slurm.slots import IDLE
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.growth import longer_timeline
 
@@ -38,7 +38,7 @@ def _last_steps(core: Core, now: int, *, stops: bool) -> np.ndarray:
     values = np.stack([pool[name] for name in ("busy", "down", "queued", "queued_nodes")], axis=1)
     if core.timeline.shape[1] > len(slot.TIMELINE_COLUMNS):
         written = np.column_stack((written, pool["written_held"]))
-        values = np.column_stack((values, _held(core)))
+        values = np.column_stack((values, [drive.idle_but_held(core, module) for module in range(len(pool))]))
     idle = values * (0, 1, 1, 1, 0)[: values.shape[1]]
     touched = pool["touched"] > 0
     last = int(core.clock[slot.NOW])
@@ -48,18 +48,6 @@ def _last_steps(core: Core, now: int, *, stops: bool) -> np.ndarray:
         return _steps(last, idle, (touched | (written[:, 0] >= 0)) & (idle != written).any(axis=1))
     at_last = _steps(last, values, touched & (values != written).any(axis=1))
     return np.concatenate((at_last, _steps(now, idle, values[:, 0] > 0)))
-
-
-def _held(core: Core) -> np.ndarray:
-    """int64[modules]: idle nodes held for components whose advance reservations have begun."""
-    held = np.zeros(core.clock[slot.MODULES], dtype=np.int64)
-    for row in core.lists[slot.EXPECTED, : core.clock[slot.APPOINTMENTS]]:
-        if core.comp["state"][row] == slot.WAITING:
-            member = core.member[row]
-            booked = core.booked[member.booked : member.booked_last]
-            idle = np.asarray(booked["bits"]) & core.sets[IDLE, booked["word"]]
-            held[core.place["module"][core.comp["first"][row]]] += sum(int(bits).bit_count() for bits in idle)
-    return held
 
 
 def _steps(time: int, values: np.ndarray, differs: np.ndarray) -> np.ndarray:

@@ -16,6 +16,12 @@ from scheduler_sim.workload.columns import texts_of
 _ROWS_A_BLOCK = 1 << 15
 
 
+def refuse_directory(path: Path) -> None:
+    """Raise InputError where a file is to be written and a directory stands."""
+    if path.is_dir():
+        raise InputError(f"{path}: this is a directory, a file is to be written here")
+
+
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file for writing under a temporary name beside it; rename it if nothing went wrong.
@@ -23,8 +29,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     A name ending in ``.gz`` is compressed, always to the same bytes.
     """
     target = Path(path)
-    if target.is_dir():
-        raise InputError(f"{target}: this is a directory, a file is to be written here")
+    refuse_directory(target)
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
     except OSError as error:

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError, InputError
-from tests.scheduling.unit_cases import Case, cases, fates, played, told, workload
+from tests.scheduling.unit_cases import Case, cases, fates, operated, played, told, two_modules, workload
 
 MANY = settings(max_examples=150)
 
@@ -185,7 +185,7 @@ def test_a_member_cancelled_while_it_waits_takes_the_others_along() -> None:
     """
     A  BBBBBBBBBB       B holds A for 10 s; job 2 asks for A and B; its second component is cancelled at 3
     """
-    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
+    system = two_modules()
     trace = Workload.from_columns(
         modular_job_id=[1, 2, 2],
         submit_time=0,
@@ -194,14 +194,7 @@ def test_a_member_cancelled_while_it_waits_takes_the_others_along() -> None:
         run_time=[10, 5, 5],
         time_limit=[10, 5, 5],
     )
-    simulation = Simulation(system, trace, "easy")
-
-    def user() -> Any:
-        yield simulation.env.timeout(3)
-        simulation.cancel(3)
-
-    simulation.process(user())
-    result = simulation.run()
+    result = operated(Simulation(system, trace, "easy"), 3, lambda run: run.cancel(3))
     assert list(result.components["state"]) == ["COMPLETED", "CANCELLED", "CANCELLED"]
     assert simulate(system, trace, "easy").components["start_time"].tolist() == [0, 10, 10]
 
@@ -229,15 +222,8 @@ def test_the_records_of_what_is_cancelled_while_it_waits_or_has_an_appointment_a
         time_limit=[10, 30, 30],
         delay=[0, 0, delay],
     )
-    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
-    run = Simulation(system, trace, "conservative")
-
-    def user() -> Any:
-        yield run.env.timeout(moment)
-        run.cancel(whom)
-
-    run.process(user())
-    result = run.run()
+    run = Simulation(two_modules(), trace, "conservative")
+    result = operated(run, moment, lambda run: run.cancel(whom))
     result.check()
     assert result.components["end_time"].iloc[2] == end
     assert result.components["state"].iloc[2] == "CANCELLED"
@@ -253,15 +239,7 @@ def test_who_has_an_appointment_is_not_held() -> None:
         time_limit=[30, 30],
         delay=[0, 100],
     )
-    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
-    run = Simulation(system, trace, "conservative")
-
-    def user() -> Any:
-        yield run.env.timeout(50)
-        run.hold(2)
-
-    run.process(user())
-    result = run.run()
+    result = operated(Simulation(two_modules(), trace, "conservative"), 50, lambda run: run.hold(2))
     result.check()
     assert result.components["start_time"].tolist() == [0, 100]
 
@@ -280,14 +258,7 @@ def test_a_limit_that_changes_changes_what_a_waiting_unit_needs() -> None:
         time_limit=[10, 5, 20, 5, 10],
         delay=[0, 0, 50, 0, 90],
     )
-    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
-    run = Simulation(system, trace, "conservative")
-
-    def user() -> Any:
-        yield run.env.timeout(5)
-        run.update(3, time_limit=200)
-
-    run.process(user())
-    result = run.run()
+    run = Simulation(two_modules(), trace, "conservative")
+    result = operated(run, 5, lambda run: run.update(3, time_limit=200))
     result.check()
     assert result.components["start_time"].tolist() == [0, 10, 60, 170, 260]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, System, Workload, simulate
+from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.result.result import Result
 from tests.oracle.plain_unit_records import Component
 from tests.oracle.plain_units import Simulator
@@ -97,6 +97,22 @@ def played(case: Case, trace: Workload | None = None, **policy: Any) -> Result:
     result = simulate(system, trace or workload(case.components), Policy.resolve(keys))
     result.check()
     return result
+
+
+def two_modules() -> System:
+    """A and B, of two nodes each."""
+    return System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
+
+
+def operated(run: Simulation, moment: int, what: Callable[[Simulation], object]) -> Result:
+    """Run, and carry something out at a moment."""
+
+    def operator() -> Any:
+        yield run.env.timeout(moment)
+        what(run)
+
+    run.process(operator())
+    return run.run()
 
 
 Fate = tuple[str, int, int, int]

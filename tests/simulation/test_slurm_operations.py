@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload
@@ -349,6 +349,8 @@ def check_books(sim: Simulation) -> None:
     assert ((idle | held) == up).all()
     counted = {number: int(core.pool[number].free) for number in range(len(sim.system.modules))}
     for number, mask in enumerate(core.masks[: len(counted)]):
+        pool, nodes = core.pool[number], sim.system.modules[number].nodes
+        assert pool.draining <= nodes - pool.free - pool.down, "more nodes leave than are in use"
         assert sum(int(word).bit_count() for word in idle & mask) == counted[number]
 
 
@@ -361,7 +363,17 @@ ACT = st.tuples(
 )
 
 
+ENDED = (0, 1, 0)
+"""A job of one node that ends at once: its nodes do their epilog."""
+
+
 @settings(max_examples=20, deadline=None)
+@example([*[ENDED] * 11, (0, 2, 104)], [(0, "drain", n) for n in (1, 1, 4)] + [(116, "fail", 1)], "main")
+@example(
+    [*[ENDED] * 11, (121, 3, 141)],
+    [(0, "drain", 1), (0, "drain", 1), (256, "requeue nodes", 1), (256, "requeue nodes", 1)],
+    "main",
+)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 300), st.integers(1, 8), st.integers(0, 200)), min_size=12, max_size=20
@@ -398,7 +410,17 @@ def test_whatever_is_done_no_node_is_lost_or_held_twice(jobs, acts, first):
     check_books(sim)
 
 
+ENDED = (0, 1, 0)
+"""A job of one node that ends at once: its nodes do their epilog."""
+
+
 @settings(max_examples=20, deadline=None)
+@example([*[ENDED] * 11, (0, 2, 104)], [(0, "drain", n) for n in (1, 1, 4)] + [(116, "fail", 1)], "main")
+@example(
+    [*[ENDED] * 11, (121, 3, 141)],
+    [(0, "drain", 1), (0, "drain", 1), (256, "requeue nodes", 1), (256, "requeue nodes", 1)],
+    "main",
+)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 100), st.integers(1, 4), st.integers(1, 120)), min_size=3, max_size=12

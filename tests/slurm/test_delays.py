@@ -14,8 +14,7 @@ from hypothesis import given, settings
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import InputError
-from scheduler_sim.result.result import Result
-from tests.scheduling.unit_cases import Case, cases, fates, workload
+from tests.scheduling.unit_cases import Case, cases, fates, operated, two_modules, workload
 from tests.slurm.test_het_jobs import told
 
 KEYS: dict[str, Any] = {
@@ -48,9 +47,8 @@ def simulation(
         delay=delay,
         **columns,
     )
-    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
     slurm = {"backfill": "slurm", "slurm": KEYS | (keys or {}), **(policy or {})}
-    return Simulation(system, trace, Policy.resolve(slurm))
+    return Simulation(two_modules(), trace, Policy.resolve(slurm))
 
 
 def starts(jobs: list[tuple[int, int, str, int, int, int, int]], **more: Any) -> list[int]:
@@ -131,26 +129,14 @@ def test_when_the_first_ends_early_or_is_killed_nothing_moves() -> None:
 @pytest.mark.parametrize(("whom", "states"), [(1, "CANCELLED COMPLETED"), (2, "COMPLETED CANCELLED")])
 def test_once_they_have_reservations_each_is_cancelled_by_itself(whom: int, states: str) -> None:
     run = simulation([U, V, (2, 30, "B", 2, 5, 1, 0)])
-
-    def user() -> Any:
-        yield run.env.timeout(25)
-        run.cancel(whom)
-
-    run.process(user())
-    start, state = told(run.run(), "start_time", "state")
+    start, state = told(operated(run, 25, lambda run: run.cancel(whom)), "start_time", "state")
     assert state[:2] == states.split()
     assert (start[2] == 30) == (whom == 2)  # its nodes are free again
 
 
 def test_before_that_one_takes_all_along() -> None:
-    run = simulation([U, V])
-
-    def user() -> Any:
-        yield run.env.timeout(5)
-        run.cancel(2)
-
-    run.process(user())
-    assert told(run.run(), "state") == [["CANCELLED", "CANCELLED"]]
+    run = operated(simulation([U, V]), 5, lambda run: run.cancel(2))
+    assert told(run, "state") == [["CANCELLED", "CANCELLED"]]
 
 
 def test_those_of_one_delay_are_a_heterogeneous_job() -> None:
@@ -277,17 +263,6 @@ def test_a_delay_of_zero_is_none(case: Case) -> None:
     except InputError:
         return
     assert fates(_played(case, workload(slow, delay=zero))) == expected
-
-
-def operated(run: Simulation, moment: int, what: Any) -> Result:
-    """Carry something out at a moment."""
-
-    def operator() -> Any:
-        yield run.env.timeout(moment)
-        what(run)
-
-    run.process(operator())
-    return run.run()
 
 
 def test_those_of_one_delay_are_cancelled_together_and_moved_together() -> None:

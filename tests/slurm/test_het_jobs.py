@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from scheduler_sim import Policy, Simulation, System, Workload
+from scheduler_sim import Policy, Simulation, Workload
 from scheduler_sim.result.result import Result
+from tests.scheduling.unit_cases import operated, two_modules
 
 KEYS = {"bf_interval": 10, "batch_sched_delay": 1, "KillWait": 0, "bf_resolution": 1, "limit_check_s": 1}
 
@@ -24,8 +25,7 @@ def simulation(jobs: list[tuple[int, int, str, int, int, int]], **columns: Any) 
         time_limit=[60 * each for each in minutes],
         **columns,
     )
-    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
-    return Simulation(system, trace, Policy.resolve({"backfill": "slurm", "slurm": KEYS}))
+    return Simulation(two_modules(), trace, Policy.resolve({"backfill": "slurm", "slurm": KEYS}))
 
 
 def told(result: Result, *names: str) -> list[list[Any]]:
@@ -84,13 +84,8 @@ def test_it_fails_with_the_first() -> None:
 def test_cancelling_one_that_waits_or_the_first_while_it_runs_ends_all(moment: int, whom: int) -> None:
     """Job 1 holds B until 40; job 2 has components 2 (A) and 3 (B)."""
     run = simulation([(1, 0, "B", 2, 40, 1), (2, 1, "A", 1, 50, 1), (2, 1, "B", 1, 50, 1)])
-
-    def user() -> Any:
-        yield run.env.timeout(moment)
-        run.cancel(whom)
-
-    run.process(user())
-    start, end, state = told(run.run(), "start_time", "end_time", "state")
+    result = operated(run, moment, lambda run: run.cancel(whom))
+    start, end, state = told(result, "start_time", "end_time", "state")
     assert state == ["COMPLETED", "CANCELLED", "CANCELLED"]
     assert end[1:] == [moment, moment]
     assert (start[1] >= 0) == (moment == 60)

@@ -39,18 +39,15 @@ from scheduler_sim.engine.slurm.slots import (
 from scheduler_sim.engine.state import (
     APPOINTED,
     APPOINTMENTS,
-    EARLY,
     EXPECTED,
     INF,
-    NEW,
-    NEWCOMERS,
     NOW,
     RUNNING,
     WAITING,
     Core,
     Table,
 )
-from scheduler_sim.engine.waiting import withdraw
+from scheduler_sim.engine.waiting import line_up, withdraw
 
 NOBODY = -1
 
@@ -84,8 +81,7 @@ def come_for(core: Core, row: int) -> None:
     if core.comp[row].eligible >= 0:
         core.comp[row].state = WAITING
         core.pool[core.place[core.comp[row].first].module].touched = 1
-        core.lists[NEWCOMERS, core.clock[NEW]] = row
-        core.clock[NEW] += 1
+        line_up(core, row)
     else:
         core.comp[row].wait_resources = 0
         make_eligible(core, row)
@@ -118,7 +114,6 @@ def move_next_reservations(core: Core, caller: int) -> None:
             _picked_for(core, placement, begin, NOBODY)
         note_reservation(core, row, placement, begin, _end(core, placement, begin))
     expect_change(core)
-    core.clock[EARLY] = 1
 
 
 @part
@@ -165,12 +160,12 @@ def plan_reservations(core: Core) -> None:
     now = core.clock[NOW]
     for i in range(core.clock[APPOINTMENTS]):
         row = core.lists[EXPECTED, i]
-        begin = core.member[row].appointment
+        begin, end = core.member[row].appointment, reserved_until(core, row)
         begin = begin + core.slurm[INCLUSIVE] if begin > now else rounded_down(core, now)
-        put_reserved(core, row, core.sets[PICKED])
-        if reserved_until(core, row) > now:
+        if end > now:
             it = core.partition[core.way[core.comp[row].first].partition]
-            reserve(core, it, begin, reserved_until(core, row))
+            put_reserved(core, row, core.sets[PICKED])
+            reserve(core, it, begin, end)
     core.slurm[OTHER_RECORDS] = core.slurm[RECORDS] - 1
 
 
@@ -234,7 +229,7 @@ def _picked_for(core: Core, placement: int, begin: int, beside: int) -> bool:
 @part
 def _pick_lowest(core: Core, it: Table, wanted: int) -> None:
     """Choose the first so many of the nodes AVAILABLE: a reservation does not look for a best fit."""
-    picked, rest = core.sets[PICKED], NONE
+    picked = core.sets[PICKED]
     clear(picked, it.low, it.high)
     for word in range(it.low, it.high):
         rest = core.sets[AVAILABLE, word]
