@@ -35,6 +35,8 @@ _SET_BY_SUBMIT = {
     "skipped": "what is submitted is simulated",
     "dependency_ids": "give the ids as after=[...]",
     "dependency_kinds": "give the kind as dependency_type=...",
+    "delay": "it starts by itself: submit it so much later",
+    "api_calls": "only components of the trace call",
 }
 _DEFAULTS = {name: field.default for name, field in FIELDS.items()}
 

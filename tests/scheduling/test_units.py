@@ -10,7 +10,18 @@ from hypothesis import assume, given, settings
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError, InputError
-from tests.scheduling.unit_cases import Case, cases, fates, operated, played, told, two_modules, workload
+from tests.scheduling.unit_cases import (
+    Case,
+    cases,
+    fates,
+    followed_by_a_pair,
+    operated,
+    played,
+    singly,
+    told,
+    two_modules,
+    workload,
+)
 
 MANY = settings(max_examples=150)
 
@@ -54,24 +65,10 @@ def test_no_delay_is_a_delay_of_zero(case: Case) -> None:
 @given(cases())
 def test_jobs_of_one_component_are_ordinary_ones(case: Case) -> None:
     """Whether the loop for units is taken, for the sake of another job, makes no difference to them."""
-    names = [one.id for one in case.components]
-    ties = [",".join(kind for _, kind in one.depends).replace("DYNAMIC", "AFTER") for one in case.components]
-    alone: dict[str, Any] = {"modular_job_id": names, "dependency_kinds": ties, "delay": -1, "api_calls": ""}
-    plain = workload(case.components, **alone)
-    expected = fates(played(case, plain))
-    far = max(end for *_, end in expected.values()) + 1000
-    table = plain.table
-    more = {name: [*table[name], table[name].iloc[0], table[name].iloc[0]] for name in table}
-    last = [*names, max(names) + 1, max(names) + 2]
-    more |= {"component_id": last, "modular_job_id": [*names, max(names) + 1, max(names) + 1]}
-    more |= {"components_total": [*[1] * len(names), 2, 2], "nodes": [*table["nodes"], 1, 1]}
-    more |= {
-        "submit_time": [*table["submit_time"], far, far],
-        "dependency_ids": [*table["dependency_ids"], "", ""],
-    }
-    more |= {"dependency_kinds": [*table["dependency_kinds"], "", ""]}
-    found = fates(played(case, Workload.from_columns(**more)))
-    assert {number: found[number] for number in names} == expected
+    alone = singly(case.components)
+    expected = fates(played(case, alone))
+    found = fates(played(case, followed_by_a_pair(alone, max(end for *_, end in expected.values()) + 1000)))
+    assert {number: found[number] for number in expected} == expected
 
 
 @MANY

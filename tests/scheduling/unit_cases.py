@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import pandas as pd
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
@@ -88,6 +89,31 @@ def workload(components: Iterable[Component], **changed: Any) -> Workload:
         "exit_code": [int(c.fails) for c in rows],
     }
     return Workload.from_columns(**columns | changed)
+
+
+def singly(components: Iterable[Component]) -> Workload:
+    """Each component as a job by itself, without a delay, a tie or calls."""
+    rows = tuple(components)
+    kinds = [",".join(kind for _, kind in c.depends).replace("DYNAMIC", "AFTER") for c in rows]
+    names = [c.id for c in rows]
+    return workload(rows, modular_job_id=names, dependency_kinds=kinds, delay=-1, api_calls="")
+
+
+def followed_by_a_pair(trace: Workload, time: int) -> Workload:
+    """The trace and, so much later, a heterogeneous job of two components."""
+    table = trace.table.astype({"dependency_ids": object, "dependency_kinds": object})
+    number = table["component_id"].max() + 1
+    pair = table.iloc[[0, 0]].assign(
+        component_id=[number, number + 1],
+        modular_job_id=number,
+        components_total=2,
+        nodes=1,
+        submit_time=time,
+        dependency_ids="",
+        dependency_kinds="",
+    )
+    both = pd.concat([table, pair], ignore_index=True)
+    return Workload.from_columns(**{name: both[name].to_numpy() for name in both})
 
 
 def played(case: Case, trace: Workload | None = None, **policy: Any) -> Result:

@@ -60,6 +60,8 @@ def test_what_can_never_run_is_rejected():
         ({"after": [99]}, "no such component"),
         ({"after": [1], "dependency_type": "BEFORE"}, "AFTEROK"),
         ({"submit_time": 3}, "instant of the call"),
+        ({"delay": 5}, "so much later"),
+        ({"api_calls": "30"}, "of the trace call"),
         ({"skipped": 1}, "simulated"),
         ({"dependency_ids": "1"}, "after="),
         ({"status": 2**70}, "int64"),

@@ -14,7 +14,16 @@ from hypothesis import given, settings
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import InputError
-from tests.scheduling.unit_cases import Case, cases, fates, operated, two_modules, workload
+from tests.scheduling.unit_cases import (
+    Case,
+    cases,
+    fates,
+    followed_by_a_pair,
+    operated,
+    singly,
+    two_modules,
+    workload,
+)
 from tests.slurm.test_het_jobs import told
 
 KEYS: dict[str, Any] = {
@@ -33,6 +42,7 @@ def simulation(
     jobs: list[tuple[int, int, str, int, int, int, int]],
     keys: dict[str, Any] | None = None,
     policy: dict[str, Any] | None = None,
+    system: dict[str, Any] | None = None,
     **columns: Any,
 ) -> Simulation:
     """Jobs: (job, submit, module, nodes, run, limit in minutes, delay)."""
@@ -48,7 +58,8 @@ def simulation(
         **columns,
     )
     slurm = {"backfill": "slurm", "slurm": KEYS | (keys or {}), **(policy or {})}
-    return Simulation(two_modules(), trace, Policy.resolve(slurm))
+    modules = System.from_dict(system) if system else two_modules()
+    return Simulation(modules, trace, Policy.resolve(slurm))
 
 
 def starts(jobs: list[tuple[int, int, str, int, int, int, int]], **more: Any) -> list[int]:
@@ -119,6 +130,33 @@ def test_late_if_its_nodes_are_not_back() -> None:
     assert start == [0, 20, 180]
     assert state[0] == "TIMEOUT"
     assert run.metrics["workflow"]["held_late"]["mean"] == 10 + 110
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_the_order_of_the_components_does_not_matter_to_the_turns_of_one_with_a_delay(fixed: bool) -> None:
+    """
+    A  ..........[VVV......[WWW    V and W need all of A; W, delayed, comes before or after V in the trace.
+    B  ..........[UUU
+    """
+    keys, first = {"fixed_nodes": fixed}, (1, 0, "B", 1, 30, 1, 0)
+    second, third = (1, 0, "A", 2, 30, 1, 60), (1, 0, "A", 2, 30, 1, 0)
+    assert starts([first, third, second], keys=keys) == [20, 20, 70]
+    assert starts([first, second, third], keys=keys) == [20, 70, 20]
+
+
+def test_a_reservation_has_the_nodes_that_its_constraint_counts() -> None:
+    """
+    A      ..........[.UUU
+    small  .......................[VVV     B has two small nodes before a big one;
+    small  ..............X.............    V needs two, one of them big. X needs a small one,
+    big    .......................[VVVW    W the big one; both for longer than until V comes.
+    """
+    sets = [{"name": "s", "nodes": 2, "features": ["small"]}, {"name": "b", "nodes": 1, "features": ["big"]}]
+    system = {"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 3, "node_sets": sets}]}
+    rest = [(2, 12, "B", 1, 30, 2, 0), (3, 13, "B", 1, 30, 2, 0)]
+    wants = ["", "big*1", "big", "small"]
+    run = simulation([U, (1, 0, "B", 2, 30, 1, 60), *rest], system=system, constraint=wants).run()
+    assert told(run, "start_time") == [[12, 70, 100, 20]]
 
 
 def test_when_the_first_ends_early_or_is_killed_nothing_moves() -> None:
@@ -263,6 +301,16 @@ def test_a_delay_of_zero_is_none(case: Case) -> None:
     except InputError:
         return
     assert fates(_played(case, workload(slow, delay=zero))) == expected
+
+
+@FEW
+@given(cases())
+def test_a_job_of_one_component_is_an_ordinary_one(case: Case) -> None:
+    """Whether the schedulers look for heterogeneous jobs, for another one, makes no difference to it."""
+    alone = singly(_slow(case))
+    expected = fates(_played(case, alone))
+    found = fates(_played(case, followed_by_a_pair(alone, max(end for *_, end in expected.values()) + 6000)))
+    assert {number: found[number] for number in expected} == expected
 
 
 def test_those_of_one_delay_are_cancelled_together_and_moved_together() -> None:

@@ -47,18 +47,21 @@ from scheduler_sim.engine.state import (
 def not_before(core: Core, row: int) -> int:
     """The latest planned start of the others of its job, of those without a delay; now at the earliest.
 
-    INF for one with a delay whose job has no planned start.
+    INF for one with a delay while one of those has no planned start.
     """
     time = core.clock[NOW]
     if not is_member(core, row):
         return time
     unit = core.unit[core.member[row].unit]
-    if core.member[row].offset > 0 and unit.delayed and core.comp[unit.leader].promised < 0:
-        return INF
+    follows = core.member[row].offset > 0 and unit.delayed
     for i in range(unit.first, unit.last):
         other = core.crew[i]
-        if core.comp[other].promised >= 0 and core.member[other].offset == 0:
+        if core.member[other].offset > 0:
+            continue
+        if core.comp[other].promised >= 0:
             time = max(time, core.comp[other].promise)
+        elif follows:
+            return INF
     return time
 
 

@@ -222,17 +222,30 @@ def _picked_for(core: Core, placement: int, begin: int, beside: int) -> bool:
         take_out(available, core.sets[beside], it.low, it.high)
     if not suffices(core, placement, AVAILABLE):
         return False
-    _pick_lowest(core, it, core.place[placement].nodes)
+    _pick_lowest(core, placement)
     return True
 
 
 @part
-def _pick_lowest(core: Core, it: Table, wanted: int) -> None:
-    """Choose the first so many of the nodes AVAILABLE: a reservation does not look for a best fit."""
+def _pick_lowest(core: Core, placement: int) -> None:
+    """Choose the first of the nodes AVAILABLE, which suffice: a reservation does not look for a best fit."""
+    it, choice = core.partition[core.way[placement].partition], core.choice[core.way[placement].choice]
+    clear(core.sets[PICKED], it.low, it.high)
+    wanted = core.place[placement].nodes
+    for i in range(choice.first, choice.last):
+        there = count_common(core.sets[PICKED], core.masks[core.need[i].mask], it.low, it.high)
+        missing = max(core.need[i].count - there, 0)
+        wanted -= missing
+        _add_lowest(core, it, core.need[i].mask, missing)
+    _add_lowest(core, it, choice.mask, wanted)
+
+
+@part
+def _add_lowest(core: Core, it: Table, mask: int, wanted: int) -> None:
+    """Add to PICKED the first so many of the nodes AVAILABLE that are in a mask."""
     picked = core.sets[PICKED]
-    clear(picked, it.low, it.high)
     for word in range(it.low, it.high):
-        rest = core.sets[AVAILABLE, word]
+        rest = core.sets[AVAILABLE, word] & core.masks[mask, word] & ~picked[word]
         while rest != NONE and wanted > 0:
             lowest = rest & (~rest + ONE)
             picked[word] |= lowest
