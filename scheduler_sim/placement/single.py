@@ -16,7 +16,7 @@ from scheduler_sim.applications.models import NO_TYPE, UNCHANGED, Models, conver
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.shared import NEVER_ENOUGH
-from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time
+from scheduler_sim.placement.ways import NO_SUBMISSIONS, default_time
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.module import NodeChoice
 from scheduler_sim.system.system import Module, Partition, System

@@ -68,7 +68,7 @@ def _row(name: str, fit: Fit, largest: float) -> list[str]:
 
 
 def _candidates(learnt: Learnt) -> str:
-    lines = ["Error of predicting each point from the others (SMAPE), best first:"]
+    lines = ["Curves tried, best first, with the error of predicting each point from the others (SMAPE):"]
     for name, fit in learnt.fits.items():
         ranked = [c for c in fit.candidates if c.left_out_error == c.left_out_error][: OTHERS + 1]
         if ranked:

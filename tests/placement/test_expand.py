@@ -196,6 +196,22 @@ def test_two_halves_joined_are_the_whole(case: tuple[System, list[dict[str, Any]
         assert np.array_equal(getattr(both, name), getattr(whole, name)), name
 
 
+@settings(max_examples=80)
+@given(traces(), st.booleans(), st.sampled_from(["ANY", "ALL", "NO"]))
+def test_blocks_are_the_whole(case: tuple[System, list[dict[str, Any]]], by_sets: bool, beyond: str) -> None:
+    """Blocks of a component or two give the table of one block."""
+    system, jobs = case
+    whole = expand(workload_of(jobs), system, by_sets=by_sets, beyond=beyond)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scheduler_sim.placement.ways.BLOCK", 3)
+        parts = expand(workload_of(jobs), system, by_sets=by_sets, beyond=beyond)
+    for name in set(Placements.__dataclass_fields__) - {"of_nodes"}:
+        assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
+    if whole.of_nodes is not None:
+        assert parts.of_nodes.kinds == whole.of_nodes.kinds
+        assert np.array_equal(parts.of_nodes.kind, whole.of_nodes.kind)
+
+
 LAB = System.from_dict({"modules": [{"name": "CM", "nodes": 4}], "resources": {"licences": {"m": 1}}})
 
 

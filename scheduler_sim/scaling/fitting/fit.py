@@ -17,6 +17,9 @@ from scheduler_sim.scaling.fitting.regression import prediction_interval
 MARGIN = 0.1
 """Curves whose left-out errors differ by less than this share are as good."""
 
+LIKELY = 0.1
+"""Odds against the form chosen above which another normal form may as well be the right one."""
+
 FAR = 8
 """Times the largest fitted P beyond which a prediction is called far."""
 
@@ -30,11 +33,13 @@ class Candidate:
     curve : with the parameters found on all points
     left_out_error : SMAPE (%) of predicting each point from the others; NaN with too few points
     residual : sum of the squares of the relative errors on the points themselves
+    odds : of a normal form, how probable it is, over the one chosen; NaN for other curves
     """
 
     curve: Curve
     left_out_error: float
     residual: float
+    odds: float = np.nan
 
     @property
     def label(self) -> str:
@@ -85,8 +90,8 @@ class Fit:
     def envelope(self, processes: ArrayLike) -> tuple[Floats, Floats]:
         """Return the least and the most of the intervals of all curves that the points allow.
 
-        These are the same kind of curve under every reading of P, and normal forms as good as the one
-        chosen. Points at a few times the base cannot tell them apart, while they differ wholly at a
+        These are the same kind of curve under every reading of P, and normal forms nearly as probable as
+        the one chosen. Points at a few times the base cannot tell them apart, while they differ wholly at a
         hundred times: the interval covers noise, this covers the choice as well.
         """
         p = np.atleast_1d(np.asarray(processes, dtype=np.float64))
@@ -114,8 +119,7 @@ class Fit:
     def _rivals(self) -> list[Curve]:
         if not isinstance(self.curve, Pmnf):
             return list(self._readings().values())
-        best = next(c.left_out_error for c in self.candidates if c.curve == self.curve)
-        return [c.curve for c in self.candidates if c.left_out_error <= best * (1 + MARGIN)]
+        return [c.curve for c in self.candidates if c.odds >= LIKELY]
 
     def _readings(self) -> dict[str, Curve]:
         if not isinstance(self.curve, InverseLine | Constant) or len(self.values) < 2:

@@ -42,27 +42,6 @@ def prediction_interval(
     return middle - half, middle + half
 
 
-def least_t(columns: Floats, y: Floats, weight: Floats, terms: int) -> tuple[float, int]:
-    """Return the least of the last coefficients over their standard errors, and the degrees of freedom.
-
-    Other parameters as in ``prediction_interval``. Infinite where nothing is left over, 0 with as many
-    unknowns as points.
-    """
-    n, k = columns.shape
-    if n <= k:
-        return 0.0, 0
-    root = np.sqrt(weight)
-    scale = np.sqrt(((columns * root[:, None]) ** 2).sum(axis=0))
-    scaled = columns / scale
-    inverse = np.linalg.pinv((scaled * root[:, None]).T @ (scaled * root[:, None]), hermitian=True)
-    found = inverse @ (scaled.T @ (weight * y))
-    left = float(np.sum(weight * (y - scaled @ found) ** 2))
-    if left <= (EXACT / 100) ** 2 * n:
-        return np.inf, n - k
-    ratio = found / np.sqrt(left / (n - k) * np.diag(inverse))
-    return float(np.min(ratio[k - terms :])), n - k
-
-
 def smape(predicted: Floats, actual: Floats) -> float:
     """Return the symmetric mean absolute percentage error."""
     return float(200 * np.mean(np.abs(predicted - actual) / (np.abs(predicted) + np.abs(actual))))

@@ -1,0 +1,336 @@
+"""The ways in which components may run: the partitions they ask for, requests, what stands against them.
+
+They are worked out for some components at a time, so that what lies between stays in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes, scaled
+from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
+from scheduler_sim.placement.node_demand import NodeDemands, node_demands
+from scheduler_sim.placement.shared import demands
+from scheduler_sim.system.constraint import parse_constraint
+from scheduler_sim.system.system import Partition, System
+from scheduler_sim.workload.table import Workload
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+REASONS = (
+    "application",
+    "partition_state",
+    "too_large",
+    "max_nodes",
+    "min_nodes",
+    "max_time",
+    "memory",
+    "cores",
+    "features",
+    "resources",
+)
+"""Why a placement can never run; the first that holds is given."""
+
+LIMITS = ("max_nodes", "min_nodes", "max_time")
+
+BLOCK = 1 << 15
+"""Ways worked out at a time, about."""
+
+NO_SUBMISSIONS = ("DRAIN", "INACTIVE")
+"""States of a partition in which Slurm refuses submissions; DOWN queues them (slurm.conf(5), State)."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The w ways of some components, those of the first one first.
+
+    Attributes
+    ----------
+    rows : int64[b], of the workload's table
+    here, all_here : which these components and their ways are, of all of the workload
+    first : int64[b], the first way of each
+    owner : int64[w], position of the component in ``rows``
+    partition, kind : int64[w], numbers of the partition and of the alternative
+    demand : int64[w, shared resources]
+    """
+
+    rows: Ints
+    here: slice
+    all_here: slice
+    first: Ints
+    owner: Ints
+    partition: Ints
+    kind: Ints
+    demand: Ints
+
+
+class Ways:
+    """The partitions each component asks for, what it asks for in them, and what stands against them."""
+
+    def __init__(
+        self, workload: Workload, system: System, rows: Ints, models: Models | None, seed: int
+    ) -> None:
+        self.workload, self.system, self.rows = workload, system, rows
+        self.models, self.seed = models, seed
+        self._columns: dict[str, Ints] = {}
+        parts = system.partitions
+        self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
+        self.priority = np.array([p.priority for p in parts], dtype=np.int64)
+        self.max_time = _or_no_limit(p.max_time_s for p in parts)
+        self.default_time = _or_minus_1(default_time(p) for p in parts)
+        self.max_nodes = _or_no_limit(p.max_nodes for p in parts)
+        self.min_nodes = np.array([p.min_nodes for p in parts], dtype=np.int64)
+        self.size = np.array([system.nodes_of(p.name) for p in parts], dtype=np.int64)
+        self.down = np.array([p.state == "DOWN" for p in parts], dtype=bool)
+        self.refuses = np.array([p.state in NO_SUBMISSIONS for p in parts], dtype=bool)
+        lists, self.codes = self._lists()
+        self.count = np.array([len(one) for one in lists], dtype=np.int64)
+        self.start = np.cumsum(self.count) - self.count
+        self.kinds = [alternative for one in lists for alternative in one]
+        self.unsuited = np.array([is_unsuited(one) for one in self.kinds], dtype=bool)
+        self.time = np.nan_to_num(np.array([one.time for one in self.kinds]), nan=1.0)
+        self.change = np.array([one.conversion for one in self.kinds]).reshape(-1, 3)
+        self.nodes = np.array([one.nodes for one in self.kinds], dtype=np.int64)
+        places = {id(p): i for i, p in enumerate(parts)}
+        self.to = np.array([places[id(one.partition)] for one in self.kinds], dtype=np.int64)
+        self.converts = any(one.conversion != UNCHANGED for one in self.kinds)
+        self.demand, self.unlimited, self.either = demands(workload, system, rows)
+        times = self.count[self.codes]
+        if self.either is not None:  # components that take either of two licences
+            times = times * self.either.count
+        self.first = np.concatenate(([0], np.cumsum(times))).astype(np.int64)
+        self.amounts = np.array([resource.amount for resource in system.resources], dtype=np.int64)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the ways of all components, those of some at a time."""
+        cuts = np.searchsorted(self.first, np.arange(0, self.first[-1], BLOCK))
+        for begin, end in pairwise(np.unique([0, *cuts, len(self.rows)]).tolist()):
+            yield self.block(begin, end)
+
+    def block(self, begin: int, end: int) -> Block:
+        """Return the ways of the components from ``begin`` to before ``end``."""
+        codes = self.codes[begin:end]
+        owner, place = _counted(self.count[codes])
+        kind = self.start[codes][owner] + place
+        demand = owner
+        if self.either is not None:
+            again, place = _counted(self.either.count[begin:end][owner])
+            owner, kind = owner[again], kind[again]
+            demand = self.either.first[begin:end][owner] + place
+        first = self.first[begin:end] - self.first[begin]
+        ours = slice(int(self.first[begin]), int(self.first[end]))
+        table = self.demand if self.either is not None else self.demand[begin:end]
+        return Block(
+            self.rows[begin:end], slice(begin, end), ours, first, owner, self.to[kind], kind, table[demand]
+        )
+
+    def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
+        """The alternatives of each spelling of partitions, type and, where it scales, size; who has which."""
+        types = self._types()
+        sizes = self._scaled_sizes(types)
+        if self.models is not None and self.models.chooses_modules:
+            asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
+        else:
+            swf = self.workload.source.format == "swf"
+            asked, codes = self._by_text("partition", lambda text: self.system.partitions_for(text, swf=swf))
+        kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
+        keys, which = np.unique((codes * kinds + types) * largest + sizes, return_inverse=True)
+        lists = []
+        for number, key in enumerate(keys.tolist()):
+            (text, type_number), nodes = divmod(key // largest, kinds), key % largest
+            try:
+                lists.append(alternatives(self.system, self.models, asked[text], type_number, nodes))
+            except InputError as error:
+                raise self._at(int(np.flatnonzero(which == number)[0]), "partition", str(error)) from None
+        return lists, which.reshape(-1).astype(np.int64)
+
+    def _types(self) -> Ints:
+        """The type of application of each component: the one that the trace names, else drawn."""
+        models = self.models
+        if models is None or not models.type_names:
+            return np.zeros(len(self.rows), dtype=np.int64)
+        named, codes = self._by_text("app", models.named_type)
+        types = np.array(named, dtype=np.int64)[codes]
+        without = np.flatnonzero(types < 0)
+        try:
+            types[without] = models.drawn_types(self._column("component_id", self.rows)[without], self.seed)
+        except InputError as error:
+            raise self._at(int(without[0]), "app", str(error)) from None
+        return types
+
+    def _scaled_sizes(self, types: Ints) -> Ints:
+        """The nodes of those components on which their alternatives depend; of others ``AS_ASKED``."""
+        if self.models is None or not self.models.scalings:
+            return np.full(len(types), AS_ASKED, dtype=np.int64)
+        return np.where(self.models.scaled_types[types], self._column("nodes", self.rows), AS_ASKED)
+
+    def _at(self, component: int, column: str, problem: str) -> TraceError:
+        """An error that names the line of a component."""
+        row, source = int(self.rows[component]), self.workload.source
+        text = str(self.workload.table[column].array[row])
+        return TraceError(
+            problem, file=source.name or None, line=source.line_of(row), field=column, found=text
+        )
+
+    def _by_text(self, column: str, read: Callable[[str], Any]) -> tuple[list[Any], Ints]:
+        """Read each spelling of a text column once; errors name the first line that has it."""
+        texts = self.workload.table[column].array
+        codes = np.asarray(texts.codes)[self.rows]
+        used = np.unique(codes)
+        values = []
+        for code in used:
+            text = str(texts.categories[code])
+            try:
+                values.append(read(text))
+            except InputError as error:
+                raise self._at(int(np.flatnonzero(codes == code)[0]), column, str(error)) from None
+        return values, np.searchsorted(used, codes)
+
+    def requests(self, block: Block) -> tuple[Ints, Ints, Ints]:
+        """Nodes, run time (s) and time limit (s) of each way.
+
+        The limit is the trace's, else the partition's DefaultTime, else the run time; at least 1 s.
+        """
+        nodes, run, own = (
+            self._column(name, block.rows)[block.owner] for name in ("nodes", "run_time", "time_limit")
+        )
+        stated = own >= 0
+        if self.models is not None:
+            nodes, factor = self._converted(nodes, block.kind)
+            run = scaled(run, factor)
+            own = scaled(own, factor)
+        if not stated.all():
+            default = self.default_time[block.partition]
+            own = np.where(stated, own, np.where(default >= 0, default, run))
+        return nodes, run, np.maximum(own, 1)
+
+    def _converted(self, nodes: Ints, kind: Ints) -> tuple[Ints, NDArray[np.float64]]:
+        """Nodes on the module of each way, and the factor of its times."""
+        size, factor = self.nodes[kind], self.time[kind]
+        if self.converts:
+            of_nodes, several, alone = self.change[kind].T
+            factor = factor * np.where(nodes == 1, alone, several)
+            nodes = converted_nodes(nodes, of_nodes)
+        return np.where(size == AS_ASKED, nodes, size), factor
+
+    def demands_of_nodes(self) -> NodeDemands:
+        """Which nodes of its partition each way of all components may take."""
+        constraints, codes = self._by_text("constraint", _checked_constraint)
+        memory, every = self._column("memory_kb", self.rows), self.block(0, len(self.rows))
+        owner = every.owner
+        return node_demands(
+            self.system,
+            every.partition,
+            constraints,
+            codes[owner],
+            self._cores(self.rows)[owner],
+            memory[owner],
+        )
+
+    def reasons(self, block: Block, nodes: Ints, over: list[Bools], of_nodes: NodeDemands | None) -> Ints:
+        """Number of the first reason why each way can never be taken, ``len(REASONS)`` if it can.
+
+        ``over`` are the tests of ``beyond``, or none where limits do not count.
+        """
+        tests = [
+            (self.unsuited[block.kind], "application"),
+            (self.refuses[block.partition], "partition_state"),
+            (nodes > self.size[block.partition], "too_large"),
+            *zip(over, LIMITS, strict=False),
+            *zip(self._unfit(block, nodes, of_nodes), ("memory", "cores", "features"), strict=True),
+            ((block.demand > self.amounts).any(axis=1), "resources"),
+        ]
+        reason = np.full(len(block.owner), len(REASONS), dtype=np.int64)
+        for stands_against, name in reversed(tests):
+            if stands_against.any():
+                reason[stands_against] = REASONS.index(name)
+        return reason
+
+    def beyond(self, block: Block, nodes: Ints, limit: Ints) -> list[Bools]:
+        """Whether each way asks for more, or fewer, than the limits of its partition allow, by ``LIMITS``."""
+        return [
+            nodes > self.max_nodes[block.partition],
+            nodes < self.min_nodes[block.partition],
+            limit > self.max_time[block.partition],
+        ]
+
+    def _unfit(self, block: Block, nodes: Ints, of_nodes: NodeDemands | None) -> Iterator[Bools]:
+        """Whether memory, cores or features stand against a way."""
+        memory, cores = self._column("memory_kb", block.rows), self._cores(block.rows)
+        partition, owner = block.partition, block.owner
+        if of_nodes is None:
+            modules = self.system.modules
+            for wrong in (
+                _exceeds(memory, np.array([[m.memory_kb] for m in modules])),
+                _exceeds(cores, np.array([[m.least_cores] for m in modules])),
+                self._lacks[:, block.here],
+            ):  # [modules, components]; of most traces nothing is wrong
+                yield wrong[self.module[partition], owner] if wrong.any() else np.zeros(len(owner), bool)
+        else:
+            sets = [[one for one, _ in self.system.sets_of(p.name)] for p in self.system.partitions]
+            most_memory = np.array([_largest(s.memory_kb for s in own) for own in sets])
+            most_cores = np.array([_largest(s.cores_per_node for s in own) for own in sets])
+            yield _exceeds(memory[owner], most_memory[partition])
+            yield _exceeds(cores[owner], most_cores[partition])
+            yield ~of_nodes.can_be_met(nodes)
+
+    def _column(self, name: str, rows: Ints) -> Ints:
+        if name not in self._columns:
+            self._columns[name] = self.workload.table[name].to_numpy()
+        return self._columns[name][rows]
+
+    def _cores(self, rows: Ints) -> Ints:
+        processes = np.maximum(self._column("processes_per_node", rows), 0)
+        return processes * np.maximum(self._column("threads_per_process", rows), 1)
+
+    @cached_property
+    def _lacks(self) -> Bools:
+        """[modules, components]: whether the module lacks some of the features asked for."""
+        modules = self.system.modules
+        answers, codes = self._by_text("constraint", lambda text: [m.satisfies(text) for m in modules])
+        return ~np.array(answers, dtype=bool).reshape(-1, len(modules)).T[:, codes]
+
+
+def _counted(times: Ints) -> tuple[Ints, Ints]:
+    """Repeat each position so many times; return the positions, and how many times each was before."""
+    positions = np.repeat(np.arange(len(times)), times)
+    return positions, np.arange(len(positions)) - (np.cumsum(times) - times)[positions]
+
+
+def default_time(partition: Partition) -> int | None:
+    """Time limit (s) of a component that states none: DefaultTime, else MaxTime; None without either."""
+    return partition.max_time_s if partition.default_time_s is None else partition.default_time_s
+
+
+def _checked_constraint(text: str) -> str:
+    """The constraint itself, once it is clear what it means for nodes that differ."""
+    parse_constraint(text).ways()
+    return text
+
+
+def _largest(values: Iterable[int]) -> int:
+    """The largest of some sizes of nodes; 0, not stated, if one is not stated."""
+    sizes = list(values)
+    return 0 if 0 in sizes else max(sizes)
+
+
+def _or_minus_1(values: Iterable[int | None]) -> Ints:
+    return np.array([-1 if value is None else value for value in values], dtype=np.int64)
+
+
+def _or_no_limit(values: Iterable[int | None]) -> Ints:
+    return np.array([np.iinfo(np.int64).max if value is None else value for value in values], dtype=np.int64)
+
+
+def _exceeds(asked: Ints, there_is: Ints) -> NDArray[np.bool_]:
+    """Compare where both are stated: what is not stated (at most 0) does not restrict."""
+    return (there_is > 0) & (asked > there_is)
