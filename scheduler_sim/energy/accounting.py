@@ -10,8 +10,9 @@ the system side from the power of the whole system at each instant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,36 @@ MOST_MILLIWATTS = 10**15
 MOST_MILLIJOULES = 2**62
 
 
+Steps = tuple[Ints, Ints]
+"""Instants, ascending (s), and a value from each on."""
+
+_AFTER_ALL = np.iinfo(np.int64).max
+
+
+class Use(NamedTuple):
+    """A module over time, and the components that ran on it.
+
+    Attributes
+    ----------
+    module : its name; watts : (4,) int64, mW of a node in each of STATES.
+    time : (t,) int64, ascending, s; busy : (t,) nodes that run components from then on; states : (t,) nodes
+        in each of STATES.
+    start, end : (c,) int64, s; nodes : (c,); milliwatts : (c,) int64, mean power of all nodes, mW.
+    lost_mw : what a busy node draws that runs none of the components, mW; None: there is none such.
+    """
+
+    module: str
+    watts: Ints
+    time: Ints
+    busy: Ints
+    states: Sequence[Ints]
+    start: Ints
+    end: Ints
+    nodes: Ints
+    milliwatts: Ints
+    lost_mw: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Account:
     """The energy of a schedule.
@@ -39,17 +70,26 @@ class Account:
     ----------
     energy : a row a module, and ``total``: ``job_j, idle_j, transition_j, off_j, system_j`` (J), ``mean_w``,
         ``peak_w`` (W), ``seconds``.
-    power : over time, a row at each instant at which it changes, for each module and ``total``: ``time`` (s),
-        ``module``, ``power_w``; each row holds until the next of its module, the last until ``end``.
+    milliwatts : of each module and ``total``: instants (s, ascending), and the power from each on (mW).
     millijoules : (m, 5) int64 of the modules: the parts, and the system, in the order of ``energy``.
     start, end : the span accounted for, s.
     """
 
     energy: pd.DataFrame
-    power: pd.DataFrame
+    milliwatts: dict[str, Steps]
     millijoules: Ints
     start: int
     end: int
+
+    @property
+    def power(self) -> pd.DataFrame:
+        """Power over time, a row at each instant at which it changes, for each module and ``total``.
+
+        ``time`` (s), ``module``, ``power_w``; each row holds until the next of its module, the last until
+        ``end``.
+        """
+        tables = [_power_table(name, *steps) for name, steps in self.milliwatts.items()]
+        return pd.concat(tables, ignore_index=True)
 
     def check(self) -> None:
         """Raise InvariantError unless job + idle + off + transition = system, exactly."""
@@ -60,8 +100,11 @@ class Account:
 
     def steps(self, module: str = TOTAL) -> tuple[Ints, Array]:
         """Return instants (n + 1,), the last the end, and the power from each to the next (n,), W."""
-        rows = self.power[self.power["module"] == module]
-        return np.append(rows["time"].to_numpy(np.int64), self.end), rows["power_w"].to_numpy(np.float64)
+        time, power = self.milliwatts[module]
+        changes = np.append(True, np.diff(power) != 0)
+        edges = np.clip(np.append(time[changes], self.end), self.start, self.end)
+        lasts = np.diff(edges) > 0
+        return np.append(edges[:-1][lasts], self.end), power[changes][lasts] / MILLI
 
     def above(self, cap_w: float, module: str = TOTAL) -> tuple[int, float]:
         """Return for how long the power is above a cap (s), and the energy above it (J)."""
@@ -119,23 +162,34 @@ def account(
     end = last if end is None else end
     if end < last or (len(components) and int(components["start"].min()) < start):
         raise InputError(f"span: found {start} to {end} s; allowed: all of the components and the timeline")
-    rows, steps = [], []
-    for name in names:
-        own = components["module"].to_numpy() == name
-        moments = timeline[timeline["module"] == name]
-        part, step = _module(components[own], milliwatts[own], moments, _node_watts(watts, name), end, name)
-        rows.append(part)
-        steps.append(step)
+    return account_of(
+        [
+            _use(name, components[own], milliwatts[own], timeline[timeline["module"] == name], watts)
+            for name in names
+            for own in (components["module"].to_numpy() == name,)
+        ],
+        start,
+        end,
+    )
+
+
+def account_of(uses: Sequence[Use], start: int, end: int) -> Account:
+    """Add up the energy of a schedule from ``start`` to ``end`` (s), from columns.
+
+    Raises InputError for more energy than can be counted, InvariantError where components and timeline
+    disagree on the busy nodes.
+    """
+    steps = [_steps(use, start, end) for use in uses]
+    rows = [_parts(use, step, start, end) for use, step in zip(uses, steps, strict=True)]
     if sum(float(part[-1]) for part in rows) >= MOST_MILLIJOULES:
         raise InputError("energy of all modules: found more than can be counted; allowed: up to 4.6e15 J")
-    total = _sum_of(steps)
+    names = [*(use.module for use in uses), TOTAL]
     millijoules = np.array([*rows, np.sum(rows, axis=0)], dtype=np.int64)
-    power = pd.concat(
-        [_power_table(name, *step) for name, step in zip([*names, TOTAL], [*steps, total], strict=True)],
-        ignore_index=True,
+    power = {use.module: step for use, step in zip(uses, steps, strict=True)}
+    power[TOTAL] = steps[0] if len(steps) == 1 else _sum_of(steps)
+    made = Account(
+        _energy_table(names, millijoules, list(power.values()), start, end), power, millijoules, start, end
     )
-    energy = _energy_table([*names, TOTAL], millijoules, [*steps, total], end)
-    made = Account(energy, power, millijoules, start, end)
     made.check()
     return made
 
@@ -149,10 +203,10 @@ def milli(value: Array, what: str) -> Ints:
     return np.rint(value * MILLI).astype(np.int64)
 
 
-def _module(
-    components: pd.DataFrame, milliwatts: Ints, timeline: pd.DataFrame, states: Ints, end: int, name: str
-) -> tuple[Ints, tuple[Ints, Ints]]:
-    """Return mJ of the parts and of the system, and the module's power: instants (s) and mW from each on."""
+def _use(
+    name: str, components: pd.DataFrame, milliwatts: Ints, timeline: pd.DataFrame, watts: Mapping[str, Watts]
+) -> Use:
+    """Return the columns of a module. Raises InputError for times that cannot be."""
     begin, finish = components["start"].to_numpy(np.int64), components["end"].to_numpy(np.int64)
     if (finish < begin).any():
         raise InputError(f"components of {name}: found an end before its start; allowed: start <= end")
@@ -163,28 +217,71 @@ def _module(
         raise InputError(
             f"components of {name}: one starts before the timeline; allowed: from {time[0]} s on"
         )
-    instants = _instants(time, begin, finish)
-    busy_mw = _running(instants, begin, finish, milliwatts)
-    busy_nodes = _running(instants, begin, finish, components["nodes"].to_numpy(np.int64))
-    place = np.searchsorted(time, instants, side="right") - 1
-    nodes = timeline[list(STATES)].to_numpy(np.int64)[place]
-    seconds = np.diff(np.append(instants, end))
-    claimed = timeline["nodes_busy"].to_numpy(np.int64)[place]
-    wrong = np.flatnonzero((busy_nodes != claimed) & (seconds > 0))
-    if len(wrong):
-        at = wrong[0]
-        nodes_are = f"{busy_nodes[at]} nodes run components, {claimed[at]} in the timeline"
-        raise InvariantError(f"{name} at {instants[at]} s: {nodes_are}")
-    power = np.asarray(busy_mw + nodes @ states, np.int64)
-    if float(power.max(initial=0)) * float(end - time[0]) >= MOST_MILLIJOULES:
+    busy = timeline["nodes_busy"].to_numpy(np.int64)
+    states = [timeline[state].to_numpy(np.int64) for state in STATES]
+    nodes = components["nodes"].to_numpy(np.int64)
+    return Use(name, _node_watts(watts, name), time, busy, states, begin, finish, nodes, milliwatts)
+
+
+def _steps(use: Use, start: int, end: int) -> Steps:
+    """Return a module's power: instants (s), and mW from each on."""
+    rests = sum(watts * nodes for watts, nodes in zip(use.watts.tolist(), use.states, strict=True))
+    lasts = use.end > use.start
+    begin, finish, milliwatts = use.start[lasts], use.end[lasts], use.milliwatts[lasts]
+    instants, (first, last) = _with_instants(use.time, begin, finish)
+    place = slice(None)
+    if len(instants) > len(use.time):
+        place = np.searchsorted(use.time, instants, side="right") - 1
+    lost = use.busy[place] - _running(len(instants), first, last, use.nodes[lasts])
+    power = _running(len(instants), first, last, milliwatts) + np.asarray(rests, np.int64)[place]
+    if lost.any():
+        wrong = (lost < 0) if use.lost_mw is not None else (lost != 0)
+        wrong &= _seconds(instants, start, end) > 0
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            claimed = use.busy[place][at]
+            nodes_are = f"{claimed - lost[at]} nodes run components, {claimed} in the timeline"
+            raise InvariantError(f"{use.module} at {instants[at]} s: {nodes_are}")
+        power += lost * (use.lost_mw or 0)
+    return instants, power
+
+
+def _parts(use: Use, steps: Steps, start: int, end: int) -> Ints:
+    """Return the mJ of each of PARTS and of the system."""
+    instants, power = steps
+    if float(power.max(initial=0)) * float(end - start) >= MOST_MILLIJOULES:
         most = power.max() / MILLI
         raise InputError(
-            f"energy of {name}: found {most:g} W over {end - time[0]} s; allowed: up to 4.6e15 J"
+            f"energy of {use.module}: found {most:g} W over {end - start} s; allowed: up to 4.6e15 J"
         )
-    job = int((milliwatts * (finish - begin)).sum())
-    idle, off, booting, stopping = (states * (seconds @ nodes)).tolist()
-    system = int((power * seconds).sum())
-    return np.array([job, idle, booting + stopping, off, system], dtype=np.int64), (instants, power)
+    seconds = _seconds(use.time, start, end)
+    idle, off, booting, stopping = (
+        watts * int(seconds @ nodes) for watts, nodes in zip(use.watts.tolist(), use.states, strict=True)
+    )
+    job = int((use.milliwatts * (use.end - use.start)).sum())
+    if use.lost_mw is not None:
+        node_seconds = int((use.nodes * (use.end - use.start)).sum())
+        job += use.lost_mw * (int(seconds @ use.busy) - node_seconds)
+    system = int((power * _seconds(instants, start, end)).sum())
+    return np.array([job, idle, booting + stopping, off, system], dtype=np.int64)
+
+
+def _seconds(instants: Ints, start: int, end: int) -> Ints:
+    """Return how long each instant's values hold, within a span."""
+    return np.diff(np.clip(np.append(instants, end), start, end))
+
+
+def _with_instants(time: Ints, *others: Ints) -> tuple[Ints, list[Ints]]:
+    """Return all the instants, ascending, and where the others stand among them.
+
+    Nearly always ``time`` has them all, and then nothing is sorted.
+    """
+    places = [np.searchsorted(time, other) for other in others]
+    known = np.append(time, _AFTER_ALL)
+    if all(np.array_equal(known[place], other) for place, other in zip(places, others, strict=True)):
+        return time, places
+    instants = _instants(time, *others)
+    return instants, [np.searchsorted(instants, other) for other in others]
 
 
 def _instants(*times: Ints) -> Ints:
@@ -193,15 +290,15 @@ def _instants(*times: Ints) -> Ints:
     return every[np.append(True, every[1:] != every[:-1])] if len(every) else every
 
 
-def _running(instants: Ints, begin: Ints, finish: Ints, amount: Ints) -> Ints:
-    """Return the sum of what runs from each instant on."""
-    change = np.zeros(len(instants), np.int64)
-    np.add.at(change, np.searchsorted(instants, begin), amount)
-    np.subtract.at(change, np.searchsorted(instants, finish), amount)
+def _running(length: int, first: Ints, last: Ints, amount: Ints) -> Ints:
+    """Return the sum of what runs from each instant on; ``first`` and ``last`` are places of instants."""
+    change = np.zeros(length, np.int64)
+    np.add.at(change, first, amount)
+    np.subtract.at(change, last, amount)
     return np.cumsum(change)
 
 
-def _sum_of(steps: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+def _sum_of(steps: Sequence[Steps]) -> Steps:
     instants = _instants(*(time for time, _ in steps))
     power = np.zeros(len(instants), np.int64)
     for time, own in steps:
@@ -216,16 +313,15 @@ def _power_table(name: str, time: Ints, power: Ints) -> pd.DataFrame:
 
 
 def _energy_table(
-    names: list[str], millijoules: Ints, steps: list[tuple[Ints, Ints]], end: int
+    names: list[str], millijoules: Ints, steps: Sequence[Steps], start: int, end: int
 ) -> pd.DataFrame:
-    seconds = np.array([end - time[0] for time, _ in steps])
-    lasting = [power[np.diff(np.append(time, end)) > 0] for time, power in steps]
+    lasting = [power[_seconds(time, start, end) > 0] for time, power in steps]
     table = pd.DataFrame(millijoules / MILLI, columns=[*PARTS, "system_j"])
     table.insert(0, "module", names)
     with np.errstate(invalid="ignore"):
-        table["mean_w"] = table["system_j"] / seconds
+        table["mean_w"] = table["system_j"] / (end - start)
     table["peak_w"] = [int(power.max(initial=0)) / MILLI for power in lasting]
-    table["seconds"] = seconds
+    table["seconds"] = end - start
     return table
 
 
