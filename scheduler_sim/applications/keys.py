@@ -11,6 +11,7 @@ from scheduler_sim.applications.draw import DRAWS
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, choice
+from scheduler_sim.energy.layer_keys import EnergyKeys
 
 OWN = "own"
 TRACE, FASTEST_FIRST = "trace", "fastest_first"
@@ -79,6 +80,7 @@ class ModelsKeys(Keys):
     conversions: list[ConversionKeys] = Field(
         default=[], description="requests by module; a pair that is not listed asks for the same"
     )
+    energy: EnergyKeys | None = Field(default=None, description="power and energy, and what is chosen by them")
 
 
 def contradictions(keys: ModelsKeys) -> Iterator[Problem]:

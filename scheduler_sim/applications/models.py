@@ -15,7 +15,8 @@ from scheduler_sim.applications.draw import Applications, Draw
 from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import found, listed, one_of
-from scheduler_sim.config.yaml_file import read_yaml
+from scheduler_sim.config.yaml_file import YamlFile, read_yaml
+from scheduler_sim.energy.layer import EnergyLayer, Files, without_files
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.streams import stream
 
@@ -43,12 +44,13 @@ class Models:
     Attributes
     ----------
     name : what reports call them.
-    keys : as they were checked.
+    keys : as they were checked; what files hold stands in them in place of the paths.
+    files : what was read for what: a role and a file each.
     """
 
     name: str
     keys: ModelsKeys
-    file: Path | None = field(default=None, compare=False)
+    files: Files = field(default=(), compare=False)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Models:
@@ -58,16 +60,27 @@ class Models:
         problems = problems or (list(contradictions(keys)) if keys is not None else [])
         if keys is None or problems:
             raise file.error(problems)
-        return cls(keys.name or file.path.stem, keys, file.path)
+        return cls._whole(keys, file, (("models", file.path),))
 
     @classmethod
-    def of(cls, **keys: Any) -> Models:
-        """Build models from the keys of a models file. Raises ConfigError with every problem."""
+    def of(cls, *, folder: str | Path = ".", **keys: Any) -> Models:
+        """Build models from the keys of a models file, paths from ``folder``.
+
+        Raises ConfigError with every problem.
+        """
         checked, problems = check_keys(ModelsKeys, keys)
         problems = problems or (list(contradictions(checked)) if checked is not None else [])
         if checked is None or problems:
             raise ConfigError(listed(f"models: {problem}" for problem in problems))
-        return cls(checked.name or "models", checked)
+        return cls._whole(checked, YamlFile(Path(folder, "models"), keys, {}), ())
+
+    @classmethod
+    def _whole(cls, keys: ModelsKeys, file: YamlFile, files: Files) -> Models:
+        """Read the files that the keys name."""
+        if keys.energy is not None:
+            energy, more = without_files(keys.energy, file.part(("energy",)))
+            keys, files = keys.model_copy(update={"energy": energy}), files + more
+        return cls(keys.name or file.path.stem, keys, files)
 
     @classmethod
     def resolve(cls, models: Models | str | Path | Mapping[str, Any] | None) -> Models | None:
@@ -77,8 +90,21 @@ class Models:
         return cls.of(**models) if isinstance(models, Mapping) else cls.from_yaml(models)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys of a models file, defaults filled in."""
-        return copy.deepcopy(self.keys.model_dump())
+        """Return the keys of a models file, defaults filled in; files stand in it as what they hold."""
+        keys = copy.deepcopy(self.keys.model_dump())
+        return {name: value for name, value in keys.items() if name != "energy" or value is not None}
+
+    @property
+    def energy(self) -> EnergyLayer | None:
+        """What nodes draw and energy costs; None without."""
+        return None if self.keys.energy is None else EnergyLayer.of(self.keys.energy)
+
+    @property
+    def change_times(self) -> bool:
+        """Whether components may take other times than the trace has for them."""
+        keys = self.keys
+        chosen = keys.energy is not None and keys.energy.choice is not None
+        return chosen or keys.applications is not None or bool(keys.conversions)
 
     # -- types of application --------------------------------------------------------
 

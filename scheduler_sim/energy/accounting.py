@@ -10,7 +10,7 @@ the system side from the power of the whole system at each instant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -228,18 +228,15 @@ def _steps(use: Use, start: int, end: int) -> Steps:
     rests = sum(watts * nodes for watts, nodes in zip(use.watts.tolist(), use.states, strict=True))
     lasts = use.end > use.start
     begin, finish, milliwatts = use.start[lasts], use.end[lasts], use.milliwatts[lasts]
-    instants, (first, last) = _with_instants(use.time, begin, finish)
-    place = slice(None)
-    if len(instants) > len(use.time):
-        place = np.searchsorted(use.time, instants, side="right") - 1
-    lost = use.busy[place] - _running(len(instants), first, last, use.nodes[lasts])
-    power = _running(len(instants), first, last, milliwatts) + np.asarray(rests, np.int64)[place]
+    instants, (first, last), held = _with_instants(use.time, begin, finish)
+    lost = held(use.busy) - _running(len(instants), first, last, use.nodes[lasts])
+    power = _running(len(instants), first, last, milliwatts) + held(np.asarray(rests, np.int64))
     if lost.any():
         wrong = (lost < 0) if use.lost_mw is not None else (lost != 0)
         wrong &= _seconds(instants, start, end) > 0
         if wrong.any():
             at = int(np.argmax(wrong))
-            claimed = use.busy[place][at]
+            claimed = held(use.busy)[at]
             nodes_are = f"{claimed - lost[at]} nodes run components, {claimed} in the timeline"
             raise InvariantError(f"{use.module} at {instants[at]} s: {nodes_are}")
         power += lost * (use.lost_mw or 0)
@@ -271,17 +268,21 @@ def _seconds(instants: Ints, start: int, end: int) -> Ints:
     return np.diff(np.clip(np.append(instants, end), start, end))
 
 
-def _with_instants(time: Ints, *others: Ints) -> tuple[Ints, list[Ints]]:
-    """Return all the instants, ascending, and where the others stand among them.
+def _with_instants(time: Ints, *others: Ints) -> tuple[Ints, list[Ints], Callable[[Ints], Ints]]:
+    """Put other instants among ascending ones, the first of which none is before.
 
-    Nearly always ``time`` has them all, and then nothing is sorted.
+    Returns all of them, where the others stand, and what makes values at ``time`` values at all of them. Nearly
+    always nearly all of the others are among ``time``: nothing but what is missing is sorted.
     """
     places = [np.searchsorted(time, other) for other in others]
     known = np.append(time, _AFTER_ALL)
-    if all(np.array_equal(known[place], other) for place, other in zip(places, others, strict=True)):
-        return time, places
-    instants = _instants(time, *others)
-    return instants, [np.searchsorted(instants, other) for other in others]
+    more = [other[known[place] != other] for place, other in zip(places, others, strict=True)]
+    if not any(map(len, more)):
+        return time, places, lambda values: values
+    new = _instants(*more)
+    at = np.searchsorted(time, new)
+    places = [place + np.searchsorted(new, other) for place, other in zip(places, others, strict=True)]
+    return np.insert(time, at, new), places, lambda values: np.insert(values, at, values[at - 1])
 
 
 def _instants(*times: Ints) -> Ints:

@@ -1,0 +1,256 @@
+"""What a schedule draws and takes: power of every component, of every module over time, and the account."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.energy.accounting import MILLI, PARTS, STATES, TOTAL, Account, Use, account_of, milli
+from scheduler_sim.energy.alike import Alike, node_milliwatts
+from scheduler_sim.energy.expand import ORIGINS
+from scheduler_sim.energy.layer import SERIES, EnergyLayer, figures_of
+from scheduler_sim.energy.tariff import Series, bill
+from scheduler_sim.errors import InputError
+from scheduler_sim.metrics.statistics import rounded
+from scheduler_sim.metrics.utilization import window
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.result.columns import NEVER
+from scheduler_sim.system.system import System
+
+TIME, MODULE, BUSY = 0, 1, 2
+"""Columns of the core's timeline."""
+
+Ints = np.ndarray
+
+
+class Tariffs(NamedTuple):
+    """Price (per kWh) and carbon intensity (g per kWh) on the clock of the trace; None without."""
+
+    price: Series | None
+    carbon: Series | None
+
+    @classmethod
+    def of(cls, layer: EnergyLayer, unix_start: int | None, first: int) -> Tariffs:
+        """Return the tariffs. Raises InputError for one that begins after the ``first`` submission, s."""
+        made = cls(*(layer.series(name, unix_start) for name in SERIES))
+        for series in made:
+            if series is not None:
+                series.covers(first, first)
+        return made
+
+
+class Meter:
+    """Counts the energy of one simulation, once it is over.
+
+    Raises InputError for a module without a power profile, and for tariffs that do not cover the first submission.
+    """
+
+    def __init__(self, layer: EnergyLayer, system: System, unix_start: int | None, first: int) -> None:
+        for module in system.modules:
+            layer.profiles[module.name]
+        self._layer, self._system = layer, system
+        self._tariffs = Tariffs.of(layer, unix_start, first)
+
+    def read(
+        self,
+        components: pd.DataFrame,
+        placements: Placements,
+        table: pd.DataFrame,
+        places: Ints | None,
+        written: Ints,
+        *,
+        requeued: bool,
+    ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
+        """Fill the energy into the components; return the timeline, its power, the metrics, the manifest's part.
+
+        ``table`` is the workload that ``placements`` are of, ``places`` where each component stands in the file,
+        ``written`` the core's timeline.
+        """
+        rows = placements.rows if places is None else np.sort(placements.rows)
+        app, hint = (_text(table, name, rows) for name in ("app", "hint"))
+        alike = Alike.of(app, hint, table["reference_power_w"].to_numpy()[rows])
+        khz = np.full(len(rows), NEVER)
+        made = drawn(self._layer, self._system, components, alike, khz)
+        with_energy(components, made)
+        account = accounted(
+            self._layer, self._system, components, made.milliwatts, written, requeued=requeued
+        )
+        return (
+            *with_power(written, account, self._system),
+            document(account, self._layer, self._tariffs),
+            described(self._layer, self._system, made.origins),
+        )
+
+
+def _text(table: pd.DataFrame, name: str, rows: Ints) -> pd.Categorical:
+    texts: Any = table[name].array
+    return pd.Categorical.from_codes(np.asarray(texts.codes)[rows], texts.categories)
+
+
+class Drawn(NamedTuple):
+    """What n components draw.
+
+    Attributes
+    ----------
+    khz : int64[n], P-state; milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
+    origins : how many of those that ran have their power from where.
+    """
+
+    khz: Ints
+    milliwatts: Ints
+    origins: dict[str, int]
+
+
+def drawn(layer: EnergyLayer, system: System, components: pd.DataFrame, alike: Alike, khz: Ints) -> Drawn:
+    """Return what each component draws at its P-state (kHz; -1: the reference of its module)."""
+    ran = components["start_time"].to_numpy() != NEVER
+    module = np.asarray(components["module"].array.codes)
+    nodes = components["nodes"].to_numpy()
+    states, power = khz.copy(), np.zeros(len(components), dtype=np.int64)
+    origins: Counter[int] = Counter()
+    for number, one in enumerate(system.modules):
+        own = np.flatnonzero(module == number) if len(system.modules) > 1 else np.arange(len(module))
+        mine = states[own]
+        mine[mine < 0] = layer.profiles[one.name].reference_khz
+        states[own] = mine
+        used = pd.unique(mine)
+        made = alike.on(layer, one.name, used)
+        table, kind = node_milliwatts(made, one.name), alike.kind[own]
+        place = np.zeros(len(own), np.int64) if len(used) == 1 else pd.Index(used).get_indexer(mine)
+        power[own] = np.where(ran[own], nodes[own] * table[kind, place], 0)
+        counts = np.bincount(made.origin[kind[ran[own]]], minlength=len(ORIGINS))
+        origins.update(dict(enumerate(counts.tolist())))
+    named = {name: origins[code] for code, name in enumerate(ORIGINS) if origins[code]}
+    return Drawn(states, power, named)
+
+
+def with_energy(components: pd.DataFrame, made: Drawn) -> None:
+    """Fill in the columns that the energy layer knows."""
+    ran = components["start_time"].to_numpy() != NEVER
+    joules = made.milliwatts * components["run_time"].to_numpy() / MILLI
+    components["frequency_khz"] = made.khz
+    components["power_w"] = np.where(ran, made.milliwatts / MILLI, np.nan)
+    components["energy_j"] = np.where(ran, joules, np.nan)
+
+
+def accounted(
+    layer: EnergyLayer,
+    system: System,
+    components: pd.DataFrame,
+    milliwatts: Ints,
+    written: Ints,
+    *,
+    requeued: bool,
+) -> Account:
+    """Account for a schedule from its first submission to its last end; of nobody's if none ran.
+
+    ``written`` is the core's timeline. Nodes out of service draw what an idle one does. Where components were
+    ``requeued``, nodes are busy with runs that the tables do not have: those draw what is typical.
+    """
+    ran = components["start_time"].to_numpy() != NEVER
+    span = window(components)
+    first = int(written[0, TIME]) if len(written) else 0
+    start, end = span if span is not None else (first, first)
+    module = np.asarray(components["module"].array.codes)
+    begin, finish, nodes = (components[name].to_numpy() for name in ("start_time", "end_time", "nodes"))
+    uses = []
+    for number, one in enumerate(system.modules):
+        profile = layer.profiles[one.name]
+        rows = written[written[:, MODULE] == number] if len(system.modules) > 1 else written
+        own = ran & (module == number)
+        mine = slice(None) if own.all() else own
+        time, busy = rows[:, TIME], rows[:, BUSY]
+        if not len(time) or time[0] > min(start, first):
+            time, busy = np.append(min(start, first), time), np.append(0, busy)
+        none = np.broadcast_to(np.int64(0), time.shape)
+        states = {name: none for name in STATES} | {"nodes_idle": one.nodes - busy}
+        uses.append(
+            Use(
+                module=one.name,
+                watts=milli(np.array(profile.watts), f"power profile of {one.name}"),
+                time=np.ascontiguousarray(time),
+                busy=np.ascontiguousarray(busy),
+                states=list(states.values()),
+                start=begin[mine],
+                end=finish[mine],
+                nodes=nodes[mine],
+                milliwatts=milliwatts[mine],
+                lost_mw=int(milli(np.array([profile.typical_w]), one.name)[0]) if requeued else None,
+            )
+        )
+    return account_of(uses, start, end)
+
+
+def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, Ints]:
+    """Return the core's timeline and the power at each row, mW, with new rows where nothing but that changes."""
+    alone = len(system.modules) == 1
+    milliwatts = np.empty(len(written), dtype=np.int64)
+    new, new_milliwatts = [written[:0]], [milliwatts[:0]]
+    for number, one in enumerate(system.modules):
+        own = slice(None) if alone else np.flatnonzero(written[:, MODULE] == number)
+        rows = written[own]
+        instants, power = account.milliwatts[one.name]
+        if len(instants) > len(rows):
+            before = np.searchsorted(rows[:, TIME], instants, side="right") - 1
+            among = before >= 0
+            among[among] = rows[before[among], TIME] == instants[among]
+            more = ~among & np.append(True, power[1:] != power[:-1])
+            held = np.where((before[more] >= 0)[:, None], rows[before[more]] if len(rows) else 0, 0)
+            added = np.broadcast_to(held, (int(more.sum()), written.shape[1])).copy()
+            added[:, TIME], added[:, MODULE] = instants[more], number
+            new.append(added)
+            new_milliwatts.append(power[more])
+            power = power[among]
+        milliwatts[own] = power
+    added, power = np.concatenate(new), np.concatenate(new_milliwatts)
+    if not len(added):
+        return written, milliwatts
+    order = np.argsort(added[:, TIME], kind="stable")
+    at = np.searchsorted(written[:, TIME], added[order, TIME], side="right")
+    return np.insert(written, at, added[order], axis=0), np.insert(milliwatts, at, power[order])
+
+
+def document(account: Account, layer: EnergyLayer, tariffs: Tariffs) -> dict[str, Any]:
+    """Return what ``energy`` of the metrics has with an energy layer, of the system and by module."""
+
+    def of(name: str) -> dict[str, Any]:
+        row = account.energy[account.energy["module"] == name].iloc[0]
+        try:
+            amount = bill(account, module=name, pue=layer.pue, price=tariffs.price, carbon=tariffs.carbon)
+        except InputError as error:
+            raise InputError(f"energy: {error}") from None
+        values = {
+            **{part: row[part] for part in (*PARTS, "system_j")},
+            "mean_power_w": row["mean_w"],
+            "max_power_w": row["peak_w"],
+            "facility_j": amount.facility_j,
+            "cost": amount.cost,
+            "carbon_g": amount.carbon_g,
+        }
+        return {key: None if value is None else rounded(float(value)) for key, value in values.items()}
+
+    names = [name for name in account.milliwatts if name != TOTAL]
+    if account.end == account.start:
+        return {"pue": layer.pue}
+    return {**of(TOTAL), "pue": layer.pue, "modules": {name: of(name) for name in names}}
+
+
+def described(layer: EnergyLayer, system: System, origins: dict[str, int]) -> dict[str, Any]:
+    """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
+    names = [module.name for module in system.modules]
+    figures = figures_of(layer.profiles, names)
+    modules = {
+        name: {"idle_w": profile.idle_w, "typical_w": profile.typical_w}
+        for name in names
+        for profile in (layer.profiles[name],)
+    }
+    return {
+        "profile": layer.profiles.name,
+        "modules": modules,
+        "power_from": origins,
+        "quality": figures["quality"].value_counts().sort_index().to_dict(),
+        "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),
+    }
