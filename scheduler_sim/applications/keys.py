@@ -80,7 +80,9 @@ class ModelsKeys(Keys):
     conversions: list[ConversionKeys] = Field(
         default=[], description="requests by module; a pair that is not listed asks for the same"
     )
-    energy: EnergyKeys | None = Field(default=None, description="power and energy, and what is chosen by them")
+    energy: EnergyKeys | None = Field(
+        default=None, description="power and energy, and what is chosen by them"
+    )
 
 
 def contradictions(keys: ModelsKeys) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "fit",
         help="learn a model from measured points",
-        description="Learn from a few measurements how an application scales, or how power follows the clock.",
+        description="Learn from a few measurements how an application scales, or power follows the clock.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -10,7 +10,7 @@ the system side from the power of the whole system at each instant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,8 +32,19 @@ MOST_MILLIWATTS = 10**15
 MOST_MILLIJOULES = 2**62
 
 
-Steps = tuple[Ints, Ints]
-"""Instants, ascending (s), and a value from each on."""
+class Steps(NamedTuple):
+    """Power over time.
+
+    Attributes
+    ----------
+    time : (t,) int64, ascending, s; power : (t,) int64, mW from each on.
+    new : places of the times at which nothing but the power changes.
+    """
+
+    time: Ints
+    power: Ints
+    new: Ints
+
 
 _AFTER_ALL = np.iinfo(np.int64).max
 
@@ -70,7 +81,7 @@ class Account:
     ----------
     energy : a row a module, and ``total``: ``job_j, idle_j, transition_j, off_j, system_j`` (J), ``mean_w``,
         ``peak_w`` (W), ``seconds``.
-    milliwatts : of each module and ``total``: instants (s, ascending), and the power from each on (mW).
+    milliwatts : power over time of each module and ``total``.
     millijoules : (m, 5) int64 of the modules: the parts, and the system, in the order of ``energy``.
     start, end : the span accounted for, s.
     """
@@ -88,7 +99,7 @@ class Account:
         ``time`` (s), ``module``, ``power_w``; each row holds until the next of its module, the last until
         ``end``.
         """
-        tables = [_power_table(name, *steps) for name, steps in self.milliwatts.items()]
+        tables = [_power_table(name, steps.time, steps.power) for name, steps in self.milliwatts.items()]
         return pd.concat(tables, ignore_index=True)
 
     def check(self) -> None:
@@ -100,7 +111,7 @@ class Account:
 
     def steps(self, module: str = TOTAL) -> tuple[Ints, Array]:
         """Return instants (n + 1,), the last the end, and the power from each to the next (n,), W."""
-        time, power = self.milliwatts[module]
+        time, power, _ = self.milliwatts[module]
         changes = np.append(True, np.diff(power) != 0)
         edges = np.clip(np.append(time[changes], self.end), self.start, self.end)
         lasts = np.diff(edges) > 0
@@ -180,15 +191,29 @@ def account_of(uses: Sequence[Use], start: int, end: int) -> Account:
     disagree on the busy nodes.
     """
     steps = [_steps(use, start, end) for use in uses]
-    rows = [_parts(use, step, start, end) for use, step in zip(uses, steps, strict=True)]
+    lasting = [_seconds(step.time, start, end) for step in steps]
+    rows = [
+        _parts(use, *both, start, end)
+        for use, both in zip(uses, zip(steps, lasting, strict=True), strict=True)
+    ]
     if sum(float(part[-1]) for part in rows) >= MOST_MILLIJOULES:
         raise InputError("energy of all modules: found more than can be counted; allowed: up to 4.6e15 J")
+    if len(steps) > 1:
+        steps.append(_sum_of(steps))
+        lasting.append(_seconds(steps[-1].time, start, end))
+    peaks = [
+        int(step.power.max(initial=0, where=seconds > 0))
+        for step, seconds in zip(steps, lasting, strict=True)
+    ]
     names = [*(use.module for use in uses), TOTAL]
     millijoules = np.array([*rows, np.sum(rows, axis=0)], dtype=np.int64)
-    power = {use.module: step for use, step in zip(uses, steps, strict=True)}
-    power[TOTAL] = steps[0] if len(steps) == 1 else _sum_of(steps)
+    power = {**{use.module: step for use, step in zip(uses, steps, strict=False)}, TOTAL: steps[-1]}
     made = Account(
-        _energy_table(names, millijoules, list(power.values()), start, end), power, millijoules, start, end
+        _energy_table(names, millijoules, [*peaks, peaks[-1]][: len(names)], end - start),
+        power,
+        millijoules,
+        start,
+        end,
     )
     made.check()
     return made
@@ -227,10 +252,14 @@ def _steps(use: Use, start: int, end: int) -> Steps:
     """Return a module's power: instants (s), and mW from each on."""
     rests = sum(watts * nodes for watts, nodes in zip(use.watts.tolist(), use.states, strict=True))
     lasts = use.end > use.start
-    begin, finish, milliwatts = use.start[lasts], use.end[lasts], use.milliwatts[lasts]
-    instants, (first, last), held = _with_instants(use.time, begin, finish)
-    lost = held(use.busy) - _running(len(instants), first, last, use.nodes[lasts])
-    power = _running(len(instants), first, last, milliwatts) + held(np.asarray(rests, np.int64))
+    amounts = (use.milliwatts[lasts], use.nodes[lasts])
+    instants, new, (job_mw, nodes) = _summed_up(use.time, use.start[lasts], use.end[lasts], amounts)
+
+    def held(values: Ints) -> Ints:
+        return np.insert(values, new, values[new - 1]) if len(new) else values
+
+    lost = held(use.busy) - nodes
+    power = job_mw + held(np.asarray(rests, np.int64))
     if lost.any():
         wrong = (lost < 0) if use.lost_mw is not None else (lost != 0)
         wrong &= _seconds(instants, start, end) > 0
@@ -240,12 +269,12 @@ def _steps(use: Use, start: int, end: int) -> Steps:
             nodes_are = f"{claimed - lost[at]} nodes run components, {claimed} in the timeline"
             raise InvariantError(f"{use.module} at {instants[at]} s: {nodes_are}")
         power += lost * (use.lost_mw or 0)
-    return instants, power
+    return Steps(instants, power, new + np.arange(len(new)))
 
 
-def _parts(use: Use, steps: Steps, start: int, end: int) -> Ints:
+def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
     """Return the mJ of each of PARTS and of the system."""
-    instants, power = steps
+    power = steps.power
     if float(power.max(initial=0)) * float(end - start) >= MOST_MILLIJOULES:
         most = power.max() / MILLI
         raise InputError(
@@ -259,7 +288,7 @@ def _parts(use: Use, steps: Steps, start: int, end: int) -> Ints:
     if use.lost_mw is not None:
         node_seconds = int((use.nodes * (use.end - use.start)).sum())
         job += use.lost_mw * (int(seconds @ use.busy) - node_seconds)
-    system = int((power * _seconds(instants, start, end)).sum())
+    system = int((power * lasting).sum())
     return np.array([job, idle, booting + stopping, off, system], dtype=np.int64)
 
 
@@ -268,21 +297,33 @@ def _seconds(instants: Ints, start: int, end: int) -> Ints:
     return np.diff(np.clip(np.append(instants, end), start, end))
 
 
-def _with_instants(time: Ints, *others: Ints) -> tuple[Ints, list[Ints], Callable[[Ints], Ints]]:
-    """Put other instants among ascending ones, the first of which none is before.
+def _summed_up(
+    time: Ints, begin: Ints, finish: Ints, amounts: Sequence[Ints]
+) -> tuple[Ints, Ints, list[Ints]]:
+    """Return instants, and the sum of what runs from each on, for each of some amounts.
 
-    Returns all of them, where the others stand, and what makes values at ``time`` values at all of them. Nearly
-    always nearly all of the others are among ``time``: nothing but what is missing is sorted.
+    The instants are ``time`` and whatever others the sums change at, which stand before those places of
+    ``time`` that come back, too. They are few: a schedule's timeline has nearly every start and end.
     """
-    places = [np.searchsorted(time, other) for other in others]
-    known = np.append(time, _AFTER_ALL)
-    more = [other[known[place] != other] for place, other in zip(places, others, strict=True)]
-    if not any(map(len, more)):
-        return time, places, lambda values: values
-    new = _instants(*more)
-    at = np.searchsorted(time, new)
-    places = [place + np.searchsorted(new, other) for place, other in zip(places, others, strict=True)]
-    return np.insert(time, at, new), places, lambda values: np.insert(values, at, values[at - 1])
+    events = np.concatenate((begin, finish))
+    place = np.searchsorted(time, events)
+    missing = np.append(time, _AFTER_ALL)[place] != events
+    new, which = np.unique(events[missing], return_inverse=True)
+    changes, more = [], []
+    for amount in amounts:
+        change, of_new = np.zeros(len(time) + 1, np.int64), np.zeros(len(new), np.int64)
+        signed = np.concatenate((amount, -amount))
+        np.add.at(of_new, which, signed[missing])
+        signed[missing] = 0
+        np.add.at(change, place, signed)
+        changes.append(change[:-1])
+        more.append(of_new)
+    kept = np.any([of_new != 0 for of_new in more], axis=0)
+    at = np.searchsorted(time, new[kept])
+    if len(at):
+        time = np.insert(time, at, new[kept])
+        changes = [np.insert(one, at, of_new[kept]) for one, of_new in zip(changes, more, strict=True)]
+    return time, at, [np.cumsum(change) for change in changes]
 
 
 def _instants(*times: Ints) -> Ints:
@@ -291,21 +332,13 @@ def _instants(*times: Ints) -> Ints:
     return every[np.append(True, every[1:] != every[:-1])] if len(every) else every
 
 
-def _running(length: int, first: Ints, last: Ints, amount: Ints) -> Ints:
-    """Return the sum of what runs from each instant on; ``first`` and ``last`` are places of instants."""
-    change = np.zeros(length, np.int64)
-    np.add.at(change, first, amount)
-    np.subtract.at(change, last, amount)
-    return np.cumsum(change)
-
-
 def _sum_of(steps: Sequence[Steps]) -> Steps:
-    instants = _instants(*(time for time, _ in steps))
+    instants = _instants(*(step.time for step in steps))
     power = np.zeros(len(instants), np.int64)
-    for time, own in steps:
-        place = np.searchsorted(time, instants, side="right")
-        power += np.append(0, own)[place]
-    return instants, power
+    for step in steps:
+        place = np.searchsorted(step.time, instants, side="right")
+        power += np.append(0, step.power)[place]
+    return Steps(instants, power, np.empty(0, np.int64))
 
 
 def _power_table(name: str, time: Ints, power: Ints) -> pd.DataFrame:
@@ -313,16 +346,13 @@ def _power_table(name: str, time: Ints, power: Ints) -> pd.DataFrame:
     return pd.DataFrame({"time": time[changes], "module": name, "power_w": power[changes] / MILLI})
 
 
-def _energy_table(
-    names: list[str], millijoules: Ints, steps: Sequence[Steps], start: int, end: int
-) -> pd.DataFrame:
-    lasting = [power[_seconds(time, start, end) > 0] for time, power in steps]
+def _energy_table(names: list[str], millijoules: Ints, peaks: list[int], seconds: int) -> pd.DataFrame:
     table = pd.DataFrame(millijoules / MILLI, columns=[*PARTS, "system_j"])
     table.insert(0, "module", names)
     with np.errstate(invalid="ignore"):
-        table["mean_w"] = table["system_j"] / (end - start)
-    table["peak_w"] = [int(power.max(initial=0)) / MILLI for power in lasting]
-    table["seconds"] = end - start
+        table["mean_w"] = table["system_j"] / seconds
+    table["peak_w"] = np.array(peaks) / MILLI
+    table["seconds"] = seconds
     return table
 
 

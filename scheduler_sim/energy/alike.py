@@ -30,23 +30,22 @@ class Alike(NamedTuple):
     @classmethod
     def of(cls, app: pd.Categorical, hint: pd.Categorical, reference_w: Any) -> Alike:
         """Tell which components are alike, by their columns (n,)."""
-        stated, watts = pd.factorize(np.asarray(reference_w, dtype=np.int64))
-        size = len(app.categories), len(hint.categories), len(watts)
-        key = np.asarray(app.codes, dtype=np.int64) * size[1] + hint.codes
-        kind, keys = pd.factorize(key * size[2] + stated)
-        rest, of_watts = np.divmod(keys, max(size[2], 1))
-        of_app, of_hint = np.divmod(rest, max(size[1], 1))
-        return cls(
-            kind.astype(np.int64),
-            np.asarray(app.categories, dtype=object)[of_app],
-            np.asarray(hint.categories, dtype=object)[of_hint],
-            watts[of_watts],
-        )
+        columns = [_codes(app), _codes(hint), _codes(reference_w)]
+        key, size = np.zeros(len(app), dtype=np.int64), 1
+        for codes, values in columns:
+            if len(values) > 1:
+                key, size = key + size * codes, size * len(values)
+        kind, keys = pd.factorize(key) if size > 1 else (key, key[:1])
+        found = []
+        for _, values in columns:
+            keys, place = np.divmod(keys, max(len(values), 1))
+            found.append(np.asarray(values)[place])
+        return cls(np.asarray(kind, dtype=np.int64), *found)
 
     def on(self, layer: EnergyLayer, module: str, khz: Ints | None = None) -> Expanded:
         """Project each kind to some P-states of a module (kHz), or to all: arrays of (c, k).
 
-        Raises InputError for a module without a profile, and as :func:`scheduler_sim.energy.expand.expand` does.
+        Raises InputError for a module without a profile, and as :func:`~scheduler_sim.energy.expand.expand`.
         """
         profile = layer.profiles[module]
         return expand(
@@ -59,8 +58,19 @@ class Alike(NamedTuple):
         )
 
 
+def _codes(column: Any) -> tuple[Ints, np.ndarray]:
+    """Return a column as places in its values, and these; of a constant column not row by row."""
+    if isinstance(column, pd.Categorical):
+        return np.asarray(column.codes, dtype=np.int64), np.asarray(column.categories, dtype=object)
+    values = np.asarray(column)
+    if values.strides == (0,):
+        return np.zeros(len(values), np.int64), values[:1]
+    codes, values = pd.factorize(values)
+    return codes.astype(np.int64), values
+
+
 def node_milliwatts(made: Expanded, module: str) -> Ints:
-    """Return the power of a node in whole mW, (c, k); -1 where the models have no coefficients for the pair."""
+    """Return the power of a node in whole mW, (c, k); -1 where there are no coefficients for the pair."""
     known = ~np.isnan(made.power_w)
     found = np.full(made.power_w.shape, -1, dtype=np.int64)
     found[known] = milli(made.power_w[known], f"power of {module}")

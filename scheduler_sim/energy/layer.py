@@ -1,4 +1,4 @@
-"""The energy layer of a simulation: profiles, signatures, tariffs and what is chosen by them, as one thing."""
+"""The energy layer of a simulation: profiles, signatures, tariffs, and what is chosen by them."""
 
 from __future__ import annotations
 

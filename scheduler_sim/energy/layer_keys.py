@@ -37,7 +37,7 @@ class ChoiceKeys(Keys):
     )
     slowdown: Amount | None = Field(
         default=None,
-        description="how much longer a component may run than at the reference clock where it would run first,"
+        description="how much longer a component may run than at the reference clock in its first placement,"
         " as a share of that; by default as long as it takes",
     )
     of: Annotated[str, choice(FREQUENCY, MODULE, BOTH)] = Field(
@@ -53,8 +53,8 @@ class EnergyKeys(Keys):
     power: FileOrKeys = Field(description="power profile: a file, or its keys")
     signatures: FileOrKeys | None = Field(
         default=None,
-        description="signatures of applications: a CSV file of workload, frequency_khz, power_w, and where they"
-        " differ module, or a mapping of these to lists",
+        description="signatures of applications: a CSV file of workload, frequency_khz, power_w, and module"
+        " where they differ, or a mapping of these to lists",
     )
     pue: Annotated[float, real(1)] = Field(
         default=1.0, description="power of the facility / power of its nodes"

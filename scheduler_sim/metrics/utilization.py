@@ -65,7 +65,7 @@ def energy_of(
 ) -> dict[str, Any]:
     """Energy of the components and of the whole system, its mean and largest power; None without a model.
 
-    With what an energy model has ``accounted`` for: that, and the energy-delay product of the components, J·s.
+    With what an energy model has ``accounted`` for: that, and the energy-delay product of components, J·s.
     """
     found: dict[str, Any] = dict.fromkeys(("components_j", "system_j", "mean_power_w", "max_power_w"))
     span = window(components)

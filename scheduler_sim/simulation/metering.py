@@ -45,7 +45,7 @@ class Tariffs(NamedTuple):
 class Meter:
     """Counts the energy of one simulation, once it is over.
 
-    Raises InputError for a module without a power profile, and for tariffs that do not cover the first submission.
+    Raises InputError for a module without a power profile, and for tariffs that begin too late.
     """
 
     def __init__(self, layer: EnergyLayer, system: System, unix_start: int | None, first: int) -> None:
@@ -64,10 +64,10 @@ class Meter:
         *,
         requeued: bool,
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
-        """Fill the energy into the components; return the timeline, its power, the metrics, the manifest's part.
+        """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
-        ``table`` is the workload that ``placements`` are of, ``places`` where each component stands in the file,
-        ``written`` the core's timeline.
+        ``table`` is the workload that ``placements`` are of, ``places`` where each component stands in the
+        file, ``written`` the core's timeline.
         """
         rows = placements.rows if places is None else np.sort(placements.rows)
         app, hint = (_text(table, name, rows) for name in ("app", "hint"))
@@ -166,7 +166,7 @@ def accounted(
         if not len(time) or time[0] > min(start, first):
             time, busy = np.append(min(start, first), time), np.append(0, busy)
         none = np.broadcast_to(np.int64(0), time.shape)
-        states = {name: none for name in STATES} | {"nodes_idle": one.nodes - busy}
+        states = dict.fromkeys(STATES, none) | {"nodes_idle": one.nodes - busy}
         uses.append(
             Use(
                 module=one.name,
@@ -185,26 +185,28 @@ def accounted(
 
 
 def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, Ints]:
-    """Return the core's timeline and the power at each row, mW, with new rows where nothing but that changes."""
+    """Return the core's timeline and the power at each row, mW; new rows where nothing else changes."""
     alone = len(system.modules) == 1
     milliwatts = np.empty(len(written), dtype=np.int64)
     new, new_milliwatts = [written[:0]], [milliwatts[:0]]
     for number, one in enumerate(system.modules):
         own = slice(None) if alone else np.flatnonzero(written[:, MODULE] == number)
         rows = written[own]
-        instants, power = account.milliwatts[one.name]
-        if len(instants) > len(rows):
-            before = np.searchsorted(rows[:, TIME], instants, side="right") - 1
-            among = before >= 0
-            among[among] = rows[before[among], TIME] == instants[among]
-            more = ~among & np.append(True, power[1:] != power[:-1])
-            held = np.where((before[more] >= 0)[:, None], rows[before[more]] if len(rows) else 0, 0)
-            added = np.broadcast_to(held, (int(more.sum()), written.shape[1])).copy()
-            added[:, TIME], added[:, MODULE] = instants[more], number
-            new.append(added)
-            new_milliwatts.append(power[more])
-            power = power[among]
-        milliwatts[own] = power
+        steps = account.milliwatts[one.name]
+        recorded = np.ones(len(steps.time), dtype=bool)
+        recorded[steps.new] = False
+        recorded[0] = len(steps.time) - len(steps.new) == len(
+            rows
+        )  # else nothing had happened there at first
+        more = np.flatnonzero(~recorded)
+        if len(more):
+            before = more - np.arange(len(more))
+            held = np.concatenate((np.zeros_like(written[:1]), rows))[before]
+            held[:, TIME], held[:, MODULE] = steps.time[more], number
+            differs = (more == 0) | (steps.power[more] != steps.power[more - 1])
+            new.append(held[differs])
+            new_milliwatts.append(steps.power[more[differs]])
+        milliwatts[own] = steps.power[recorded] if len(more) else steps.power
     added, power = np.concatenate(new), np.concatenate(new_milliwatts)
     if not len(added):
         return written, milliwatts

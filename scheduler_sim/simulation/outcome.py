@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine import state as slot
 from scheduler_sim.energy.accounting import MILLI
+from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.table import Placements
@@ -113,7 +113,7 @@ def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: S
         "nodes_down": down,
         "queue_components": queued,
         "queue_nodes": queued_nodes,
-        **{"power_w": one / MILLI for one in power},
+        "power_w": power[0] / MILLI if power else np.full(len(time), np.nan),
     }
     return frame(columns, TIMELINE)
 
