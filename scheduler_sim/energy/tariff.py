@@ -155,7 +155,7 @@ def bill(
     it = float(accounted.energy.loc[accounted.energy["module"] == module, "system_j"].iloc[0])
 
     def priced(series: Series | None) -> float | None:
-        if series is None or edges is None:
+        if series is None or edges is None or watts is None:
             return None
         return float((watts * series.integral(edges[:-1], edges[1:])).sum() * pue / JOULES_PER_KWH)
 

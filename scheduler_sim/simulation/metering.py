@@ -189,19 +189,19 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
     alone = len(system.modules) == 1
     milliwatts = np.empty(len(written), dtype=np.int64)
     new, new_milliwatts = [written[:0]], [milliwatts[:0]]
+    nothing = np.zeros((1, written.shape[1]), dtype=np.int64)
     for number, one in enumerate(system.modules):
         own = slice(None) if alone else np.flatnonzero(written[:, MODULE] == number)
         rows = written[own]
         steps = account.milliwatts[one.name]
         recorded = np.ones(len(steps.time), dtype=bool)
         recorded[steps.new] = False
-        recorded[0] = len(steps.time) - len(steps.new) == len(
-            rows
-        )  # else nothing had happened there at first
+        first_is_ours = len(steps.time) - len(steps.new) > len(rows)  # nothing had happened there at first
+        recorded[0] = not first_is_ours
         more = np.flatnonzero(~recorded)
         if len(more):
             before = more - np.arange(len(more))
-            held = np.concatenate((np.zeros_like(written[:1]), rows))[before]
+            held = np.concatenate((nothing, rows))[before]
             held[:, TIME], held[:, MODULE] = steps.time[more], number
             differs = (more == 0) | (steps.power[more] != steps.power[more - 1])
             new.append(held[differs])
@@ -235,8 +235,6 @@ def document(account: Account, layer: EnergyLayer, tariffs: Tariffs) -> dict[str
         return {key: None if value is None else rounded(float(value)) for key, value in values.items()}
 
     names = [name for name in account.milliwatts if name != TOTAL]
-    if account.end == account.start:
-        return {"pue": layer.pue}
     return {**of(TOTAL), "pue": layer.pue, "modules": {name: of(name) for name in names}}
 
 
