@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -94,17 +95,28 @@ class Models:
         keys = copy.deepcopy(self.keys.model_dump())
         return {name: value for name, value in keys.items() if name != "energy" or value is not None}
 
-    @property
+    @cached_property
     def energy(self) -> EnergyLayer | None:
         """What nodes draw and energy costs; None without."""
         return None if self.keys.energy is None else EnergyLayer.of(self.keys.energy)
 
     @property
+    def chooses_clocks(self) -> bool:
+        """Whether P-states, or modules, are chosen by energy."""
+        return self.keys.energy is not None and self.keys.energy.choice is not None
+
+    def without_choice(self) -> Models:
+        """Return these models at the reference clock everywhere."""
+        if self.keys.energy is None:
+            return self
+        energy = self.keys.energy.model_copy(update={"choice": None})
+        return replace(self, keys=self.keys.model_copy(update={"energy": energy}))
+
+    @property
     def change_times(self) -> bool:
         """Whether components may take other times than the trace has for them."""
         keys = self.keys
-        chosen = keys.energy is not None and keys.energy.choice is not None
-        return chosen or keys.applications is not None or bool(keys.conversions)
+        return self.chooses_clocks or keys.applications is not None or bool(keys.conversions)
 
     # -- types of application --------------------------------------------------------
 

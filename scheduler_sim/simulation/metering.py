@@ -57,22 +57,21 @@ class Meter:
     def read(
         self,
         components: pd.DataFrame,
+        khz: Ints,
         placements: Placements,
         table: pd.DataFrame,
-        places: Ints | None,
         written: Ints,
         *,
         requeued: bool,
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
-        ``table`` is the workload that ``placements`` are of, ``places`` where each component stands in the
-        file, ``written`` the core's timeline.
+        ``khz`` is the P-state of each component, -1 where it was not chosen; ``table`` is the workload that
+        ``placements`` are of, ``written`` the core's timeline.
         """
-        rows = placements.rows if places is None else np.sort(placements.rows)
+        rows = np.sort(placements.rows)
         app, hint = (_text(table, name, rows) for name in ("app", "hint"))
         alike = Alike.of(app, hint, table["reference_power_w"].to_numpy()[rows])
-        khz = np.full(len(rows), NEVER)
         made = drawn(self._layer, self._system, components, alike, khz)
         with_energy(components, made)
         account = accounted(

@@ -140,7 +140,12 @@ def build_result(
     places = _file_places(placements)
     if meter is not None:
         written, milliwatts, energy, described = meter.read(
-            components, placements, table, places, written, requeued=bool(operated.get("requeued"))
+            components,
+            _in_file_order(_pstates(core, placements), places),
+            placements,
+            table,
+            written,
+            requeued=bool(operated.get("requeued")),
         )
         manifest = {**manifest, "energy": described}
     timeline = timeline_table(written, milliwatts, system)
@@ -240,6 +245,23 @@ def _file_places(placements: Placements) -> np.ndarray | None:
     places = np.empty(len(rows), dtype=np.int64)
     places[np.argsort(rows)] = np.arange(len(rows))
     return places
+
+
+def _in_file_order(values: np.ndarray, places: np.ndarray | None) -> np.ndarray:
+    return values if places is None else values[np.argsort(places)]
+
+
+def _pstates(core: Core, placements: Placements) -> np.ndarray:
+    """The P-state (kHz) of each component where it ran, else in its first placement; -1: not chosen."""
+    khz = np.full(len(placements.rows), NEVER)
+    if placements.khz is None:
+        return khz
+    comp = core.comp[: len(khz)]
+    able = np.diff(placements.first) > 0
+    ran = able & (comp["start"] != NEVER)
+    place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
+    khz[able] = placements.khz[place[able]]
+    return khz
 
 
 def _first_module(core: Core, placements: Placements) -> np.ndarray:
