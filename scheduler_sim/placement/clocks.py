@@ -35,11 +35,11 @@ class Clocked(NamedTuple):
 class _States(NamedTuple):
     """Every kind of component in every P-state of every module, one after the other.
 
-    ``first``: where a module begins; ``count``: its P-states; within it kind after kind.
+    ``first``: where a module begins; ``each``: how many P-states it has; within it kind after kind.
     """
 
     first: Ints
-    count: Ints
+    each: Ints
     khz: Ints
     factor: Array
     milliwatts: Ints
@@ -76,11 +76,13 @@ def clocked(placements: Placements, workload: Workload, system: System, layer: E
     """
     keys = layer.choice
     assert keys is not None
-    alike = Alike.of(*(_column(workload, name, placements.rows) for name in ("app", "hint")),
-                     _column(workload, "reference_power_w", placements.rows))  # fmt: skip
+    app, hint, stated = (
+        _column(workload, name, placements.rows) for name in ("app", "hint", "reference_power_w")
+    )
+    alike = Alike.of(app, hint, stated)
     states = _States.of(layer, system, alike, reference_only=keys.of == MODULE)
     most = np.array([-1 if p.max_time_s is None else p.max_time_s for p in system.partitions], dtype=np.int64)
-    counts = states.count[placements.module]
+    counts = states.each[placements.module]
     before = np.concatenate(([0], np.cumsum(counts)))[placements.first]
     parts, start, n = [], 0, len(placements.rows)
     while start < n:
@@ -118,11 +120,11 @@ def _chosen(
     """Choose for components ``start`` to ``stop``."""
     places = np.arange(of.first[start], of.first[stop])
     components = np.repeat(np.arange(start, stop), np.diff(of.first[start : stop + 1]))
-    times = states.count[of.module[places]]
+    times = states.each[of.module[places]]
     place, owner = np.repeat(places, times), np.repeat(components, times)
     step = np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times)
     module = of.module[place]
-    state = states.first[module] + alike.kind[owner] * states.count[module] + step
+    state = states.first[module] + alike.kind[owner] * states.each[module] + step
     group, reference = (place, place) if keys.of == FREQUENCY else (owner, of.first[owner])
 
     factor, milliwatts = states.factor[state], states.milliwatts[state]

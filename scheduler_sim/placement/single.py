@@ -101,9 +101,14 @@ class Placer:
         layer = self._models.energy
         assert layer is not None
         alone = Workload.from_columns(**{name: [value] for name, value in asked.items()})
-        options = {"only_first": self._only_first, "by_sets": self._by_sets, "beyond": self._beyond}
         placements = expand(
-            alone, self._system, **options, models=self._models.without_choice(), seed=self._seed
+            alone,
+            self._system,
+            only_first=self._only_first,
+            by_sets=self._by_sets,
+            beyond=self._beyond,
+            models=self._models.without_choice(),
+            seed=self._seed,
         )
         made = with_clocks(placements, found := clocked(placements, alone, self._system, layer))
         return [

@@ -77,7 +77,7 @@ def energy_parts(schedule: Schedule) -> Breach:
 def _expected(schedule: Schedule, module: str) -> Steps:
     """The power (mW) of a module's components, lost runs and other nodes; from its first row on."""
     watts = schedule.energy["modules"][module]
-    idle, lost = (int(_milli(np.float64(watts[name]))) for name in ("idle_w", "typical_w"))
+    idle, lost = _milli(np.array([watts["idle_w"], watts["typical_w"]])).tolist()
     busy, used = schedule.recorded(module, "nodes_busy"), schedule.nodes_in_use(module)
     mask = schedule.ran & schedule.in_module(module)
     begin, finish = (schedule.of(f"{name}_time")[mask] for name in ("start", "end"))
@@ -100,7 +100,7 @@ def _recorded(schedule: Schedule, module: str) -> Steps:
 def _parts(schedule: Schedule, module: str, span: tuple[int, int]) -> np.ndarray:
     """The mJ of PARTS and of the whole, within a span."""
     watts = schedule.energy["modules"][module]
-    idle, lost = (int(_milli(np.float64(watts[name]))) for name in ("idle_w", "typical_w"))
+    idle, lost = _milli(np.array([watts["idle_w"], watts["typical_w"]])).tolist()
     mask = schedule.ran & schedule.in_module(module)
     used = int((schedule.of("run_time")[mask] * schedule.of("nodes")[mask]).sum())
     busy = _integral(schedule.recorded(module, "nodes_busy"), span)

@@ -1,4 +1,4 @@
-"""P-states and modules chosen by energy before the run: by hand, and that a bound holds for what is simulated."""
+"""P-states and modules chosen by energy before the run: by hand, and that a bound holds for what runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .acting import at, simulation, trace
 
 
 def module(name: str, idle: float, typical: float, **more: object) -> dict:
-    """Two P-states of 1 and 2 GHz; at the lower one the power above idle is a quarter, the time twice as long."""
+    """Two P-states, 1 and 2 GHz; at the lower one a quarter of the power above idle, and twice the time."""
     return {
         "name": name, "idle_w": idle, "typical_w": typical, "peak_w": 1000, "reference_khz": 2_000_000,
         "pstates_khz": [1_000_000, 2_000_000], **more,
@@ -149,7 +149,8 @@ PROFILES = [
     {
         "name": name, "idle_w": idle, "typical_w": typical, "peak_w": 500, "reference_khz": 2_000_000,
         "pstates": {"lowest_khz": 1_000_000, "highest_khz": 2_000_000},
-        "turbo": {"khz": 2_001_000, "effective_khz": 2_300_000}, "sensitivity": 0.83, "hints": {"memory": 0.07},
+        "turbo": {"khz": 2_001_000, "effective_khz": 2_300_000},
+        "sensitivity": 0.83, "hints": {"memory": 0.07},
     }
     for name, idle, typical in (("A", 40, 200), ("B", 20, 90))
 ]  # fmt: skip
