@@ -41,8 +41,8 @@ module takes as long as the trace says.
 - **Where it runs**: in one of the partitions that the trace names, or, with `modules: fastest_first`,
   that lead to a module its type has a ratio for. [Strategies](policy.md) choose among them. It never runs
   where its type has no ratio: one without any other place is REJECTED (`application`).
-- Time limits do not change during a run whose models change times: `update(time_limit=...)` and `extend_job: grant` are
-  errors.
+- Time limits do not change during a run whose models change times: `update(time_limit=...)` and
+  `extend_job: grant` are errors.
 """
 
 
