@@ -57,7 +57,8 @@ class Use(NamedTuple):
     module : its name; watts : (4,) int64, mW of a node in each of STATES.
     time : (t,) int64, ascending, s; busy : (t,) nodes that run components from then on; states : (t,) nodes
         in each of STATES.
-    start, end : (c,) int64, s; nodes : (c,); milliwatts : (c,) int64, mean power of all nodes, mW.
+    start, end : (c,) int64, s; milliwatts : (c,) int64, mean power of all nodes, mW.
+    nodes : (c,), held against those that are busy; None: that is known to hold.
     lost_mw : what a busy node draws that runs none of the components, mW; None: there is none such.
     """
 
@@ -68,8 +69,8 @@ class Use(NamedTuple):
     states: Sequence[Ints]
     start: Ints
     end: Ints
-    nodes: Ints
     milliwatts: Ints
+    nodes: Ints | None = None
     lost_mw: int | None = None
 
 
@@ -245,31 +246,36 @@ def _use(
     busy = timeline["nodes_busy"].to_numpy(np.int64)
     states = [timeline[state].to_numpy(np.int64) for state in STATES]
     nodes = components["nodes"].to_numpy(np.int64)
-    return Use(name, _node_watts(watts, name), time, busy, states, begin, finish, nodes, milliwatts)
+    return Use(name, _node_watts(watts, name), time, busy, states, begin, finish, milliwatts, nodes)
 
 
 def _steps(use: Use, start: int, end: int) -> Steps:
     """Return a module's power: instants (s), and mW from each on."""
-    rests = sum(watts * nodes for watts, nodes in zip(use.watts.tolist(), use.states, strict=True))
-    lasts = use.end > use.start
-    amounts = (use.milliwatts[lasts], use.nodes[lasts])
-    instants, new, (job_mw, nodes) = _summed_up(use.time, use.start[lasts], use.end[lasts], amounts)
+    amounts = [use.milliwatts] if use.nodes is None else [use.milliwatts, use.nodes]
+    instants, new, (power, *nodes) = _summed_up(use.time, use.start, use.end, amounts)
 
     def held(values: Ints) -> Ints:
-        return np.insert(values, new, values[new - 1]) if len(new) else values
+        return np.insert(values, new, values[new - 1]) if len(new) and values.strides != (0,) else values
 
-    lost = held(use.busy) - nodes
-    power = job_mw + held(np.asarray(rests, np.int64))
-    if lost.any():
-        wrong = (lost < 0) if use.lost_mw is not None else (lost != 0)
-        wrong &= _seconds(instants, start, end) > 0
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            claimed = held(use.busy)[at]
-            nodes_are = f"{claimed - lost[at]} nodes run components, {claimed} in the timeline"
-            raise InvariantError(f"{use.module} at {instants[at]} s: {nodes_are}")
+    for watts, state in zip(use.watts.tolist(), use.states, strict=True):
+        power += watts * (state[:1] if state.strides == (0,) else held(state))
+    if nodes:
+        lost = held(use.busy) - nodes[0]
+        _refuse_strange(use, Steps(instants, lost, new), start, end)
         power += lost * (use.lost_mw or 0)
     return Steps(instants, power, new + np.arange(len(new)))
+
+
+def _refuse_strange(use: Use, lost: Steps, start: int, end: int) -> None:
+    """Raise InvariantError for nodes that run no component and should, or the other way round."""
+    wrong = (lost.power < 0) if use.lost_mw is not None else (lost.power != 0)
+    if wrong.any():
+        wrong &= _seconds(lost.time, start, end) > 0
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        claimed = int(use.busy[np.searchsorted(use.time, lost.time[at], side="right") - 1])
+        nodes_are = f"{claimed - lost.power[at]} nodes run components, {claimed} in the timeline"
+        raise InvariantError(f"{use.module} at {lost.time[at]} s: {nodes_are}")
 
 
 def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
@@ -280,21 +286,23 @@ def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
         raise InputError(
             f"energy of {use.module}: found {most:g} W over {end - start} s; allowed: up to 4.6e15 J"
         )
-    seconds = _seconds(use.time, start, end)
+    seconds = lasting if len(steps.time) == len(use.time) else _seconds(use.time, start, end)
     idle, off, booting, stopping = (
-        watts * int(seconds @ nodes) for watts, nodes in zip(use.watts.tolist(), use.states, strict=True)
+        watts * int(state[0] * seconds.sum() if state.strides == (0,) else seconds @ state)
+        for watts, state in zip(use.watts.tolist(), use.states, strict=True)
     )
-    job = int((use.milliwatts * (use.end - use.start)).sum())
-    if use.lost_mw is not None:
-        node_seconds = int((use.nodes * (use.end - use.start)).sum())
-        job += use.lost_mw * (int(seconds @ use.busy) - node_seconds)
-    system = int((power * lasting).sum())
-    return np.array([job, idle, booting + stopping, off, system], dtype=np.int64)
+    job = int(use.milliwatts @ (use.end - use.start))
+    if use.lost_mw is not None and use.nodes is not None:
+        job += use.lost_mw * (int(seconds @ use.busy) - int(use.nodes @ (use.end - use.start)))
+    return np.array([job, idle, booting + stopping, off, int(power @ lasting)], dtype=np.int64)
 
 
 def _seconds(instants: Ints, start: int, end: int) -> Ints:
     """Return how long each instant's values hold, within a span."""
-    return np.diff(np.clip(np.append(instants, end), start, end))
+    edges = np.append(instants, end)
+    if len(instants) and (instants[0] < start or instants[-1] > end):
+        edges = np.clip(edges, start, end)
+    return np.diff(edges)
 
 
 def _summed_up(
@@ -305,25 +313,30 @@ def _summed_up(
     The instants are ``time`` and whatever others the sums change at, which stand before those places of
     ``time`` that come back, too. They are few: a schedule's timeline has nearly every start and end.
     """
-    events = np.concatenate((begin, finish))
-    place = np.searchsorted(time, events)
-    missing = np.append(time, _AFTER_ALL)[place] != events
-    new, which = np.unique(events[missing], return_inverse=True)
-    changes, more = [], []
-    for amount in amounts:
-        change, of_new = np.zeros(len(time) + 1, np.int64), np.zeros(len(new), np.int64)
-        signed = np.concatenate((amount, -amount))
-        np.add.at(of_new, which, signed[missing])
-        signed[missing] = 0
-        np.add.at(change, place, signed)
-        changes.append(change[:-1])
+    starts, ends = np.searchsorted(time, begin), np.searchsorted(time, finish)
+    changes = [np.zeros(len(time) + 1, np.int64) for _ in amounts]  # the last place is after all
+    for change, amount in zip(changes, amounts, strict=True):
+        np.add.at(change, starts, amount)
+        np.subtract.at(change, ends, amount)
+    known = np.append(time, _AFTER_ALL)
+    odd_starts = np.flatnonzero(known[starts] != begin)
+    odd_ends = np.flatnonzero(known[ends] != finish)
+    new, which = np.unique(np.append(begin[odd_starts], finish[odd_ends]), return_inverse=True)
+    places = np.append(starts[odd_starts], ends[odd_ends])
+    more = []
+    for change, amount in zip(changes, amounts, strict=True):
+        signed = np.append(amount[odd_starts], -amount[odd_ends])
+        np.subtract.at(change, places, signed)  # they do not belong there, but before
+        of_new = np.zeros(len(new), np.int64)
+        np.add.at(of_new, which, signed)
         more.append(of_new)
     kept = np.any([of_new != 0 for of_new in more], axis=0)
     at = np.searchsorted(time, new[kept])
+    changes = [change[:-1] for change in changes]
     if len(at):
         time = np.insert(time, at, new[kept])
         changes = [np.insert(one, at, of_new[kept]) for one, of_new in zip(changes, more, strict=True)]
-    return time, at, [np.cumsum(change) for change in changes]
+    return time, at, [np.cumsum(change, out=change) for change in changes]
 
 
 def _instants(*times: Ints) -> Ints:

@@ -57,7 +57,7 @@ class Meter:
     def read(
         self,
         components: pd.DataFrame,
-        khz: Ints,
+        khz: Ints | None,
         placements: Placements,
         table: pd.DataFrame,
         written: Ints,
@@ -66,8 +66,8 @@ class Meter:
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
-        ``khz`` is the P-state of each component, -1 where it was not chosen; ``table`` is the workload that
-        ``placements`` are of, ``written`` the core's timeline.
+        ``khz`` is the P-state of each component, -1 or None where it was not chosen; ``table`` is the workload
+        that ``placements`` are of, ``written`` the core's timeline.
         """
         rows = np.sort(placements.rows)
         app, hint = (_text(table, name, rows) for name in ("app", "hint"))
@@ -103,25 +103,28 @@ class Drawn(NamedTuple):
     origins: dict[str, int]
 
 
-def drawn(layer: EnergyLayer, system: System, components: pd.DataFrame, alike: Alike, khz: Ints) -> Drawn:
-    """Return what each component draws at its P-state (kHz; -1: the reference of its module)."""
+def drawn(
+    layer: EnergyLayer, system: System, components: pd.DataFrame, alike: Alike, khz: Ints | None
+) -> Drawn:
+    """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module)."""
     ran = components["start_time"].to_numpy() != NEVER
     module = np.asarray(components["module"].array.codes)
-    nodes = components["nodes"].to_numpy()
-    states, power = khz.copy(), np.zeros(len(components), dtype=np.int64)
+    states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
     origins: Counter[int] = Counter()
     for number, one in enumerate(system.modules):
-        own = np.flatnonzero(module == number) if len(system.modules) > 1 else np.arange(len(module))
-        mine = states[own]
-        mine[mine < 0] = layer.profiles[one.name].reference_khz
-        states[own] = mine
-        used = pd.unique(mine)
+        own = slice(None) if len(system.modules) == 1 else np.flatnonzero(module == number)
+        if not len(power[own]):
+            continue
+        reference = layer.profiles[one.name].reference_khz
+        mine = np.array([reference]) if khz is None else np.where(khz[own] < 0, reference, khz[own])
+        used = np.unique(mine)
         made = alike.on(layer, one.name, used)
         table, kind = node_milliwatts(made, one.name), alike.kind[own]
-        place = np.zeros(len(own), np.int64) if len(used) == 1 else pd.Index(used).get_indexer(mine)
-        power[own] = np.where(ran[own], nodes[own] * table[kind, place], 0)
-        counts = np.bincount(made.origin[kind[ran[own]]], minlength=len(ORIGINS))
-        origins.update(dict(enumerate(counts.tolist())))
+        states[own] = mine
+        power[own] *= table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
+        counts = np.bincount(kind[ran[own]], minlength=len(made.origin))
+        for origin, count in zip(made.origin.tolist(), counts.tolist(), strict=True):
+            origins[origin] += count
     named = {name: origins[code] for code, name in enumerate(ORIGINS) if origins[code]}
     return Drawn(states, power, named)
 
@@ -175,7 +178,7 @@ def accounted(
                 states=list(states.values()),
                 start=begin[mine],
                 end=finish[mine],
-                nodes=nodes[mine],
+                nodes=nodes[mine] if requeued else None,
                 milliwatts=milliwatts[mine],
                 lost_mw=int(milli(np.array([profile.typical_w]), one.name)[0]) if requeued else None,
             )
@@ -205,7 +208,9 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
             differs = (more == 0) | (steps.power[more] != steps.power[more - 1])
             new.append(held[differs])
             new_milliwatts.append(steps.power[more[differs]])
-        milliwatts[own] = steps.power[recorded] if len(more) else steps.power
+            milliwatts[own] = steps.power[recorded]
+        else:
+            milliwatts[own] = steps.power
     added, power = np.concatenate(new), np.concatenate(new_milliwatts)
     if not len(added):
         return written, milliwatts

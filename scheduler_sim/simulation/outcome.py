@@ -95,7 +95,7 @@ def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: S
     if modules == 1:
         code = np.tile(np.array([0, 1], dtype=np.int8), len(written))
         time, values = np.repeat(time, 2), np.repeat(values.T, 2, axis=1)
-        power = [] if milliwatts is None else [np.repeat(milliwatts, 2)]
+        power = [] if milliwatts is None else [np.repeat(milliwatts / MILLI, 2)]
     else:
         values = values if milliwatts is None else np.column_stack((values, milliwatts))
         total_time, total = _totals(time, module, values, modules)
@@ -103,7 +103,7 @@ def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: S
         time = np.concatenate((time, total_time))[place]
         values = np.concatenate((values, total))[place].T
         code = np.concatenate((module, np.full(len(total_time), modules)))[place]
-        power = list(values[4:])
+        power = [one / MILLI for one in values[4:]]
     busy, down, queued, queued_nodes = (np.ascontiguousarray(row) for row in values[:4])
     columns = {
         "time": time,
@@ -113,7 +113,7 @@ def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: S
         "nodes_down": down,
         "queue_components": queued,
         "queue_nodes": queued_nodes,
-        "power_w": power[0] / MILLI if power else np.full(len(time), np.nan),
+        "power_w": power[0] if power else np.full(len(time), np.nan),
     }
     return frame(columns, TIMELINE)
 
@@ -141,7 +141,7 @@ def build_result(
     if meter is not None:
         written, milliwatts, energy, described = meter.read(
             components,
-            _in_file_order(_pstates(core, placements), places),
+            _pstates(core, placements, places),
             placements,
             table,
             written,
@@ -247,21 +247,20 @@ def _file_places(placements: Placements) -> np.ndarray | None:
     return places
 
 
-def _in_file_order(values: np.ndarray, places: np.ndarray | None) -> np.ndarray:
-    return values if places is None else values[np.argsort(places)]
+def _pstates(core: Core, placements: Placements, places: np.ndarray | None) -> np.ndarray | None:
+    """The P-state (kHz) of each component where it ran, else in its first placement; -1: it has none.
 
-
-def _pstates(core: Core, placements: Placements) -> np.ndarray:
-    """The P-state (kHz) of each component where it ran, else in its first placement; -1: not chosen."""
-    khz = np.full(len(placements.rows), NEVER)
+    In the order of the file; None where none was chosen.
+    """
     if placements.khz is None:
-        return khz
+        return None
+    khz = np.full(len(placements.rows), NEVER)
     comp = core.comp[: len(khz)]
     able = np.diff(placements.first) > 0
     ran = able & (comp["start"] != NEVER)
     place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
     khz[able] = placements.khz[place[able]]
-    return khz
+    return khz if places is None else khz[np.argsort(places)]
 
 
 def _first_module(core: Core, placements: Placements) -> np.ndarray:
