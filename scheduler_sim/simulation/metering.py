@@ -66,7 +66,7 @@ class Meter:
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
-        ``khz`` is the P-state of each component, -1 or None where it was not chosen; ``table`` is the workload
+        ``khz`` is the P-state of each component, -1 or None: not chosen; ``table`` is the workload
         that ``placements`` are of, ``written`` the core's timeline.
         """
         rows = np.sort(placements.rows)
