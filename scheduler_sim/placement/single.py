@@ -15,11 +15,13 @@ import numpy as np
 from scheduler_sim.applications.models import NO_TYPE, UNCHANGED, Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
+from scheduler_sim.placement.clocks import clocked, with_clocks
 from scheduler_sim.placement.shared import NEVER_ENOUGH
-from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time
+from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time, expand
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.module import NodeChoice
 from scheduler_sim.system.system import Module, Partition, System
+from scheduler_sim.workload.table import Workload
 
 
 class Way(NamedTuple):
@@ -93,7 +95,29 @@ class Placer:
         first = ways[:1] if self._only_first else ways
         (preferred, request), *_ = there
         tier, limit = preferred.partition.priority, _limit(request, preferred.partition)
-        return Single(tuple(first), tier, limit, request["nodes"], bool(ways) and not open_ways)
+        left = self._clocked(first, asked) if self._models and self._models.chooses_clocks else first
+        return Single(tuple(left), tier, limit, request["nodes"], bool(ways) and not open_ways)
+
+    def _clocked(self, ways: list[Way], asked: Mapping[str, Any]) -> list[Way]:
+        """The ways that are left, at the P-states that are chosen by energy."""
+        assert self._models is not None
+        layer = self._models.energy
+        assert layer is not None
+        alone = Workload.from_columns(**{name: [value] for name, value in asked.items()})
+        placements = expand(
+            alone,
+            self._system,
+            only_first=self._only_first,
+            by_sets=self._by_sets,
+            beyond=self._beyond,
+            models=self._models.without_choice(),
+            seed=self._seed,
+        )
+        made = with_clocks(placements, found := clocked(placements, alone, self._system, layer))
+        return [
+            ways[place]._replace(run=int(made.run[i]), limit=int(made.limit[i]), cost=float(made.cost[i]))
+            for i, place in enumerate(found.place.tolist())
+        ]
 
     def _found(self, partition: str, type_number: int, nodes: int) -> tuple[Alternative, ...]:
         chosen = self._models is not None and self._models.chooses_modules

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scheduler_sim.applications.models import Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
+from scheduler_sim.placement.clocks import clocked, with_clocks
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
@@ -66,6 +67,7 @@ class Placements:
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
     rejected : number of components without a placement, by reason
     not_limited : components that ask for a kind of shared resource the system does not declare
+    khz : int64[p], P-state, kHz; None where it is not chosen
     """
 
     rows: Ints
@@ -86,6 +88,7 @@ class Placements:
     of_nodes: NodeDemands | None
     rejected: dict[str, int]
     not_limited: dict[str, int]
+    khz: Ints | None = None
 
     @property
     def rigid(self) -> bool:
@@ -152,7 +155,7 @@ def expand(
     np.minimum.at(why, owner[unsaid], reason[unsaid])
     impossible = np.bincount(why[counts == 0], minlength=len(REASONS))
     kept = slice(None) if possible.all() else possible
-    return Placements(
+    placements = Placements(
         rows=rows,
         first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         module=module[kept],
@@ -172,6 +175,10 @@ def expand(
         rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},
         not_limited=unlimited,
     )
+    layer = models.energy if models is not None and models.chooses_clocks else None
+    if layer is None:
+        return placements
+    return with_clocks(placements, clocked(placements, workload, system, layer))
 
 
 def joined(first: Placements, later: Placements, offset: int) -> Placements:
@@ -185,6 +192,7 @@ def joined(first: Placements, later: Placements, offset: int) -> Placements:
         first=np.concatenate((first.first, later.first[1:] + first.first[-1])),
         **{name: np.concatenate((getattr(first, name), getattr(later, name))) for name in names},
         of_nodes=joined_demands(first.of_nodes, later.of_nodes),
+        khz=None if first.khz is None or later.khz is None else np.concatenate((first.khz, later.khz)),
         rejected=_summed(first.rejected, later.rejected),
         not_limited=_summed(first.not_limited, later.not_limited),
     )

@@ -186,7 +186,7 @@ class Actions:
         ------
         InputError for a value that is not allowed, ConfigError for one without a meaning here.
         """
-        if time_limit is not None and self.models is not None:
+        if time_limit is not None and self.models is not None and self.models.change_times:
             raise ConfigError(f"time_limit: found {time_limit} {CHANGED_LIMITS}; allowed here: none")
         fields = {"time_limit": time_limit, "priority": priority, "nice": nice, "begin_time": begin_time}
         for name, value in self._operations.checked(self._core, fields).items():

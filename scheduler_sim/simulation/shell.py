@@ -24,6 +24,7 @@ from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
+from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
@@ -87,7 +88,7 @@ class Simulation(Actions):
     ) -> None:
         self.policy = Policy.resolve(policy)
         self.models = Models.resolve(models)
-        if self.models is not None and self.policy.extend_job == "grant":
+        if self.models is not None and self.models.change_times and self.policy.extend_job == "grant":
             raise ConfigError(f"policy.extend_job: found 'grant' {CHANGED_LIMITS}; allowed here: 'refuse'")
         if self.models is not None and self.models.offers_sizes and self.policy.backfill == "slurm":
             raise ConfigError(
@@ -102,8 +103,8 @@ class Simulation(Actions):
         self.workload, traces = _opened(workload, "workload", read_trace)
         self._inputs += traces or [outcome.digest_of_workload(self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
-        if self.models is not None and self.models.file is not None:
-            self._inputs.append(outcome.digest_of_file("models", self.models.file))
+        files = () if self.models is None else self.models.files
+        self._inputs += [outcome.digest_of_file(role, file) for role, file in files]
         self._honour_status = honour_status
         if honour_status:
             self.workload = self.workload.honouring_status()
@@ -112,6 +113,7 @@ class Simulation(Actions):
         self._placements = expand(
             self.workload, self.system, **expansion(self.policy), models=self.models, seed=self._seed
         )
+        self._meter = self._made_meter()
         self._units = self._found_units()
         self._scheme = scheme_of(self.policy, rigid=self._placements.rigid, united=bool(self._units.crews))
         self._core = load(self.workload, self.system, self._placements, self._scheme, self._units)
@@ -204,7 +206,17 @@ class Simulation(Actions):
                 "held_back": self._operations.held_back,
                 "units": len(self._units.crews),
             },
+            self._meter,
         )
+
+    def _made_meter(self) -> Meter | None:
+        """What counts the energy, where the models say what nodes draw."""
+        layer = None if self.models is None else self.models.energy
+        if layer is None:
+            return None
+        submitted = self.workload["submit_time"][self._placements.rows]
+        unix_start = self.workload.source.header_number("UnixStartTime")
+        return Meter(layer, self.system, unix_start, int(submitted.min(initial=2**60)))
 
     def _found_units(self) -> Units:
         """Units and calls of the trace; Slurm counts delays in minutes."""
