@@ -72,7 +72,7 @@ class Actions:
             self.models,
             self._seed,
         )
-        self._outages = Outages(self.system, self.stream("failure"))
+        self._outages = Outages(self.system, self.stream("failure"), self._cap)
         self._changes: list[Change] = []
         self._operations = Operations(self._scheme, self._run_time_of)
         self._operating: list[Operation] = []
@@ -218,6 +218,17 @@ class Actions:
             )
         amount = _whole("amount", amount, 0)
         self._note(Change("capacity", len(self.system.modules) + names.index(resource), amount))
+
+    def set_cap(self, watts: float) -> None:
+        """Change the power cap of the models (W, all nodes); what runs goes on, and nothing starts above it.
+
+        Raises InputError without a cap in the models, ConfigError for one that changes by a series.
+        """
+        if self._cap is None:
+            raise InputError("set_cap: found no energy.cap in the models; allowed: models with one")
+        if isinstance(watts, bool) or not isinstance(watts, int | float) or not 0 <= watts < float("inf"):
+            raise InputError(f"watts: found {watts!r}; allowed: a number >= 0")
+        self._note(Change("capacity", self._cap.pool, self._cap.change(self._now(), float(watts))))
 
     # -- observation -----------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from scheduler_sim.engine.state import Core, Sizes, SlurmSizes, UnitSizes
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
+from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
@@ -59,8 +60,18 @@ def sizes_for(
     )
 
 
-def load(workload: Workload, system: System, placements: Placements, scheme: Scheme, units: Units) -> Core:
-    """Return a core that holds the whole workload, nothing of it submitted yet."""
+def load(
+    workload: Workload,
+    system: System,
+    placements: Placements,
+    scheme: Scheme,
+    units: Units,
+    cap: PowerCap | None = None,
+) -> Core:
+    """Return a core that holds the whole workload, nothing of it submitted yet.
+
+    With a power ``cap`` placements ask for one shared resource more than the system has.
+    """
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
     edges["delay"] += units.think[edges["row"]]
@@ -77,13 +88,18 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
         edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     words = slurm.words if slurm else 0
     booked = int(room_for_nodes(units, workload["nodes"][placements.rows], words).sum())
-    room = units.sizes(max(rows, 1), room_for_rects(units, 1 + len(system.resources)), booked)
-    core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm, units=room))
+    room = units.sizes(max(rows, 1), room_for_rects(units, 1 + placements.demand.shape[1]), booked)
+    sizes = sizes_for(
+        system, rows, places, len(edges), releases=cap.changes if cap else 0, slurm=slurm, units=room
+    )
+    core = slot.blank(sizes._replace(pools=sizes.pools + (cap is not None)))
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
     core.clock[slot.NOW] = core.clock[slot.ORIGIN] = origin
     put_system(core, system, origin)
+    if cap is not None:
+        core.pool[cap.pool].free = cap.highest  # so much there is at some time
     where = write_components(core, workload, placements, scheme, origin)
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:
