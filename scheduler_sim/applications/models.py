@@ -113,7 +113,7 @@ class Models:
 
     @property
     def limited_by_energy(self) -> bool:
-        """Whether there are other placements than without energy: at other clocks, or with power to ask for."""
+        """Whether there are other placements than without energy: at other clocks, or that ask for power."""
         keys = self.keys.energy
         return keys is not None and (keys.choice is not None or keys.cap is not None)
 

@@ -30,7 +30,7 @@ class Budget(NamedTuple):
     def of(cls, layer: EnergyLayer, nodes: Mapping[str, int], unix_start: int | None, first: int) -> Budget:
         """Return the budget of a system from its ``first`` instant (s) on.
 
-        Raises InputError for a cap that begins later, a negative one, and one that is always below idle power.
+        Raises InputError for a cap that begins later, a negative one, and one never above idle power.
         """
         assert layer.cap is not None
         series = series_of(layer.cap.power_w, "cap", unix_start)

@@ -164,7 +164,7 @@ def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLaye
     most = highest_milliwatts(layer, nodes)
     asked = np.maximum(
         (made.milliwatts - idle[of.module]) * of.nodes, 1
-    )  # what asks for nothing waits for none
+    )  # what asks for nothing fits nowhere
     left = asked <= most
     owner = np.repeat(np.arange(len(of.rows)), np.diff(of.first))
     counts = np.bincount(owner[left], minlength=len(of.rows))
@@ -182,13 +182,13 @@ def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLaye
 
 
 class _Options(NamedTuple):
-    """Placements of some components in all P-states, o of them; those of a placement side by side, clocks rising.
+    """Placements of some components in all P-states; those of one side by side, clocks rising.
 
     Attributes
     ----------
     place : number of the placement; group : of what one option is chosen.
     run, limit : s; khz; milliwatts : of a node; joules : of all, NaN: not possible.
-    reference_s, own_s : run time at the reference clock that a bound of choice, and of a cap, is held against.
+    reference_s, own_s : run time at the reference clock for the bounds of choice and of a cap.
     """
 
     place: Ints
@@ -269,7 +269,7 @@ def _with_lower(
     lower = (its >= 0) & (number < its) & np.isfinite(options.joules)
     lower &= options.milliwatts < options.milliwatts[its]
     for bound, reference in (
-        (choice and choice.slowdown, options.reference_s),
+        (choice.slowdown if choice else None, options.reference_s),
         (cap.slowdown, options.own_s),
     ):
         if bound is not None:

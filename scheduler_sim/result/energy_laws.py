@@ -90,15 +90,17 @@ def power_cap(schedule: Schedule) -> Breach:
     seconds = np.diff(edges)
     found = int(seconds[over[:-1] > 0].sum()), int((np.maximum(over[:-1], 0) * seconds).sum()) / MILLI
     metrics = schedule.metrics.get("energy") or {}
-    given = metrics.get("above_cap_s"), metrics.get("above_cap_j")
-    if given[0] != found[0] or abs((given[1] or 0.0) - found[1]) > RELATIVE * found[1] + 1e-5:
-        return f"{found[0]} s and {found[1]} J are above the power cap, the metrics say {given[0]} and {given[1]}"
-    started = np.isin(edges, schedule.of("start_time")[schedule.ran])
+    given = metrics.get("above_cap_s"), metrics.get("above_cap_j") or 0.0
+    if given[0] != found[0] or abs(given[1] - found[1]) > RELATIVE * found[1] + 1e-5:
+        said = f"the metrics say {given[0]} s and {given[1]} J"
+        return f"{found[0]} s and {found[1]} J are above the power cap, {said}"
     if schedule.lost_runs:  # what those drew is not known so well
         return None
+    started = np.isin(edges, schedule.of("start_time")[schedule.ran])
     row = _first((over > 0) & started & (over + limit > drawn) & (edges > span[0]))
     if row is not None:
-        return f"the power rises to {(over + limit)[row] / MILLI} W at {edges[row]}, above {limit[row] / MILLI} W"
+        watts = (over + limit)[row] / MILLI
+        return f"the power rises to {watts} W at {edges[row]}, above the cap of {limit[row] / MILLI} W"
     return None
 
 

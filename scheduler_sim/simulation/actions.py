@@ -22,6 +22,7 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
 from scheduler_sim.simulation.operations import Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
+from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
@@ -57,6 +58,7 @@ class Actions:
     _placements: Placements
     _scheme: Scheme
     _seed: int
+    _cap: PowerCap | None
 
     def _schedule_step(self) -> None:
         raise NotImplementedError

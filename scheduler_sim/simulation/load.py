@@ -16,6 +16,7 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme
+from scheduler_sim.simulation.shifting import put_begins
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
 from scheduler_sim.simulation.units import Units, room_for_nodes, room_for_rects, write_units
@@ -67,10 +68,12 @@ def load(
     scheme: Scheme,
     units: Units,
     cap: PowerCap | None = None,
+    begin: np.ndarray | None = None,
 ) -> Core:
     """Return a core that holds the whole workload, nothing of it submitted yet.
 
-    With a power ``cap`` placements ask for one shared resource more than the system has.
+    With a power ``cap`` placements ask for one shared resource more than the system has. ``begin``,
+    int64[n], s: components may not begin before.
     """
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
@@ -80,6 +83,7 @@ def load(
     slurm = None
     if keys:
         numbers = SlurmRows(system, keys)
+        workload = workload if begin is None else _beginning(workload, placements, begin)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
         if units.crews:  # turns have to be listed, and advance reservations stand in the plan
@@ -92,7 +96,9 @@ def load(
     sizes = sizes_for(
         system, rows, places, len(edges), releases=cap.changes if cap else 0, slurm=slurm, units=room
     )
-    core = slot.blank(sizes._replace(pools=sizes.pools + (cap is not None)))
+    core = slot.blank(
+        sizes._replace(pools=sizes.pools + (cap is not None), begins=rows if begin is not None else 0)
+    )
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
@@ -106,7 +112,17 @@ def load(
         core = load_slurm(core, numbers, trace, system, keys, where)
     scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
     write_units(core, units, run_times(placements), scheme.policy.het_end)
+    if begin is not None and not keys:
+        put_begins(core, begin)
     return core
+
+
+def _beginning(workload: Workload, placements: Placements, begin: np.ndarray) -> Workload:
+    """Let a trace ask for begin times, which Slurm knows."""
+    asked = workload["begin_time"].copy()
+    later = np.where(begin > workload["submit_time"][placements.rows], begin, -1)
+    asked[placements.rows] = np.maximum(asked[placements.rows], later)
+    return workload.replace(begin_time=asked)
 
 
 def run_times(placements: Placements) -> np.ndarray:

@@ -16,10 +16,11 @@ from scheduler_sim.system.system import System
 
 
 class Change(NamedTuple):
-    """What is done to a pool: ``drain``, ``fail``, ``requeue``, ``resume``, ``return``, ``capacity``, or ``cap``.
+    """What is done to a pool.
 
-    ``amount`` is in nodes, or the new capacity, or the instant at which the power cap changes; ``until`` is when the nodes are announced to be
-    back, and of a ``return`` the name of the announcement.
+    ``kind``: ``drain``, ``fail``, ``requeue``, ``resume``, ``return``, ``capacity``, or ``cap``. ``amount``
+    is in nodes, or the new capacity, or the instant at which the power cap changes; ``until`` is when the
+    nodes are announced to be back, and of a ``return`` the name of the announcement.
     """
 
     kind: str
@@ -57,7 +58,7 @@ class Outages:
         self.requeued = 0
 
     def withheld(self, core: Core) -> bool:
-        """Whether nodes are out of service, a shared resource is below what was declared, or the cap may rise."""
+        """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
         if self._cap is not None and self._cap.is_to_change:
             return True
         if self._capacity != self._declared and any(map(int.__lt__, self._capacity, self._declared)):

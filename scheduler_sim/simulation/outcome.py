@@ -136,7 +136,7 @@ def build_result(
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue;
-    how many ``units`` there are.
+    how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     components = component_table(core, table, placements, system)
     written, milliwatts, energy = core.timeline[: core.clock[slot.ROWS]], None, None

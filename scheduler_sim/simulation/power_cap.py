@@ -1,4 +1,7 @@
-"""A power cap in a simulation: a shared resource of mW above idle power, whose changes to come are in every plan."""
+"""A power cap in a simulation: a shared resource of mW above idle power.
+
+Changes to come are in every plan.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from scheduler_sim.system.system import System
 class PowerCap:
     """What components may draw together, counted like licences in the last pool of the core.
 
-    A change to come is a planned end that gives power back, or takes some. Where the cap falls below what runs,
-    that runs on and nothing starts; by plans alone it does so only for what is past its time limit.
+    A change to come is a planned end that gives power back, or takes some. Where the cap falls below what
+    runs, that runs on and nothing starts; as it is planned for, that is what runs past its time limit.
 
     Attributes
     ----------
@@ -33,8 +36,8 @@ class PowerCap:
     ) -> None:
         if policy.backfill == "slurm":
             raise ConfigError(
-                "policy.backfill: found 'slurm' with energy.cap in the models: Slurm's schedulers plan without"
-                " power; allowed here: none, easy, conservative, first_fit"
+                "policy.backfill: found 'slurm' with energy.cap in the models: Slurm's schedulers plan"
+                " without power; allowed here: none, easy, conservative, first_fit"
             )
         nodes = {module.name: module.nodes for module in system.modules}
         self.budget = Budget.of(layer, nodes, unix_start, first)

@@ -29,6 +29,7 @@ from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
+from scheduler_sim.simulation.shifting import begin_times
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.slurm_load import MINUTE
 from scheduler_sim.simulation.snapshot import stopped
@@ -118,13 +119,17 @@ class Simulation(Actions):
         )
         self._meter = self._made_meter()
         self._units = self._found_units()
+        layer = None if self.models is None else self.models.energy
+        self._begin = begin_times(layer, self.workload, self._placements, self._units)
         self._scheme = scheme_of(
             self.policy,
             rigid=self._placements.rigid,
             united=bool(self._units.crews),
             planned=self._cap is not None and self._cap.changes > 0,
         )
-        self._core = load(self.workload, self.system, self._placements, self._scheme, self._units, self._cap)
+        self._core = load(
+            self.workload, self.system, self._placements, self._scheme, self._units, self._cap, self._begin
+        )
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
@@ -216,10 +221,17 @@ class Simulation(Actions):
                 "requeued": self._outages.requeued + self._operations.requeued,
                 "held_back": self._operations.held_back,
                 "units": len(self._units.crews),
+                "shifted": self._shifted(),
             },
             self._meter,
             None if self._cap is None else self._cap.budget,
         )
+
+    def _shifted(self) -> int:
+        """How many components begin later for the sake of cheap or clean hours."""
+        if self._begin is None:
+            return 0
+        return int((self._begin > self.workload["submit_time"][self._placements.rows]).sum())
 
     def _made_meter(self) -> Meter | None:
         """What counts the energy, where the models say what nodes draw."""
