@@ -32,6 +32,7 @@ class Case:
     repeats: int = 5
     settings: dict[str, str] = field(default_factory=dict)
     days: float = 0.0
+    models: dict[str, Any] = field(default_factory=dict)
 
     def workload(self) -> Workload:
         """The trace, read or generated."""
@@ -64,23 +65,25 @@ def measure(case: Case) -> dict[str, Any]:
     the sha256 of all start times.
     """
     system, workload, policy = System.homogeneous(case.nodes), case.workload(), case.scheduled_by()
-    result, first = _simulate(system, workload, policy)
+    result, first = _simulate(system, workload, policy, case.models)
     starts = sha256(result.components["start_time"].to_numpy().tobytes()).hexdigest()
     figures = {"jobs": len(result.components), "peak_mb": peak_mb(), "starts": starts}
     bare = _bare_loop(case, result)
     del result
     times, limit = [first], [bare()]
     while len(times) < case.repeats and sum(one.whole_s for one in times) < ENOUGH_S:
-        times.append(_simulate(system, workload, policy)[1])
+        times.append(_simulate(system, workload, policy, case.models)[1])
         limit.append(bare())
     best = {name: min(getattr(one, name) for one in times) for name in Times.__annotations__}
     return {**figures, **best, "bare_cpu_s": min(limit)}
 
 
-def _simulate(system: System, workload: Workload, policy: Policy) -> tuple[Result, Times]:
+def _simulate(
+    system: System, workload: Workload, policy: Policy, models: dict[str, Any]
+) -> tuple[Result, Times]:
     """Simulate once; the loop alone is at work while the environment runs."""
     begin = perf_counter()
-    simulation = Simulation(system, workload, policy)
+    simulation = Simulation(system, workload, policy, models=models or None)
     prepare = perf_counter()
     simulation.prepare()
     compile_s, cpu = perf_counter() - prepare, process_time()

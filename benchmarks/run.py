@@ -3,6 +3,7 @@
 python -m benchmarks.run                                   generated traces, fcfs, easy, conservative
 python -m benchmarks.run --jobs 10000 --policies easy sjf
 python -m benchmarks.run --trace KTH-SP2.swf.gz --nodes 100
+python -m benchmarks.run --energy                          with power and energy counted
 python -m benchmarks.run --cold                            compile time with an empty cache
 python -m benchmarks.run --cli --jobs 100 10000            whole processes of ``scheduler-sim run``
 python -m benchmarks.slurm                                 Slurm's schedulers
@@ -33,6 +34,24 @@ JOBS = (10_000, 100_000, 1_000_000)
 POLICIES = ("fcfs", "easy", "conservative")
 FULL_WIDTH = 120
 
+NODES_WITH_POWER = {
+    "energy": {
+        "power": {
+            "modules": [
+                {
+                    "name": "cluster",
+                    "idle_w": 120,
+                    "typical_w": 345,
+                    "peak_w": 412,
+                    "reference_khz": 3_200_000,
+                    "pstates": {"lowest_khz": 1_200_000, "highest_khz": 3_200_000},
+                }
+            ]
+        }
+    }
+}
+"""Models under which energy is counted; the schedules stay the same."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what was asked for and print the table."""
@@ -57,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", metavar="N", type=int, nargs="+", default=JOBS, help="sizes to generate")
     parser.add_argument("--policies", metavar="POLICY", nargs="+", default=POLICIES, help="by name")
     parser.add_argument("--repeats", metavar="N", type=int, default=10, help="best of N, default 10")
+    parser.add_argument("--energy", action="store_true", help="count power and energy, too")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--cold", action="store_true", help="time of compilation, with an empty cache")
     what.add_argument("--cli", action="store_true", help="whole processes of scheduler-sim run, warm")
@@ -67,7 +87,12 @@ def _cases(args: argparse.Namespace) -> list[Case]:
     """One case a policy and trace, small ones first, so that growth can be told."""
     sizes = [0] if args.trace else sorted(args.jobs)
     path = str(Path(args.trace).resolve()) if args.trace else ""
-    return [Case(policy, args.nodes, jobs, path, args.repeats) for policy in args.policies for jobs in sizes]
+    models = NODES_WITH_POWER if args.energy else {}
+    return [
+        Case(policy, args.nodes, jobs, path, args.repeats, models=models)
+        for policy in args.policies
+        for jobs in sizes
+    ]
 
 
 # -- inside the engine -------------------------------------------------------------------

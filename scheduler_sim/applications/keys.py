@@ -11,6 +11,7 @@ from scheduler_sim.applications.draw import DRAWS
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, between, choice
+from scheduler_sim.energy.layer_keys import EnergyKeys
 
 OWN, OFFERED, POWERS_OF_TWO = "own", "offered", "powers_of_two"
 TRACE, FASTEST_FIRST = "trace", "fastest_first"
@@ -101,6 +102,9 @@ class ModelsKeys(Keys):
     applications: TypesKeys | None = Field(default=None, description="run times by type and module")
     conversions: list[ConversionKeys] = Field(
         default=[], description="requests by module; a pair that is not listed asks for the same"
+    )
+    energy: EnergyKeys | None = Field(
+        default=None, description="power and energy, and what is chosen by them"
     )
 
 

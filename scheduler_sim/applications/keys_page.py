@@ -6,7 +6,7 @@ from scheduler_sim.applications.keys import ModelsKeys
 from scheduler_sim.config.page import tables
 
 _INTRODUCTION = """\
-# Models: run times and requests by module
+# Models: run times, requests and power by module
 
 <!-- Rendered from the keys by `python -m scheduler_sim.applications.keys_page`. -->
 
@@ -63,11 +63,13 @@ applications:
   `accelerate`d, a serial phase `remove`d, a factor `replace`d (noise taken away: serialization by a
   constant 1), a component `move`d to another module, whatever partitions the trace names.
 - **Nodes**: conversions change how many nodes a request has on another module, and its times once more.
+- **Power and energy**: `energy` names a power profile; then the run counts joules, and P-states may be
+  chosen by them. [Energy](energy.md) says how. It changes no schedule unless `choice` is given.
 - **Where it runs**: in one of the partitions that the trace names, or, with `modules: fastest_first`,
   that lead to a module its type has a ratio for. [Strategies](policy.md) choose among them. It never
   runs where its type has no ratio: one without any other place is REJECTED (`application`).
-- Time limits do not change during a run with models: `update(time_limit=...)` and `extend_job: grant`
-  are errors.
+- Time limits do not change during a run whose models change times: `update(time_limit=...)` and
+  `extend_job: grant` are errors.
 """
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -16,7 +17,8 @@ from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKey
 from scheduler_sim.applications.scaling import Scaling, with_profiles
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
-from scheduler_sim.config.yaml_file import read_yaml
+from scheduler_sim.config.yaml_file import YamlFile, read_yaml
+from scheduler_sim.energy.layer import EnergyLayer, Files, without_files
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.scaling.rounding import ROUNDING
 from scheduler_sim.streams import stream
@@ -45,12 +47,13 @@ class Models:
     Attributes
     ----------
     name : what reports call them.
-    keys : as they were checked; profiles that stood in files are part of them.
+    keys : as they were checked; what files hold stands in them in place of the paths.
+    files : what was read for what: a role and a file each.
     """
 
     name: str
     keys: ModelsKeys
-    file: Path | None = field(default=None, compare=False)
+    files: Files = field(default=(), compare=False)
     scalings: tuple[Scaling | None, ...] = field(default=(), compare=False)
 
     @classmethod
@@ -60,18 +63,28 @@ class Models:
         keys, scalings, problems = _checked(file.data, file.path.parent)
         if keys is None or problems:
             raise file.error(problems)
-        return cls(keys.name or file.path.stem, keys, file.path, scalings)
+        return cls._whole(keys, scalings, file, (("models", file.path),))
 
     @classmethod
-    def of(cls, **keys: Any) -> Models:
-        """Build models from the keys of a models file; paths in them are relative to the current directory.
+    def of(cls, *, folder: str | Path = ".", **keys: Any) -> Models:
+        """Build models from the keys of a models file, paths from ``folder``.
 
         Raises ConfigError with every problem.
         """
-        checked, scalings, problems = _checked(keys, Path())
+        checked, scalings, problems = _checked(keys, Path(folder))
         if checked is None or problems:
             raise ConfigError(listed(f"models: {problem}" for problem in problems))
-        return cls(checked.name or "models", checked, None, scalings)
+        return cls._whole(checked, scalings, YamlFile(Path(folder, "models"), keys, {}), ())
+
+    @classmethod
+    def _whole(
+        cls, keys: ModelsKeys, scalings: tuple[Scaling | None, ...], file: YamlFile, files: Files
+    ) -> Models:
+        """Read the files that the keys of the energy layer name."""
+        if keys.energy is not None:
+            energy, more = without_files(keys.energy, file.part(("energy",)))
+            keys, files = keys.model_copy(update={"energy": energy}), files + more
+        return cls(keys.name or file.path.stem, keys, files, scalings)
 
     @classmethod
     def resolve(cls, models: Models | str | Path | Mapping[str, Any] | None) -> Models | None:
@@ -81,8 +94,41 @@ class Models:
         return cls.of(**models) if isinstance(models, Mapping) else cls.from_yaml(models)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys of a models file, defaults filled in."""
-        return copy.deepcopy(self.keys.model_dump())
+        """Return the keys of a models file, defaults filled in; files stand in it as what they hold."""
+        keys = copy.deepcopy(self.keys.model_dump())
+        return {name: value for name, value in keys.items() if name != "energy" or value is not None}
+
+    @cached_property
+    def energy(self) -> EnergyLayer | None:
+        """What nodes draw and energy costs; None without."""
+        return None if self.keys.energy is None else EnergyLayer.of(self.keys.energy)
+
+    @property
+    def chooses_clocks(self) -> bool:
+        """Whether P-states, or modules, are chosen by energy, or under a power cap."""
+        keys = self.keys.energy
+        return keys is not None and (
+            keys.choice is not None or (keys.cap is not None and keys.cap.pstates > 1)
+        )
+
+    @property
+    def limited_by_energy(self) -> bool:
+        """Whether there are other placements than without energy: at other clocks, or that ask for power."""
+        keys = self.keys.energy
+        return keys is not None and (keys.choice is not None or keys.cap is not None)
+
+    def without_limits(self) -> Models:
+        """Return these models at the reference clock everywhere, and without a power cap."""
+        if self.keys.energy is None:
+            return self
+        energy = self.keys.energy.model_copy(update={"choice": None, "cap": None})
+        return replace(self, keys=self.keys.model_copy(update={"energy": energy}))
+
+    @property
+    def change_times(self) -> bool:
+        """Whether components may take other times than the trace has for them."""
+        keys = self.keys
+        return self.chooses_clocks or keys.applications is not None or bool(keys.conversions)
 
     # -- types of application --------------------------------------------------------
 

@@ -12,6 +12,7 @@ examples:
   scheduler-sim convert workloads/sample-modular.mwf sample.swf
   scheduler-sim convert trace.txt trace.parquet --from swf
   scheduler-sim convert workloads/sample-sacct.txt site.parquet
+  scheduler-sim convert workloads/sample-modular.mwf done.mwf --result DIR
 
 Formats are told by the suffix: .swf, .mwf and .csv (each also .gz), .parquet. Dumps of sacct
 --parsable2 are read as .sacct, .psv or .txt. What the new format has no place for is listed on stderr.
@@ -36,6 +37,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     formats, readable = ", ".join(FORMATS), ", ".join((*FORMATS, *READ_ONLY))
     parser.add_argument("--from", dest="read_as", metavar="F", help=f"format of IN: {readable}")
     parser.add_argument("--to", dest="write_as", metavar="F", help=f"format of OUT: {formats}")
+    parser.add_argument(
+        "--result",
+        metavar="DIR",
+        help="result of a run of IN: its waits, nodes, frequencies and powers are written as recorded",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -49,6 +55,11 @@ def execute(args: argparse.Namespace) -> None:
     trace_format(args.output, write_as, writing=True)  # an unknown one is an error before the work is done
     with step(f"reading {args.input}", quiet=args.quiet):
         workload = read_trace(args.input, read_as)
+    if args.result is not None:
+        from scheduler_sim.result.result import Result
+        from scheduler_sim.workload.as_ran import as_ran
+
+        workload = as_ran(workload, Result.load(args.result).components)
     with step(f"writing {args.output}", quiet=args.quiet):
         notes = write_trace(workload, args.output, write_as)
     show(f"{args.output}: {len(workload):,} records", quiet=args.quiet)

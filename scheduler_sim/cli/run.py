@@ -60,7 +60,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--models",
         metavar="FILE",
-        help="how long components run on each module, by type of application (YAML)",
+        help="how long components run on each module, and what nodes draw (YAML)",
     )
     parser.add_argument("--out", metavar="DIR", help="write the result into this directory")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")

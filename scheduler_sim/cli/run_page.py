@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.cli.wording import NOT_HONOURED, REJECTED, number
+from scheduler_sim.report.energy_words import energy, energy_lines, power
 from scheduler_sim.report.wording import count, duration, plain
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def run_text(result: Result, trace: str, engine_s: float) -> str:
         _counts(result),
         _waits(result.metrics),
         _utilisation(result),
+        _energy(result),
         _not_honoured(result.metrics["counts"]),
         _totals(result.metrics, engine_s),
     ]
@@ -74,6 +76,23 @@ def _utilisation(result: Result) -> str:
         share = used.get(name)
         rows.append((plain(name), f"{nodes[name]:,}", "-" if share is None else f"{100 * share:.2f} %"))
     return table(rows)
+
+
+def _energy(result: Result) -> str:
+    """What nodes drew, of which quality the figures are, and what it costs."""
+    found, model = result.metrics["energy"], result.manifest.get("energy")
+    if not model or found["system_j"] is None:
+        return ""
+    parts = {"job_j": "jobs", "idle_j": "idle", "transition_j": "transitions", "off_j": "off"}
+    shown = {key: word for key, word in parts.items() if found[key] or key in ("job_j", "idle_j")}
+    rows = [("energy", *shown.values(), "all", "mean power", "peak")]
+    modules = found["modules"] if len(found["modules"]) > 1 else {}
+    for name, one in {**modules, "total": found}.items():
+        joules = [energy(one[key]) for key in (*shown, "system_j")]
+        watts = ["-" if one[key] is None else power(one[key]) for key in ("mean_power_w", "max_power_w")]
+        rows.append((plain(name), *joules, *watts))
+    lines = [table(rows), *(f"  {line}" for line in energy_lines(found, model))]
+    return "\n".join(lines)
 
 
 def _not_honoured(counts: Mapping[str, Any]) -> str:

@@ -49,6 +49,15 @@ class YamlFile:
             where = where[:-1]
         return f"{self.path}:{self.lines.get(where, 1)}"
 
+    def part(self, where: Location) -> YamlFile:
+        """Return a mapping inside this file as if it stood alone; its lines are those of this file."""
+        data: Any = self.data
+        for step in where:
+            data = data[step]
+        depth = len(where)
+        lines = {place[depth:]: line for place, line in self.lines.items() if place[:depth] == where}
+        return YamlFile(self.path, data, lines)
+
     def error(self, problems: Iterable[Problem]) -> ConfigError:
         """All the problems as one error, in the order of the file."""
         in_order = sorted(problems, key=lambda problem: self._line(problem.where))

@@ -10,8 +10,9 @@ the system side from the power of the whole system at each instant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,48 @@ MOST_MILLIWATTS = 10**15
 MOST_MILLIJOULES = 2**62
 
 
+class Steps(NamedTuple):
+    """Power over time.
+
+    Attributes
+    ----------
+    time : (t,) int64, ascending, s; power : (t,) int64, mW from each on.
+    new : places of the times at which nothing but the power changes.
+    """
+
+    time: Ints
+    power: Ints
+    new: Ints
+
+
+_AFTER_ALL = np.iinfo(np.int64).max
+
+
+class Use(NamedTuple):
+    """A module over time, and the components that ran on it.
+
+    Attributes
+    ----------
+    module : its name; watts : (4,) int64, mW of a node in each of STATES.
+    time : (t,) int64, ascending, s; busy : (t,) nodes that run components from then on; states : (t,) nodes
+        in each of STATES.
+    start, end : (c,) int64, s; milliwatts : (c,) int64, mean power of all nodes, mW.
+    nodes : (c,), held against those that are busy; None: that is known to hold.
+    lost_mw : what a busy node draws that runs none of the components, mW; None: there is none such.
+    """
+
+    module: str
+    watts: Ints
+    time: Ints
+    busy: Ints
+    states: Sequence[Ints]
+    start: Ints
+    end: Ints
+    milliwatts: Ints
+    nodes: Ints | None = None
+    lost_mw: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Account:
     """The energy of a schedule.
@@ -39,17 +82,26 @@ class Account:
     ----------
     energy : a row a module, and ``total``: ``job_j, idle_j, transition_j, off_j, system_j`` (J), ``mean_w``,
         ``peak_w`` (W), ``seconds``.
-    power : over time, a row at each instant at which it changes, for each module and ``total``: ``time`` (s),
-        ``module``, ``power_w``; each row holds until the next of its module, the last until ``end``.
+    milliwatts : power over time of each module and ``total``.
     millijoules : (m, 5) int64 of the modules: the parts, and the system, in the order of ``energy``.
     start, end : the span accounted for, s.
     """
 
     energy: pd.DataFrame
-    power: pd.DataFrame
+    milliwatts: dict[str, Steps]
     millijoules: Ints
     start: int
     end: int
+
+    @property
+    def power(self) -> pd.DataFrame:
+        """Power over time, a row at each instant at which it changes, for each module and ``total``.
+
+        ``time`` (s), ``module``, ``power_w``; each row holds until the next of its module, the last until
+        ``end``.
+        """
+        tables = [_power_table(name, steps.time, steps.power) for name, steps in self.milliwatts.items()]
+        return pd.concat(tables, ignore_index=True)
 
     def check(self) -> None:
         """Raise InvariantError unless job + idle + off + transition = system, exactly."""
@@ -60,8 +112,11 @@ class Account:
 
     def steps(self, module: str = TOTAL) -> tuple[Ints, Array]:
         """Return instants (n + 1,), the last the end, and the power from each to the next (n,), W."""
-        rows = self.power[self.power["module"] == module]
-        return np.append(rows["time"].to_numpy(np.int64), self.end), rows["power_w"].to_numpy(np.float64)
+        time, power, _ = self.milliwatts[module]
+        changes = np.append(True, np.diff(power) != 0)
+        edges = np.clip(np.append(time[changes], self.end), self.start, self.end)
+        lasts = np.diff(edges) > 0
+        return np.append(edges[:-1][lasts], self.end), power[changes][lasts] / MILLI
 
     def above(self, cap_w: float, module: str = TOTAL) -> tuple[int, float]:
         """Return for how long the power is above a cap (s), and the energy above it (J)."""
@@ -119,23 +174,48 @@ def account(
     end = last if end is None else end
     if end < last or (len(components) and int(components["start"].min()) < start):
         raise InputError(f"span: found {start} to {end} s; allowed: all of the components and the timeline")
-    rows, steps = [], []
-    for name in names:
-        own = components["module"].to_numpy() == name
-        moments = timeline[timeline["module"] == name]
-        part, step = _module(components[own], milliwatts[own], moments, _node_watts(watts, name), end, name)
-        rows.append(part)
-        steps.append(step)
+    return account_of(
+        [
+            _use(name, components[own], milliwatts[own], timeline[timeline["module"] == name], watts)
+            for name in names
+            for own in (components["module"].to_numpy() == name,)
+        ],
+        start,
+        end,
+    )
+
+
+def account_of(uses: Sequence[Use], start: int, end: int) -> Account:
+    """Add up the energy of a schedule from ``start`` to ``end`` (s), from columns.
+
+    Raises InputError for more energy than can be counted, InvariantError where components and timeline
+    disagree on the busy nodes.
+    """
+    steps = [_steps(use, start, end) for use in uses]
+    lasting = [_seconds(step.time, start, end) for step in steps]
+    rows = [
+        _parts(use, *both, start, end)
+        for use, both in zip(uses, zip(steps, lasting, strict=True), strict=True)
+    ]
     if sum(float(part[-1]) for part in rows) >= MOST_MILLIJOULES:
         raise InputError("energy of all modules: found more than can be counted; allowed: up to 4.6e15 J")
-    total = _sum_of(steps)
+    if len(steps) > 1:
+        steps.append(_sum_of(steps))
+        lasting.append(_seconds(steps[-1].time, start, end))
+    peaks = [
+        int(step.power.max(initial=0, where=seconds > 0))
+        for step, seconds in zip(steps, lasting, strict=True)
+    ]
+    names = [*(use.module for use in uses), TOTAL]
     millijoules = np.array([*rows, np.sum(rows, axis=0)], dtype=np.int64)
-    power = pd.concat(
-        [_power_table(name, *step) for name, step in zip([*names, TOTAL], [*steps, total], strict=True)],
-        ignore_index=True,
+    power = {**{use.module: step for use, step in zip(uses, steps, strict=False)}, TOTAL: steps[-1]}
+    made = Account(
+        _energy_table(names, millijoules, [*peaks, peaks[-1]][: len(names)], end - start),
+        power,
+        millijoules,
+        start,
+        end,
     )
-    energy = _energy_table([*names, TOTAL], millijoules, [*steps, total], end)
-    made = Account(energy, power, millijoules, start, end)
     made.check()
     return made
 
@@ -149,10 +229,10 @@ def milli(value: Array, what: str) -> Ints:
     return np.rint(value * MILLI).astype(np.int64)
 
 
-def _module(
-    components: pd.DataFrame, milliwatts: Ints, timeline: pd.DataFrame, states: Ints, end: int, name: str
-) -> tuple[Ints, tuple[Ints, Ints]]:
-    """Return mJ of the parts and of the system, and the module's power: instants (s) and mW from each on."""
+def _use(
+    name: str, components: pd.DataFrame, milliwatts: Ints, timeline: pd.DataFrame, watts: Mapping[str, Watts]
+) -> Use:
+    """Return the columns of a module. Raises InputError for times that cannot be."""
     begin, finish = components["start"].to_numpy(np.int64), components["end"].to_numpy(np.int64)
     if (finish < begin).any():
         raise InputError(f"components of {name}: found an end before its start; allowed: start <= end")
@@ -163,28 +243,100 @@ def _module(
         raise InputError(
             f"components of {name}: one starts before the timeline; allowed: from {time[0]} s on"
         )
-    instants = _instants(time, begin, finish)
-    busy_mw = _running(instants, begin, finish, milliwatts)
-    busy_nodes = _running(instants, begin, finish, components["nodes"].to_numpy(np.int64))
-    place = np.searchsorted(time, instants, side="right") - 1
-    nodes = timeline[list(STATES)].to_numpy(np.int64)[place]
-    seconds = np.diff(np.append(instants, end))
-    claimed = timeline["nodes_busy"].to_numpy(np.int64)[place]
-    wrong = np.flatnonzero((busy_nodes != claimed) & (seconds > 0))
-    if len(wrong):
-        at = wrong[0]
-        nodes_are = f"{busy_nodes[at]} nodes run components, {claimed[at]} in the timeline"
-        raise InvariantError(f"{name} at {instants[at]} s: {nodes_are}")
-    power = np.asarray(busy_mw + nodes @ states, np.int64)
-    if float(power.max(initial=0)) * float(end - time[0]) >= MOST_MILLIJOULES:
+    busy = timeline["nodes_busy"].to_numpy(np.int64)
+    states = [timeline[state].to_numpy(np.int64) for state in STATES]
+    nodes = components["nodes"].to_numpy(np.int64)
+    return Use(name, _node_watts(watts, name), time, busy, states, begin, finish, milliwatts, nodes)
+
+
+def _steps(use: Use, start: int, end: int) -> Steps:
+    """Return a module's power: instants (s), and mW from each on."""
+    amounts = [use.milliwatts] if use.nodes is None else [use.milliwatts, use.nodes]
+    instants, new, (power, *nodes) = _summed_up(use.time, use.start, use.end, amounts)
+
+    def held(values: Ints) -> Ints:
+        return np.insert(values, new, values[new - 1]) if len(new) and values.strides != (0,) else values
+
+    for watts, state in zip(use.watts.tolist(), use.states, strict=True):
+        power += watts * (state[:1] if state.strides == (0,) else held(state))
+    if nodes:
+        lost = held(use.busy) - nodes[0]
+        _refuse_strange(use, Steps(instants, lost, new), start, end)
+        power += lost * (use.lost_mw or 0)
+    return Steps(instants, power, new + np.arange(len(new)))
+
+
+def _refuse_strange(use: Use, lost: Steps, start: int, end: int) -> None:
+    """Raise InvariantError for nodes that run no component and should, or the other way round."""
+    wrong = (lost.power < 0) if use.lost_mw is not None else (lost.power != 0)
+    if wrong.any():
+        wrong &= _seconds(lost.time, start, end) > 0
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        claimed = int(use.busy[np.searchsorted(use.time, lost.time[at], side="right") - 1])
+        nodes_are = f"{claimed - lost.power[at]} nodes run components, {claimed} in the timeline"
+        raise InvariantError(f"{use.module} at {lost.time[at]} s: {nodes_are}")
+
+
+def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
+    """Return the mJ of each of PARTS and of the system."""
+    power = steps.power
+    if float(power.max(initial=0)) * float(end - start) >= MOST_MILLIJOULES:
         most = power.max() / MILLI
         raise InputError(
-            f"energy of {name}: found {most:g} W over {end - time[0]} s; allowed: up to 4.6e15 J"
+            f"energy of {use.module}: found {most:g} W over {end - start} s; allowed: up to 4.6e15 J"
         )
-    job = int((milliwatts * (finish - begin)).sum())
-    idle, off, booting, stopping = (states * (seconds @ nodes)).tolist()
-    system = int((power * seconds).sum())
-    return np.array([job, idle, booting + stopping, off, system], dtype=np.int64), (instants, power)
+    seconds = lasting if len(steps.time) == len(use.time) else _seconds(use.time, start, end)
+    idle, off, booting, stopping = (
+        watts * int(state[0] * seconds.sum() if state.strides == (0,) else seconds @ state)
+        for watts, state in zip(use.watts.tolist(), use.states, strict=True)
+    )
+    job = int(use.milliwatts @ (use.end - use.start))
+    if use.lost_mw is not None and use.nodes is not None:
+        job += use.lost_mw * (int(seconds @ use.busy) - int(use.nodes @ (use.end - use.start)))
+    return np.array([job, idle, booting + stopping, off, int(power @ lasting)], dtype=np.int64)
+
+
+def _seconds(instants: Ints, start: int, end: int) -> Ints:
+    """Return how long each instant's values hold, within a span."""
+    edges = np.append(instants, end)
+    if len(instants) and (instants[0] < start or instants[-1] > end):
+        edges = np.clip(edges, start, end)
+    return np.diff(edges)
+
+
+def _summed_up(
+    time: Ints, begin: Ints, finish: Ints, amounts: Sequence[Ints]
+) -> tuple[Ints, Ints, list[Ints]]:
+    """Return instants, and the sum of what runs from each on, for each of some amounts.
+
+    The instants are ``time`` and whatever others the sums change at, which stand before those places of
+    ``time`` that come back, too. They are few: a schedule's timeline has nearly every start and end.
+    """
+    starts, ends = np.searchsorted(time, begin), np.searchsorted(time, finish)
+    changes = [np.zeros(len(time) + 1, np.int64) for _ in amounts]  # the last place is after all
+    for change, amount in zip(changes, amounts, strict=True):
+        np.add.at(change, starts, amount)
+        np.subtract.at(change, ends, amount)
+    known = np.append(time, _AFTER_ALL)
+    odd_starts = np.flatnonzero(known[starts] != begin)
+    odd_ends = np.flatnonzero(known[ends] != finish)
+    new, which = np.unique(np.append(begin[odd_starts], finish[odd_ends]), return_inverse=True)
+    places = np.append(starts[odd_starts], ends[odd_ends])
+    more = []
+    for change, amount in zip(changes, amounts, strict=True):
+        signed = np.append(amount[odd_starts], -amount[odd_ends])
+        np.subtract.at(change, places, signed)  # they do not belong there, but before
+        of_new = np.zeros(len(new), np.int64)
+        np.add.at(of_new, which, signed)
+        more.append(of_new)
+    kept = np.any([of_new != 0 for of_new in more], axis=0)
+    at = np.searchsorted(time, new[kept])
+    changes = [change[:-1] for change in changes]
+    if len(at):
+        time = np.insert(time, at, new[kept])
+        changes = [np.insert(one, at, of_new[kept]) for one, of_new in zip(changes, more, strict=True)]
+    return time, at, [np.cumsum(change, out=change) for change in changes]
 
 
 def _instants(*times: Ints) -> Ints:
@@ -193,21 +345,13 @@ def _instants(*times: Ints) -> Ints:
     return every[np.append(True, every[1:] != every[:-1])] if len(every) else every
 
 
-def _running(instants: Ints, begin: Ints, finish: Ints, amount: Ints) -> Ints:
-    """Return the sum of what runs from each instant on."""
-    change = np.zeros(len(instants), np.int64)
-    np.add.at(change, np.searchsorted(instants, begin), amount)
-    np.subtract.at(change, np.searchsorted(instants, finish), amount)
-    return np.cumsum(change)
-
-
-def _sum_of(steps: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    instants = _instants(*(time for time, _ in steps))
+def _sum_of(steps: Sequence[Steps]) -> Steps:
+    instants = _instants(*(step.time for step in steps))
     power = np.zeros(len(instants), np.int64)
-    for time, own in steps:
-        place = np.searchsorted(time, instants, side="right")
-        power += np.append(0, own)[place]
-    return instants, power
+    for step in steps:
+        place = np.searchsorted(step.time, instants, side="right")
+        power += np.append(0, step.power)[place]
+    return Steps(instants, power, np.empty(0, np.int64))
 
 
 def _power_table(name: str, time: Ints, power: Ints) -> pd.DataFrame:
@@ -215,16 +359,12 @@ def _power_table(name: str, time: Ints, power: Ints) -> pd.DataFrame:
     return pd.DataFrame({"time": time[changes], "module": name, "power_w": power[changes] / MILLI})
 
 
-def _energy_table(
-    names: list[str], millijoules: Ints, steps: list[tuple[Ints, Ints]], end: int
-) -> pd.DataFrame:
-    seconds = np.array([end - time[0] for time, _ in steps])
-    lasting = [power[np.diff(np.append(time, end)) > 0] for time, power in steps]
+def _energy_table(names: list[str], millijoules: Ints, peaks: list[int], seconds: int) -> pd.DataFrame:
     table = pd.DataFrame(millijoules / MILLI, columns=[*PARTS, "system_j"])
     table.insert(0, "module", names)
     with np.errstate(invalid="ignore"):
         table["mean_w"] = table["system_j"] / seconds
-    table["peak_w"] = [int(power.max(initial=0)) / MILLI for power in lasting]
+    table["peak_w"] = np.array(peaks) / MILLI
     table["seconds"] = seconds
     return table
 

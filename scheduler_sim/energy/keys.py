@@ -51,6 +51,16 @@ AnyFigure = Annotated[
 ]
 
 
+def _file_or_keys(written: Any) -> Any:
+    if not isinstance(written, str | dict) or not written:
+        raise TypeError
+    return written
+
+
+FileOrKeys = Annotated[Any, BeforeValidator(Check("the path of a file, or what stands in it", _file_or_keys))]
+"""What may stand in a file of its own, or here."""
+
+
 class TransitionKeys(Keys):
     """Switching a node off or on."""
 
@@ -135,8 +145,9 @@ class ModuleKeys(Keys):
         default=Figure(value=0),
         description="spread of node power: sigma of a log-normal factor of mean 1; 0, none, by default",
     )
-    model: Text | None = Field(
-        default=None, description="energy model that `fit energy` wrote, from the profile's directory"
+    model: FileOrKeys | None = Field(
+        default=None,
+        description="energy model that `fit energy` wrote: a file, from the profile's directory, or its keys",
     )
 
 

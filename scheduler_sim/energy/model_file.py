@@ -99,7 +99,11 @@ def model_text(model: Model, head: Mapping[str, Any] | None = None) -> str:
 
 def read_model(path: str | Path) -> Model:
     """Read a model that :func:`model_text` wrote. Raises ConfigError with everything that is wrong."""
-    file = read_yaml(path)
+    return model_in(read_yaml(path))
+
+
+def model_in(file: YamlFile) -> Model:
+    """Return the model that a file holds. Raises ConfigError with everything that is wrong."""
     keys, problems = check_keys(ModelKeys, file.data)
     if keys is None or problems:
         raise file.error(problems)

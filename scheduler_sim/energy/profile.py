@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.config.keys import check_keys
-from scheduler_sim.config.problem import Problem, found, one_of
+from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
 from scheduler_sim.energy.keys import (
     Figure,
@@ -25,7 +25,7 @@ from scheduler_sim.energy.keys import (
 )
 from scheduler_sim.energy.laws import IdleDynamic, Stall
 from scheduler_sim.energy.model import Model
-from scheduler_sim.energy.model_file import read_model
+from scheduler_sim.energy.model_file import model_in, read_model
 from scheduler_sim.energy.points import KHZ, POWER, TIME, WORKLOAD, Points
 from scheduler_sim.energy.pstates import Array, Ints, PStates
 from scheduler_sim.errors import InputError
@@ -191,21 +191,27 @@ class PowerProfiles:
     Attributes
     ----------
     name : what reports call it; modules : each module's profile, by its name as written.
+    folder : that the energy models they name are looked for in.
     """
 
     name: str
     modules: dict[str, PowerProfile]
+    folder: Path = Path()
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> PowerProfiles:
         """Read profiles from a file. Raises ConfigError with everything that is wrong in it."""
-        file = read_yaml(path)
+        return cls.within(read_yaml(path))
+
+    @classmethod
+    def within(cls, file: YamlFile) -> PowerProfiles:
+        """Return the profiles that a file holds. Raises ConfigError with everything that is wrong."""
         keys, problems = check_keys(ProfileKeys, file.data)
         problems += contradictions(file.data)
         if keys is None or problems:
             raise file.error(problems)
         made = {module.name: _profile(file, i, module) for i, module in enumerate(keys.modules)}
-        return cls(keys.name or Path(path).stem, made)
+        return cls(keys.name or file.path.stem, made, file.path.parent)
 
     def __getitem__(self, module: str) -> PowerProfile:
         """Return a module's profile, by its name in any case. Raises InputError for one without."""
@@ -239,11 +245,17 @@ def _profile(file: YamlFile, place: int, keys: ModuleKeys) -> PowerProfile:
     problems = [*_odd_shares(keys, pstates), *_odd_cores(keys)]
     if problems:
         raise file.error([Problem((*where, *problem.where), problem.text) for problem in problems])
-    fitted = read_model(file.path.parent / keys.model) if keys.model else None
+    fitted = _fitted(file, keys, where) if keys.model else None
     if fitted is not None and (unknown := np.setdiff1d(pstates.khz, fitted.pstates.khz)).size:
         allowed = f"a model of all P-states of the profile; it has {fitted.pstates.words()} kHz"
         raise file.error([Problem((*where, "model"), f"found none of {unknown[0]} kHz; allowed: {allowed}")])
     return PowerProfile(keys.name, keys, pstates, _shares(keys, pstates), fitted)
+
+
+def _fitted(file: YamlFile, keys: ModuleKeys, where: Location) -> Model:
+    if isinstance(keys.model, str):
+        return read_model(file.path.parent / keys.model)
+    return model_in(file.part((*where, "model")))
 
 
 def _shares(keys: ModuleKeys, pstates: PStates) -> Array:

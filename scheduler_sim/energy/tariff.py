@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.energy.accounting import Account
+from scheduler_sim.energy.accounting import TOTAL, Account
 from scheduler_sim.energy.pstates import Array, Ints
 from scheduler_sim.errors import InputError, TraceError
 
@@ -47,24 +48,27 @@ class Series:
 
         Raises TraceError with line and field for anything that is not that.
         """
-        try:
-            table = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
-        except FileNotFoundError:
-            raise TraceError("no such file", file=path) from None
-        except (OSError, UnicodeDecodeError, ValueError) as error:
-            raise TraceError(
-                f"not readable as CSV: {' '.join(str(error).split())[:200]}", file=path
-            ) from None
-        table.columns = pd.Index([str(name).strip() for name in table.columns])
-        for name in ("time", column):
-            if name not in table:
-                allowed = f"columns time, {column}"
-                raise TraceError("a column is missing", file=path, line=1, field=name, allowed=allowed)
-        if not len(table):
-            raise TraceError("no rows", file=path, allowed="at least one time and value")
-        time = [_moment(text, path, i + 2, unix_start) for i, text in enumerate(table["time"])]
-        value = [_value(text, path, i + 2, column) for i, text in enumerate(table[column])]
-        return cls(str(path), _edges(np.array(time, np.int64), path), np.array(value))
+        return cls.of(**rows_of_csv(path, column), path=path, column=column, unix_start=unix_start)
+
+    @classmethod
+    def of(
+        cls,
+        time: Sequence[Any],
+        value: Sequence[Any],
+        *,
+        name: str = "series",
+        path: str | Path | None = None,
+        column: str = "value",
+        unix_start: int | None = None,
+    ) -> Series:
+        """Return a series of times and values as a CSV file has them. Raises TraceError likewise."""
+        where = path or name
+        if not time or len(time) != len(value):
+            found = f"{len(time)} times and {len(value)} values"
+            raise TraceError("not a series", file=where, found=found, allowed="a value for each time")
+        moments = [_moment(str(text), where, i + 2, unix_start) for i, text in enumerate(time)]
+        values = [_value(str(text), where, i + 2, column) for i, text in enumerate(value)]
+        return cls(str(where), _edges(np.array(moments, np.int64), where), np.array(values))
 
     def integral(self, start: Ints | int, end: Ints | int) -> Array:
         """Return ∫ value dt from ``start`` to ``end`` (s), for each pair; value · s.
@@ -98,6 +102,24 @@ class Series:
         return whole[place] + self.value[place] * (moment - self.time[place])
 
 
+def rows_of_csv(path: str | Path, column: str = "value") -> dict[str, Any]:
+    """Return ``name``, ``time`` and ``value`` of a CSV file, as they are spelt. Raises TraceError."""
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
+    except FileNotFoundError:
+        raise TraceError("no such file", file=path) from None
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise TraceError(f"not readable as CSV: {' '.join(str(error).split())[:200]}", file=path) from None
+    table.columns = pd.Index([str(name).strip() for name in table.columns])
+    for name in ("time", column):
+        if name not in table:
+            allowed = f"columns time, {column}"
+            raise TraceError("a column is missing", file=path, line=1, field=name, allowed=allowed)
+    if not len(table):
+        raise TraceError("no rows", file=path, allowed="at least one time and value")
+    return {"name": Path(path).name, "time": table["time"].tolist(), "value": table[column].tolist()}
+
+
 class Bill(NamedTuple):
     """What the energy of a facility amounts to.
 
@@ -115,20 +137,25 @@ class Bill(NamedTuple):
 
 
 def bill(
-    accounted: Account, *, pue: float = 1.0, price: Series | None = None, carbon: Series | None = None
+    accounted: Account,
+    *,
+    module: str = TOTAL,
+    pue: float = 1.0,
+    price: Series | None = None,
+    carbon: Series | None = None,
 ) -> Bill:
-    """Return energy, cost and CO2 of a facility whose total power is PUE × that of the nodes.
+    """Return energy, cost and CO2 of a facility whose power is PUE × that of its nodes, or of one module.
 
     ``price`` is per kWh, ``carbon`` g of CO2 per kWh. Raises InputError for a PUE below 1, and for a series
     that does not cover the schedule.
     """
     if not 1.0 <= pue < float("inf"):
         raise InputError(f"pue: found {pue}; allowed: a number >= 1")
-    edges, watts = accounted.steps()
-    it = float(accounted.millijoules[-1, -1] / 1000)
+    edges, watts = accounted.steps(module) if price or carbon else (None, None)
+    it = float(accounted.energy.loc[accounted.energy["module"] == module, "system_j"].iloc[0])
 
     def priced(series: Series | None) -> float | None:
-        if series is None:
+        if series is None or edges is None or watts is None:
             return None
         return float((watts * series.integral(edges[:-1], edges[1:])).sum() * pue / JOULES_PER_KWH)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.metrics.statistics import summary
-from scheduler_sim.metrics.utilization import energy, utilization, window
+from scheduler_sim.metrics.utilization import energy_of, utilization, window
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.metrics.workflows import workflow_metrics
 from scheduler_sim.result.columns import NEVER, rows_named
@@ -24,6 +24,7 @@ def compute(
     offset: np.ndarray | None = None,
     appointment: np.ndarray | None = None,
     counts: Mapping[str, Any] | None = None,
+    energy: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Compute the metrics of a schedule; what has nothing to average is None.
 
@@ -34,6 +35,7 @@ def compute(
     edges, offset, appointment : dependencies between components, and what was planned for
         them, as :func:`scheduler_sim.metrics.workflows.workflow_table` takes them; None for none.
     counts : what only the reader of the trace knows: skipped, not_honoured.
+    energy : what an energy model has accounted for beyond the tables; None without.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def compute(
         "makespan": None if span is None else span[1] - span[0],
         "utilization": utilization(components, timeline, modules),
         "workflow": workflow_metrics(components, edges, offset=offset, appointment=appointment),
-        "energy": energy(components, timeline),
+        "energy": energy_of(components, timeline, energy),
         "counts": state_counts(components, counts or {}),
     }
 

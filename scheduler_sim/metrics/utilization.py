@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.metrics.statistics import ratio, rounded
+from scheduler_sim.metrics.statistics import ratio, rounded, summary
 from scheduler_sim.result.columns import NEVER, TOTAL, rows_named
 
 Window = tuple[int, int]
@@ -59,23 +60,32 @@ def utilization_within(
     return result
 
 
-def energy(components: pd.DataFrame, timeline: pd.DataFrame) -> dict[str, float | None]:
-    """Energy of the components and of the whole system, its mean and largest power; None without a model."""
-    empty = dict.fromkeys(("components_j", "system_j", "mean_power_w", "max_power_w"))
+def energy_of(
+    components: pd.DataFrame, timeline: pd.DataFrame, accounted: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Energy of the components and of the whole system, its mean and largest power; None without a model.
+
+    With what an energy model has ``accounted`` for: that, and the energy-delay product of components, J·s.
+    """
+    found: dict[str, Any] = dict.fromkeys(("components_j", "system_j", "mean_power_w", "max_power_w"))
     span = window(components)
     if span is None:
-        return empty
+        return found
     ran = components["start_time"].to_numpy() != NEVER
-    result = dict(empty, components_j=rounded(float(components["energy_j"].to_numpy()[ran].sum())))
+    joules = components["energy_j"].to_numpy()[ran]
+    found["components_j"] = rounded(float(joules.sum()))
+    if accounted is not None:
+        delays = joules * components["run_time"].to_numpy()[ran]
+        return found | dict(accounted) | {"energy_delay_product": summary(delays)}
     rows = rows_named(timeline["module"], TOTAL)
     time, power = timeline["time"].to_numpy()[rows], timeline["power_w"].to_numpy()[rows]
     inside = (time >= span[0]) & (time < span[1])
     if inside.any() and not np.isnan(power[inside]).any():
-        joules = float(integral(timeline, TOTAL, "power_w", span))
-        result["system_j"] = rounded(joules)
-        result["mean_power_w"] = ratio(joules, span[1] - span[0])
-        result["max_power_w"] = rounded(float(power[inside].max()))
-    return result
+        whole = float(integral(timeline, TOTAL, "power_w", span))
+        found["system_j"] = rounded(whole)
+        found["mean_power_w"] = ratio(whole, span[1] - span[0])
+        found["max_power_w"] = rounded(float(power[inside].max()))
+    return found
 
 
 def integral(timeline: pd.DataFrame, module: str, column: str, span: Window) -> float:

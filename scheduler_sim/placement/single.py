@@ -15,11 +15,14 @@ import numpy as np
 from scheduler_sim.applications.models import NO_TYPE, UNCHANGED, Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
+from scheduler_sim.placement.clocks import with_energy
 from scheduler_sim.placement.shared import NEVER_ENOUGH
+from scheduler_sim.placement.table import expand
 from scheduler_sim.placement.ways import NO_SUBMISSIONS, default_time
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.module import NodeChoice
 from scheduler_sim.system.system import Module, Partition, System
+from scheduler_sim.workload.table import Workload
 
 
 class Way(NamedTuple):
@@ -93,7 +96,32 @@ class Placer:
         first = ways[:1] if self._only_first else ways
         (preferred, request), *_ = there
         tier, limit = preferred.partition.priority, _limit(request, preferred.partition)
-        return Single(tuple(first), tier, limit, request["nodes"], bool(ways) and not open_ways)
+        left = self._by_energy(first, asked) if self._models and self._models.limited_by_energy else first
+        return Single(tuple(left), tier, limit, request["nodes"], bool(ways) and not open_ways)
+
+    def _by_energy(self, ways: list[Way], asked: Mapping[str, Any]) -> list[Way]:
+        """The ways that are left, at the P-states that are chosen by energy, with the power they ask for."""
+        assert self._models is not None
+        layer = self._models.energy
+        assert layer is not None
+        alone = Workload.from_columns(**{name: [value] for name, value in asked.items()})
+        placements = expand(
+            alone,
+            self._system,
+            only_first=self._only_first,
+            by_sets=self._by_sets,
+            beyond=self._beyond,
+            models=self._models.without_limits(),
+            seed=self._seed,
+        )
+        made, former = with_energy(placements, alone, self._system, layer, only_first=self._only_first)
+        columns = zip(former, made.limit, made.run, made.cost, made.demand, strict=True)
+        return [
+            ways[place]._replace(
+                limit=int(limit), run=int(run), cost=float(cost), demand=tuple(demand.tolist())
+            )
+            for place, limit, run, cost, demand in columns
+        ]
 
     def _found(self, partition: str, type_number: int, nodes: int) -> tuple[Alternative, ...]:
         chosen = self._models is not None and self._models.chooses_modules

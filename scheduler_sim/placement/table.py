@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models
+from scheduler_sim.placement.clocks import with_energy
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
 from scheduler_sim.placement.ways import REASONS, Block, Ways
 from scheduler_sim.system.system import System
@@ -46,6 +47,7 @@ class Placements:
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
     rejected : number of components without a placement, by reason
     not_limited : components that ask for a kind of shared resource the system does not declare
+    khz : int64[p], P-state, kHz; None where it is not chosen
     """
 
     rows: Ints
@@ -66,6 +68,7 @@ class Placements:
     of_nodes: NodeDemands | None
     rejected: dict[str, int]
     not_limited: dict[str, int]
+    khz: Ints | None = None
 
     @property
     def rigid(self) -> bool:
@@ -101,7 +104,11 @@ def expand(
     of_nodes = ways.demands_of_nodes() if by_sets else None
     cost_per_node = np.array([module.cost_per_node for module in system.modules])
     parts = (_placed(ways, block, cost_per_node, of_nodes, only_first, beyond) for block in ways.blocks())
-    return _together(parts, ways, of_nodes)
+    placements = _together(parts, ways, of_nodes)
+    layer = models.energy if models is not None and models.limited_by_energy else None
+    if layer is None:
+        return placements
+    return with_energy(placements, workload, system, layer, only_first=only_first)[0]
 
 
 def _placed(
@@ -202,6 +209,7 @@ def joined(first: Placements, later: Placements, offset: int) -> Placements:
         first=np.concatenate((first.first, later.first[1:] + first.first[-1])),
         **{name: np.concatenate((getattr(first, name), getattr(later, name))) for name in names},
         of_nodes=joined_demands(first.of_nodes, later.of_nodes),
+        khz=None if first.khz is None or later.khz is None else np.concatenate((first.khz, later.khz)),
         rejected=_summed(first.rejected, later.rejected),
         not_limited=_summed(first.not_limited, later.not_limited),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InvariantError
-from scheduler_sim.result import component_laws, timeline_laws
+from scheduler_sim.result import component_laws, energy_laws, timeline_laws
 from scheduler_sim.result.schedule import Schedule
 
 Law = Callable[[Schedule], str | None]
@@ -38,6 +38,10 @@ INVARIANTS: dict[str, Law] = {
         timeline_laws.queue,
         component_laws.queue_order,
         timeline_laws.metrics_agree,
+        energy_laws.component_energy,
+        energy_laws.power_over_time,
+        energy_laws.energy_parts,
+        energy_laws.power_cap,
     )
 }
 """The laws by name, in the order in which they are tested; each may lean on those before it."""

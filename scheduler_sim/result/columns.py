@@ -40,7 +40,7 @@ COMPONENTS = (
     Column("app", "text", "", "the application it runs, as in the trace; empty if not known"),
     Column("module", "text", "", "where it ran; of one that never started, its first placement's"),
     Column("nodes", "int64", "nodes", "nodes held; of one that never started, its first placement's"),
-    Column("frequency_khz", "int64", "kHz", "clock of its processors; −1 without an energy model"),
+    Column("frequency_khz", "int64", "kHz", "P-state of its nodes; −1 without an energy model"),
     Column("submit_time", "int64", "s", "when it was submitted"),
     Column(
         "eligible_time", "int64", "s", "when nothing but nodes, resources and its turn held it back any more"
@@ -70,7 +70,7 @@ COMPONENTS = (
         " −1 if it never started",
     ),
     Column("power_w", "float64", "W", "mean power over its run, all its nodes; NaN without an energy model"),
-    Column("energy_j", "float64", "J", "energy of its run, all its nodes; NaN without an energy model"),
+    Column("energy_j", "float64", "J", "power × run time; NaN without an energy model"),
 )
 """``components``: one row a component, in the order of the trace file."""
 
@@ -82,7 +82,7 @@ TIMELINE = (
     Column("nodes_down", "int64", "nodes", "nodes out of service (failed or drained)"),
     Column("queue_components", "int64", "components", "components that are eligible and wait"),
     Column("queue_nodes", "int64", "nodes", "nodes of their placements, summed"),
-    Column("power_w", "float64", "W", "power drawn; NaN without an energy model"),
+    Column("power_w", "float64", "W", "power of all nodes, idle ones too; NaN without an energy model"),
 )
 """``timeline``: one row per module (and ``total``) and instant at which a value changes."""
 

@@ -23,8 +23,8 @@ INTRODUCTION = """\
 | `components.parquet` | what became of each component |
 | `timeline.parquet` | nodes and queue of each module over time |
 | `metrics.json` | the numbers that sum up the run, see [metrics](metrics.md) |
-| `manifest.json` | what was run: version, seed, system, policy, modules with their nodes, sha256 of every \
-input, counts |
+| `manifest.json` | what was run: version, seed, system, policy, models, modules with their nodes, sha256 of \
+every input, counts; with an energy model every figure of its power profile with its quality |
 | `run.log` | the only file that may hold times, hosts, paths and worker counts; from the command line only |
 
 - The directory is written whole or not at all: under another name beside its place, then renamed. A
@@ -47,7 +47,8 @@ behind a reservation.
 
 ROWS = """\
 A row stands at every instant at which a value of its module differs from the row before, with the values
-after everything at that instant has been handled. Before the first row of a module all counts are 0. A
+after everything at that instant has been handled. Before the first row of a module all counts are 0. With
+an energy model every module has a row at the first instant. A
 component waits from `eligible_time` to `start_time` and counts in the module of its reservation, or else
 of its first placement.
 """

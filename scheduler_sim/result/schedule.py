@@ -26,6 +26,7 @@ class Schedule:
         that its module while it waited is not in the tables.
     several_sizes : True if some component could have run on other numbers of nodes, so that those of
         its reservation while it waited are not in the tables.
+    energy : what the energy model says of the modules; empty without one.
     lost_runs : True if some component was requeued after a run that the tables do not show.
     lost_waits : True if some component was held after it had been in the queue, which they do not show.
     """
@@ -39,6 +40,7 @@ class Schedule:
     ) -> None:
         self.components, self.timeline, self.metrics = components, timeline, metrics
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
+        self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
         counts = manifest.get("counts", {})
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
@@ -78,6 +80,13 @@ class Schedule:
         """bool[components]: whether each was in the queue for longer than an instant."""
         eligible = self.of("eligible_time")
         return (eligible != NEVER) & ~self.in_state("REJECTED") & (eligible < self.left_queue)
+
+    @cached_property
+    def span(self) -> tuple[int, int] | None:
+        """First submission of one that ran, and last end, s; None if none ran."""
+        if not self.ran.any():
+            return None
+        return int(self.of("submit_time")[self.ran].min()), int(self.of("end_time")[self.ran].max())
 
     def name(self, row: int) -> str:
         """Name a component in a message."""

@@ -11,12 +11,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.energy.accounting import MILLI
+from scheduler_sim.energy.budget import Budget
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, TIMELINE, TOTAL, frame
 from scheduler_sim.result.result import Result
+from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.system.system import System
 from scheduler_sim.version import __version__
@@ -40,7 +43,10 @@ _STATE_NAMES = {
 _DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
 """Of workloads that are simulated more than once, as in a study."""
 
-TOLD = ("modular_job_id", "component_id", "submit_time", "name", "user", "app", "nodes", "skipped")
+TOLD = (
+    *("modular_job_id", "component_id", "submit_time", "name", "user", "app", "nodes", "skipped"),
+    *("hint", "reference_power_w"),
+)
 """Columns of a workload that a result needs."""
 
 
@@ -80,20 +86,26 @@ def component_table(core: Core, table: pd.DataFrame, placements: Placements, sys
     return frame(columns, COMPONENTS)
 
 
-def timeline_table(core: Core, system: System) -> pd.DataFrame:
-    """The timeline of each module, and the total over them, in order of time."""
-    written = core.timeline[: core.clock[slot.ROWS]]
+def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: System) -> pd.DataFrame:
+    """The timeline of each module, and the total over them, in order of time.
+
+    ``written`` is the core's, ``milliwatts`` the power at each of its rows, if that is known.
+    """
     modules = len(system.modules)
     time, module, values = written[:, 0], written[:, 1], written[:, 2:]
     if modules == 1:
         code = np.tile(np.array([0, 1], dtype=np.int8), len(written))
         time, values = np.repeat(time, 2), np.repeat(values.T, 2, axis=1)
+        power = [] if milliwatts is None else [np.repeat(milliwatts / MILLI, 2)]
     else:
+        values = values if milliwatts is None else np.column_stack((values, milliwatts))
         total_time, total = _totals(time, module, values, modules)
         place = np.argsort(np.concatenate((time, total_time)), kind="stable")
         time = np.concatenate((time, total_time))[place]
         values = np.concatenate((values, total))[place].T
         code = np.concatenate((module, np.full(len(total_time), modules)))[place]
+        power = [] if milliwatts is None else [values[-1] / MILLI]
+        values = values if milliwatts is None else values[:-1]
     busy, down, queued, queued_nodes, *held = (np.ascontiguousarray(row) for row in values)
     columns = {
         "time": time,
@@ -103,6 +115,7 @@ def timeline_table(core: Core, system: System) -> pd.DataFrame:
         "nodes_down": down,
         "queue_components": queued,
         "queue_nodes": queued_nodes,
+        "power_w": power[0] if power else np.full(len(time), np.nan),
     }
     return frame(columns, TIMELINE)
 
@@ -116,15 +129,30 @@ def build_result(
     manifest: Mapping[str, Any],
     not_honoured: Mapping[str, int],
     operated: Mapping[str, int],
+    meter: Meter | None = None,
+    budget: Budget | None = None,
 ) -> Result:
-    """Put everything together.
+    """Put everything together; ``meter`` counts the energy, ``budget`` is the power cap.
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue;
-    how many ``units`` there are.
+    how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     components = component_table(core, table, placements, system)
-    timeline = timeline_table(core, system)
+    written, milliwatts, energy = core.timeline[: core.clock[slot.ROWS]], None, None
+    places = _file_places(placements)
+    if meter is not None:
+        written, milliwatts, energy, described = meter.read(
+            components,
+            _pstates(core, placements, places),
+            placements,
+            table,
+            written,
+            requeued=bool(operated.get("requeued")),
+            budget=budget,
+        )
+        manifest = {**manifest, "energy": described}
+    timeline = timeline_table(written, milliwatts, system)
     modules = {module.name: module.nodes for module in system.modules}
     counts: dict[str, Any] = {
         "skipped": int(np.count_nonzero(table["skipped"].to_numpy())),
@@ -133,7 +161,6 @@ def build_result(
         **resized(core, placements),
         **{name: count for name, count in operated.items() if count},
     }
-    places = _file_places(placements)
     plans = plans.in_file_order(places)
     metrics = compute(
         components,
@@ -143,6 +170,7 @@ def build_result(
         offset=plans.offset,
         appointment=plans.appointment,
         counts=counts,
+        energy=energy,
     )
     return Result(
         components, timeline, metrics, {**manifest, "modules": modules, "counts": metrics["counts"]}
@@ -233,6 +261,22 @@ def _file_places(placements: Placements) -> np.ndarray | None:
     places = np.empty(len(rows), dtype=np.int64)
     places[np.argsort(rows)] = np.arange(len(rows))
     return places
+
+
+def _pstates(core: Core, placements: Placements, places: np.ndarray | None) -> np.ndarray | None:
+    """The P-state (kHz) of each component where it ran, else in its first placement; -1: it has none.
+
+    In the order of the file; None where none was chosen.
+    """
+    if placements.khz is None:
+        return None
+    khz = np.full(len(placements.rows), NEVER)
+    comp = core.comp[: len(khz)]
+    able = np.diff(placements.first) > 0
+    ran = able & (comp["start"] != NEVER)
+    place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
+    khz[able] = placements.khz[place[able]]
+    return khz if places is None else khz[np.argsort(places)]
 
 
 def _first_module(core: Core, placements: Placements) -> np.ndarray:

@@ -36,6 +36,7 @@ class Scheme:
     order_function: Callable[..., Any] | None
     second_function: Callable[..., Any] | None
     united: bool
+    planned: bool
 
     def run(self, core: slot.Core, until: int, steps: int) -> None:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
@@ -59,10 +60,11 @@ class Scheme:
         rules[slot.OVERRUN] = policy.overrun_s
 
 
-def scheme_of(policy: Policy, *, rigid: bool, united: bool = False) -> Scheme:
+def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, planned: bool = False) -> Scheme:
     """Choose the loop.
 
-    ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan.
+    ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan;
+    ``planned``: there is less of something from a known instant on, so that also fcfs has to look ahead.
 
     Raises ConfigError for a dialect that is defined on rigid components only.
     """
@@ -72,7 +74,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False) -> Scheme:
     second_dynamic = order.depends_on_time(second_name, second)
     return Scheme(
         policy,
-        _loop(policy, rigid and not united, united),
+        _loop(policy, rigid and not united, united or planned),
         _filler(name, function, dynamic),
         _filler(second_name, second, second_dynamic),
         dynamic,
@@ -80,6 +82,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False) -> Scheme:
         function,
         second,
         united,
+        planned,
     )
 
 
@@ -103,10 +106,10 @@ def is_to_compile(scheme: Scheme) -> bool:
     return COMPILED and not is_cached(scheme.loop.__name__)
 
 
-def _loop(policy: Policy, rigid: bool, united: bool) -> Callable[..., None]:
+def _loop(policy: Policy, rigid: bool, plans: bool) -> Callable[..., None]:
     if policy.backfill == "slurm":
         return drive.drive_slurm
-    if policy.reservation_depth == 0 and not united:
+    if policy.reservation_depth == 0 and not plans:
         return drive.drive_greedy
     if policy.replan == "keep":
         return drive.drive_keep

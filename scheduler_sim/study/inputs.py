@@ -145,7 +145,11 @@ class Inputs:
         return models, digest(models)
 
     def _opened_models(self, given: Any) -> Models:
-        return Models.of(**given) if isinstance(given, dict) else Models.from_yaml(self._place(given))
+        return (
+            Models.of(folder=self.folder, **given)
+            if isinstance(given, dict)
+            else Models.from_yaml(self._place(given))
+        )
 
     def _system(self, given: Any) -> dict[str, Any]:
         system = System.from_dict(given) if isinstance(given, dict) else System.from_file(self._place(given))

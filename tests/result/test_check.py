@@ -90,6 +90,58 @@ def test_overrun_moves_the_limit():
     )
 
 
+def give_power(result):
+    """100 W a busy node, 10 W any other: CM 4 nodes, ESB 8."""
+    table, timeline, nodes = result.components, result.timeline, {**MODULES, "total": 12}
+    ran = table["start_time"].to_numpy() >= 0
+    table["power_w"] = np.where(ran, 100.0 * table["nodes"], np.nan)
+    table["energy_j"] = table["power_w"] * table["run_time"]
+    busy = timeline["nodes_busy"].to_numpy()
+    timeline["power_w"] = 90.0 * busy + 10.0 * np.array([nodes[name] for name in timeline["module"]])
+    watts = {"idle_w": 10.0, "typical_w": 100.0}
+    result.manifest["energy"] = {"modules": {"CM": watts, "ESB": watts}}
+
+
+def test_a_schedule_with_power_passes():
+    result = result_of([Run(0, 0, 10, 2), Run(0, 0, 5, 1, "ESB"), Run(0, 10, 25, 1)], MODULES, FCFS)
+    table, timeline = result.components, result.timeline
+    assert len(timeline[timeline["time"] == 0]) == 3  # each module has a row at the first submission
+    give_power(result)
+    result.metrics["energy"] = {
+        "job_j": 5000,
+        "idle_j": 10 * (12 * 35 - 50),
+        "transition_j": 0,
+        "off_j": 0,
+        "system_j": 8700,
+        "modules": {
+            "CM": {"job_j": 4500, "idle_j": 950, "transition_j": 0, "off_j": 0, "system_j": 5450},
+            "ESB": {"job_j": 500, "idle_j": 2750, "transition_j": 0, "off_j": 0, "system_j": 3250},
+        },
+    }
+    assert table["energy_j"].tolist() == [2000, 500, 2500]
+    result.check()
+
+
+def powered(break_it):
+    """Break a law in a schedule of one component a module that draws power."""
+
+    def change(result):
+        other = result_of([Run(0, 0, 35, 1), Run(0, 0, 35, 1, "ESB")], MODULES, FCFS)
+        give_power(other)
+        parts = {"transition_j": 0, "off_j": 0, "job_j": 3500}
+        modules = {
+            "CM": {**parts, "idle_j": 1050, "system_j": 4550},
+            "ESB": {**parts, "idle_j": 2450, "system_j": 5950},
+        }
+        total = {**parts, "job_j": 7000, "idle_j": 3500, "system_j": 10500}
+        other.metrics["energy"] = {**total, "modules": modules}
+        other.check()
+        break_it(other)
+        vars(result).update(vars(other))
+
+    return change
+
+
 BREACHES = {
     "component-columns": (
         lambda r: r.components.insert(0, "colour", 1),
@@ -171,6 +223,18 @@ BREACHES = {
     "queue": (
         lambda r: set_component(r, 1, eligible_time=2, wait_dependency=1, wait_resources=8),
         "queue_components of CM is 0 by the components at 1, the timeline has 1",
+    ),
+    "component-energy": (
+        powered(lambda r: set_component(r, 0, energy_j=3500.001)),
+        "component 1 took 3500.001 J, which is not 100.0 W for 35 s",
+    ),
+    "power-over-time": (
+        powered(lambda r: set_timeline(r, "ESB", 0, power_w=170.001)),
+        "ESB draws 170.0 W by the components and the idle nodes at 0, the timeline has 170.001 W",
+    ),
+    "energy-parts": (
+        powered(lambda r: r.metrics["energy"]["modules"]["CM"].update(idle_j=1050.001)),
+        "idle_j of CM is 1050.0 by the tables, the metrics say 1050.001",
     ),
     "metrics-agree": (
         lambda r: r.metrics.__setitem__("makespan", 34),

@@ -162,6 +162,7 @@ def _study_of(manifest: Mapping[str, Any]) -> dict[str, Any] | None:
         "workloads": {str(factors.get("workload", "workload")): workload},
         "policies": {str(factors.get("policy", "policy")): policy},
         "seeds": [manifest.get("seed", 0)],
+        **({"models": manifest["models"]} if manifest.get("models") else {}),
         **({"honour_status": True} if honour_status else {}),
     }
 
@@ -192,7 +193,10 @@ def _repeating(manifest: Mapping[str, Any]) -> str:
         return ""
     if "=default" in str((manifest.get("policy") or {}).get("name")):  # which --set does not know
         return ""
+    if manifest.get("models") and "models" not in names:
+        return ""
     words = ["scheduler-sim", "run", names["system"], names["workload"], *_policy(manifest, names)]
+    words += ["--models", names["models"]] if "models" in names else []
     if (manifest.get("workload") or {}).get("honour_status"):
         words += ["--set", "workload.honour_status=true"]
     if manifest.get("seed"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.metrics.slices import sliced
+from scheduler_sim.report.html.energy_section import energy_section
 from scheduler_sim.report.html.markup import Child, Markup, chart, pairs, section, table, tag
 from scheduler_sim.report.html.pack import pack
 from scheduler_sim.report.html.page import Page
@@ -48,6 +49,7 @@ def run_page(result: Result) -> Page:
         tag("p", _summary(result), class_="lead"),
         section("summary", "What came of it", _numbers(result)),
         section("time", "Nodes and queue over time", _over_time(result, first, last)),
+        *energy_section(result),
         section("waits", "How long they waited", chart("wait-chart", _distribution(result))),
         section("story", "Why a job waited", _search(result)),
         section("jobs", "All jobs", tag("div", id="job-table")),

@@ -1,0 +1,77 @@
+"""Components that are alike to the models: projected once, however many there are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.energy.accounting import milli
+from scheduler_sim.energy.expand import Expanded, expand
+from scheduler_sim.energy.layer import EnergyLayer
+from scheduler_sim.energy.pstates import Ints
+
+
+class Alike(NamedTuple):
+    """n components of c kinds.
+
+    Attributes
+    ----------
+    kind : (n,) int64, which kind each is of.
+    app, hint : (c,) text; reference_w : (c,) W of a node as the trace states it, ≤ 0: it does not.
+    """
+
+    kind: Ints
+    app: np.ndarray
+    hint: np.ndarray
+    reference_w: Ints
+
+    @classmethod
+    def of(cls, app: pd.Categorical, hint: pd.Categorical, reference_w: Any) -> Alike:
+        """Tell which components are alike, by their columns (n,)."""
+        columns = [_codes(app), _codes(hint), _codes(reference_w)]
+        key, size = np.zeros(len(app), dtype=np.int64), 1
+        for codes, values in columns:
+            if len(values) > 1:
+                key, size = key + size * codes, size * len(values)
+        kind, keys = pd.factorize(key) if size > 1 else (key, key[:1])
+        found = []
+        for _, values in columns:
+            keys, place = np.divmod(keys, max(len(values), 1))
+            found.append(np.asarray(values)[place])
+        return cls(np.asarray(kind, dtype=np.int64), *found)
+
+    def on(self, layer: EnergyLayer, module: str, khz: Ints | None = None) -> Expanded:
+        """Project each kind to some P-states of a module (kHz), or to all: arrays of (c, k).
+
+        Raises InputError for a module without a profile, and as :func:`~scheduler_sim.energy.expand.expand`.
+        """
+        profile = layer.profiles[module]
+        return expand(
+            profile,
+            self.app,
+            hint=self.hint,
+            reference_w=self.reference_w.astype(np.float64),
+            signatures=layer.signatures_of(profile),
+            khz=khz,
+        )
+
+
+def _codes(column: Any) -> tuple[Ints, np.ndarray]:
+    """Return a column as places in its values, and these; of a constant column not row by row."""
+    if isinstance(column, pd.Categorical):
+        return np.asarray(column.codes, dtype=np.int64), np.asarray(column.categories, dtype=object)
+    values = np.asarray(column)
+    if values.strides == (0,):
+        return np.zeros(len(values), np.int64), values[:1]
+    codes, values = pd.factorize(values)
+    return codes.astype(np.int64), values
+
+
+def node_milliwatts(made: Expanded, module: str) -> Ints:
+    """Return the power of a node in whole mW, (c, k); -1 where there are no coefficients for the pair."""
+    known = ~np.isnan(made.power_w)
+    found = np.full(made.power_w.shape, -1, dtype=np.int64)
+    found[known] = milli(made.power_w[known], f"power of {module}")
+    return found

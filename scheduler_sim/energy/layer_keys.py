@@ -1,0 +1,103 @@
+"""The keys of a models file that say what nodes draw and energy costs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from scheduler_sim.config.keys import Keys
+from scheduler_sim.config.value import Amount, Check, PositiveCount, Seconds, choice, real
+from scheduler_sim.energy.choice import OBJECTIVES
+from scheduler_sim.energy.keys import FileOrKeys
+
+FREQUENCY, MODULE, BOTH = "frequency", "module", "both"
+PRICE, CARBON = "price", "carbon"
+
+
+def _tariff(written: Any) -> Any:
+    if isinstance(written, bool) or not isinstance(written, int | float | str | dict):
+        raise TypeError
+    if isinstance(written, int | float) and not 0 <= written < float("inf"):
+        raise ValueError
+    if isinstance(written, dict) and not {"time", "value"} <= set(written) <= {"name", "time", "value"}:
+        raise ValueError
+    return written
+
+
+_ALLOWED = "a number >= 0, a CSV file of time and value, or a mapping of time and value, a list each"
+Tariff = Annotated[Any, BeforeValidator(Check(_ALLOWED, _tariff))]
+
+
+class ChoiceKeys(Keys):
+    """The P-state, and the module, of each component, chosen before the run."""
+
+    objective: Annotated[str, choice(*OBJECTIVES)] = Field(
+        description="what is made as small as possible: run time, energy, energy × run time, or"
+        " (E / E_min)² + (T / T_min)²"
+    )
+    slowdown: Amount | None = Field(
+        default=None,
+        description="how much longer a component may run than at the reference clock in its first placement,"
+        " as a share of that; by default as long as it takes",
+    )
+    of: Annotated[str, choice(FREQUENCY, MODULE, BOTH)] = Field(
+        default=BOTH,
+        description="frequency: the P-state on each module of its list; module: one of its list, at the"
+        " reference clock; both: one of its list, and the P-state",
+    )
+
+
+class CapKeys(Keys):
+    """The most that all nodes may draw together, obeyed by starting later and, if wished, at lower clocks."""
+
+    power_w: Tariff = Field(
+        description="W of all nodes, idle ones included: a number, or a CSV file of time and value; the last"
+        " value holds for ever, and changes to come are planned for"
+    )
+    pstates: PositiveCount = Field(
+        default=1,
+        description="in how many P-states the scheduler may start a component: its own and lower ones, evenly"
+        " chosen down to the lowest; 1: it can only wait",
+    )
+    slowdown: Amount | None = Field(
+        default=None,
+        description="how much longer a component may run in a lower one than at the reference clock, as a"
+        " share; by default as long as it takes; a bound of choice holds, too",
+    )
+
+
+class ShiftKeys(Keys):
+    """A later begin, chosen at submission: when the hours are cheapest or cleanest."""
+
+    by: Annotated[str, choice(PRICE, CARBON)] = Field(
+        description="the series whose mean over the time limit is made as small as possible"
+    )
+    bound_s: Seconds = Field(description="how long after its submission a component may begin, at most, s")
+
+
+class EnergyKeys(Keys):
+    """What nodes draw, what applications do, what energy costs; paths start from the models file."""
+
+    power: FileOrKeys = Field(description="power profile: a file, or its keys")
+    signatures: FileOrKeys | None = Field(
+        default=None,
+        description="signatures of applications: a CSV file of workload, frequency_khz, power_w, and module"
+        " where they differ, or a mapping of these to lists",
+    )
+    pue: Annotated[float, real(1)] = Field(
+        default=1.0, description="power of the facility / power of its nodes"
+    )
+    price: Tariff | None = Field(
+        default=None, description="price of a kWh: a number, or a CSV file of time and value"
+    )
+    carbon: Tariff | None = Field(default=None, description="g of CO2 of a kWh, likewise")
+    choice: ChoiceKeys | None = Field(
+        default=None, description="P-states and modules by energy; by default the reference clock everywhere"
+    )
+    cap: CapKeys | None = Field(
+        default=None, description="a power cap of the system; by default there is none"
+    )
+    shift: ShiftKeys | None = Field(
+        default=None, description="begin times in cheap or clean hours; by default as soon as possible"
+    )

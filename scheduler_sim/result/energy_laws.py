@@ -1,0 +1,161 @@
+"""What holds for power and energy, where an energy model gave them. In whole mW and mJ, so exactly.
+
+The manifest says what an idle node of each module draws, and one that is busy with a run which the tables do
+not have, as it ended in a requeue. Nodes out of service draw what an idle one does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.result.columns import TOTAL
+from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.steps import Steps, first_difference, from_changes, sum_of_intervals, value_at
+
+Breach = str | None
+MILLI = 1000
+PARTS = ("job_j", "idle_j", "transition_j", "off_j")
+RELATIVE = 1e-12
+"""Energies in the metrics are float64."""
+
+
+def component_energy(schedule: Schedule) -> Breach:
+    """Energy is power × run time, of those that ran; without an energy model there is none."""
+    watts, joules = schedule.of("power_w"), schedule.of("energy_j")
+    known = schedule.ran & bool(schedule.energy)
+    for name, values in (("power_w", watts), ("energy_j", joules)):
+        row = _first(np.isnan(values) == known)
+        if row is not None:
+            started = schedule.of("start_time")[row]
+            return f"{schedule.name(row)} has a {name} of {values[row]}, and its start is {started}"
+    row = _first(known & (_milli(joules) != _milli(watts) * schedule.of("run_time")))
+    if row is None:
+        return None
+    seconds = schedule.of("run_time")[row]
+    return f"{schedule.name(row)} took {joules[row]} J, which is not {watts[row]} W for {seconds} s"
+
+
+def power_over_time(schedule: Schedule) -> Breach:
+    """At every instant a module draws what components, lost runs and other nodes do; the total is the sum."""
+    if not schedule.energy:
+        found = _first(~np.isnan(schedule.timeline["power_w"].to_numpy()))
+        return None if found is None else f"row {found} of the timeline has a power without an energy model"
+    for module in schedule.modules:
+        breach = first_difference(_expected(schedule, module), _recorded(schedule, module))
+        if breach:
+            at, counted, recorded = breach
+            drawn = f"{counted / MILLI} W by the components and the idle nodes at {at}"
+            return f"{module} draws {drawn}, the timeline has {recorded / MILLI} W"
+    parts = [_recorded(schedule, module) for module in schedule.modules]
+    times, changes = ([part[0] for part in parts], [np.diff(part[1], prepend=0) for part in parts])
+    breach = first_difference(
+        from_changes(np.concatenate(times), np.concatenate(changes)), _recorded(schedule, TOTAL)
+    )
+    if breach:
+        at, summed, total = breach
+        return f"the modules draw {summed / MILLI} W at {at}, their total says {total / MILLI} W"
+    return None
+
+
+def energy_parts(schedule: Schedule) -> Breach:
+    """Job + idle + transition + off is the energy of the system, exactly, and as the metrics have it."""
+    span = schedule.span
+    if not schedule.energy or span is None:
+        return None
+    total = np.zeros(5, dtype=np.int64)
+    metrics = schedule.metrics.get("energy") or {}
+    for module in schedule.modules:
+        own = _parts(schedule, module, span)
+        if own[:4].sum() != own[4]:
+            return f"the parts of {module} are {own[:4].sum()} mJ, its power over time is {own[4]} mJ"
+        if breach := _disagreement(own, (metrics.get("modules") or {}).get(module) or {}, module):
+            return breach
+        total += own
+    return _disagreement(total, metrics, "the system")
+
+
+def power_cap(schedule: Schedule) -> Breach:
+    """The time and energy above the cap are what the timeline says, and nobody has started above it."""
+    cap, span = schedule.energy.get("cap"), schedule.span
+    if not cap or span is None:
+        return None
+    time, allowed = (
+        np.array(cap["time"], np.int64),
+        np.rint(np.array(cap["power_w"]) * MILLI).astype(np.int64),
+    )
+    power = _recorded(schedule, TOTAL)
+    edges = np.unique(np.clip(np.concatenate((power[0], time, span)), *span))
+    limit = allowed[np.maximum(np.searchsorted(time, edges, side="right") - 1, 0)]
+    over, drawn = value_at(power, edges) - limit, value_at(power, edges - 1)
+    seconds = np.diff(edges)
+    found = int(seconds[over[:-1] > 0].sum()), int((np.maximum(over[:-1], 0) * seconds).sum()) / MILLI
+    metrics = schedule.metrics.get("energy") or {}
+    given = metrics.get("above_cap_s"), metrics.get("above_cap_j") or 0.0
+    if given[0] != found[0] or abs(given[1] - found[1]) > RELATIVE * found[1] + 1e-5:
+        said = f"the metrics say {given[0]} s and {given[1]} J"
+        return f"{found[0]} s and {found[1]} J are above the power cap, {said}"
+    if schedule.lost_runs:  # what those drew is not known so well
+        return None
+    started = np.isin(edges, schedule.of("start_time")[schedule.ran])
+    row = _first((over > 0) & started & (over + limit > drawn) & (edges > span[0]))
+    if row is not None:
+        watts = (over + limit)[row] / MILLI
+        return f"the power rises to {watts} W at {edges[row]}, above the cap of {limit[row] / MILLI} W"
+    return None
+
+
+def _expected(schedule: Schedule, module: str) -> Steps:
+    """The power (mW) of a module's components, lost runs and other nodes; from its first row on."""
+    watts = schedule.energy["modules"][module]
+    idle, lost = _milli(np.array([watts["idle_w"], watts["typical_w"]])).tolist()
+    busy, used = schedule.recorded(module, "nodes_busy"), schedule.nodes_in_use(module)
+    mask = schedule.ran & schedule.in_module(module)
+    begin, finish = (schedule.of(f"{name}_time")[mask] for name in ("start", "end"))
+    running = sum_of_intervals(begin, finish, _milli(schedule.of("power_w")[mask]))
+    first = schedule.timeline["time"].to_numpy()[schedule.rows(module)][:1]
+    others = (first, np.full(len(first), idle * schedule.modules[module]))
+    parts = [(running, 1), (busy, lost - idle), (used, -lost), (others, 1)]
+    times = [time for (time, _), _ in parts]
+    changes = [np.diff(values, prepend=0) * factor for (_, values), factor in parts]
+    return from_changes(np.concatenate(times), np.concatenate(changes))
+
+
+def _recorded(schedule: Schedule, module: str) -> Steps:
+    rows = schedule.rows(module)
+    power = _milli(schedule.timeline["power_w"].to_numpy()[rows])
+    changes = np.diff(power, prepend=0) != 0
+    return schedule.timeline["time"].to_numpy()[rows][changes], power[changes]
+
+
+def _parts(schedule: Schedule, module: str, span: tuple[int, int]) -> np.ndarray:
+    """The mJ of PARTS and of the whole, within a span."""
+    watts = schedule.energy["modules"][module]
+    idle, lost = _milli(np.array([watts["idle_w"], watts["typical_w"]])).tolist()
+    mask = schedule.ran & schedule.in_module(module)
+    used = int((schedule.of("run_time")[mask] * schedule.of("nodes")[mask]).sum())
+    busy = _integral(schedule.recorded(module, "nodes_busy"), span)
+    job = int(_milli(schedule.of("energy_j")[mask]).sum()) + lost * (busy - used)
+    rests = idle * (schedule.modules[module] * (span[1] - span[0]) - busy)
+    return np.array([job, rests, 0, 0, _integral(_recorded(schedule, module), span)])
+
+
+def _disagreement(millijoules: np.ndarray, metrics: dict[str, float], whose: str) -> Breach:
+    for name, value in zip((*PARTS, "system_j"), (millijoules / MILLI).tolist(), strict=True):
+        given = metrics.get(name)
+        if given is None or abs(given - value) > RELATIVE * abs(value) + 1e-6:
+            return f"{name} of {whose} is {value} by the tables, the metrics say {given}"
+    return None
+
+
+def _integral(steps: Steps, span: tuple[int, int]) -> int:
+    inside = steps[0][(steps[0] > span[0]) & (steps[0] < span[1])]
+    edges = np.concatenate(([span[0]], inside, [span[1]])).astype(np.int64)
+    return int((value_at(steps, edges[:-1]) * np.diff(edges)).sum())
+
+
+def _milli(values: np.ndarray) -> np.ndarray:
+    return np.rint(np.nan_to_num(values) * MILLI).astype(np.int64)
+
+
+def _first(wrong: np.ndarray) -> int | None:
+    return int(np.argmax(wrong)) if wrong.any() else None

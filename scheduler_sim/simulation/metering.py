@@ -1,0 +1,272 @@
+"""What a schedule draws and takes: power of every component, of every module over time, and the account."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.energy.accounting import MILLI, PARTS, STATES, TOTAL, Account, Use, account_of, milli
+from scheduler_sim.energy.alike import Alike, node_milliwatts
+from scheduler_sim.energy.budget import Budget, above
+from scheduler_sim.energy.expand import ORIGINS
+from scheduler_sim.energy.layer import SERIES, EnergyLayer, figures_of
+from scheduler_sim.energy.tariff import Series, bill
+from scheduler_sim.errors import InputError
+from scheduler_sim.metrics.statistics import rounded
+from scheduler_sim.metrics.utilization import window
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.result.columns import NEVER
+from scheduler_sim.system.system import System
+
+TIME, MODULE, BUSY = 0, 1, 2
+"""Columns of the core's timeline."""
+
+Ints = np.ndarray
+
+
+class Tariffs(NamedTuple):
+    """Price (per kWh) and carbon intensity (g per kWh) on the clock of the trace; None without."""
+
+    price: Series | None
+    carbon: Series | None
+
+    @classmethod
+    def of(cls, layer: EnergyLayer, unix_start: int | None, first: int) -> Tariffs:
+        """Return the tariffs. Raises InputError for one that begins after the ``first`` submission, s."""
+        made = cls(*(layer.series(name, unix_start) for name in SERIES))
+        for series in made:
+            if series is not None:
+                series.covers(first, first)
+        return made
+
+
+class Meter:
+    """Counts the energy of one simulation, once it is over.
+
+    Raises InputError for a module without a power profile, and for tariffs that begin too late.
+    """
+
+    def __init__(self, layer: EnergyLayer, system: System, unix_start: int | None, first: int) -> None:
+        for module in system.modules:
+            layer.profiles[module.name]
+        self._layer, self._system = layer, system
+        self._tariffs = Tariffs.of(layer, unix_start, first)
+
+    def read(
+        self,
+        components: pd.DataFrame,
+        khz: Ints | None,
+        placements: Placements,
+        table: pd.DataFrame,
+        written: Ints,
+        *,
+        requeued: bool,
+        budget: Budget | None = None,
+    ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
+        """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
+
+        ``khz`` is the P-state of each component, -1 or None: not chosen; ``table`` is the workload
+        that ``placements`` are of, ``written`` the core's timeline, ``budget`` the power cap it was to obey.
+        """
+        rows = np.sort(placements.rows)
+        app, hint = (_text(table, name, rows) for name in ("app", "hint"))
+        alike = Alike.of(app, hint, table["reference_power_w"].to_numpy()[rows])
+        made = drawn(self._layer, self._system, components, alike, khz)
+        with_energy(components, made)
+        account = accounted(
+            self._layer, self._system, components, made.milliwatts, written, requeued=requeued
+        )
+        return (
+            *with_power(written, account, self._system),
+            document(account, self._layer, self._tariffs, budget),
+            described(self._layer, self._system, made.origins, budget),
+        )
+
+
+def _text(table: pd.DataFrame, name: str, rows: Ints) -> pd.Categorical:
+    texts: Any = table[name].array
+    return pd.Categorical.from_codes(np.asarray(texts.codes)[rows], texts.categories)
+
+
+class Drawn(NamedTuple):
+    """What n components draw.
+
+    Attributes
+    ----------
+    khz : int64[n], P-state; milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
+    origins : how many of those that ran have their power from where.
+    """
+
+    khz: Ints
+    milliwatts: Ints
+    origins: dict[str, int]
+
+
+def drawn(
+    layer: EnergyLayer, system: System, components: pd.DataFrame, alike: Alike, khz: Ints | None
+) -> Drawn:
+    """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module)."""
+    ran = components["start_time"].to_numpy() != NEVER
+    module = np.asarray(components["module"].array.codes)
+    states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
+    origins: Counter[int] = Counter()
+    for number, one in enumerate(system.modules):
+        own = slice(None) if len(system.modules) == 1 else np.flatnonzero(module == number)
+        if not len(power[own]):
+            continue
+        reference = layer.profiles[one.name].reference_khz
+        mine = np.array([reference]) if khz is None else np.where(khz[own] < 0, reference, khz[own])
+        used = np.unique(mine)
+        made = alike.on(layer, one.name, used)
+        table, kind = node_milliwatts(made, one.name), alike.kind[own]
+        states[own] = mine
+        power[own] *= table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
+        counts = np.bincount(kind[ran[own]], minlength=len(made.origin))
+        for origin, count in zip(made.origin.tolist(), counts.tolist(), strict=True):
+            origins[origin] += count
+    named = {name: origins[code] for code, name in enumerate(ORIGINS) if origins[code]}
+    return Drawn(states, power, named)
+
+
+def with_energy(components: pd.DataFrame, made: Drawn) -> None:
+    """Fill in the columns that the energy layer knows."""
+    ran = components["start_time"].to_numpy() != NEVER
+    joules = made.milliwatts * components["run_time"].to_numpy() / MILLI
+    components["frequency_khz"] = made.khz
+    components["power_w"] = np.where(ran, made.milliwatts / MILLI, np.nan)
+    components["energy_j"] = np.where(ran, joules, np.nan)
+
+
+def accounted(
+    layer: EnergyLayer,
+    system: System,
+    components: pd.DataFrame,
+    milliwatts: Ints,
+    written: Ints,
+    *,
+    requeued: bool,
+) -> Account:
+    """Account for a schedule from its first submission to its last end; of nobody's if none ran.
+
+    ``written`` is the core's timeline. Nodes out of service draw what an idle one does. Where components were
+    ``requeued``, nodes are busy with runs that the tables do not have: those draw what is typical.
+    """
+    ran = components["start_time"].to_numpy() != NEVER
+    span = window(components)
+    first = int(written[0, TIME]) if len(written) else 0
+    start, end = span if span is not None else (first, first)
+    module = np.asarray(components["module"].array.codes)
+    begin, finish, nodes = (components[name].to_numpy() for name in ("start_time", "end_time", "nodes"))
+    uses = []
+    for number, one in enumerate(system.modules):
+        profile = layer.profiles[one.name]
+        rows = written[written[:, MODULE] == number] if len(system.modules) > 1 else written
+        own = ran & (module == number)
+        mine = slice(None) if own.all() else own
+        time, busy = rows[:, TIME], rows[:, BUSY]
+        if not len(time) or time[0] > min(start, first):
+            time, busy = np.append(min(start, first), time), np.append(0, busy)
+        none = np.broadcast_to(np.int64(0), time.shape)
+        states = dict.fromkeys(STATES, none) | {"nodes_idle": one.nodes - busy}
+        uses.append(
+            Use(
+                module=one.name,
+                watts=milli(np.array(profile.watts), f"power profile of {one.name}"),
+                time=np.ascontiguousarray(time),
+                busy=np.ascontiguousarray(busy),
+                states=list(states.values()),
+                start=begin[mine],
+                end=finish[mine],
+                nodes=nodes[mine] if requeued else None,
+                milliwatts=milliwatts[mine],
+                lost_mw=int(milli(np.array([profile.typical_w]), one.name)[0]) if requeued else None,
+            )
+        )
+    return account_of(uses, start, end)
+
+
+def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, Ints]:
+    """Return the core's timeline and the power at each row, mW; new rows where nothing else changes."""
+    alone = len(system.modules) == 1
+    milliwatts = np.empty(len(written), dtype=np.int64)
+    new, new_milliwatts = [written[:0]], [milliwatts[:0]]
+    nothing = np.zeros((1, written.shape[1]), dtype=np.int64)
+    for number, one in enumerate(system.modules):
+        own = slice(None) if alone else np.flatnonzero(written[:, MODULE] == number)
+        rows = written[own]
+        steps = account.milliwatts[one.name]
+        recorded = np.ones(len(steps.time), dtype=bool)
+        recorded[steps.new] = False
+        first_is_ours = len(steps.time) - len(steps.new) > len(rows)  # nothing had happened there at first
+        recorded[0] = not first_is_ours
+        more = np.flatnonzero(~recorded)
+        if len(more):
+            before = more - np.arange(len(more))
+            held = np.concatenate((nothing, rows))[before]
+            held[:, TIME], held[:, MODULE] = steps.time[more], number
+            differs = (more == 0) | (steps.power[more] != steps.power[more - 1])
+            new.append(held[differs])
+            new_milliwatts.append(steps.power[more[differs]])
+            milliwatts[own] = steps.power[recorded]
+        else:
+            milliwatts[own] = steps.power
+    added, power = np.concatenate(new), np.concatenate(new_milliwatts)
+    if not len(added):
+        return written, milliwatts
+    order = np.argsort(added[:, TIME], kind="stable")
+    at = np.searchsorted(written[:, TIME], added[order, TIME], side="right")
+    return np.insert(written, at, added[order], axis=0), np.insert(milliwatts, at, power[order])
+
+
+def document(
+    account: Account, layer: EnergyLayer, tariffs: Tariffs, budget: Budget | None = None
+) -> dict[str, Any]:
+    """Return what ``energy`` of the metrics has with an energy layer, of the system and by module."""
+
+    def of(name: str) -> dict[str, Any]:
+        row = account.energy[account.energy["module"] == name].iloc[0]
+        try:
+            amount = bill(account, module=name, pue=layer.pue, price=tariffs.price, carbon=tariffs.carbon)
+        except InputError as error:
+            raise InputError(f"energy: {error}") from None
+        values = {
+            **{part: row[part] for part in (*PARTS, "system_j")},
+            "mean_power_w": row["mean_w"],
+            "max_power_w": row["peak_w"],
+            "facility_j": amount.facility_j,
+            "cost": amount.cost,
+            "carbon_g": amount.carbon_g,
+        }
+        return {key: None if value is None else rounded(float(value)) for key, value in values.items()}
+
+    names = [name for name in account.milliwatts if name != TOTAL]
+    found = {**of(TOTAL), "pue": layer.pue, "modules": {name: of(name) for name in names}}
+    if budget is not None:
+        seconds, joules = above(account, budget)
+        found |= {"above_cap_s": seconds, "above_cap_j": rounded(joules)}
+    return found
+
+
+def described(
+    layer: EnergyLayer, system: System, origins: dict[str, int], budget: Budget | None = None
+) -> dict[str, Any]:
+    """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
+    names = [module.name for module in system.modules]
+    figures = figures_of(layer.profiles, names)
+    modules = {
+        name: {"idle_w": profile.idle_w, "typical_w": profile.typical_w}
+        for name in names
+        for profile in (layer.profiles[name],)
+    }
+    cap = {} if budget is None else {"time": budget.time.tolist(), "power_w": budget.watts.tolist()}
+    return {
+        **({"cap": cap} if cap else {}),
+        "profile": layer.profiles.name,
+        "modules": modules,
+        "power_from": origins,
+        "quality": figures["quality"].value_counts().sort_index().to_dict(),
+        "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),
+    }
