@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
-from scheduler_sim.energy.layer_keys import ChoiceKeys, EnergyKeys
+from scheduler_sim.energy.layer_keys import ChoiceKeys, EnergyKeys, IdleOffKeys
 from scheduler_sim.energy.points import MODULE, Points
 from scheduler_sim.energy.profile import PowerProfile, PowerProfiles
 from scheduler_sim.energy.tariff import Series, rows_of_csv
@@ -31,6 +31,7 @@ class EnergyLayer:
     pue : power of the facility / power of its nodes.
     tariffs : ``price`` (per kWh) and ``carbon`` (g of CO2 per kWh), where there are such.
     choice : how P-states and modules are chosen; None: the reference clock everywhere.
+    idle_off : when idle nodes are switched off; None: never.
     """
 
     profiles: PowerProfiles
@@ -38,6 +39,7 @@ class EnergyLayer:
     pue: float
     tariffs: Mapping[str, Any]
     choice: ChoiceKeys | None
+    idle_off: IdleOffKeys | None = None
 
     @classmethod
     def of(cls, keys: EnergyKeys) -> EnergyLayer:
@@ -45,7 +47,7 @@ class EnergyLayer:
         profiles = PowerProfiles.within(YamlFile(Path("energy.power"), keys.power, {}))
         points = None if keys.signatures is None else Points.of(keys.signatures, name="energy.signatures")
         tariffs = {name: getattr(keys, name) for name in SERIES if getattr(keys, name) is not None}
-        return cls(profiles, points, keys.pue, tariffs, keys.choice)
+        return cls(profiles, points, keys.pue, tariffs, keys.choice, keys.idle_off)
 
     def signatures_of(self, profile: PowerProfile) -> Points | None:
         """Return the signatures of applications on a module, None where there are none."""

@@ -35,12 +35,14 @@ from scheduler_sim.engine.state import (
     SEEN,
     STATUS,
     STEPS,
+    SWITCHING,
     TIMELINE_FULL,
     TOLD,
     UNTIED,
     UNTIL,
     Core,
 )
+from scheduler_sim.engine.switching import switch_over
 
 
 @part
@@ -109,6 +111,8 @@ def open_step(core: Core, until: int, budget: int) -> bool:
 @part
 def take_events(core: Core) -> None:
     """What happens at this instant, in the order of rule 1; or one event of it, in that dialect."""
+    if core.rules[SWITCHING]:
+        switch_over(core)
     if core.rules[ONE_EVENT]:
         _one_event(core)
     else:

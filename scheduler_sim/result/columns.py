@@ -74,6 +74,7 @@ COMPONENTS = (
 )
 """``components``: one row a component, in the order of the trace file."""
 
+
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
@@ -85,6 +86,18 @@ TIMELINE = (
     Column("power_w", "float64", "W", "power of all nodes, idle ones too; NaN without an energy model"),
 )
 """``timeline``: one row per module (and ``total``) and instant at which a value changes."""
+
+SWITCHED = (
+    Column("nodes_off", "int64", "nodes", "nodes switched off, where idle nodes are"),
+    Column("nodes_booting", "int64", "nodes", "nodes on their way from off to idle, likewise"),
+    Column("nodes_stopping", "int64", "nodes", "nodes on their way from idle to off, likewise"),
+)
+"""Further columns of ``timeline``, at its end, in a run that switches idle nodes off."""
+
+
+def timeline_columns(switched: bool) -> tuple[Column, ...]:
+    """Return the columns of ``timeline`` in a run; ``switched``: idle nodes are switched off in it."""
+    return TIMELINE + SWITCHED if switched else TIMELINE
 
 
 def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:

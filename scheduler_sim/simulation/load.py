@@ -17,6 +17,7 @@ from scheduler_sim.policy import order
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
+from scheduler_sim.simulation.switching import Switching, put_switching
 from scheduler_sim.simulation.units import Units, room_for_nodes, room_for_rects, write_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -39,10 +40,11 @@ def sizes_for(
     releases: int = 0,
     slurm: SlurmSizes | None = None,
     units: UnitSizes | None = None,
+    switched: bool = False,
 ) -> Sizes:
-    """Room for so many components on this system."""
+    """Room for so many components on this system; ``switched``: idle nodes are switched off."""
     nodes = [module.nodes for module in system.modules]
-    running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES + releases
+    running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES + releases + switched * (max(nodes) + 1)
     return Sizes(
         rows=max(rows, 1),
         placements=max(placements, 1),
@@ -56,10 +58,18 @@ def sizes_for(
         timeline=2 * rows + 8 * len(nodes) + 1024,
         slurm=slurm or SlurmSizes(),
         units=units or UnitSizes(),
+        batches=max(nodes) if switched else 0,
     )
 
 
-def load(workload: Workload, system: System, placements: Placements, scheme: Scheme, units: Units) -> Core:
+def load(
+    workload: Workload,
+    system: System,
+    placements: Placements,
+    scheme: Scheme,
+    units: Units,
+    switching: Switching | None = None,
+) -> Core:
     """Return a core that holds the whole workload, nothing of it submitted yet."""
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
@@ -78,12 +88,16 @@ def load(workload: Workload, system: System, placements: Placements, scheme: Sch
     words = slurm.words if slurm else 0
     booked = int(room_for_nodes(units, workload["nodes"][placements.rows], words).sum())
     room = units.sizes(max(rows, 1), room_for_rects(units, 1 + len(system.resources)), booked)
-    core = slot.blank(sizes_for(system, rows, places, len(edges), slurm=slurm, units=room))
+    core = slot.blank(
+        sizes_for(system, rows, places, len(edges), slurm=slurm, units=room, switched=switching is not None)
+    )
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
     core.clock[slot.NOW] = core.clock[slot.ORIGIN] = origin
     put_system(core, system, origin)
+    if switching is not None:
+        put_switching(core, switching, origin)
     where = write_components(core, workload, placements, scheme, origin)
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:

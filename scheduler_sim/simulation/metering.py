@@ -20,8 +20,8 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.system.system import System
 
-TIME, MODULE, BUSY = 0, 1, 2
-"""Columns of the core's timeline."""
+TIME, MODULE, BUSY, OFF = 0, 1, 2, 7
+"""Columns of the core's timeline; from OFF on those of nodes that are switched off, if any ever are."""
 
 Ints = np.ndarray
 
@@ -80,7 +80,7 @@ class Meter:
         return (
             *with_power(written, account, self._system),
             document(account, self._layer, self._tariffs),
-            described(self._layer, self._system, made.origins),
+            described(self._layer, self._system, made.origins, switched=written.shape[1] > OFF),
         )
 
 
@@ -164,11 +164,13 @@ def accounted(
         rows = written[written[:, MODULE] == number] if len(system.modules) > 1 else written
         own = ran & (module == number)
         mine = slice(None) if own.all() else own
-        time, busy = rows[:, TIME], rows[:, BUSY]
+        time, busy, switched = rows[:, TIME], rows[:, BUSY], list(rows.T[OFF:])
         if not len(time) or time[0] > min(start, first):
             time, busy = np.append(min(start, first), time), np.append(0, busy)
+            switched = [np.append(0, nodes) for nodes in switched]
         none = np.broadcast_to(np.int64(0), time.shape)
-        states = dict.fromkeys(STATES, none) | {"nodes_idle": one.nodes - busy}
+        idle = one.nodes - busy - np.sum(switched, axis=0, dtype=np.int64)
+        states = dict(zip(STATES, (idle, *(switched or [none] * 3)), strict=True))
         uses.append(
             Use(
                 module=one.name,
@@ -242,17 +244,21 @@ def document(account: Account, layer: EnergyLayer, tariffs: Tariffs) -> dict[str
     return {**of(TOTAL), "pue": layer.pue, "modules": {name: of(name) for name in names}}
 
 
-def described(layer: EnergyLayer, system: System, origins: dict[str, int]) -> dict[str, Any]:
+def described(
+    layer: EnergyLayer, system: System, origins: dict[str, int], *, switched: bool
+) -> dict[str, Any]:
     """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
     names = [module.name for module in system.modules]
     figures = figures_of(layer.profiles, names)
     modules = {
         name: {"idle_w": profile.idle_w, "typical_w": profile.typical_w}
+        | (dict(zip(("off_w", "boot_w", "shutdown_w"), profile.watts[1:], strict=True)) if switched else {})
         for name in names
         for profile in (layer.profiles[name],)
     }
     return {
         "profile": layer.profiles.name,
+        **({"switched": True} if switched else {}),
         "modules": modules,
         "power_from": origins,
         "quality": figures["quality"].value_counts().sort_index().to_dict(),

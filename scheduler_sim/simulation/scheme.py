@@ -36,6 +36,7 @@ class Scheme:
     order_function: Callable[..., Any] | None
     second_function: Callable[..., Any] | None
     united: bool
+    switched: bool
 
     def run(self, core: slot.Core, until: int, steps: int) -> None:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
@@ -57,14 +58,17 @@ class Scheme:
         rules[slot.RESERVED] = policy.delay == "reserved"
         rules[slot.EXTEND] = policy.extend_job == "grant"
         rules[slot.OVERRUN] = policy.overrun_s
+        rules[slot.SWITCHING] = self.switched
 
 
-def scheme_of(policy: Policy, *, rigid: bool, united: bool = False) -> Scheme:
+def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, switched: bool = False) -> Scheme:
     """Choose the loop.
 
-    ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan.
+    ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan;
+    ``switched``: idle nodes are switched off, which only loops that plan can do.
 
-    Raises ConfigError for a dialect that is defined on rigid components only.
+    Raises ConfigError for a dialect that is defined on rigid components only, and for one that switches no
+    nodes off.
     """
     function, second = policy.order_function(), policy.backfill_order_function()
     name, second_name = str(policy.order), str(policy.backfill_order or "fifo")
@@ -72,7 +76,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False) -> Scheme:
     second_dynamic = order.depends_on_time(second_name, second)
     return Scheme(
         policy,
-        _loop(policy, rigid and not united, united),
+        _loop(policy, rigid and not united and not switched, united or switched, switched),
         _filler(name, function, dynamic),
         _filler(second_name, second, second_dynamic),
         dynamic,
@@ -80,6 +84,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False) -> Scheme:
         function,
         second,
         united,
+        switched,
     )
 
 
@@ -103,10 +108,15 @@ def is_to_compile(scheme: Scheme) -> bool:
     return COMPILED and not is_cached(scheme.loop.__name__)
 
 
-def _loop(policy: Policy, rigid: bool, united: bool) -> Callable[..., None]:
+def _loop(policy: Policy, rigid: bool, planned: bool, switched: bool) -> Callable[..., None]:
+    if policy.backfill == "slurm" and switched:
+        raise ConfigError(
+            "policy.backfill: found 'slurm' where idle nodes are switched off; allowed here: none, easy,"
+            " conservative, first_fit"
+        )
     if policy.backfill == "slurm":
         return drive.drive_slurm
-    if policy.reservation_depth == 0 and not united:
+    if policy.reservation_depth == 0 and not planned:
         return drive.drive_greedy
     if policy.replan == "keep":
         return drive.drive_keep
@@ -115,7 +125,7 @@ def _loop(policy: Policy, rigid: bool, united: bool) -> Callable[..., None]:
     if policy.shadow != "dynamic":
         raise ConfigError(
             f"policy.shadow: found {policy.shadow!r}; this dialect of EASY is defined for components with "
-            "one placement and no shared resources; allowed here: 'dynamic'"
+            "one placement and no shared resources, on nodes that stay on; allowed here: 'dynamic'"
         )
     return drive.drive_plan
 

@@ -30,6 +30,7 @@ from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.slurm_load import MINUTE
 from scheduler_sim.simulation.snapshot import stopped
+from scheduler_sim.simulation.switching import idle_since, switching_of
 from scheduler_sim.simulation.units import Units, find_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
@@ -115,8 +116,14 @@ class Simulation(Actions):
         )
         self._meter = self._made_meter()
         self._units = self._found_units()
-        self._scheme = scheme_of(self.policy, rigid=self._placements.rigid, united=bool(self._units.crews))
-        self._core = load(self.workload, self.system, self._placements, self._scheme, self._units)
+        switching = switching_of(None if self.models is None else self.models.energy, self.system)
+        self._scheme = scheme_of(
+            self.policy,
+            rigid=self._placements.rigid,
+            united=bool(self._units.crews),
+            switched=switching is not None,
+        )
+        self._core = load(self.workload, self.system, self._placements, self._scheme, self._units, switching)
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
@@ -235,6 +242,7 @@ class Simulation(Actions):
                 f"the environment's clock is at {env.now}, after the first submission at {clock[slot.NOW]}"
             )
         clock[slot.NOW] = pool["short_since"][:] = now
+        idle_since(self._core, now)
         return env
 
     def _is_over(self) -> bool:

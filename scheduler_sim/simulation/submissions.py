@@ -82,7 +82,12 @@ class Submissions:
         single = self._placer.place(_DEFAULTS | given)
         if not single.rigid and self._rigid:
             self._scheme, self._rigid = (
-                scheme_of(self._scheme.policy, rigid=False, united=self._scheme.united),
+                scheme_of(
+                    self._scheme.policy,
+                    rigid=False,
+                    united=self._scheme.united,
+                    switched=self._scheme.switched,
+                ),
                 False,
             )
         self.noted.append((given, single, tuple(edges)))
