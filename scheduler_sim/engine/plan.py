@@ -163,7 +163,8 @@ def _plan(core: Core, row: int) -> None:
             continue
         time = earliest(core, placement, not_before(core, placement))
         _look_again(core, time)
-        if not ahead and time > now and not (_waits_for(core, row, placement) and is_called(core, module, time)):
+        called = _waits_for(core, row, placement) and is_called(core, module, time)
+        if not ahead and time > now and not called:
             continue
         if (time == now or not ahead) and not _may_pass(core, placement, time):
             continue
