@@ -132,7 +132,7 @@ def code_digest() -> str:
     """Return the sha256 of this package's sources: other code may give other results."""
     package = Path(scheduler_sim.__file__).parent
     rooms = ("applications", "config", "energy", "engine", "generation", "metrics", "placement", "policy",
-             "result", "simulation", "system", "workload")  # fmt: skip
+             "result", "scaling", "simulation", "system", "workload")  # fmt: skip
     files = [path for room in rooms for path in (package / room).rglob("*") if path.suffix in (".py", ".csv")]
     named = {path.relative_to(package).as_posix(): file_digest(path) for path in files}
     return digest(named)
