@@ -192,7 +192,7 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
     """Return the core's timeline and the power at each row, mW; new rows where nothing else changes."""
     alone = len(system.modules) == 1
     milliwatts = np.empty(len(written), dtype=np.int64)
-    new, new_milliwatts = [written[:0]], [milliwatts[:0]]
+    new, new_milliwatts, kept = [written[:0]], [milliwatts[:0]], np.ones(len(written), dtype=bool)
     nothing = np.zeros((1, written.shape[1]), dtype=np.int64)
     for number, one in enumerate(system.modules):
         own = slice(None) if alone else np.flatnonzero(written[:, MODULE] == number)
@@ -211,12 +211,17 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
             new.append(held[differs])
             new_milliwatts.append(steps.power[more[differs]])
             milliwatts[own] = steps.power[recorded]
+            at = int(np.argmax(recorded))
+            same = first_is_ours and len(rows) > 0 and not rows[0, BUSY:].any()
+            if same and steps.power[at] == steps.power[at - 1]:  # somebody came and went within an instant
+                kept[0 if alone else own[0]] = False
         else:
             milliwatts[own] = steps.power
     added, power = np.concatenate(new), np.concatenate(new_milliwatts)
     if not len(added):
         return written, milliwatts
     order = np.argsort(added[:, TIME], kind="stable")
+    written, milliwatts = written[kept], milliwatts[kept]
     at = np.searchsorted(written[:, TIME], added[order, TIME], side="right")
     return np.insert(written, at, added[order], axis=0), np.insert(milliwatts, at, power[order])
 

@@ -151,7 +151,7 @@ class Clock:
         return max(outcome.start + outcome.placement.limit, self.now + 1)
 
     def asleep(self) -> list[tuple[int, int, dict[str, int]]]:
-        """Nodes that nobody can have yet, as the plan sees them; here all are up (but see plain_switching)."""
+        """Nodes that nobody can have yet, as the plan sees them: none here (but see plain_switching)."""
         return []
 
     def free(self, pool: str) -> int:

@@ -231,9 +231,7 @@ class SwitchingClock(Clock):
             node = off.pop()
             node.state, node.until = BOOTING, ready  # the plan has it from then on, as before
         later = sorted({begin for begin, _, _ in plan.rectangles if begin > ready})
-        self.looks |= {
-            time - rule.boot for time in later if plan.available(module, time) < len(off)
-        }
+        self.looks |= {time - rule.boot for time in later if plan.available(module, time) < len(off)}
 
 
 def earliest(plan: Plan, place: Placement, length: int, after: int) -> int:

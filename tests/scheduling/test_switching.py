@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
-from tests.oracle.plain_switching import SwitchingClock, Switch
+from tests.oracle.plain_switching import Switch, SwitchingClock
 from tests.oracle.records import Rules
-from tests.scheduling.cases import Case, any_cases, policies, simple_cases
+from tests.scheduling.cases import Case, any_cases, simple_cases
 from tests.scheduling.test_properties import as_seen, as_told
 from tests.simulation.acting import steps, trace
 
@@ -46,9 +46,7 @@ def models(switches: Mapping[str, Switch], **watts: float) -> dict[str, Any]:
         }
         for name, rule in switches.items()
     }
-    return {
-        "energy": {"power": {"modules": profiles}, "idle_off": {"timeout_s": NEVER, "modules": rules}}
-    }
+    return {"energy": {"power": {"modules": profiles}, "idle_off": {"timeout_s": NEVER, "modules": rules}}}
 
 
 def switched(jobs: Workload, nodes: int, policy: Any = "easy", **rule: Any) -> Result:
