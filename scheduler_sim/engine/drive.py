@@ -17,6 +17,7 @@ from scheduler_sim.engine.instant import (
     end_due,
     move_to,
     next_instant,
+    only_nodes_left,
     open_step,
     submit_due,
     take_events,
@@ -38,6 +39,7 @@ from scheduler_sim.engine.state import (
     EARLY,
     HEAD,
     IDLE,
+    INF,
     LOST,
     NEW,
     NEWCOMERS,
@@ -254,6 +256,8 @@ def idle_but_held(core: Core, module: int) -> int:
 
 @entry
 def upcoming(core: Core) -> int:
-    """When something happens next, INF if never."""
+    """When something happens next, INF if never, or if all that happens is that nodes are switched off."""
     core = by_reference(core)
+    if core.rules[SWITCHING] and only_nodes_left(core):
+        return INF
     return next_instant(core)

@@ -283,6 +283,8 @@ class Simulation(Actions):
             return  # an earlier turn was asked for since
         now = self._now()
         if self._has_actions():
+            if self._scheme.switched:  # of what happens to nodes alone the core has not told
+                self._advance(now)
             drive.reach(self._core, now)
             self._act()
         outside = self.env.peek()

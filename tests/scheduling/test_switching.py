@@ -69,7 +69,7 @@ POLICIES = ["fcfs", "easy", "conservative", KEEP, {"backfill": "first_fit"}]
 def test_a_component_waits_for_the_boot_of_its_node(policy: Any) -> None:
     result = switched(trace((0, 1, 10), (500, 1, 10)), 1, policy)
     assert starts(result) == [0, 550]
-    assert steps(result, "nodes_off") == [(0, 0), (110, 1), (500, 0), (660, 1)]
+    assert steps(result, "nodes_off") == [(0, 0), (110, 1), (500, 0)]
     assert steps(result, "nodes_booting") == [(0, 0), (500, 1), (550, 0)]
     assert result.components["wait_resources"].tolist() == [0, 50]
 
@@ -85,9 +85,9 @@ def test_who_comes_before_the_timeout_finds_the_node_up(policy: Any) -> None:
 def test_a_shutdown_goes_to_its_end_before_the_boot(policy: Any) -> None:
     result = switched(trace((0, 1, 10), (115, 1, 10)), 1, policy, stop=20)
     assert starts(result) == [0, 180]  # stops 110 to 130, boots 130 to 180
-    assert steps(result, "nodes_stopping") == [(0, 0), (110, 1), (130, 0), (290, 1), (310, 0)]
+    assert steps(result, "nodes_stopping") == [(0, 0), (110, 1), (130, 0)]
     assert steps(result, "nodes_booting") == [(0, 0), (130, 1), (180, 0)]
-    assert steps(result, "nodes_off") == [(0, 0), (310, 1)]
+    assert steps(result, "nodes_off") == [(0, 0)]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -183,3 +183,91 @@ def test_equal_to_the_plain_reference_with_one_placement(case: SwitchedCase) -> 
 @given(switched_cases(any_cases()))
 def test_equal_to_the_plain_reference_with_placements_and_resources(case: SwitchedCase) -> None:
     compare(case)
+
+
+@settings(max_examples=100)
+@given(switched_cases(any_cases(st.just({"backfill": "conservative", "replan": "keep"}))))
+def test_kept_promises_are_kept_through_shutdowns_and_boots(case: SwitchedCase) -> None:
+    clock = case.referenced()
+    first: dict[int, int] = {}
+    for _, row, start, _ in clock.promised:
+        first.setdefault(row, start)
+    found = starts(case.simulated())
+    overran = any(job.limit > 0 and job.run > job.limit for job in case.case.jobs) and clock.rules.overrun_s
+    assert overran or all(found[row] <= start for row, start in first.items())
+    compare(case)
+
+
+# -------------------------------------------------------------------- where nothing changes
+@settings(max_examples=150)
+@given(any_cases())
+def test_a_timeout_that_never_comes_changes_no_schedule(case: Case) -> None:
+    case = Case(case.machine, case.jobs, case.policy | {"shadow": "dynamic"})
+    never = models({name: Switch(timeout=10**12, boot=5) for name in case.machine.modules})
+    found = simulate(case.machine.system(), case.workload(), Policy(**case.policy), models=never)
+    expected = case.simulated()
+    energy = ["power_w", "energy_j", "frequency_khz"]
+    assert found.components.drop(columns=energy).equals(expected.components.drop(columns=energy))
+    assert found.timeline[["nodes_off", "nodes_booting", "nodes_stopping"]].to_numpy().sum() == 0
+    assert found.metrics["wait_time"] == expected.metrics["wait_time"]
+
+
+def test_modules_whose_nodes_all_stay_on_have_the_columns_of_ever() -> None:
+    off = models({"cluster": Switch()})
+    jobs = trace((0, 1, 10), (500, 1, 10))
+    result = simulate(System.homogeneous(1), jobs, models=off)
+    assert starts(result) == [0, 500]
+    assert "nodes_off" not in result.timeline
+
+
+# -------------------------------------------------------------------- what plans see, by hand
+def test_backfill_goes_round_those_for_whom_nodes_boot() -> None:
+    """One of three nodes runs, one is kept awake, one is off when B asks for two: it is planned 350."""
+    jobs = trace((0, 1, 1000), (300, 2, 100), (310, 1, 40), (310, 1, 41))
+    assert starts(switched(jobs, 3, "easy", awake=1)) == [0, 350, 310, 450]
+    assert starts(switched(jobs, 3, "conservative", awake=1)) == [0, 350, 310, 450]
+    assert starts(switched(jobs, 3, KEEP, awake=1)) == [0, 350, 310, 450]
+    assert starts(switched(jobs, 3, {"backfill": "first_fit"}, awake=1)) == [0, 350, 310, 450]
+
+
+def test_fcfs_lets_nobody_start_before_those_for_whom_nodes_boot() -> None:
+    jobs = trace((0, 1, 1000), (300, 2, 100), (310, 1, 40))
+    assert starts(switched(jobs, 3, "fcfs", awake=1)) == [0, 350, 450]
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", KEEP])
+def test_nodes_boot_in_time_for_a_reservation(policy: Any) -> None:
+    """The other node is off from 100 on; both are wanted from 1000 on, when the first is planned to end."""
+    result = switched(trace((0, 1, 1000), (200, 2, 10)), 2, policy)
+    assert starts(result) == [0, 1000]
+    assert steps(result, "nodes_booting")[:3] == [(0, 0), (950, 1), (1000, 0)]
+    early = switched(trace((0, 1, 500, 1000), (200, 2, 10)), 2, policy)
+    assert starts(early) == [0, 550]
+
+
+def test_fcfs_plans_nothing_so_that_the_boot_comes_last() -> None:
+    assert starts(switched(trace((0, 1, 1000), (200, 2, 10)), 2, "fcfs")) == [0, 1050]
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", KEEP])
+def test_a_node_that_is_needed_soon_stays_on(policy: Any) -> None:
+    """At 100 the idle node has a reservation at 160, sooner than it could be off and up again."""
+    result = switched(trace((0, 1, 160), (50, 2, 10)), 2, policy, stop=11)
+    assert starts(result) == [0, 160]
+    assert steps(result, "nodes_stopping") == [(0, 0)]
+    result = switched(trace((0, 1, 161), (50, 2, 10)), 2, policy, stop=11)  # just long enough
+    assert starts(result) == [0, 161]
+    assert steps(result, "nodes_stopping")[:3] == [(0, 0), (100, 1), (111, 0)]
+    assert steps(result, "nodes_booting")[:3] == [(0, 0), (111, 1), (161, 0)]
+
+
+def test_the_sooner_of_two_modules_counts_its_boot() -> None:
+    """CM is taken until 100, ESB off: a boot of 50 s is sooner, one of 80 s is not."""
+    system = System.from_dict({"modules": [{"name": "CM", "nodes": 1}, {"name": "ESB", "nodes": 1}]})
+    jobs = trace((0, 1, 100), (30, 1, 10), partition=["CM", "CM,ESB"])
+    for boot, start, module in ((50, 80, "ESB"), (80, 100, "CM")):
+        rules = {"CM": Switch(), "ESB": Switch(timeout=20, boot=boot)}
+        result = simulate(system, jobs, "easy", models=models(rules))
+        result.check()
+        assert starts(result) == [0, start]
+        assert result.components["module"].tolist() == ["CM", module]
