@@ -105,14 +105,23 @@ class Models:
 
     @property
     def chooses_clocks(self) -> bool:
-        """Whether P-states, or modules, are chosen by energy."""
-        return self.keys.energy is not None and self.keys.energy.choice is not None
+        """Whether P-states, or modules, are chosen by energy, or under a power cap."""
+        keys = self.keys.energy
+        return keys is not None and (
+            keys.choice is not None or (keys.cap is not None and keys.cap.pstates > 1)
+        )
 
-    def without_choice(self) -> Models:
-        """Return these models at the reference clock everywhere."""
+    @property
+    def limited_by_energy(self) -> bool:
+        """Whether there are other placements than without energy: at other clocks, or that ask for power."""
+        keys = self.keys.energy
+        return keys is not None and (keys.choice is not None or keys.cap is not None)
+
+    def without_limits(self) -> Models:
+        """Return these models at the reference clock everywhere, and without a power cap."""
         if self.keys.energy is None:
             return self
-        energy = self.keys.energy.model_copy(update={"choice": None})
+        energy = self.keys.energy.model_copy(update={"choice": None, "cap": None})
         return replace(self, keys=self.keys.model_copy(update={"energy": energy}))
 
     @property

@@ -27,6 +27,7 @@ REJECTED = {
     "cores": "that ask for more cores than a node has",
     "features": "that ask for features their module does not have",
     "resources": "that ask for more of a shared resource than there is",
+    "power_cap": "that draw more than the power cap ever allows beside idle nodes",
 }
 """What the counts of ``rejected_because`` mean, after a number of components."""
 

@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
-from scheduler_sim.energy.layer_keys import ChoiceKeys, EnergyKeys, IdleOffKeys
+from scheduler_sim.energy.layer_keys import CapKeys, ChoiceKeys, EnergyKeys, IdleOffKeys, ShiftKeys
 from scheduler_sim.energy.points import MODULE, Points
 from scheduler_sim.energy.profile import PowerProfile, PowerProfiles
 from scheduler_sim.energy.tariff import Series, rows_of_csv
+from scheduler_sim.errors import ConfigError
 
 SERIES = ("price", "carbon")
 
@@ -31,6 +32,7 @@ class EnergyLayer:
     pue : power of the facility / power of its nodes.
     tariffs : ``price`` (per kWh) and ``carbon`` (g of CO2 per kWh), where there are such.
     choice : how P-states and modules are chosen; None: the reference clock everywhere.
+    cap : on the power of all nodes; shift : of begin times; None: there is none.
     idle_off : when idle nodes are switched off; None: never.
     """
 
@@ -39,15 +41,31 @@ class EnergyLayer:
     pue: float
     tariffs: Mapping[str, Any]
     choice: ChoiceKeys | None
+    cap: CapKeys | None = None
+    shift: ShiftKeys | None = None
     idle_off: IdleOffKeys | None = None
 
     @classmethod
     def of(cls, keys: EnergyKeys) -> EnergyLayer:
-        """Return the layer of keys that name no file, as :func:`without_files` returns them."""
+        """Return the layer of keys that name no file, as :func:`without_files` returns them.
+
+        Raises ConfigError for begin times that are to follow a series which is not given, and for nodes
+        that are switched off under a power cap.
+        """
         profiles = PowerProfiles.within(YamlFile(Path("energy.power"), keys.power, {}))
         points = None if keys.signatures is None else Points.of(keys.signatures, name="energy.signatures")
         tariffs = {name: getattr(keys, name) for name in SERIES if getattr(keys, name) is not None}
-        return cls(profiles, points, keys.pue, tariffs, keys.choice, keys.idle_off)
+        if keys.shift is not None and keys.shift.by not in tariffs:
+            by = keys.shift.by
+            raise ConfigError(
+                f"energy.shift.by: found {by!r}, and no energy.{by}; allowed: one that is given"
+            )
+        if keys.cap is not None and keys.idle_off is not None:
+            raise ConfigError(
+                "energy.idle_off: found beside energy.cap, which counts idle power for every node; allowed:"
+                " one of the two"
+            )
+        return cls(profiles, points, keys.pue, tariffs, keys.choice, keys.cap, keys.shift, keys.idle_off)
 
     def signatures_of(self, profile: PowerProfile) -> Points | None:
         """Return the signatures of applications on a module, None where there are none."""
@@ -62,13 +80,14 @@ class EnergyLayer:
         None without. Raises TraceError for a series that is none, and for dates where that is not known.
         """
         given = self.tariffs.get(name)
-        if given is None:
-            return None
-        if isinstance(given, int | float):
-            return Series.constant(given, name)
-        return Series.of(
-            given["time"], given["value"], name=str(given.get("name", name)), unix_start=unix_start
-        )
+        return None if given is None else series_of(given, name, unix_start)
+
+
+def series_of(given: Any, name: str, unix_start: int | None) -> Series:
+    """Return what stands in the keys as a series: a number, or times and values. Raises TraceError."""
+    if isinstance(given, int | float):
+        return Series.constant(given, name)
+    return Series.of(given["time"], given["value"], name=str(given.get("name", name)), unix_start=unix_start)
 
 
 def without_files(keys: EnergyKeys, file: YamlFile) -> tuple[EnergyKeys, Files]:
@@ -101,6 +120,9 @@ def without_files(keys: EnergyKeys, file: YamlFile) -> tuple[EnergyKeys, Files]:
         if isinstance(path := getattr(keys, name), str):
             files.append((name, folder / path))
             given[name] = rows_of_csv(folder / path)
+    if keys.cap is not None and isinstance(path := keys.cap.power_w, str):
+        files.append(("power cap", folder / path))
+        given["cap"] = keys.cap.model_copy(update={"power_w": rows_of_csv(folder / path)})
     return keys.model_copy(update=given), tuple(files)
 
 

@@ -7,11 +7,22 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Amount, Check, Count, Duration, Name, choice, real
+from scheduler_sim.config.value import (
+    Amount,
+    Check,
+    Count,
+    Duration,
+    Name,
+    PositiveCount,
+    Seconds,
+    choice,
+    real,
+)
 from scheduler_sim.energy.choice import OBJECTIVES
 from scheduler_sim.energy.keys import FileOrKeys
 
 FREQUENCY, MODULE, BOTH = "frequency", "module", "both"
+PRICE, CARBON = "price", "carbon"
 
 
 def _tariff(written: Any) -> Any:
@@ -45,6 +56,34 @@ class ChoiceKeys(Keys):
         description="frequency: the P-state on each module of its list; module: one of its list, at the"
         " reference clock; both: one of its list, and the P-state",
     )
+
+
+class CapKeys(Keys):
+    """The most that all nodes may draw together, obeyed by starting later and, if wished, at lower clocks."""
+
+    power_w: Tariff = Field(
+        description="W of all nodes, idle ones included: a number, or a CSV file of time and value; the last"
+        " value holds for ever, and changes to come are planned for"
+    )
+    pstates: PositiveCount = Field(
+        default=1,
+        description="in how many P-states the scheduler may start a component: its own and lower ones, evenly"
+        " chosen down to the lowest; 1: it can only wait",
+    )
+    slowdown: Amount | None = Field(
+        default=None,
+        description="how much longer a component may run in a lower one than at the reference clock, as a"
+        " share; by default as long as it takes; a bound of choice holds, too",
+    )
+
+
+class ShiftKeys(Keys):
+    """A later begin, chosen at submission: when the hours are cheapest or cleanest."""
+
+    by: Annotated[str, choice(PRICE, CARBON)] = Field(
+        description="the series whose mean over the time limit is made as small as possible"
+    )
+    bound_s: Seconds = Field(description="how long after its submission a component may begin, at most, s")
 
 
 class TimeoutKeys(Keys):
@@ -81,4 +120,10 @@ class EnergyKeys(Keys):
     )
     choice: ChoiceKeys | None = Field(
         default=None, description="P-states and modules by energy; by default the reference clock everywhere"
+    )
+    cap: CapKeys | None = Field(
+        default=None, description="a power cap of the system; by default there is none"
+    )
+    shift: ShiftKeys | None = Field(
+        default=None, description="begin times in cheap or clean hours; by default as soon as possible"
     )

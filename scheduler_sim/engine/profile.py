@@ -26,7 +26,7 @@ def build_profiles(core: Core, on_time: bool) -> None:
         size, leaving = 1, core.pool[pool].draining
         for i in range(core.pool[pool].release_head, core.pool[pool].release_tail):
             nodes = core.release[pool, i].nodes
-            gone = min(leaving, nodes)
+            gone = min(leaving, max(nodes, 0))  # a capacity that will fall is a negative return
             leaving -= gone
             time = core.release[pool, i].time
             if time <= now and on_time and ends_now(core, core.release[pool, i].row):

@@ -351,6 +351,7 @@ class Sizes(NamedTuple):
     releases: int  # components running at once, and announced returns of nodes
     profile: int
     timeline: int
+    begins: int = 0  # components that are held until a known instant
     slurm: SlurmSizes = SlurmSizes()
     units: UnitSizes = UnitSizes()
     batches: int = 0  # nodes of the widest module, where nodes are switched off
@@ -377,7 +378,16 @@ def blank(sizes: Sizes) -> Core:
         lists=np.empty((LISTS, sizes.rows + 1), dtype=np.int64),
         columns=np.zeros((sizes.columns, sizes.rows)),
         keys=np.empty(sizes.rows + 1),
-        heap=room(END, sizes.releases + 1 + 2 * sizes.edges + 2 * slurm.rows + units.members + units.calls),
+        heap=room(
+            END,
+            sizes.releases
+            + 1
+            + 2 * sizes.edges
+            + 2 * slurm.rows
+            + units.members
+            + units.calls
+            + sizes.begins,
+        ),
         pool=table(POOL, pools),
         release=room(RELEASE, pools, sizes.releases),
         profile=room(STEP, pools, sizes.profile),

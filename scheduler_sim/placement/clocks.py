@@ -1,4 +1,8 @@
-"""P-states, and the module, of each component, chosen by energy before anything is scheduled."""
+"""P-states, and the module, of each component, chosen by energy before anything is scheduled.
+
+Under a power cap a placement also asks for power, of which there is as much as the cap allows above what idle
+nodes draw; and there may be one for each of several P-states, among which the scheduler chooses.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import scaled
 from scheduler_sim.energy.alike import Alike, node_milliwatts
+from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
 from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
-from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, ChoiceKeys
+from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
 from scheduler_sim.energy.pstates import Array, Ints
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -22,14 +28,23 @@ if TYPE_CHECKING:
 
 OPTIONS_AT_ONCE = 1 << 20
 
+POWER_CAP = "power_cap"
+"""Why a component is rejected that no cap would ever let run."""
+
 
 class Clocked(NamedTuple):
-    """The placements that are left, in order: numbers, run times (s), limits (s) and P-states (kHz)."""
+    """The placements that are left, in order.
+
+    Attributes
+    ----------
+    place : number among those there were; run, limit : s; khz : P-state; milliwatts : of a node.
+    """
 
     place: Ints
     run: Ints
     limit: Ints
     khz: Ints
+    milliwatts: Ints
 
 
 class _States(NamedTuple):
@@ -64,34 +79,58 @@ class _States(NamedTuple):
         )
 
 
-def clocked(placements: Placements, workload: Workload, system: System, layer: EnergyLayer) -> Clocked:
+def with_energy(
+    placements: Placements, workload: Workload, system: System, layer: EnergyLayer, *, only_first: bool
+) -> tuple[Placements, Ints]:
+    """Return the placements that a choice by energy and a power cap leave, and which of the former each is.
+
+    ``only_first``: no second placement is wanted, so that lower P-states are none.
+
+    Raises InputError for a component without any option.
+    """
+    made = clocked(placements, workload, system, layer, several=_several(layer, only_first))
+    left = with_clocks(placements, made)
+    if layer.cap is None:
+        return left, made.place
+    return _within_cap(left, made, system, layer)
+
+
+def clocked(
+    placements: Placements, workload: Workload, system: System, layer: EnergyLayer, *, several: int = 1
+) -> Clocked:
     """Choose among the placements of each component and the P-states of their modules.
 
     Run times and limits follow the clock, rounded up to whole seconds, before anything is chosen; so a bound
     on the slowdown holds for the seconds that are simulated. Where there is one, a limit is at most
     (1 + slowdown) × that of the reference. A P-state that takes a limit beyond the MaxTime of its partition
-    is not possible.
+    is not possible. ``several``: in how many P-states each placement that is chosen may run, lower ones
+    of less power after the chosen one.
 
     Raises InputError for a component without any option.
     """
-    keys = layer.choice
-    assert keys is not None
     app, hint, stated = (
         _column(workload, name, placements.rows) for name in ("app", "hint", "reference_power_w")
     )
     alike = Alike.of(app, hint, stated)
-    states = _States.of(layer, system, alike, reference_only=keys.of == MODULE)
+    of_reference = layer.choice is None or layer.choice.of == MODULE
+    states = _States.of(layer, system, alike, reference_only=of_reference and several == 1)
     most = np.array([-1 if p.max_time_s is None else p.max_time_s for p in system.partitions], dtype=np.int64)
+    reference = np.array([layer.profiles[module.name].reference_khz for module in system.modules])
     counts = states.each[placements.module]
     before = np.concatenate(([0], np.cumsum(counts)))[placements.first]
     parts, start, n = [], 0, len(placements.rows)
     while start < n:
         stop = max(int(np.searchsorted(before, before[start] + OPTIONS_AT_ONCE, side="right")) - 1, start + 1)
-        parts.append(_chosen(placements, alike, states, most, keys, start, min(stop, n)))
+        options = _Options.of(placements, alike, states, most, layer.choice, start, min(stop, n))
+        at_reference = options.khz == reference[placements.module[options.place]]
+        best = _best(options, at_reference if of_reference else None, layer.choice)
+        if several > 1 and layer.cap is not None:
+            best = _with_lower(options, best, layer.cap, layer.choice, several)
+        parts.append(Clocked(*(getattr(options, name)[best] for name in Clocked._fields)))
         start = stop
     if not parts:
         nothing = np.empty(0, dtype=np.int64)
-        return Clocked(nothing, nothing, nothing, nothing)
+        return Clocked(nothing, nothing, nothing, nothing, nothing)
     return Clocked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
@@ -114,38 +153,137 @@ def with_clocks(placements: Placements, made: Clocked) -> Placements:
     )
 
 
-def _chosen(
-    of: Placements, alike: Alike, states: _States, most: Ints, keys: ChoiceKeys, start: int, stop: int
-) -> Clocked:
-    """Choose for components ``start`` to ``stop``."""
-    places = np.arange(of.first[start], of.first[stop])
-    components = np.repeat(np.arange(start, stop), np.diff(of.first[start : stop + 1]))
-    times = states.each[of.module[places]]
-    place, owner = np.repeat(places, times), np.repeat(components, times)
-    step = np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times)
-    module = of.module[place]
-    state = states.first[module] + alike.kind[owner] * states.each[module] + step
-    group, reference = (place, place) if keys.of == FREQUENCY else (owner, of.first[owner])
+def _several(layer: EnergyLayer, only_first: bool) -> int:
+    return 1 if layer.cap is None or only_first else layer.cap.pstates
 
-    factor, milliwatts = states.factor[state], states.milliwatts[state]
-    known = (milliwatts >= 0) & np.isfinite(factor)
-    factor = np.where(known, factor, 1.0)
-    run, limit = scaled(of.run[place], factor), np.maximum(scaled(of.limit[place], factor), 1)
-    if keys.slowdown is not None:
-        longest = np.floor((1.0 + keys.slowdown) * of.limit[reference]).astype(np.int64)
-        limit = np.minimum(limit, np.maximum(longest, 1))
-    top = most[of.partition[place]]
-    known &= (top < 0) | (limit <= np.maximum(top, of.limit[place]))
-    joules = np.where(known, milliwatts / 1000 * of.nodes[place] * run, np.nan)
-    best = choose(
-        group,
-        run.astype(np.float64),
+
+def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLayer) -> tuple[Placements, Ints]:
+    """Let placements ask for their power above idle (mW), and leave out those beyond the highest cap."""
+    nodes = {module.name: module.nodes for module in system.modules}
+    idle = np.array([idle_milliwatts(layer, {name: 1}) for name in nodes], dtype=np.int64)
+    most = highest_milliwatts(layer, nodes)
+    asked = np.maximum(
+        (made.milliwatts - idle[of.module]) * of.nodes, 1
+    )  # what asks for nothing fits nowhere
+    left = asked <= most
+    owner = np.repeat(np.arange(len(of.rows)), np.diff(of.first))
+    counts = np.bincount(owner[left], minlength=len(of.rows))
+    lost = int(np.count_nonzero((counts == 0) & (np.diff(of.first) > 0)))
+    names = ("module", "partition", "nodes", "limit", "run", "cost")
+    kept = replace(
+        of,
+        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        demand=np.column_stack((of.demand, asked))[left],
+        khz=None if of.khz is None else of.khz[left],
+        rejected={**of.rejected, **({POWER_CAP: lost} if lost else {})},
+        **{name: getattr(of, name)[left] for name in names},
+    )
+    return kept, made.place[left]
+
+
+class _Options(NamedTuple):
+    """Placements of some components in all P-states; those of one side by side, clocks rising.
+
+    Attributes
+    ----------
+    place : number of the placement; group : of what one option is chosen.
+    run, limit : s; khz; milliwatts : of a node; joules : of all, NaN: not possible.
+    reference_s, own_s : run time at the reference clock for the bounds of choice and of a cap.
+    """
+
+    place: Ints
+    group: Ints
+    run: Ints
+    limit: Ints
+    khz: Ints
+    milliwatts: Ints
+    joules: Array
+    reference_s: Ints
+    own_s: Ints
+
+    @classmethod
+    def of(
+        cls,
+        of: Placements,
+        alike: Alike,
+        states: _States,
+        most: Ints,
+        keys: ChoiceKeys | None,
+        start: int,
+        stop: int,
+    ) -> _Options:
+        """Return the options of components ``start`` to ``stop``."""
+        places = np.arange(of.first[start], of.first[stop])
+        components = np.repeat(np.arange(start, stop), np.diff(of.first[start : stop + 1]))
+        times = states.each[of.module[places]]
+        place, owner = np.repeat(places, times), np.repeat(components, times)
+        step = np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times)
+        module = of.module[place]
+        state = states.first[module] + alike.kind[owner] * states.each[module] + step
+        alone = keys is None or keys.of == FREQUENCY
+        group, reference = (place, place) if alone else (owner, of.first[owner])
+
+        factor, milliwatts = states.factor[state], states.milliwatts[state]
+        known = (milliwatts >= 0) & np.isfinite(factor)
+        factor = np.where(known, factor, 1.0)
+        run, limit = scaled(of.run[place], factor), np.maximum(scaled(of.limit[place], factor), 1)
+        if keys is not None and keys.slowdown is not None:
+            longest = np.floor((1.0 + keys.slowdown) * of.limit[reference]).astype(np.int64)
+            limit = np.minimum(limit, np.maximum(longest, 1))
+        top = most[of.partition[place]]
+        known &= (top < 0) | (limit <= np.maximum(top, of.limit[place]))
+        joules = np.where(known, milliwatts / 1000 * of.nodes[place] * run, np.nan)
+        return cls(
+            place, group, run, limit, states.khz[state], milliwatts, joules, of.run[reference], of.run[place]
+        )
+
+
+def _best(options: _Options, allowed: NDArray[np.bool_] | None, keys: ChoiceKeys | None) -> Ints:
+    """Return the best option of each group, rising; without a choice the one that is allowed."""
+    if keys is None:
+        assert allowed is not None
+        return np.flatnonzero(allowed)
+    joules = options.joules if allowed is None else np.where(allowed, options.joules, np.nan)
+    return choose(
+        options.group,
+        options.run.astype(np.float64),
         joules,
         keys.objective,
         slowdown=keys.slowdown,
-        reference_s=of.run[reference].astype(np.float64),
+        reference_s=options.reference_s.astype(np.float64),
     )
-    return Clocked(place[best], run[best], limit[best], states.khz[state[best]])
+
+
+def _with_lower(
+    options: _Options,
+    best: Ints,
+    cap: CapKeys,
+    choice: ChoiceKeys | None,
+    several: int,
+) -> Ints:
+    """Put lower P-states of the same placement behind each best option, those of least power among them."""
+    place, number = options.place, np.arange(len(options.place))
+    chosen = np.full(int(place.max(initial=-1)) + 1, -1, dtype=np.int64)
+    chosen[place[best]] = best
+    its = chosen[place]
+    lower = (its >= 0) & (number < its) & np.isfinite(options.joules)
+    lower &= options.milliwatts < options.milliwatts[its]
+    for bound, reference in (
+        (choice.slowdown if choice else None, options.reference_s),
+        (cap.slowdown, options.own_s),
+    ):
+        if bound is not None:
+            lower &= options.run <= (1.0 + bound) * reference
+    rank = np.cumsum(lower[::-1])[::-1]  # from the highest of a placement down, once less those behind it
+    behind = np.append(rank, 0)[its + 1]
+    rank = np.where(lower, rank - behind, 0)
+    each = np.bincount(place[lower], minlength=len(chosen))[place]
+    wanted = np.minimum(several - 1, each)
+    each = np.maximum(each, 1)
+    lower &= rank * wanted // each > (rank - 1) * wanted // each
+    lower[best] = True
+    found = np.flatnonzero(lower)
+    return found[np.lexsort((-found, place[found]))]
 
 
 def _column(workload: Workload, name: str, rows: Ints) -> Any:

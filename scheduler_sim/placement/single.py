@@ -15,7 +15,7 @@ import numpy as np
 from scheduler_sim.applications.models import NO_TYPE, UNCHANGED, Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
-from scheduler_sim.placement.clocks import clocked, with_clocks
+from scheduler_sim.placement.clocks import with_energy
 from scheduler_sim.placement.shared import NEVER_ENOUGH
 from scheduler_sim.placement.table import NO_SUBMISSIONS, default_time, expand
 from scheduler_sim.system.licence import parse_licences
@@ -95,11 +95,11 @@ class Placer:
         first = ways[:1] if self._only_first else ways
         (preferred, request), *_ = there
         tier, limit = preferred.partition.priority, _limit(request, preferred.partition)
-        left = self._clocked(first, asked) if self._models and self._models.chooses_clocks else first
+        left = self._by_energy(first, asked) if self._models and self._models.limited_by_energy else first
         return Single(tuple(left), tier, limit, request["nodes"], bool(ways) and not open_ways)
 
-    def _clocked(self, ways: list[Way], asked: Mapping[str, Any]) -> list[Way]:
-        """The ways that are left, at the P-states that are chosen by energy."""
+    def _by_energy(self, ways: list[Way], asked: Mapping[str, Any]) -> list[Way]:
+        """The ways that are left, at the P-states that are chosen by energy, with the power they ask for."""
         assert self._models is not None
         layer = self._models.energy
         assert layer is not None
@@ -110,13 +110,16 @@ class Placer:
             only_first=self._only_first,
             by_sets=self._by_sets,
             beyond=self._beyond,
-            models=self._models.without_choice(),
+            models=self._models.without_limits(),
             seed=self._seed,
         )
-        made = with_clocks(placements, found := clocked(placements, alone, self._system, layer))
+        made, former = with_energy(placements, alone, self._system, layer, only_first=self._only_first)
+        columns = zip(former, made.limit, made.run, made.cost, made.demand, strict=True)
         return [
-            ways[place]._replace(run=int(made.run[i]), limit=int(made.limit[i]), cost=float(made.cost[i]))
-            for i, place in enumerate(found.place.tolist())
+            ways[place]._replace(
+                limit=int(limit), run=int(run), cost=float(cost), demand=tuple(demand.tolist())
+            )
+            for place, limit, run, cost, demand in columns
         ]
 
     def _found(self, partition: str, type_number: int, nodes: int) -> tuple[Alternative, ...]:

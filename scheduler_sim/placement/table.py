@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scheduler_sim.applications.models import Models, converted_nodes, scaled
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
-from scheduler_sim.placement.clocks import clocked, with_clocks
+from scheduler_sim.placement.clocks import with_energy
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands, node_demands
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
@@ -175,10 +175,10 @@ def expand(
         rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},
         not_limited=unlimited,
     )
-    layer = models.energy if models is not None and models.chooses_clocks else None
+    layer = models.energy if models is not None and models.limited_by_energy else None
     if layer is None:
         return placements
-    return with_clocks(placements, clocked(placements, workload, system, layer))
+    return with_energy(placements, workload, system, layer, only_first=only_first)[0]
 
 
 def joined(first: Placements, later: Placements, offset: int) -> Placements:

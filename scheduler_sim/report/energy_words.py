@@ -40,6 +40,8 @@ def energy_lines(found: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator
         parts.append(f"{found['carbon_g'] / 1000:,.1f} kg of CO2")
     if parts:
         yield ", ".join(parts)
+    if "above_cap_s" in found:
+        yield f"above the power cap for {found['above_cap_s']:,} s, by {energy(found['above_cap_j'])}"
     yield f"power of components from: {_listed(model.get('power_from') or {})}"
     yield f"power profile {plain(model.get('profile'))}: {quality(model)}"
 

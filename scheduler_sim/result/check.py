@@ -41,6 +41,7 @@ INVARIANTS: dict[str, Law] = {
         energy_laws.component_energy,
         energy_laws.power_over_time,
         energy_laws.energy_parts,
+        energy_laws.power_cap,
     )
 }
 """The laws by name, in the order in which they are tested; each may lean on those before it."""

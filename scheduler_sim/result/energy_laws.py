@@ -74,6 +74,36 @@ def energy_parts(schedule: Schedule) -> Breach:
     return _disagreement(total, metrics, "the system")
 
 
+def power_cap(schedule: Schedule) -> Breach:
+    """The time and energy above the cap are what the timeline says, and nobody has started above it."""
+    cap, span = schedule.energy.get("cap"), schedule.span
+    if not cap or span is None:
+        return None
+    time, allowed = (
+        np.array(cap["time"], np.int64),
+        np.rint(np.array(cap["power_w"]) * MILLI).astype(np.int64),
+    )
+    power = _recorded(schedule, TOTAL)
+    edges = np.unique(np.clip(np.concatenate((power[0], time, span)), *span))
+    limit = allowed[np.maximum(np.searchsorted(time, edges, side="right") - 1, 0)]
+    over, drawn = value_at(power, edges) - limit, value_at(power, edges - 1)
+    seconds = np.diff(edges)
+    found = int(seconds[over[:-1] > 0].sum()), int((np.maximum(over[:-1], 0) * seconds).sum()) / MILLI
+    metrics = schedule.metrics.get("energy") or {}
+    given = metrics.get("above_cap_s"), metrics.get("above_cap_j") or 0.0
+    if given[0] != found[0] or abs(given[1] - found[1]) > RELATIVE * found[1] + 1e-5:
+        said = f"the metrics say {given[0]} s and {given[1]} J"
+        return f"{found[0]} s and {found[1]} J are above the power cap, {said}"
+    if schedule.lost_runs:  # what those drew is not known so well
+        return None
+    started = np.isin(edges, schedule.of("start_time")[schedule.ran])
+    row = _first((over > 0) & started & (over + limit > drawn) & (edges > span[0]))
+    if row is not None:
+        watts = (over + limit)[row] / MILLI
+        return f"the power rises to {watts} W at {edges[row]}, above the cap of {limit[row] / MILLI} W"
+    return None
+
+
 def _expected(schedule: Schedule, module: str) -> Steps:
     """The power (mW) of a module's components, lost runs and other nodes; from its first row on."""
     watts = schedule.energy["modules"][module]

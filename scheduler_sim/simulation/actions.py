@@ -22,6 +22,7 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
 from scheduler_sim.simulation.operations import Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
+from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
@@ -57,6 +58,7 @@ class Actions:
     _placements: Placements
     _scheme: Scheme
     _seed: int
+    _cap: PowerCap | None
 
     def _schedule_step(self) -> None:
         raise NotImplementedError
@@ -72,7 +74,7 @@ class Actions:
             self.models,
             self._seed,
         )
-        self._outages = Outages(self.system, self.stream("failure"))
+        self._outages = Outages(self.system, self.stream("failure"), self._cap)
         self._changes: list[Change] = []
         self._operations = Operations(self._scheme, self._run_time_of)
         self._operating: list[Operation] = []
@@ -218,6 +220,17 @@ class Actions:
             )
         amount = _whole("amount", amount, 0)
         self._note(Change("capacity", len(self.system.modules) + names.index(resource), amount))
+
+    def set_cap(self, watts: float) -> None:
+        """Change the power cap of the models (W, all nodes); what runs goes on, and nothing starts above it.
+
+        Raises InputError without a cap in the models, ConfigError for one that changes by a series.
+        """
+        if self._cap is None:
+            raise InputError("set_cap: found no energy.cap in the models; allowed: models with one")
+        if isinstance(watts, bool) or not isinstance(watts, int | float) or not 0 <= watts < float("inf"):
+            raise InputError(f"watts: found {watts!r}; allowed: a number >= 0")
+        self._note(Change("capacity", self._cap.pool, self._cap.change(self._now(), float(watts))))
 
     # -- observation -----------------------------------------------------------------------
 

@@ -21,6 +21,8 @@ def with_room(core: Core, sizes: Sizes) -> Core:
     bigger = slot.blank(
         sizes._replace(
             releases=releases,
+            begins=len(core.heap),
+            pools=max(sizes.pools, int(core.clock[slot.MODULES]) + core.demand.shape[1]),
             timeline=max(sizes.timeline, len(core.timeline)),
             profile=max(releases + 4 * sizes.rows + 8, core.profile.shape[1]),
             slurm=_slurm_sizes(core, sizes),

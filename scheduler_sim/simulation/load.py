@@ -14,7 +14,9 @@ from scheduler_sim.engine.state import Core, Sizes, SlurmSizes, UnitSizes
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
+from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme
+from scheduler_sim.simulation.shifting import put_begins
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
 from scheduler_sim.simulation.switching import Switching, put_switching
@@ -68,9 +70,15 @@ def load(
     placements: Placements,
     scheme: Scheme,
     units: Units,
+    cap: PowerCap | None = None,
+    begin: np.ndarray | None = None,
     switching: Switching | None = None,
 ) -> Core:
-    """Return a core that holds the whole workload, nothing of it submitted yet."""
+    """Return a core that holds the whole workload, nothing of it submitted yet.
+
+    With a power ``cap`` placements ask for one shared resource more than the system has. ``begin``,
+    int64[n], s: components may not begin before. ``switching``: when idle nodes are switched off.
+    """
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
     edges["delay"] += units.think[edges["row"]]
@@ -79,6 +87,7 @@ def load(
     slurm = None
     if keys:
         numbers = SlurmRows(system, keys)
+        workload = workload if begin is None else _beginning(workload, placements, begin)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
         if units.crews:  # turns have to be listed, and advance reservations stand in the plan
@@ -87,15 +96,27 @@ def load(
         edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     words = slurm.words if slurm else 0
     booked = int(room_for_nodes(units, workload["nodes"][placements.rows], words).sum())
-    room = units.sizes(max(rows, 1), room_for_rects(units, 1 + len(system.resources)), booked)
+    room = units.sizes(max(rows, 1), room_for_rects(units, 1 + placements.demand.shape[1]), booked)
+    sizes = sizes_for(
+        system,
+        rows,
+        places,
+        len(edges),
+        releases=cap.changes if cap else 0,
+        slurm=slurm,
+        units=room,
+        switched=switching is not None,
+    )
     core = slot.blank(
-        sizes_for(system, rows, places, len(edges), slurm=slurm, units=room, switched=switching is not None)
+        sizes._replace(pools=sizes.pools + (cap is not None), begins=rows if begin is not None else 0)
     )
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
     core.clock[slot.NOW] = core.clock[slot.ORIGIN] = origin
     put_system(core, system, origin)
+    if cap is not None:
+        core.pool[cap.pool].free = cap.highest  # so much there is at some time
     if switching is not None:
         put_switching(core, switching, origin)
     where = write_components(core, workload, placements, scheme, origin)
@@ -104,7 +125,17 @@ def load(
         core = load_slurm(core, numbers, trace, system, keys, where)
     scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
     write_units(core, units, run_times(placements), scheme.policy.het_end)
+    if begin is not None and not keys:
+        put_begins(core, begin)
     return core
+
+
+def _beginning(workload: Workload, placements: Placements, begin: np.ndarray) -> Workload:
+    """Let a trace ask for begin times, which Slurm knows."""
+    asked = workload["begin_time"].copy()
+    later = np.where(begin > workload["submit_time"][placements.rows], begin, -1)
+    asked[placements.rows] = np.maximum(asked[placements.rows], later)
+    return workload.replace(begin_time=asked)
 
 
 def run_times(placements: Placements) -> np.ndarray:

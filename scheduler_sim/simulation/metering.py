@@ -10,6 +10,7 @@ import pandas as pd
 
 from scheduler_sim.energy.accounting import MILLI, PARTS, STATES, TOTAL, Account, Use, account_of, milli
 from scheduler_sim.energy.alike import Alike, node_milliwatts
+from scheduler_sim.energy.budget import Budget, above
 from scheduler_sim.energy.expand import ORIGINS
 from scheduler_sim.energy.layer import SERIES, EnergyLayer, figures_of
 from scheduler_sim.energy.tariff import Series, bill
@@ -63,11 +64,12 @@ class Meter:
         written: Ints,
         *,
         requeued: bool,
+        budget: Budget | None = None,
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
         ``khz`` is the P-state of each component, -1 or None: not chosen; ``table`` is the workload
-        that ``placements`` are of, ``written`` the core's timeline.
+        that ``placements`` are of, ``written`` the core's timeline, ``budget`` the power cap it was to obey.
         """
         rows = np.sort(placements.rows)
         app, hint = (_text(table, name, rows) for name in ("app", "hint"))
@@ -79,8 +81,8 @@ class Meter:
         )
         return (
             *with_power(written, account, self._system),
-            document(account, self._layer, self._tariffs),
-            described(self._layer, self._system, made.origins, switched=written.shape[1] > OFF),
+            document(account, self._layer, self._tariffs, budget),
+            described(self._layer, self._system, made.origins, budget, switched=written.shape[1] > OFF),
         )
 
 
@@ -214,7 +216,7 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
             at = int(np.argmax(recorded))
             same = first_is_ours and len(rows) > 0 and not rows[0, BUSY:].any()
             if same and steps.power[at] == steps.power[at - 1]:  # somebody came and went within an instant
-                kept[0 if alone else own[0]] = False
+                kept[np.argmax(written[:, MODULE] == number)] = False
         else:
             milliwatts[own] = steps.power
     added, power = np.concatenate(new), np.concatenate(new_milliwatts)
@@ -226,7 +228,9 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
     return np.insert(written, at, added[order], axis=0), np.insert(milliwatts, at, power[order])
 
 
-def document(account: Account, layer: EnergyLayer, tariffs: Tariffs) -> dict[str, Any]:
+def document(
+    account: Account, layer: EnergyLayer, tariffs: Tariffs, budget: Budget | None = None
+) -> dict[str, Any]:
     """Return what ``energy`` of the metrics has with an energy layer, of the system and by module."""
 
     def of(name: str) -> dict[str, Any]:
@@ -246,11 +250,20 @@ def document(account: Account, layer: EnergyLayer, tariffs: Tariffs) -> dict[str
         return {key: None if value is None else rounded(float(value)) for key, value in values.items()}
 
     names = [name for name in account.milliwatts if name != TOTAL]
-    return {**of(TOTAL), "pue": layer.pue, "modules": {name: of(name) for name in names}}
+    found = {**of(TOTAL), "pue": layer.pue, "modules": {name: of(name) for name in names}}
+    if budget is not None:
+        seconds, joules = above(account, budget)
+        found |= {"above_cap_s": seconds, "above_cap_j": rounded(joules)}
+    return found
 
 
 def described(
-    layer: EnergyLayer, system: System, origins: dict[str, int], *, switched: bool
+    layer: EnergyLayer,
+    system: System,
+    origins: dict[str, int],
+    budget: Budget | None = None,
+    *,
+    switched: bool = False,
 ) -> dict[str, Any]:
     """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
     names = [module.name for module in system.modules]
@@ -261,7 +274,9 @@ def described(
         for name in names
         for profile in (layer.profiles[name],)
     }
+    cap = {} if budget is None else {"time": budget.time.tolist(), "power_w": budget.watts.tolist()}
     return {
+        **({"cap": cap} if cap else {}),
         "profile": layer.profiles.name,
         **({"switched": True} if switched else {}),
         "modules": modules,

@@ -11,15 +11,17 @@ from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.events import KIND
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.growth import with_more_releases
+from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.switching import nodes_off
 from scheduler_sim.system.system import System
 
 
 class Change(NamedTuple):
-    """What is done to a pool: ``drain``, ``fail``, ``requeue``, ``resume``, ``return`` or ``capacity``.
+    """What is done to a pool.
 
-    ``amount`` is in nodes, or the new capacity; ``until`` is when the nodes are announced to be
-    back, and of a ``return`` the name of the announcement.
+    ``kind``: ``drain``, ``fail``, ``requeue``, ``resume``, ``return``, ``capacity``, or ``cap``. ``amount``
+    is in nodes, or the new capacity, or the instant at which the power cap changes; ``until`` is when the
+    nodes are announced to be back, and of a ``return`` the name of the announcement.
     """
 
     kind: str
@@ -44,17 +46,22 @@ class Outages:
     requeued : components that failures sent back into the queue
     """
 
-    def __init__(self, system: System, failures: np.random.Generator) -> None:
+    def __init__(self, system: System, failures: np.random.Generator, cap: PowerCap | None = None) -> None:
         self._failures = failures
         self._nodes = [module.nodes for module in system.modules]
+        self._cap = cap
         self._declared = [resource.amount for resource in system.resources]
+        if cap is not None:
+            self._declared.append(cap.highest)
         self._capacity = list(self._declared)
         self._returns: dict[int, Return] = {}  # by name, which is negative
         self._names = 0
         self.requeued = 0
 
     def withheld(self, core: Core) -> bool:
-        """Whether nodes are out of service, or a shared resource is below what was declared."""
+        """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
+        if self._cap is not None and self._cap.is_to_change:
+            return True
         if self._capacity != self._declared and any(map(int.__lt__, self._capacity, self._declared)):
             return True
         return any(_out_of_service(core, module) for module in range(len(self._nodes)))
@@ -64,6 +71,9 @@ class Outages:
         kind, pool, amount, until = change
         if kind == "capacity":
             self._set_capacity(core, pool, amount)
+        elif kind == "cap":
+            if self._cap is not None:
+                self._cap.step(core)
         elif kind == "resume":
             self._resume(core, pool, min(amount, _out_of_service(core, pool)))
         elif kind == "return":

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.energy.accounting import MILLI
+from scheduler_sim.energy.budget import Budget
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.metrics.compute import compute
@@ -130,12 +131,13 @@ def build_result(
     not_honoured: Mapping[str, int],
     operated: Mapping[str, int],
     meter: Meter | None = None,
+    budget: Budget | None = None,
 ) -> Result:
-    """Put everything together; ``meter`` counts the energy.
+    """Put everything together; ``meter`` counts the energy, ``budget`` is the power cap.
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue;
-    how many ``units`` there are.
+    how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     components = component_table(core, table, placements, system)
     written, milliwatts, energy = core.timeline[: core.clock[slot.ROWS]], None, None
@@ -148,6 +150,7 @@ def build_result(
             table,
             written,
             requeued=bool(operated.get("requeued")),
+            budget=budget,
         )
         manifest = {**manifest, "energy": described}
     timeline = timeline_table(written, milliwatts, system)

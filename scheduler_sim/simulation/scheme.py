@@ -36,6 +36,7 @@ class Scheme:
     order_function: Callable[..., Any] | None
     second_function: Callable[..., Any] | None
     united: bool
+    planned: bool
     switched: bool
 
     def run(self, core: slot.Core, until: int, steps: int) -> None:
@@ -61,10 +62,13 @@ class Scheme:
         rules[slot.SWITCHING] = self.switched
 
 
-def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, switched: bool = False) -> Scheme:
+def scheme_of(
+    policy: Policy, *, rigid: bool, united: bool = False, planned: bool = False, switched: bool = False
+) -> Scheme:
     """Choose the loop.
 
     ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan;
+    ``planned``: there is less of something from a known instant on, so that also fcfs has to look ahead;
     ``switched``: idle nodes are switched off, which only loops that plan can do.
 
     Raises ConfigError for a dialect that is defined on rigid components only, and for one that switches no
@@ -76,7 +80,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, switched: bo
     second_dynamic = order.depends_on_time(second_name, second)
     return Scheme(
         policy,
-        _loop(policy, rigid and not united and not switched, united or switched, switched),
+        _loop(policy, rigid and not united, united or planned, switched),
         _filler(name, function, dynamic),
         _filler(second_name, second, second_dynamic),
         dynamic,
@@ -84,6 +88,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, switched: bo
         function,
         second,
         united,
+        planned,
         switched,
     )
 
@@ -108,7 +113,7 @@ def is_to_compile(scheme: Scheme) -> bool:
     return COMPILED and not is_cached(scheme.loop.__name__)
 
 
-def _loop(policy: Policy, rigid: bool, planned: bool, switched: bool) -> Callable[..., None]:
+def _loop(policy: Policy, rigid: bool, plans: bool, switched: bool) -> Callable[..., None]:
     if policy.backfill == "slurm" and switched:
         raise ConfigError(
             "policy.backfill: found 'slurm' where idle nodes are switched off; allowed here: none, easy,"
@@ -116,11 +121,11 @@ def _loop(policy: Policy, rigid: bool, planned: bool, switched: bool) -> Callabl
         )
     if policy.backfill == "slurm":
         return drive.drive_slurm
-    if policy.reservation_depth == 0 and not planned:
+    if policy.reservation_depth == 0 and not (plans or switched):
         return drive.drive_greedy
     if policy.replan == "keep":
         return drive.drive_keep
-    if policy.reservation_depth == 1 and rigid:
+    if policy.reservation_depth == 1 and rigid and not switched:
         return drive.drive_easy
     if policy.shadow != "dynamic":
         raise ConfigError(

@@ -25,8 +25,11 @@ from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import edges_between, load
 from scheduler_sim.simulation.metering import Meter
+from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
+from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
+from scheduler_sim.simulation.shifting import begin_times
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.slurm_load import MINUTE
 from scheduler_sim.simulation.snapshot import stopped
@@ -111,23 +114,39 @@ class Simulation(Actions):
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._steps_at_once = FIRST_STEPS
+        self._cap = self._made_cap()
         self._placements = expand(
             self.workload, self.system, **expansion(self.policy), models=self.models, seed=self._seed
         )
         self._meter = self._made_meter()
         self._units = self._found_units()
-        switching = switching_of(None if self.models is None else self.models.energy, self.system)
+        layer = None if self.models is None else self.models.energy
+        self._begin = begin_times(layer, self.workload, self._placements, self._units)
+        switching = switching_of(layer, self.system)
         self._scheme = scheme_of(
             self.policy,
             rigid=self._placements.rigid,
             united=bool(self._units.crews),
+            planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
         )
-        self._core = load(self.workload, self.system, self._placements, self._scheme, self._units, switching)
+        self._core = load(
+            self.workload,
+            self.system,
+            self._placements,
+            self._scheme,
+            self._units,
+            self._cap,
+            self._begin,
+            switching,
+        )
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
         self._foreground = 0
+        if self._cap is not None:
+            self._cap.put(self._core)
+            self.env.process(self._cap_changes(self._cap))
         self._schedule_step()
 
     # -- running ---------------------------------------------------------------------
@@ -212,18 +231,43 @@ class Simulation(Actions):
                 "requeued": self._outages.requeued + self._operations.requeued,
                 "held_back": self._operations.held_back,
                 "units": len(self._units.crews),
+                "shifted": self._shifted(),
             },
             self._meter,
+            None if self._cap is None else self._cap.budget,
         )
+
+    def _shifted(self) -> int:
+        """How many components begin later for the sake of cheap or clean hours."""
+        if self._begin is None:
+            return 0
+        return int((self._begin > self.workload["submit_time"][self._placements.rows]).sum())
 
     def _made_meter(self) -> Meter | None:
         """What counts the energy, where the models say what nodes draw."""
         layer = None if self.models is None else self.models.energy
         if layer is None:
             return None
-        submitted = self.workload["submit_time"][self._placements.rows]
-        unix_start = self.workload.source.header_number("UnixStartTime")
-        return Meter(layer, self.system, unix_start, int(submitted.min(initial=2**60)))
+        return Meter(layer, self.system, *self._clock_of_trace())
+
+    def _made_cap(self) -> PowerCap | None:
+        """The power cap, where the models have one."""
+        layer = None if self.models is None else self.models.energy
+        if layer is None or layer.cap is None:
+            return None
+        return PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
+
+    def _clock_of_trace(self) -> tuple[int | None, int]:
+        """Its UnixStartTime, and its first submission, s."""
+        rows = self.workload.table["skipped"].to_numpy() == 0
+        submitted = self.workload["submit_time"][rows]
+        return self.workload.source.header_number("UnixStartTime"), int(submitted.min()) if rows.any() else 0
+
+    def _cap_changes(self, cap: PowerCap) -> Generator[simpy.Event, Any, Any]:
+        """Come back whenever the cap changes."""
+        for time in cap.instants():
+            yield self.env.timeout(max(time - self.env.now, 0))
+            self._note(Change("cap", cap.pool, time))
 
     def _found_units(self) -> Units:
         """Units and calls of the trace; Slurm counts delays in minutes."""

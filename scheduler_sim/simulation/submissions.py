@@ -86,6 +86,7 @@ class Submissions:
                     self._scheme.policy,
                     rigid=False,
                     united=self._scheme.united,
+                    planned=self._scheme.planned,
                     switched=self._scheme.switched,
                 ),
                 False,

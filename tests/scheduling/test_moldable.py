@@ -425,3 +425,39 @@ def test_placements_are_those_of_the_scaling_room(case: Molded) -> None:
     there_are = choices.nodes <= np.array(list(case.modules.values()))[choices.module]
     for name in WAY:
         assert getattr(placed, name).tolist() == getattr(choices, name)[there_are].tolist()
+
+
+# ------------------------------------------------------------------- sizes and P-states together
+
+
+def test_sizes_and_p_states_are_chosen_in_one_models_file(tmp_path):
+    """12 s on 1 node are 6 s on 2; at 1 GHz twice that, at a quarter of the 100 W above 10 W idle."""
+    (tmp_path / "app.yaml").write_text(str(amdahl(only=[1, 2])), encoding="utf-8")
+    power = {
+        "name": "A", "idle_w": 10, "typical_w": 110, "peak_w": 200, "reference_khz": 2_000_000,
+        "pstates_khz": [1_000_000, 2_000_000],
+    }  # fmt: skip
+    applications = {"types": [{"name": "x", "profile": "app.yaml"}]}
+    jobs_of, ends = jobs((0, 1, 12, "x"), (0, 1, 12, "x")), {"placement": "earliest_end"}
+
+    def run(**energy: Any) -> list[tuple[int, int, int]]:
+        keys = {"applications": applications, "energy": {"power": {"modules": [power]}, **energy}}
+        result = simulate(FOUR, jobs_of, ends, models=Models.of(folder=tmp_path, **keys))
+        assert simulate(FOUR, jobs_of, ends, models=result.manifest["models"]).components.equals(
+            result.components
+        )
+        columns = result.components[["nodes", "frequency_khz", "run_time", "energy_j"]]
+        result.check()
+        return [tuple(int(value) for value in row) for row in columns.to_numpy()]
+
+    assert run() == [(2, 2_000_000, 6, 1320)] * 2
+    least = {
+        "objective": "min_energy",
+        "of": "both",
+    }  # 1 node, 24 s at 35 W; 2 nodes, 12 s at 70 W: the faster
+    assert run(choice=least) == [(2, 1_000_000, 12, 840)] * 2
+    per_size = {"objective": "min_energy", "of": "frequency"}
+    assert run(choice=per_size) == [(2, 1_000_000, 12, 840)] * 2
+    capped = {"power_w": 40 + 150}  # one node at 2 GHz, or two at 1 GHz
+    assert run(cap=capped) == [(1, 2_000_000, 12, 1320)] * 2
+    assert run(cap={**capped, "pstates": 2}) == [(1, 2_000_000, 12, 1320), (2, 1_000_000, 12, 840)]

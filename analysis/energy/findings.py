@@ -1,0 +1,133 @@
+"""What can be concluded: sentences that stand on the page only where the runs bear them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from analysis.common.numbers import change, in_percent, mean, with_interval
+from analysis.energy.cases import BASE, CAPS, MAIN_POLICY, POLICIES, SHIFTS
+from analysis.energy.conduct import Conducted
+
+Finding = Callable[[Conducted], str | None]
+ENERGY, ABOVE, RESPONSE, WAIT = "job_mwh", "above_idle_mwh", "response_h", "wait_h"
+MODULE, BOTH, CLOCK = "module: least energy", "least energy, 5 %", "clock: least energy, 5 %"
+
+
+def findings(conducted: Conducted) -> list[str]:
+    """Return the sentences that hold, the questions of the study first."""
+    asked: list[Finding] = [_modules, _clocks, _squares, _unbounded, _caps, _shifts]
+    return [sentence for ask in asked if (sentence := ask(conducted)) is not None]
+
+
+def against_base(
+    conducted: Conducted, measure: str, saver: str, policy: str = MAIN_POLICY, baseline: str = BASE
+) -> dict[Any, Any]:
+    """Return how a measure changes from jobs as asked, paired by seed."""
+    return change(conducted.under(policy), measure, saver, baseline, by="saver")
+
+
+def _modules(conducted: Conducted) -> str | None:
+    """The choice of module alone saves energy, and nobody answers for it by waiting."""
+    for policy in POLICIES:
+        if not against_base(conducted, ENERGY, MODULE, policy)["change_high"] < 0:
+            return None
+        if not against_base(conducted, RESPONSE, MODULE, policy)["change_high"] < 0:
+            return None
+    said = {m: in_percent(against_base(conducted, m, MODULE)) for m in (ENERGY, RESPONSE)}
+    return (
+        "**Choosing the module alone saves energy and time.** Of the modules that a job lists, the one on"
+        " which it"
+        f" takes least energy at the reference clock: {said[ENERGY]} energy of jobs and {said[RESPONSE]} mean"
+        f" response under {MAIN_POLICY}."
+    )
+
+
+def _clocks(conducted: Conducted) -> str | None:
+    """Clocks add some on top of modules; where nodes stay on, more."""
+    more = {m: against_base(conducted, m, BOTH, baseline=MODULE) for m in (ENERGY, ABOVE)}
+    alone = against_base(conducted, ENERGY, CLOCK)
+    if not more[ABOVE]["change_high"] < 0:
+        return None
+    both = {m: in_percent(against_base(conducted, m, BOTH)) for m in (ENERGY, ABOVE, RESPONSE)}
+    return (
+        "**Clocks add to that where nodes are always on.** Module and clock by least energy, at most 5 %"
+        " slower:"
+        f" {both[ENERGY]} energy of jobs, {both[ABOVE]} energy above idle power, {both[RESPONSE]} mean"
+        " response. On top of"
+        f" the module alone that is {in_percent(more[ENERGY])} and {in_percent(more[ABOVE])}. The clock"
+        " alone:"
+        f" {in_percent(alone)} energy of jobs."
+    )
+
+
+def _squares(conducted: Conducted) -> str | None:
+    """The DEEP-EST objective and EDP run at turbo on these nodes: time is saved, and little energy."""
+    time = against_base(conducted, RESPONSE, "sum of squares")
+    above = against_base(conducted, ABOVE, "sum of squares")
+    if not (time["change_high"] < 0 and above["change_low"] > 0):
+        return None
+    energy = in_percent(against_base(conducted, ENERGY, "sum of squares"))
+    return (
+        "**The sum of squares of the DEEP-EST policy buys time, as does energy × time.** By these power"
+        " profiles idle"
+        " watts are a third of a busy node's, so that to be done soon weighs more: mean response"
+        f" {in_percent(time)},"
+        f" energy of jobs {energy}, energy above idle power {in_percent(above)}."
+    )
+
+
+def _unbounded(conducted: Conducted) -> str | None:
+    """Without a bound least energy is least of all, and jobs wait for it."""
+    energy, wait = (against_base(conducted, m, "least energy") for m in (ENERGY, WAIT))
+    bound = against_base(conducted, ENERGY, "least energy", baseline=BOTH)
+    if not (energy["change_high"] < 0 < wait["change_low"] and bound["change_high"] < 0):
+        return None
+    return (
+        f"**Least energy without a bound saves most, and is paid for by waiting:** {in_percent(energy)}"
+        " energy of jobs,"
+        f" {in_percent(against_base(conducted, ABOVE, 'least energy'))} above idle power,"
+        f" {in_percent(wait)} mean wait."
+    )
+
+
+def _caps(conducted: Conducted) -> str | None:
+    """A cap is never exceeded; it costs time, and lower clocks do not give it back."""
+    runs = conducted.under(MAIN_POLICY)
+    if conducted.runs["above_cap_s"].any():
+        return None
+    low = f"cap {CAPS[-1]} kW, "
+    wait, slow = (against_base(conducted, RESPONSE, low + how) for how in ("waiting", "lower clocks, too"))
+    peak = with_interval(mean(runs[runs["saver"] == BASE], "peak_kw"), " kW")
+    if not (wait["change_low"] > 0 and slow["change_low"] > 0):
+        return None
+    energy = [
+        in_percent(against_base(conducted, ENERGY, low + how)) for how in ("waiting", "lower clocks, too")
+    ]
+    return (
+        f"**A cap holds at every instant, and costs time.** As asked the jobs peak at {peak}. Under"
+        f" {CAPS[-1]} kW the mean"
+        f" response changes by {in_percent(wait)} if jobs wait for power and by {in_percent(slow)} if they"
+        " may also start"
+        f" at lower clocks; the energy of jobs by {energy[0]} and {energy[1]}."
+    )
+
+
+def _shifts(conducted: Conducted) -> str | None:
+    """Shifting saves a little of the price and costs hours."""
+    first, last = (f"shift up to {hours} h" for hours in (SHIFTS[0], SHIFTS[-1]))
+    prices = [against_base(conducted, "price", one) for one in (first, last)]
+    waits = [against_base(conducted, WAIT, one) for one in (first, last)]
+    if not (all(row["change_high"] < 0 for row in prices) and all(row["change_low"] > 0 for row in waits)):
+        return None
+    runs = conducted.under(MAIN_POLICY)
+    hours = [with_interval(mean(runs[runs["saver"] == one], "wait_h"), " h") for one in (BASE, first, last)]
+    return (
+        f"**Cheap hours cost more waiting than they save money here.** Jobs shifted by at most {SHIFTS[0]} h"
+        " pay"
+        f" {in_percent(prices[0])} per kWh, by at most {SHIFTS[-1]} h {in_percent(prices[1])}; the mean wait"
+        " is"
+        f" {hours[1]} and {hours[2]} instead of {hours[0]}. They all begin in the same cheap hours, and a"
+        " machine that"
+        " is mostly busy has no room for them then."
+    )

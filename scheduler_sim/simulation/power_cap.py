@@ -1,0 +1,92 @@
+"""A power cap in a simulation: a shared resource of mW above idle power.
+
+Changes to come are in every plan.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.energy.budget import Budget
+from scheduler_sim.energy.layer import EnergyLayer
+from scheduler_sim.engine import drive
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.state import Core
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.policy import Policy
+from scheduler_sim.system.system import System
+
+
+class PowerCap:
+    """What components may draw together, counted like licences in the last pool of the core.
+
+    A change to come is a planned end that gives power back, or takes some. Where the cap falls below what
+    runs, that runs on and nothing starts; as it is planned for, that is what runs past its time limit.
+
+    Attributes
+    ----------
+    budget : the cap as it is known; with what processes have changed.
+    pool : number of its pool in the core.
+
+    Raises
+    ------
+    ConfigError, InputError : a policy that does not know of it, and as :meth:`Budget.of`.
+    """
+
+    def __init__(
+        self, layer: EnergyLayer, system: System, policy: Policy, unix_start: int | None, first: int
+    ) -> None:
+        if policy.backfill == "slurm":
+            raise ConfigError(
+                "policy.backfill: found 'slurm' with energy.cap in the models: Slurm's schedulers plan"
+                " without power; allowed here: none, easy, conservative, first_fit"
+            )
+        nodes = {module.name: module.nodes for module in system.modules}
+        self.budget = Budget.of(layer, nodes, unix_start, first)
+        self.pool = len(system.modules) + len(system.resources)
+        self._coming = 0  # the next of the changes
+
+    @property
+    def changes(self) -> int:
+        """How often the cap changes, by its series."""
+        return len(self.budget.time) - 1
+
+    @property
+    def highest(self) -> int:
+        """The highest cap there ever is, above idle power, mW."""
+        return int(self.budget.milliwatts.max())
+
+    def put(self, core: Core) -> None:
+        """Let the core have what is allowed now, and plan with what is known of later."""
+        milliwatts = self.budget.milliwatts
+        self._coming = int((self.budget.time <= core.clock[slot.NOW]).sum())
+        core.pool[self.pool].free = milliwatts[self._coming - 1]
+        for i in range(self._coming, len(milliwatts)):
+            change = int(milliwatts[i] - milliwatts[i - 1])
+            drive.announce(core, self.pool, change, int(self.budget.time[i]), -1 - i)
+
+    def instants(self) -> list[int]:
+        """Return when the cap changes, s; as each comes, :meth:`step` is due."""
+        return [int(time) for time in self.budget.time[self._coming :]]
+
+    @property
+    def is_to_change(self) -> bool:
+        """Whether the series has a change to come."""
+        return self._coming < len(self.budget.time)
+
+    def step(self, core: Core) -> None:
+        """Let the next change come true, as it was planned."""
+        milliwatts, i = self.budget.milliwatts, self._coming
+        drive.retract(core, self.pool, int(self.budget.time[i]), -1 - i)
+        core.pool[self.pool].free += milliwatts[i] - milliwatts[i - 1]
+        core.clock[slot.DIRTY] = 1
+        self._coming += 1
+
+    def change(self, time: int, watts: float) -> int:
+        """Note another cap (W) from an instant on; return it above idle power, mW.
+
+        Raises ConfigError for a cap whose changes are known beforehand.
+        """
+        if self.is_to_change:
+            raise ConfigError("set_cap: found a cap that changes by a series; allowed: a constant one")
+        self.budget = self.budget.changed(time, watts)
+        self._coming = len(self.budget.time)
+        return int(self.budget.milliwatts[-1])

@@ -1,0 +1,52 @@
+"""Components that begin later than they might, for the sake of cheap or clean hours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.energy.layer import EnergyLayer
+from scheduler_sim.energy.shift import cheapest_begin
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.dependencies import HOLD
+from scheduler_sim.engine.events import BEGIN
+from scheduler_sim.engine.state import Core
+from scheduler_sim.errors import InputError
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.simulation.units import Units
+from scheduler_sim.workload.table import Workload
+
+
+def begin_times(
+    layer: EnergyLayer | None, workload: Workload, placements: Placements, units: Units
+) -> np.ndarray | None:
+    """Return when each component may begin, int64[n], s; None where nothing is shifted.
+
+    By the time limit in its first placement. Who starts with others, or waits for others, is not shifted.
+    Raises InputError for a series that does not cover what may be chosen.
+    """
+    if layer is None or layer.shift is None:
+        return None
+    submit = workload["submit_time"][placements.rows]
+    free = np.diff(placements.first) > 0
+    free &= ~np.isin(placements.rows, workload.dependencies()["row"].to_numpy())
+    for crew in units.crews:
+        free[crew] = False
+    series = layer.series(layer.shift.by, workload.source.header_number("UnixStartTime"))
+    assert series is not None
+    begin = submit.astype(np.int64)
+    limit = placements.limit[placements.first[:-1][free]]
+    try:
+        begin[free] = cheapest_begin(begin[free], limit, layer.shift.bound_s, series)
+    except InputError as error:
+        raise InputError(f"energy.shift: {error}") from None
+    return begin
+
+
+def put_begins(core: Core, begin: np.ndarray) -> None:
+    """Hold components until they may begin; nothing else may be expected yet."""
+    later = np.flatnonzero(begin > np.asarray(core.comp)["submit"][: len(begin)])
+    order = later[np.lexsort((later, begin[later]))]  # what is sorted is a heap
+    core.comp["missing"][later] += HOLD
+    core.heap["time"][: len(order)] = begin[order]
+    core.heap["row"][: len(order)] = BEGIN + order
+    core.clock[slot.HEAP] = len(order)
