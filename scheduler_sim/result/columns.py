@@ -74,7 +74,6 @@ COMPONENTS = (
 )
 """``components``: one row a component, in the order of the trace file."""
 
-
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
@@ -88,9 +87,9 @@ TIMELINE = (
 """``timeline``: one row per module (and ``total``) and instant at which a value changes."""
 
 SWITCHED = (
-    Column("nodes_off", "int64", "nodes", "nodes switched off, where idle nodes are"),
-    Column("nodes_booting", "int64", "nodes", "nodes on their way from off to idle, likewise"),
-    Column("nodes_stopping", "int64", "nodes", "nodes on their way from idle to off, likewise"),
+    Column("nodes_off", "int64", "nodes", "nodes that are switched off"),
+    Column("nodes_booting", "int64", "nodes", "nodes on their way from off to idle"),
+    Column("nodes_stopping", "int64", "nodes", "nodes on their way from idle to off"),
 )
 """Further columns of ``timeline``, at its end, in a run that switches idle nodes off."""
 

@@ -143,7 +143,7 @@ def played(case: UnitCase, rule: Switch) -> Simulation:
     return Simulation(system, workload(case.components), policy, models=models(dict.fromkeys("AB", rule)))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(cases(), a_switch)
 def test_units_start_whole_and_nobody_is_late_for_an_appointment(case: UnitCase, rule: Switch) -> None:
     sim = played(case, rule)
@@ -160,7 +160,7 @@ def is_appointed(sim: Simulation, row: int) -> bool:
     return bool(sim._core.member[row].appointment >= 0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(cases())
 def test_units_are_as_ever_where_the_timeout_never_comes(case: UnitCase) -> None:
     found = played(case, Switch(10**12, 0, 5)).run()
@@ -201,7 +201,7 @@ def every_node_is_somewhere(core: slot.Core, nodes: list[int]) -> None:
         assert pool.draining <= pool.busy + switch.booting + switch.stopping
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(scripts(), st.tuples(a_switch, a_switch, a_switch))
 def test_every_script_keeps_the_laws_and_every_node(script: Script, rules: tuple[Switch, ...]) -> None:
     modules = [module.name for module in script.case.machine.system().modules]
@@ -254,6 +254,13 @@ def test_a_static_shadow_is_of_nodes_that_stay_on() -> None:
 def test_odd_rules_are_errors(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         simulate(System.homogeneous(1), trace((0, 1, 10)), models=keys(**changed))
+
+
+def test_a_power_cap_knows_no_nodes_that_are_off() -> None:
+    given = keys()
+    given["energy"]["cap"] = {"power_w": 1000}
+    with pytest.raises(ConfigError, match="energy.idle_off: found beside energy.cap"):
+        simulate(System.homogeneous(1), trace((0, 1, 10)), models=given)
 
 
 def test_nodes_do_not_boot_in_no_time() -> None:
