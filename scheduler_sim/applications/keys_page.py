@@ -64,7 +64,8 @@ applications:
   constant 1), a component `move`d to another module, whatever partitions the trace names.
 - **Nodes**: conversions change how many nodes a request has on another module, and its times once more.
 - **Power and energy**: `energy` names a power profile; then the run counts joules, and P-states may be
-  chosen by them. [Energy](energy.md) says how. It changes no schedule unless `choice` is given.
+  chosen by them. [Energy](energy.md) says how. It changes no schedule unless `choice`, `cap`, `shift` or
+  `idle_off` is given.
 - **Where it runs**: in one of the partitions that the trace names, or, with `modules: fastest_first`,
   that lead to a module its type has a ratio for. [Strategies](policy.md) choose among them. It never
   runs where its type has no ratio: one without any other place is REJECTED (`application`).

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
-from scheduler_sim.energy.layer_keys import CapKeys, ChoiceKeys, EnergyKeys, ShiftKeys
+from scheduler_sim.energy.layer_keys import CapKeys, ChoiceKeys, EnergyKeys, IdleOffKeys, ShiftKeys
 from scheduler_sim.energy.points import MODULE, Points
 from scheduler_sim.energy.profile import PowerProfile, PowerProfiles
 from scheduler_sim.energy.tariff import Series, rows_of_csv
@@ -33,6 +33,7 @@ class EnergyLayer:
     tariffs : ``price`` (per kWh) and ``carbon`` (g of CO2 per kWh), where there are such.
     choice : how P-states and modules are chosen; None: the reference clock everywhere.
     cap : on the power of all nodes; shift : of begin times; None: there is none.
+    idle_off : when idle nodes are switched off; None: never.
     """
 
     profiles: PowerProfiles
@@ -42,12 +43,14 @@ class EnergyLayer:
     choice: ChoiceKeys | None
     cap: CapKeys | None = None
     shift: ShiftKeys | None = None
+    idle_off: IdleOffKeys | None = None
 
     @classmethod
     def of(cls, keys: EnergyKeys) -> EnergyLayer:
         """Return the layer of keys that name no file, as :func:`without_files` returns them.
 
-        Raises ConfigError for begin times that are to follow a series which is not given.
+        Raises ConfigError for begin times that are to follow a series which is not given, and for nodes
+        that are switched off under a power cap.
         """
         profiles = PowerProfiles.within(YamlFile(Path("energy.power"), keys.power, {}))
         points = None if keys.signatures is None else Points.of(keys.signatures, name="energy.signatures")
@@ -57,7 +60,12 @@ class EnergyLayer:
             raise ConfigError(
                 f"energy.shift.by: found {by!r}, and no energy.{by}; allowed: one that is given"
             )
-        return cls(profiles, points, keys.pue, tariffs, keys.choice, keys.cap, keys.shift)
+        if keys.cap is not None and keys.idle_off is not None:
+            raise ConfigError(
+                "energy.idle_off: found beside energy.cap, which counts idle power for every node; allowed:"
+                " one of the two"
+            )
+        return cls(profiles, points, keys.pue, tariffs, keys.choice, keys.cap, keys.shift, keys.idle_off)
 
     def signatures_of(self, profile: PowerProfile) -> Points | None:
         """Return the signatures of applications on a module, None where there are none."""

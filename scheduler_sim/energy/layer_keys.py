@@ -7,7 +7,17 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Amount, Check, PositiveCount, Seconds, choice, real
+from scheduler_sim.config.value import (
+    Amount,
+    Check,
+    Count,
+    Duration,
+    Name,
+    PositiveCount,
+    Seconds,
+    choice,
+    real,
+)
 from scheduler_sim.energy.choice import OBJECTIVES
 from scheduler_sim.energy.keys import FileOrKeys
 
@@ -76,6 +86,19 @@ class ShiftKeys(Keys):
     bound_s: Seconds = Field(description="how long after its submission a component may begin, at most, s")
 
 
+class TimeoutKeys(Keys):
+    """When idle nodes are switched off."""
+
+    timeout_s: Duration = Field(description="how long a node is idle before it is switched off")
+    min_awake: Count = Field(default=0, description="idle nodes of each module that are kept on")
+
+
+class IdleOffKeys(TimeoutKeys):
+    """When idle nodes are switched off: in all modules, but for those that have rules of their own."""
+
+    modules: dict[Name, TimeoutKeys] = Field(default={}, description="modules with rules of their own")
+
+
 class EnergyKeys(Keys):
     """What nodes draw, what applications do, what energy costs; paths start from the models file."""
 
@@ -92,6 +115,9 @@ class EnergyKeys(Keys):
         default=None, description="price of a kWh: a number, or a CSV file of time and value"
     )
     carbon: Tariff | None = Field(default=None, description="g of CO2 of a kWh, likewise")
+    idle_off: IdleOffKeys | None = Field(
+        default=None, description="switch idle nodes off; by default nodes are always on"
+    )
     choice: ChoiceKeys | None = Field(
         default=None, description="P-states and modules by energy; by default the reference clock everywhere"
     )

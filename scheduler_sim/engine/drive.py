@@ -11,11 +11,13 @@ from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.easy import easy_pass
 from scheduler_sim.engine.events import drop_end
 from scheduler_sim.engine.greedy import greedy_pass
+from scheduler_sim.engine.idle import append, take_first
 from scheduler_sim.engine.instant import (
     close_step,
     end_due,
     move_to,
     next_instant,
+    only_nodes_left,
     open_step,
     submit_due,
     take_events,
@@ -36,16 +38,21 @@ from scheduler_sim.engine.state import (
     DIRTY,
     EARLY,
     HEAD,
+    IDLE,
+    INF,
     LOST,
     NEW,
     NEWCOMERS,
+    NOW,
     QUEUE,
     RUNNING,
+    SWITCHING,
     TAIL,
     WAITING,
     Core,
     Filler,
 )
+from scheduler_sim.engine.switching import plan_off, switch_over
 from scheduler_sim.engine.waiting import settle_wait
 
 
@@ -110,6 +117,8 @@ def reach(core: Core, time: int) -> None:
     """
     core = by_reference(core)
     move_to(core, time)
+    if core.rules[SWITCHING]:
+        switch_over(core)
     if core.slurm[HOLDING]:
         catch_up(core)
     if not core.slurm[BACKFILL_FIRST]:  # there, ends come after the first scheduler's look
@@ -166,14 +175,36 @@ def _leave(core: Core, row: int, state: int) -> None:
 
 @entry
 def take_down(core: Core, module: int, nodes: int) -> None:
-    """Take nodes out of service: idle ones now, the rest as they become idle."""
+    """Take nodes out of service: idle ones now, then those that are off, the rest as they become idle."""
     core = by_reference(core)
     idle = min(nodes, core.pool[module].free)
     core.pool[module].free -= idle
     core.pool[module].down += idle
+    if core.rules[SWITCHING]:
+        take_first(core, module, IDLE, idle)
+        idle += _take_down_off(core, module, nodes - idle)
     core.pool[module].draining += nodes - idle
     core.pool[module].touched = 1
     core.clock[DIRTY] = core.clock[EARLY] = core.clock[LOST] = 1
+
+
+@entry
+def take_down_off(core: Core, module: int, nodes: int) -> None:
+    """Take nodes out of service that are switched off."""
+    core = by_reference(core)
+    _take_down_off(core, module, nodes)
+    core.pool[module].touched = 1
+    core.clock[DIRTY] = core.clock[EARLY] = core.clock[LOST] = 1
+
+
+@part
+def _take_down_off(core: Core, module: int, nodes: int) -> int:
+    """Take at most so many; returns how many there were."""
+    asleep = min(nodes, core.switch[module].off)
+    core.switch[module].off -= asleep
+    core.pool[module].down += asleep
+    plan_off(core, module)
+    return asleep
 
 
 @entry
@@ -184,6 +215,8 @@ def bring_back(core: Core, module: int, nodes: int) -> None:
     core.pool[module].draining -= kept
     core.pool[module].down -= nodes - kept
     core.pool[module].free += nodes - kept
+    if core.rules[SWITCHING]:
+        append(core, module, IDLE, core.clock[NOW], nodes - kept)
     core.pool[module].touched = 1
     core.clock[DIRTY] = core.clock[EARLY] = 1
 
@@ -223,6 +256,8 @@ def idle_but_held(core: Core, module: int) -> int:
 
 @entry
 def upcoming(core: Core) -> int:
-    """When something happens next, INF if never."""
+    """When something happens next, INF if never, or if all that happens is that nodes are switched off."""
     core = by_reference(core)
+    if core.rules[SWITCHING] and only_nodes_left(core):
+        return INF
     return next_instant(core)

@@ -15,6 +15,7 @@ from scheduler_sim.engine.record import settle
 from scheduler_sim.engine.slurm.slots import HOLDING
 from scheduler_sim.engine.slurm.workflows import come_for
 from scheduler_sim.engine.state import (
+    APPOINTMENTS,
     ARRIVALS,
     BUDGET,
     COMPONENTS,
@@ -22,6 +23,8 @@ from scheduler_sim.engine.state import (
     DONE,
     DUE,
     EARLY,
+    HEAD,
+    HEAP,
     INF,
     KICK,
     LOST,
@@ -35,12 +38,15 @@ from scheduler_sim.engine.state import (
     SEEN,
     STATUS,
     STEPS,
+    SWITCHING,
+    TAIL,
     TIMELINE_FULL,
     TOLD,
     UNTIED,
     UNTIL,
     Core,
 )
+from scheduler_sim.engine.switching import switch_over
 
 
 @part
@@ -53,6 +59,14 @@ def next_instant(core: Core) -> int:
     if core.clock[SEEN] < core.clock[COMPONENTS]:
         time = min(time, core.comp[core.lists[ARRIVALS, core.clock[SEEN]]].submit)
     return time
+
+
+@part
+def only_nodes_left(core: Core) -> bool:
+    """Whether nobody runs, waits or is to come: all that may happen is that nodes are switched off."""
+    if core.clock[HEAP] > 0 or core.clock[READY] > 0 or core.clock[KICK] or core.clock[APPOINTMENTS] > 0:
+        return False
+    return core.clock[SEEN] == core.clock[COMPONENTS] and core.clock[HEAD] == core.clock[TAIL]
 
 
 @part
@@ -98,6 +112,8 @@ def open_step(core: Core, until: int, budget: int) -> bool:
     if core.clock[STEPS] >= budget:
         return _stop(core, BUDGET)
     time = next_instant(core)
+    if core.rules[SWITCHING] and until == INF and only_nodes_left(core):
+        return _stop(core, DONE)
     if time >= until:
         return _stop(core, DONE if time == INF else UNTIL)
     core.clock[STEPS] += 1
@@ -109,6 +125,8 @@ def open_step(core: Core, until: int, budget: int) -> bool:
 @part
 def take_events(core: Core) -> None:
     """What happens at this instant, in the order of rule 1; or one event of it, in that dialect."""
+    if core.rules[SWITCHING]:
+        switch_over(core)
     if core.rules[ONE_EVENT]:
         _one_event(core)
     else:

@@ -23,10 +23,12 @@ from scheduler_sim.engine.state import (
     PROFILED,
     QUEUE,
     STRATEGY,
+    SWITCHING,
     TAIL,
     Core,
     Filler,
 )
+from scheduler_sim.engine.switching import switch_nodes
 from scheduler_sim.engine.units import keep_appointments, occupy_unit, unit_slot
 from scheduler_sim.engine.waiting import promise, withdraw
 
@@ -46,24 +48,33 @@ def keep_pass(core: Core, fill_keys: Filler) -> None:
         for i in range(head, tail):
             withdraw(core, core.lists[QUEUE, i])
     elif core.clock[EARLY] or not core.clock[PROFILED]:
+        _lay_out(core)
         _lift_all(core)
+    elif core.rules[SWITCHING]:  # who is off can be up a boot from now, which is later than before
+        _lay_out(core)
     if core.clock[NEW] or core.clock[LOST] or core.clock[EARLY] or overran(core):
         for i in range(head, tail):
             row = core.lists[QUEUE, i]
             if core.comp[row].promised < 0:
                 _promise_best(core, row, INF)
     core.clock[DUE] = start_promised(core)
+    if core.rules[SWITCHING]:
+        switch_nodes(core)
+
+
+@part
+def _lay_out(core: Core) -> None:
+    """Profiles of what runs, what is appointed and what is promised."""
+    build_profiles(core, True)
+    occupy_appointments(core)
+    for i in range(core.clock[HEAD], core.clock[TAIL]):
+        _hold(core, core.lists[QUEUE, i], 1)
 
 
 @part
 def _lift_all(core: Core) -> None:
     """One sweep in queue order: each promise in turn goes to its earliest slot, never later."""
-    build_profiles(core, True)
-    occupy_appointments(core)
-    head, tail = core.clock[HEAD], core.clock[TAIL]
-    for i in range(head, tail):
-        _hold(core, core.lists[QUEUE, i], 1)
-    for i in range(head, tail):
+    for i in range(core.clock[HEAD], core.clock[TAIL]):
         row = core.lists[QUEUE, i]
         if core.comp[row].promised >= 0:
             _hold(core, row, -1)

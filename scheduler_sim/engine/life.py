@@ -24,6 +24,7 @@ from scheduler_sim.engine.events import (
     drop_end,
     push_end,
 )
+from scheduler_sim.engine.idle import append, take_last
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
@@ -43,6 +44,7 @@ from scheduler_sim.engine.state import (
     EARLY,
     FAILED,
     HELD,
+    IDLE,
     LOST,
     MODULES,
     NOTICES,
@@ -50,6 +52,7 @@ from scheduler_sim.engine.state import (
     PAST_LIMIT,
     REJECTED,
     RUNNING,
+    SWITCHING,
     TIMEOUT,
     TOLD,
     UNITS,
@@ -151,6 +154,8 @@ def start(core: Core, row: int, placement: int) -> None:
     core.pool[module].free -= core.place[placement].nodes
     core.pool[module].busy += core.place[placement].nodes
     core.pool[module].touched = 1
+    if core.rules[SWITCHING]:
+        take_last(core, module, IDLE, core.place[placement].nodes)
     add_release(core, module, planned, row, core.place[placement].nodes)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
@@ -325,6 +330,8 @@ def give_back(core: Core, pool: int, nodes: int) -> None:
     core.pool[pool].free += nodes - leaving
     if pool < core.clock[MODULES]:
         core.pool[pool].touched = 1
+        if core.rules[SWITCHING]:
+            append(core, pool, IDLE, core.clock[NOW], nodes - leaving)
 
 
 @part

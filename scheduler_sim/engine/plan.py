@@ -45,6 +45,7 @@ from scheduler_sim.engine.state import (
     QUEUE,
     RESERVED,
     STRATEGY,
+    SWITCHING,
     TAIL,
     TWO_ORDERS,
     UNITS,
@@ -52,6 +53,16 @@ from scheduler_sim.engine.state import (
     Core,
     Filler,
     Table,
+)
+from scheduler_sim.engine.switching import (
+    forget_who_is_called,
+    is_called,
+    let_nobody_pass,
+    let_nobody_pass_unit,
+    not_before,
+    sleeps,
+    switch_nodes,
+    unit_not_before,
 )
 from scheduler_sim.engine.units import keep_appointments, may_be_appointed, occupy_unit, start_unit, unit_slot
 from scheduler_sim.engine.waiting import promise, withdraw
@@ -82,8 +93,11 @@ def plan_pass(core: Core, fill_keys: Filler, fill_second: Filler) -> None:
     occupy_appointments(core)
     for pool in range(len(core.pool)):
         core.pool[pool].reserved, core.pool[pool].shadow, core.pool[pool].blocked = 0, INF, 0
+    forget_who_is_called(core)
     _plan_all(core, fill_second)
     close_gaps(core, core.clock[TAIL])
+    if core.rules[SWITCHING]:
+        switch_nodes(core)
 
 
 @part
@@ -113,7 +127,7 @@ def _plan_stands(core: Core) -> bool:
         return False
     if core.clock[DIRTY] and (core.rules[DEPTH] != ALL or core.rules[STRATEGY] == FIRST_AVAILABLE):
         return False
-    if core.rules[TWO_ORDERS] or core.rules[RESERVED] or overran(core):
+    if core.rules[TWO_ORDERS] or core.rules[RESERVED] or core.rules[SWITCHING] or overran(core):
         return False
     return newcomers_come_last(core)
 
@@ -144,13 +158,15 @@ def _plan(core: Core, row: int) -> None:
     best, best_time = -1, INF
     for placement in range(core.comp[row].first, core.comp[row].last):
         ahead = _may_reserve(core, row, placement)
-        if not ahead and (_is_blocked(core, placement) or not (core.rules[UNITS] or fits(core, placement))):
+        module = core.place[placement].module
+        if not ahead and (_is_blocked(core, placement) or not _is_worth_a_look(core, placement)):
             continue
-        time = earliest(core, placement, now)
+        time = earliest(core, placement, not_before(core, placement))
         _look_again(core, time)
-        if not ahead and time > now:
+        called = _waits_for(core, row, placement) and is_called(core, module, time)
+        if not ahead and time > now and not called:
             continue
-        if time == now and not _may_pass(core, placement):
+        if (time == now or not ahead) and not _may_pass(core, placement, time):
             continue
         if best < 0 or ranks_before(core, placement, time, best, best_time):
             best, best_time = placement, time
@@ -166,11 +182,20 @@ def _plan(core: Core, row: int) -> None:
         occupy(core, best, now, now + length, 1)
         start(core, row, best)
         return
-    pool.reserved += 1
     promise(core, row, best, best_time)
     if best_time < INF:
         occupy(core, best, best_time, best_time + core.place[best].test, 1)
-        pool.shadow = min(pool.shadow, best_time)
+    if is_called(core, core.place[best].module, best_time):
+        let_nobody_pass(core, best, best_time)
+        return
+    pool.reserved += 1
+    pool.shadow = min(pool.shadow, best_time)
+
+
+@part
+def _is_worth_a_look(core: Core, placement: int) -> bool:
+    """Whether a placement for which no depth is left may start now, or be called."""
+    return core.rules[UNITS] or sleeps(core, core.place[placement].module) or fits(core, placement)
 
 
 @part
@@ -184,29 +209,42 @@ def _look_again(core: Core, time: int) -> None:
 def _plan_unit(core: Core, leader: int) -> None:
     """Start a unit now, or reserve its slot while depth is left in each module it asks for."""
     now, unit = core.clock[NOW], core.unit[core.member[leader].unit]
+    time = unit_slot(core, leader, unit_not_before(core, leader))
     ahead, passes = True, True
     for i in range(unit.first, unit.last):
         placement = core.comp[core.crew[i]].first
         ahead = ahead and _has_depth(core, placement)
-        passes = passes and not _is_blocked(core, placement) and _may_pass(core, placement)
-    time = unit_slot(core, leader, now)
+        passes = passes and not _is_blocked(core, placement) and _may_pass(core, placement, time)
     if time == now and passes and unit_fits(core, leader) and may_be_appointed(core, leader):
         occupy_unit(core, leader, now, 1)
         start_unit(core, leader)
         return
     _look_again(core, time)
-    if not ahead:
+    called = (ahead or passes) and time > now and _unit_is_called(core, unit, time)
+    if not ahead and not called:
         withdraw(core, leader)
         for i in range(unit.first, unit.last):
             block(core, core.comp[core.crew[i]].first)
         return
     if time == now:
         time = unit_slot(core, leader, now + 1)
-    for i in range(unit.rect, unit.rect_last):
-        _count_reservation(core, unit, i, time)
+    if called:
+        let_nobody_pass_unit(core, leader, time)
+    else:
+        for i in range(unit.rect, unit.rect_last):
+            _count_reservation(core, unit, i, time)
     promise(core, leader, core.comp[leader].first, time)
     if time < INF:
         occupy_unit(core, leader, time, 1)
+
+
+@part
+def _unit_is_called(core: Core, unit: Table, time: int) -> bool:
+    """Whether a unit waits for no more than a boot in one of its modules."""
+    for i in range(unit.rect, unit.rect_last):
+        if is_called(core, core.rect[i].pool, time):
+            return True
+    return False
 
 
 @part
@@ -235,9 +273,13 @@ def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -
 
 @part
 def _may_reserve(core: Core, row: int, placement: int) -> bool:
-    if core.rules[STRATEGY] == FIRST_AVAILABLE and placement != core.comp[row].first:
-        return False
-    return _has_depth(core, placement)
+    return _waits_for(core, row, placement) and _has_depth(core, placement)
+
+
+@part
+def _waits_for(core: Core, row: int, placement: int) -> bool:
+    """Whether ``row`` may wait for a slot of ``placement``, or else only start in it now."""
+    return core.rules[STRATEGY] != FIRST_AVAILABLE or placement == core.comp[row].first
 
 
 @part
@@ -264,9 +306,7 @@ def _is_blocked(core: Core, placement: int) -> bool:
 
 
 @part
-def _may_pass(core: Core, placement: int) -> bool:
-    """The dialect without extra nodes: who passes a front ends by its reservation."""
+def _may_pass(core: Core, placement: int, time: int) -> bool:
+    """The dialect without extra nodes: who passes a front and starts at ``time`` ends by its reservation."""
     pool = core.pool[core.place[placement].module]
-    return (
-        core.rules[EXTRA] or pool.reserved == 0 or core.clock[NOW] + core.place[placement].test <= pool.shadow
-    )
+    return core.rules[EXTRA] or pool.reserved == 0 or time + core.place[placement].test <= pool.shadow

@@ -76,7 +76,7 @@ def occupy(core: Core, placement: int, begin: int, end: int, sign: int) -> None:
 def earliest_in(core: Core, pool: int, after: int, length: int, amount: int) -> int:
     """Earliest time, from ``after`` on, at which so many nodes are free for ``length`` s; INF if never."""
     steps, size = core.profile[pool], core.pool[pool].profile_size
-    step = _step_at(steps, size, after)
+    step = step_at(steps, size, after)
     while True:
         while step < size and steps[step].free < amount:
             step += 1
@@ -106,7 +106,7 @@ def take(core: Core, pool: int, begin: int, end: int, amount: int) -> None:
 def _cut(core: Core, pool: int, time: int) -> int:
     """Index of the step that begins at ``time``, made if there is none."""
     steps, size = core.profile[pool], core.pool[pool].profile_size
-    step = _step_at(steps, size, time)
+    step = step_at(steps, size, time)
     if steps[step].time == time:
         return step
     for i in range(size, step + 1, -1):
@@ -117,7 +117,7 @@ def _cut(core: Core, pool: int, time: int) -> int:
 
 
 @part
-def _step_at(steps: Table, size: int, time: int) -> int:
+def step_at(steps: Table, size: int, time: int) -> int:
     """The last step that begins at or before ``time``."""
     low, high = 0, size
     while high - low > 1:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from scheduler_sim.engine.crew import starts_with_others
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.advance import held_idle
-from scheduler_sim.engine.state import COMPLEX, HEAD, MODULES, NOW, QUEUE, ROWS, TAIL, Core
+from scheduler_sim.engine.state import COMPLEX, HEAD, MODULES, NOW, QUEUE, ROWS, SWITCHING, TAIL, Core
 
-HELD_COLUMN = 6
+HELD_COLUMN, OFF_COLUMN, BOOTING_COLUMN, STOPPING_COLUMN = 6, 7, 8, 9
 
 
 @part
@@ -59,6 +59,7 @@ def _write_row(core: Core, module: int) -> None:
         and it.written_down == it.down
         and it.written_queued == it.queued
         and it.written_nodes == it.queued_nodes
+        and not (core.rules[SWITCHING] and _has_switched(core, module))
     ):
         return
     it.written_busy, it.written_down, it.written_held = it.busy, it.down, held
@@ -73,6 +74,21 @@ def _write_row(core: Core, module: int) -> None:
     core.timeline[row, 5] = it.queued_nodes
     if core.timeline.shape[1] > HELD_COLUMN:
         core.timeline[row, HELD_COLUMN] = held
+    if core.rules[SWITCHING]:
+        switch = core.switch[module]
+        switch.written_off, switch.written_booting = switch.off, switch.booting
+        switch.written_stopping = switch.stopping
+        core.timeline[row, OFF_COLUMN] = switch.off
+        core.timeline[row, BOOTING_COLUMN] = switch.booting
+        core.timeline[row, STOPPING_COLUMN] = switch.stopping
+
+
+@part
+def _has_switched(core: Core, module: int) -> bool:
+    it = core.switch[module]
+    if it.written_off != it.off or it.written_booting != it.booting:
+        return True
+    return it.written_stopping != it.stopping
 
 
 @part

@@ -90,8 +90,9 @@ DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
     RESERVED,  # 1 = only who starts at once is planned, the others are appointed beside the plan
     EXTEND,  # 1 = who asks for more time gets it, if nobody has an appointment there
     OVERRUN,  # s a component may run past its limit
-) = range(14)
-RULE_SLOTS = 14
+    SWITCHING,  # 1 = nodes that have been idle for long are switched off
+) = range(15)
+RULE_SLOTS = 15
 ALL = -1
 """Depth of conservative backfill: every waiting component holds a reservation."""
 
@@ -221,7 +222,30 @@ POOL = np.dtype(
 )
 
 TIMELINE_COLUMNS = ("time", "module", "busy", "down", "queued", "queued_nodes")
-"""... and ``held``, where nodes can be held idle for somebody."""
+"""... and ``held``, where nodes can be held idle for somebody or switched off, and then SWITCHED_COLUMNS."""
+SWITCHED_COLUMNS = ("off", "booting", "stopping")
+
+# What switching nodes off needs: a record for each pool; each module has lines of batches (see ``idle``).
+SWITCH = np.dtype(
+    [
+        ("timeout", "i8"),  # s a node is idle before it is switched off, INF = never
+        ("awake", "i8"),  # idle nodes that are kept on
+        ("boot_s", "i8"),
+        ("stop_s", "i8"),
+        ("off", "i8"),
+        ("booting", "i8"),
+        ("stopping", "i8"),
+        ("planned", "i8"),  # when those that are off are planned to be up, 0 = there are none
+        ("latest", "i8"),  # fcfs: the last start for which nodes are booted
+        ("written_off", "i8"),
+        ("written_booting", "i8"),
+        ("written_stopping", "i8"),
+    ]
+)
+IDLE, BOOTING, STOPPING = 0, 1, 2  # lines
+LINES = 3
+BATCH = np.dtype([("time", "i8"), ("nodes", "i8")])  # idle since, up or off at
+WINDOW = np.dtype([("head", "i8"), ("tail", "i8")])
 
 
 class Core(NamedTuple):
@@ -241,7 +265,10 @@ class Core(NamedTuple):
     release: Table  # RELEASE [k, r]: what runs, by planned end
     profile: Table  # STEP [k, q]: free from one time to the next
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
-    timeline: Ints  # [rows, 6 or 7], see TIMELINE_COLUMNS
+    timeline: Ints  # [rows, 6, 7 or 10], see TIMELINE_COLUMNS
+    switch: Table  # SWITCH [k], or none
+    batch: Table  # BATCH [m, LINES, nodes]
+    window: Table  # WINDOW [m, LINES]: where in ``batch`` each line is
     unit: Table  # UNIT
     crew: Ints  # members of the units, by offset and trace order
     rect: Table  # RECT
@@ -327,6 +354,7 @@ class Sizes(NamedTuple):
     begins: int = 0  # components that are held until a known instant
     slurm: SlurmSizes = SlurmSizes()
     units: UnitSizes = UnitSizes()
+    batches: int = 0  # nodes of the widest module, where nodes are switched off
 
 
 def blank(sizes: Sizes) -> Core:
@@ -364,7 +392,10 @@ def blank(sizes: Sizes) -> Core:
         release=room(RELEASE, pools, sizes.releases),
         profile=room(STEP, pools, sizes.profile),
         short=np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
-        timeline=np.empty((sizes.timeline, len(TIMELINE_COLUMNS) + (units.booked > 0)), dtype=np.int64),
+        timeline=np.empty((sizes.timeline, _timeline_columns(sizes)), dtype=np.int64),
+        switch=table(SWITCH, sizes.pools if sizes.batches else 0),
+        batch=room(BATCH, sizes.modules, LINES, sizes.batches),
+        window=table(WINDOW, sizes.modules, LINES),
         unit=table(UNIT, units.units),
         crew=np.zeros(units.crew, dtype=np.int64),
         rect=table(RECT, units.rects),
@@ -414,4 +445,13 @@ def blank(sizes: Sizes) -> Core:
     for name in ("written_busy", "written_down", "written_queued", "written_nodes", "written_held"):
         core.pool[name] = -1
     core.pool["release_head"] = core.pool["release_tail"] = sizes.releases // 2
+    core.switch["timeout"] = INF
+    for name in SWITCHED_COLUMNS:
+        core.switch[f"written_{name}"] = -1
     return core
+
+
+def _timeline_columns(sizes: Sizes) -> int:
+    if sizes.batches:
+        return len(TIMELINE_COLUMNS) + 1 + len(SWITCHED_COLUMNS)
+    return len(TIMELINE_COLUMNS) + (sizes.units.booked > 0)

@@ -86,6 +86,18 @@ TIMELINE = (
 )
 """``timeline``: one row per module (and ``total``) and instant at which a value changes."""
 
+SWITCHED = (
+    Column("nodes_off", "int64", "nodes", "nodes that are switched off"),
+    Column("nodes_booting", "int64", "nodes", "nodes on their way from off to idle"),
+    Column("nodes_stopping", "int64", "nodes", "nodes on their way from idle to off"),
+)
+"""Further columns of ``timeline``, at its end, in a run that switches idle nodes off."""
+
+
+def timeline_columns(switched: bool) -> tuple[Column, ...]:
+    """Return the columns of ``timeline`` in a run; ``switched``: idle nodes are switched off in it."""
+    return TIMELINE + SWITCHED if switched else TIMELINE
+
 
 def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:
     """Build a result table from its columns without copying what already has the right type.

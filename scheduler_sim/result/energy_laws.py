@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.result.columns import TOTAL
+from scheduler_sim.result.columns import SWITCHED, TOTAL
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, first_difference, from_changes, sum_of_intervals, value_at
 
@@ -115,6 +115,7 @@ def _expected(schedule: Schedule, module: str) -> Steps:
     first = schedule.timeline["time"].to_numpy()[schedule.rows(module)][:1]
     others = (first, np.full(len(first), idle * schedule.modules[module]))
     parts = [(running, 1), (busy, lost - idle), (used, -lost), (others, 1)]
+    parts += [(nodes, power - idle) for nodes, power in _switched(schedule, module)]
     times = [time for (time, _), _ in parts]
     changes = [np.diff(values, prepend=0) * factor for (_, values), factor in parts]
     return from_changes(np.concatenate(times), np.concatenate(changes))
@@ -135,8 +136,21 @@ def _parts(schedule: Schedule, module: str, span: tuple[int, int]) -> np.ndarray
     used = int((schedule.of("run_time")[mask] * schedule.of("nodes")[mask]).sum())
     busy = _integral(schedule.recorded(module, "nodes_busy"), span)
     job = int(_milli(schedule.of("energy_j")[mask]).sum()) + lost * (busy - used)
-    rests = idle * (schedule.modules[module] * (span[1] - span[0]) - busy)
-    return np.array([job, rests, 0, 0, _integral(_recorded(schedule, module), span)])
+    times = [(_integral(nodes, span), power) for nodes, power in _switched(schedule, module)]
+    off, booting, stopping = (seconds * power for seconds, power in times or [(0, 0)] * 3)
+    awake = schedule.modules[module] * (span[1] - span[0]) - sum(seconds for seconds, _ in times)
+    whole = _integral(_recorded(schedule, module), span)
+    return np.array([job, idle * (awake - busy), booting + stopping, off, whole])
+
+
+def _switched(schedule: Schedule, module: str) -> list[tuple[Steps, int]]:
+    """Nodes that are off, boot and shut down, and what one then draws, mW; nothing where none ever does."""
+    if not schedule.switched:
+        return []
+    watts = schedule.energy["modules"][module]
+    power = _milli(np.array([watts[key] for key in ("off_w", "boot_w", "shutdown_w")])).tolist()
+    steps = [schedule.recorded(module, column.name) for column in SWITCHED]
+    return list(zip(steps, power, strict=True))
 
 
 def _disagreement(millijoules: np.ndarray, metrics: dict[str, float], whose: str) -> Breach:

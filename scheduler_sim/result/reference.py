@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from scheduler_sim.result.check import INVARIANTS
-from scheduler_sim.result.columns import COMPONENTS, TIMELINE, Column
+from scheduler_sim.result.columns import COMPONENTS, SWITCHED, TIMELINE, Column
 
 INTRODUCTION = """\
 # Result directory
@@ -81,6 +81,8 @@ def page() -> str:
         WAITS,
         "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
         _table(TIMELINE),
+        "Where idle nodes are switched off there are these, too:\n",
+        _table(SWITCHED),
         ROWS,
         "## Checks\n",
         CHECKS,

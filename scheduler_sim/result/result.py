@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from scheduler_sim.result.columns import COMPONENTS, TIMELINE
+from scheduler_sim.result.columns import COMPONENTS, SWITCHED, timeline_columns
 from scheduler_sim.result.store import (
     LOG,
     read_document,
@@ -34,7 +34,7 @@ class Result:
     ----------
     components : one row a component, in trace order; columns in ``result.columns.COMPONENTS``.
     timeline : one row per module (and ``total``) and instant at which a value changes;
-        columns in ``result.columns.TIMELINE``.
+        columns in ``result.columns.timeline_columns``.
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
     manifest : what was run: version, seed, system, policy, modules (name to nodes),
         inputs with their sha256, counts.
@@ -56,9 +56,10 @@ class Result:
         InputError : the directory holds something that is not a result.
         SchedulerSimError : the disk is full, or writing is not allowed; nothing has changed there.
         """
+        switched = SWITCHED[0].name in self.timeline
         writers: dict[str, Callable[[Path], None]] = {
             "components.parquet": partial(write_table, self.components, COMPONENTS),
-            "timeline.parquet": partial(write_table, self.timeline, TIMELINE),
+            "timeline.parquet": partial(write_table, self.timeline, timeline_columns(switched)),
             "metrics.json": partial(write_measured, self.metrics),
             "manifest.json": partial(write_document, self.manifest),
         }
@@ -72,9 +73,10 @@ class Result:
         """Read a result directory; raises InputError if it is not one, or not a whole one."""
         directory = Path(directory)
         manifest = read_document(directory / "manifest.json")
+        switched = bool((manifest.get("energy") or {}).get("switched"))
         return cls(
             components=read_table(directory / "components.parquet", COMPONENTS),
-            timeline=read_table(directory / "timeline.parquet", TIMELINE),
+            timeline=read_table(directory / "timeline.parquet", timeline_columns(switched)),
             metrics=read_document(directory / "metrics.json"),
             manifest=manifest,
         )

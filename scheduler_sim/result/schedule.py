@@ -27,6 +27,7 @@ class Schedule:
     several_sizes : True if some component could have run on other numbers of nodes, so that those of
         its reservation while it waited are not in the tables.
     energy : what the energy model says of the modules; empty without one.
+    switched : True if idle nodes are switched off.
     lost_runs : True if some component was requeued after a run that the tables do not show.
     lost_waits : True if some component was held after it had been in the queue, which they do not show.
     """
@@ -41,6 +42,7 @@ class Schedule:
         self.components, self.timeline, self.metrics = components, timeline, metrics
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
         self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
+        self.switched = bool(self.energy.get("switched"))
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
         counts = manifest.get("counts", {})
         self.overrun_s = int(self.policy.get("overrun_s") or 0)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.result.columns import NEVER, TIMELINE, TOTAL, column_problems
+from scheduler_sim.result.columns import NEVER, SWITCHED, TOTAL, column_problems
+from scheduler_sim.result.columns import timeline_columns as columns_of_timeline
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, first_difference, from_changes, integral
 
 Breach = str | None
-COUNTED = ("nodes_busy", "nodes_reserved_idle", "nodes_down", "queue_components", "queue_nodes")
+TAKEN = ("nodes_busy", "nodes_reserved_idle", "nodes_down")
+QUEUED = ("queue_components", "queue_nodes")
 TOLERANCE = 2e-6
 """Metrics are rounded to 1e-6."""
 
 
 def timeline_columns(schedule: Schedule) -> Breach:
     """The timeline has exactly the documented columns and types."""
-    return "; ".join(column_problems(schedule.timeline, TIMELINE)) or None
+    return "; ".join(column_problems(schedule.timeline, columns_of_timeline(schedule.switched))) or None
 
 
 def timeline_modules(schedule: Schedule) -> Breach:
@@ -44,7 +46,7 @@ def timeline_changes(schedule: Schedule) -> Breach:
     for module in (*schedule.modules, TOTAL):
         rows = schedule.rows(module)
         same = np.ones(max(len(rows) - 1, 0), dtype=bool)
-        for column in (*COUNTED, "power_w"):
+        for column in (*_counted(schedule), "power_w"):
             values = schedule.timeline[column].to_numpy()[rows]
             same &= (values[1:] == values[:-1]) | ((values[1:] != values[1:]) & (values[:-1] != values[:-1]))
         at = _first(same)
@@ -55,28 +57,29 @@ def timeline_changes(schedule: Schedule) -> Breach:
 
 
 def timeline_capacity(schedule: Schedule) -> Breach:
-    """No count is negative; busy, reserved idle and down nodes together are no more than the module has."""
+    """No count is negative; nodes busy, reserved idle, down and switched are no more than the module has."""
     for module, nodes in {**schedule.modules, TOTAL: sum(schedule.modules.values())}.items():
         rows = schedule.rows(module)
         time = schedule.timeline["time"].to_numpy()
         taken = np.zeros(len(rows), dtype=np.int64)
-        for column in COUNTED:
+        for column in _counted(schedule):
             values = schedule.timeline[column].to_numpy()[rows]
             at = _first(values < 0)
             if at is not None:
                 return f"{column} of {module} is {values[at]} at {time[rows[at]]}, below 0"
-            if column in ("nodes_busy", "nodes_reserved_idle", "nodes_down"):
+            if column not in QUEUED:
                 taken += values
         at = _first(taken > nodes)
         if at is not None:
             instant = time[rows[at]]
-            return f"{taken[at]} nodes of {module} are busy, reserved or down at {instant}, it has {nodes}"
+            states = "busy, reserved, down or switched off" if schedule.switched else "busy, reserved or down"
+            return f"{taken[at]} nodes of {module} are {states} at {instant}, it has {nodes}"
     return None
 
 
 def timeline_total(schedule: Schedule) -> Breach:
     """At every instant the total is the sum of the modules."""
-    for column in COUNTED:
+    for column in _counted(schedule):
         parts = [schedule.recorded(module, column) for module in schedule.modules]
         breach = first_difference(_summed(parts), schedule.recorded(TOTAL, column))
         if breach:
@@ -154,6 +157,12 @@ def metrics_agree(schedule: Schedule) -> Breach:
         if not agree:
             return f"{name} is {value} by the components, the metrics say {given}"
     return None
+
+
+def _counted(schedule: Schedule) -> tuple[str, ...]:
+    """Columns that count nodes or components."""
+    switched = tuple(column.name for column in SWITCHED) if schedule.switched else ()
+    return (*TAKEN, *switched, *QUEUED)
 
 
 def _left_unseen(schedule: Schedule) -> bool:

@@ -27,6 +27,7 @@ def with_room(core: Core, sizes: Sizes) -> Core:
             profile=max(releases + 4 * sizes.rows + 8, core.profile.shape[1]),
             slurm=_slurm_sizes(core, sizes),
             units=_unit_sizes(core, sizes),
+            batches=core.batch.shape[2],
         )
     )
     for name, old in core._asdict().items():

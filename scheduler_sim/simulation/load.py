@@ -19,6 +19,7 @@ from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.shifting import put_begins
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
+from scheduler_sim.simulation.switching import Switching, put_switching
 from scheduler_sim.simulation.units import Units, room_for_nodes, room_for_rects, write_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -41,10 +42,11 @@ def sizes_for(
     releases: int = 0,
     slurm: SlurmSizes | None = None,
     units: UnitSizes | None = None,
+    switched: bool = False,
 ) -> Sizes:
-    """Room for so many components on this system."""
+    """Room for so many components on this system; ``switched``: idle nodes are switched off."""
     nodes = [module.nodes for module in system.modules]
-    running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES + releases
+    running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES + releases + switched * (max(nodes) + 1)
     return Sizes(
         rows=max(rows, 1),
         placements=max(placements, 1),
@@ -58,6 +60,7 @@ def sizes_for(
         timeline=2 * rows + 8 * len(nodes) + 1024,
         slurm=slurm or SlurmSizes(),
         units=units or UnitSizes(),
+        batches=max(nodes) if switched else 0,
     )
 
 
@@ -69,11 +72,12 @@ def load(
     units: Units,
     cap: PowerCap | None = None,
     begin: np.ndarray | None = None,
+    switching: Switching | None = None,
 ) -> Core:
     """Return a core that holds the whole workload, nothing of it submitted yet.
 
     With a power ``cap`` placements ask for one shared resource more than the system has. ``begin``,
-    int64[n], s: components may not begin before.
+    int64[n], s: components may not begin before. ``switching``: when idle nodes are switched off.
     """
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
@@ -94,7 +98,14 @@ def load(
     booked = int(room_for_nodes(units, workload["nodes"][placements.rows], words).sum())
     room = units.sizes(max(rows, 1), room_for_rects(units, 1 + placements.demand.shape[1]), booked)
     sizes = sizes_for(
-        system, rows, places, len(edges), releases=cap.changes if cap else 0, slurm=slurm, units=room
+        system,
+        rows,
+        places,
+        len(edges),
+        releases=cap.changes if cap else 0,
+        slurm=slurm,
+        units=room,
+        switched=switching is not None,
     )
     core = slot.blank(
         sizes._replace(pools=sizes.pools + (cap is not None), begins=rows if begin is not None else 0)
@@ -106,6 +117,8 @@ def load(
     put_system(core, system, origin)
     if cap is not None:
         core.pool[cap.pool].free = cap.highest  # so much there is at some time
+    if switching is not None:
+        put_switching(core, switching, origin)
     where = write_components(core, workload, placements, scheme, origin)
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:

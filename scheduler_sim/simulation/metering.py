@@ -21,8 +21,8 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.system.system import System
 
-TIME, MODULE, BUSY = 0, 1, 2
-"""Columns of the core's timeline."""
+TIME, MODULE, BUSY, OFF = 0, 1, 2, 7
+"""Columns of the core's timeline; from OFF on those of nodes that are switched off, if any ever are."""
 
 Ints = np.ndarray
 
@@ -82,7 +82,7 @@ class Meter:
         return (
             *with_power(written, account, self._system),
             document(account, self._layer, self._tariffs, budget),
-            described(self._layer, self._system, made.origins, budget),
+            described(self._layer, self._system, made.origins, budget, switched=written.shape[1] > OFF),
         )
 
 
@@ -166,11 +166,13 @@ def accounted(
         rows = written[written[:, MODULE] == number] if len(system.modules) > 1 else written
         own = ran & (module == number)
         mine = slice(None) if own.all() else own
-        time, busy = rows[:, TIME], rows[:, BUSY]
+        time, busy, switched = rows[:, TIME], rows[:, BUSY], list(rows.T[OFF:])
         if not len(time) or time[0] > min(start, first):
             time, busy = np.append(min(start, first), time), np.append(0, busy)
+            switched = [np.append(0, nodes) for nodes in switched]
         none = np.broadcast_to(np.int64(0), time.shape)
-        states = dict.fromkeys(STATES, none) | {"nodes_idle": one.nodes - busy}
+        idle = one.nodes - busy - np.sum(switched, axis=0, dtype=np.int64)
+        states = dict(zip(STATES, (idle, *(switched or [none] * 3)), strict=True))
         uses.append(
             Use(
                 module=one.name,
@@ -192,7 +194,7 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
     """Return the core's timeline and the power at each row, mW; new rows where nothing else changes."""
     alone = len(system.modules) == 1
     milliwatts = np.empty(len(written), dtype=np.int64)
-    new, new_milliwatts = [written[:0]], [milliwatts[:0]]
+    new, new_milliwatts, kept = [written[:0]], [milliwatts[:0]], np.ones(len(written), dtype=bool)
     nothing = np.zeros((1, written.shape[1]), dtype=np.int64)
     for number, one in enumerate(system.modules):
         own = slice(None) if alone else np.flatnonzero(written[:, MODULE] == number)
@@ -211,12 +213,17 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
             new.append(held[differs])
             new_milliwatts.append(steps.power[more[differs]])
             milliwatts[own] = steps.power[recorded]
+            at = int(np.argmax(recorded))
+            same = first_is_ours and len(rows) > 0 and not rows[0, BUSY:].any()
+            if same and steps.power[at] == steps.power[at - 1]:  # somebody came and went within an instant
+                kept[np.argmax(written[:, MODULE] == number)] = False
         else:
             milliwatts[own] = steps.power
     added, power = np.concatenate(new), np.concatenate(new_milliwatts)
     if not len(added):
         return written, milliwatts
     order = np.argsort(added[:, TIME], kind="stable")
+    written, milliwatts = written[kept], milliwatts[kept]
     at = np.searchsorted(written[:, TIME], added[order, TIME], side="right")
     return np.insert(written, at, added[order], axis=0), np.insert(milliwatts, at, power[order])
 
@@ -251,13 +258,19 @@ def document(
 
 
 def described(
-    layer: EnergyLayer, system: System, origins: dict[str, int], budget: Budget | None = None
+    layer: EnergyLayer,
+    system: System,
+    origins: dict[str, int],
+    budget: Budget | None = None,
+    *,
+    switched: bool = False,
 ) -> dict[str, Any]:
     """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
     names = [module.name for module in system.modules]
     figures = figures_of(layer.profiles, names)
     modules = {
         name: {"idle_w": profile.idle_w, "typical_w": profile.typical_w}
+        | (dict(zip(("off_w", "boot_w", "shutdown_w"), profile.watts[1:], strict=True)) if switched else {})
         for name in names
         for profile in (layer.profiles[name],)
     }
@@ -265,6 +278,7 @@ def described(
     return {
         **({"cap": cap} if cap else {}),
         "profile": layer.profiles.name,
+        **({"switched": True} if switched else {}),
         "modules": modules,
         "power_from": origins,
         "quality": figures["quality"].value_counts().sort_index().to_dict(),

@@ -12,6 +12,7 @@ from scheduler_sim.engine.events import KIND
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.growth import with_more_releases
 from scheduler_sim.simulation.power_cap import PowerCap
+from scheduler_sim.simulation.switching import nodes_off
 from scheduler_sim.system.system import System
 
 
@@ -88,10 +89,10 @@ class Outages:
         return core, None
 
     def _strike(self, core: Core, module: int, nodes: int, *, requeue: bool) -> None:
-        """Draw the nodes that fail: those of running components in row order, idle ones, the rest.
+        """Draw the nodes that fail: those of running components in row order, idle ones, those off, the rest.
 
-        The rest still does its epilog. A node that was to leave service anyway can be drawn; one
-        more of the others leaves then.
+        The rest still does its epilog, boots or shuts down. A node that was to leave service anyway can be
+        drawn; one more of the others leaves then.
         """
         place, pool = np.asarray(core.place), core.pool[module]
         rows = np.sort(np.asarray(core.heap)["row"][: core.clock[slot.HEAP]])
@@ -100,10 +101,14 @@ class Outages:
         mine = place["module"][placed] == module
         rows, held = rows[mine], place["nodes"][placed[mine]]
         drawn = self._failures.choice(self._nodes[module] - int(pool.down), size=nodes, replace=False)
-        hits = np.searchsorted(np.cumsum([*held, pool.free]), drawn, side="right")
-        in_use = self._nodes[module] - int(pool.down + pool.free)
-        leaving = min(int(np.count_nonzero(hits != len(rows))), in_use - int(pool.draining))
-        drive.take_down(core, module, nodes - leaving)  # as many are idle
+        off = nodes_off(core, module)
+        hits = np.searchsorted(np.cumsum([*held, pool.free, off]), drawn, side="right")
+        in_use = self._nodes[module] - int(pool.down + pool.free) - off
+        idle, asleep = (int(np.count_nonzero(hits == len(rows) + i)) for i in (0, 1))
+        leaving = min(nodes - idle - asleep, in_use - int(pool.draining))
+        if asleep:
+            drive.take_down_off(core, module, asleep)
+        drive.take_down(core, module, nodes - asleep - leaving)  # as many are idle
         pool.draining += leaving
         for i in np.unique(hits[hits < len(rows)]):
             if requeue:

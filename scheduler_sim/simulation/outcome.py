@@ -17,7 +17,7 @@ from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.table import Placements
-from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, TIMELINE, TOTAL, frame
+from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, SWITCHED, TOTAL, frame, timeline_columns
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import Plans
@@ -106,18 +106,19 @@ def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: S
         code = np.concatenate((module, np.full(len(total_time), modules)))[place]
         power = [] if milliwatts is None else [values[-1] / MILLI]
         values = values if milliwatts is None else values[:-1]
-    busy, down, queued, queued_nodes, *held = (np.ascontiguousarray(row) for row in values)
+    busy, down, queued, queued_nodes, *more = (np.ascontiguousarray(row) for row in values)
     columns = {
         "time": time,
         "module": _named(code, [*(m.name for m in system.modules), TOTAL]),
         "nodes_busy": busy,
-        "nodes_reserved_idle": held[0] if held else np.zeros(len(time), dtype=np.int64),
+        "nodes_reserved_idle": more[0] if more else np.zeros(len(time), dtype=np.int64),
         "nodes_down": down,
         "queue_components": queued,
         "queue_nodes": queued_nodes,
         "power_w": power[0] if power else np.full(len(time), np.nan),
+        **{column.name: nodes for column, nodes in zip(SWITCHED, more[1:], strict=False)},
     }
-    return frame(columns, TIMELINE)
+    return frame(columns, timeline_columns(len(more) > 1))
 
 
 def build_result(

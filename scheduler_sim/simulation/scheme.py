@@ -37,6 +37,7 @@ class Scheme:
     second_function: Callable[..., Any] | None
     united: bool
     planned: bool
+    switched: bool
 
     def run(self, core: slot.Core, until: int, steps: int) -> None:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
@@ -58,15 +59,20 @@ class Scheme:
         rules[slot.RESERVED] = policy.delay == "reserved"
         rules[slot.EXTEND] = policy.extend_job == "grant"
         rules[slot.OVERRUN] = policy.overrun_s
+        rules[slot.SWITCHING] = self.switched
 
 
-def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, planned: bool = False) -> Scheme:
+def scheme_of(
+    policy: Policy, *, rigid: bool, united: bool = False, planned: bool = False, switched: bool = False
+) -> Scheme:
     """Choose the loop.
 
     ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan;
-    ``planned``: there is less of something from a known instant on, so that also fcfs has to look ahead.
+    ``planned``: there is less of something from a known instant on, so that also fcfs has to look ahead;
+    ``switched``: idle nodes are switched off, which only loops that plan can do.
 
-    Raises ConfigError for a dialect that is defined on rigid components only.
+    Raises ConfigError for a dialect that is defined on rigid components only, and for one that switches no
+    nodes off.
     """
     function, second = policy.order_function(), policy.backfill_order_function()
     name, second_name = str(policy.order), str(policy.backfill_order or "fifo")
@@ -74,7 +80,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, planned: boo
     second_dynamic = order.depends_on_time(second_name, second)
     return Scheme(
         policy,
-        _loop(policy, rigid and not united, united or planned),
+        _loop(policy, rigid and not united, united or planned, switched),
         _filler(name, function, dynamic),
         _filler(second_name, second, second_dynamic),
         dynamic,
@@ -83,6 +89,7 @@ def scheme_of(policy: Policy, *, rigid: bool, united: bool = False, planned: boo
         second,
         united,
         planned,
+        switched,
     )
 
 
@@ -106,19 +113,24 @@ def is_to_compile(scheme: Scheme) -> bool:
     return COMPILED and not is_cached(scheme.loop.__name__)
 
 
-def _loop(policy: Policy, rigid: bool, plans: bool) -> Callable[..., None]:
+def _loop(policy: Policy, rigid: bool, plans: bool, switched: bool) -> Callable[..., None]:
+    if policy.backfill == "slurm" and switched:
+        raise ConfigError(
+            "policy.backfill: found 'slurm' where idle nodes are switched off; allowed here: none, easy,"
+            " conservative, first_fit"
+        )
     if policy.backfill == "slurm":
         return drive.drive_slurm
-    if policy.reservation_depth == 0 and not plans:
+    if policy.reservation_depth == 0 and not (plans or switched):
         return drive.drive_greedy
     if policy.replan == "keep":
         return drive.drive_keep
-    if policy.reservation_depth == 1 and rigid:
+    if policy.reservation_depth == 1 and rigid and not switched:
         return drive.drive_easy
     if policy.shadow != "dynamic":
         raise ConfigError(
             f"policy.shadow: found {policy.shadow!r}; this dialect of EASY is defined for components with "
-            "one placement and no shared resources; allowed here: 'dynamic'"
+            "one placement and no shared resources, on nodes that stay on; allowed here: 'dynamic'"
         )
     return drive.drive_plan
 

@@ -33,6 +33,7 @@ from scheduler_sim.simulation.shifting import begin_times
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.slurm_load import MINUTE
 from scheduler_sim.simulation.snapshot import stopped
+from scheduler_sim.simulation.switching import idle_since, switching_of
 from scheduler_sim.simulation.units import Units, find_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
@@ -121,14 +122,23 @@ class Simulation(Actions):
         self._units = self._found_units()
         layer = None if self.models is None else self.models.energy
         self._begin = begin_times(layer, self.workload, self._placements, self._units)
+        switching = switching_of(layer, self.system)
         self._scheme = scheme_of(
             self.policy,
             rigid=self._placements.rigid,
             united=bool(self._units.crews),
             planned=self._cap is not None and self._cap.changes > 0,
+            switched=switching is not None,
         )
         self._core = load(
-            self.workload, self.system, self._placements, self._scheme, self._units, self._cap, self._begin
+            self.workload,
+            self.system,
+            self._placements,
+            self._scheme,
+            self._units,
+            self._cap,
+            self._begin,
+            switching,
         )
         self.env = self._joined(env)
         self._prepare_actions()
@@ -276,6 +286,7 @@ class Simulation(Actions):
                 f"the environment's clock is at {env.now}, after the first submission at {clock[slot.NOW]}"
             )
         clock[slot.NOW] = pool["short_since"][:] = now
+        idle_since(self._core, now)
         return env
 
     def _is_over(self) -> bool:
@@ -316,6 +327,8 @@ class Simulation(Actions):
             return  # an earlier turn was asked for since
         now = self._now()
         if self._has_actions():
+            if self._scheme.switched:  # of what happens to nodes alone the core has not told
+                self._advance(now)
             drive.reach(self._core, now)
             self._act()
         outside = self.env.peek()

@@ -39,7 +39,11 @@ def _last_steps(core: Core, now: int, *, stops: bool) -> np.ndarray:
     if core.timeline.shape[1] > len(slot.TIMELINE_COLUMNS):
         written = np.column_stack((written, pool["written_held"]))
         values = np.column_stack((values, [drive.idle_but_held(core, module) for module in range(len(pool))]))
-    idle = values * (0, 1, 1, 1, 0)[: values.shape[1]]
+    if len(core.switch):
+        switch = np.asarray(core.switch)[: len(pool)]
+        written = np.column_stack((written, *(switch[f"written_{name}"] for name in slot.SWITCHED_COLUMNS)))
+        values = np.column_stack((values, *(switch[name] for name in slot.SWITCHED_COLUMNS)))
+    idle = values * (0, 1, 1, 1, 0, 1, 1, 1)[: values.shape[1]]
     touched = pool["touched"] > 0
     last = int(core.clock[slot.NOW])
     if not stops:

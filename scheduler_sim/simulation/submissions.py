@@ -89,6 +89,7 @@ class Submissions:
                     rigid=False,
                     united=self._scheme.united,
                     planned=self._scheme.planned,
+                    switched=self._scheme.switched,
                 ),
                 False,
             )

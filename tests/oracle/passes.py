@@ -147,6 +147,8 @@ def plan_of_running(clock: Clock) -> Plan:
     plan = Plan(clock.capacity, clock.now)
     for row in clock.running:
         plan.add(clock.now, clock.planned_end(row), clock.placed(row).demand)
+    for rectangle in clock.asleep():
+        plan.add(*rectangle)
     return plan
 
 

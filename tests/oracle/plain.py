@@ -150,6 +150,10 @@ class Clock:
         assert outcome.placement is not None
         return max(outcome.start + outcome.placement.limit, self.now + 1)
 
+    def asleep(self) -> list[tuple[int, int, dict[str, int]]]:
+        """Nodes that nobody can have yet, as the plan sees them: none here (but see plain_switching)."""
+        return []
+
     def free(self, pool: str) -> int:
         return self.capacity[pool] - sum(self.placed(row).demand.get(pool, 0) for row in self.running)
 

@@ -1,0 +1,94 @@
+"""Switching idle nodes off: what a simulation is told, written into the tables of the core."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scheduler_sim.energy.layer import EnergyLayer
+from scheduler_sim.energy.layer_keys import IdleOffKeys
+from scheduler_sim.energy.profile import PowerProfile
+from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.state import Core
+from scheduler_sim.errors import ConfigError, did_you_mean
+from scheduler_sim.system.system import System
+
+
+class Switched(NamedTuple):
+    """When the idle nodes of a module are switched off, and how long a node takes, all in whole s.
+
+    Attributes
+    ----------
+    timeout_s : so long a node is idle before it is switched off; None: it stays on.
+    min_awake : idle nodes that are kept on.
+    boot_s : from off to idle, at least 1; shutdown_s : from idle to off.
+    """
+
+    timeout_s: int | None = None
+    min_awake: int = 0
+    boot_s: int = 1
+    shutdown_s: int = 0
+
+
+Switching = tuple[Switched, ...]
+"""One of each module, in the order of the system."""
+
+
+def switching_of(layer: EnergyLayer | None, system: System) -> Switching | None:
+    """Return when nodes of each module are switched off; None if none ever is.
+
+    Raises ConfigError for a module that the system does not have, and for nodes that boot in no time;
+    InputError for a module without a power profile.
+    """
+    keys = None if layer is None else layer.idle_off
+    if layer is None or keys is None:
+        return None
+    names = [module.name for module in system.modules]
+    for name in keys.modules:
+        if name.lower() not in [known.lower() for known in names]:
+            allowed = ", ".join(names) + did_you_mean(name, names)
+            raise ConfigError(f"energy.idle_off.modules: found {name!r}; allowed: {allowed}")
+    found = tuple(_switched(keys, layer.profiles[name], name) for name in names)
+    return found if any(one.timeout_s is not None for one in found) else None
+
+
+def _switched(keys: IdleOffKeys, profile: PowerProfile, module: str) -> Switched:
+    own = next((rule for name, rule in keys.modules.items() if name.lower() == module.lower()), keys)
+    if own.timeout_s is None:
+        return Switched()
+    times = {"boot": profile.boot_s}
+    if profile.keys.shutdown.energy_j.value > 0:
+        times["shutdown"] = profile.shutdown_s
+    for key, seconds in times.items():
+        if not seconds:
+            raise ConfigError(
+                f"power profile of {module}: {key}.time_s: found 0; allowed where idle nodes are switched"
+                " off: a number > 0"
+            )
+    return Switched(own.timeout_s, own.min_awake, profile.boot_s, profile.shutdown_s)
+
+
+def put_switching(core: Core, switching: Switching, now: int) -> None:
+    """Write when nodes are switched off; all are idle from ``now`` on."""
+    for module, one in enumerate(switching):
+        it = core.switch[module]
+        it.timeout = slot.INF if one.timeout_s is None else one.timeout_s
+        it.awake, it.boot_s, it.stop_s = one.min_awake, one.boot_s, one.shutdown_s
+    idle_since(core, now)
+
+
+def idle_since(core: Core, now: int) -> None:
+    """All nodes are idle, and were not before ``now``; the clock stops when the first have been for long."""
+    due = int(slot.INF)
+    for module in range(core.clock[slot.MODULES] if len(core.switch) else 0):
+        nodes = int(core.pool[module].free)
+        core.window[module, slot.IDLE].head, core.window[module, slot.IDLE].tail = 0, 1
+        first = core.batch[module, slot.IDLE, 0]
+        first.time, first.nodes = now, nodes
+        if nodes > core.switch[module].awake:
+            due = min(due, now + int(core.switch[module].timeout))
+    core.clock[slot.DUE] = min(due, int(slot.INF))
+
+
+def nodes_off(core: Core, module: int) -> int:
+    """Nodes of a module that are switched off."""
+    return int(core.switch[module].off) if len(core.switch) else 0
