@@ -6,6 +6,7 @@ Every node is followed by itself. Where docs/semantics.md leaves room it is take
 * One node after the other is switched off, the longest idle first, as long as the module keeps more idle
   nodes than it is to keep, and the plan can do without one more that is up until it could be up again.
 * One node after the other is booted, as long as the plan uses one that is off a boot from now.
+* When nobody runs, waits or is to come, the clock goes no further.
 * The clock stops when a node has been idle for the timeout, where a module has more idle nodes than it is to
   keep; when a boot or shutdown is over; and a boot before the plan uses more nodes that are off.
 """
@@ -65,6 +66,8 @@ class SwitchingClock(Clock):
 
     # ---------------------------------------------------------------- instants
     def next_instant(self) -> int | None:
+        if not (self.to_submit or self.running or self.queue):
+            return None  # all that is left is that nodes are switched off
         times = [time for time in (super().next_instant(), min(self.looks, default=None)) if time is not None]
         return min(times, default=None)
 

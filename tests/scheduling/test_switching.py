@@ -173,19 +173,19 @@ def agree_on_nodes(result: Result, clock: SwitchingClock) -> None:
                 assert found == counts[module][state], (module, state, time)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(switched_cases(simple_cases()))
 def test_equal_to_the_plain_reference_with_one_placement(case: SwitchedCase) -> None:
     compare(case)
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(switched_cases(any_cases()))
 def test_equal_to_the_plain_reference_with_placements_and_resources(case: SwitchedCase) -> None:
     compare(case)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(switched_cases(any_cases(st.just({"backfill": "conservative", "replan": "keep"}))))
 def test_kept_promises_are_kept_through_shutdowns_and_boots(case: SwitchedCase) -> None:
     clock = case.referenced()
