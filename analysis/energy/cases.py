@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scheduler_sim import Recipe, System
+from scheduler_sim import Policy, Recipe, System, Workload
 from scheduler_sim.applications.models import Models
 from scheduler_sim.energy.profile import PowerProfiles
 
@@ -29,22 +29,36 @@ DAY_PRICE = {0: 0.18, 6: 0.30, 9: 0.22, 16: 0.38, 21: 0.24}
 """A made-up price of a kWh from an hour of the day on."""
 
 BASE = "as asked"
-CHOICE, MODULES, CLOCKS, CAP, SHIFT = (
+CHOICE, MODULES, CLOCKS, SCHEDULER, CAP, SHIFT = (
     "module and clock",
     "module alone",
     "clock alone",
+    "module by the scheduler",
     "power cap",
     "cheap hours",
 )
+LISTS = (CHOICE, MODULES, SCHEDULER)
+"""Kinds under which a job may run on all modules that it lists, and not on the first alone."""
 
 
 @dataclass(frozen=True)
 class Saver:
-    """A way to save energy: what it is called, its kind, and the keys of ``energy`` that it adds."""
+    """A way to save energy: name, kind, the keys of ``energy`` that it adds, the policy's strategy."""
 
     name: str
     kind: str
     keys: Mapping[str, Any] = field(default_factory=dict)
+    placement: str = "earliest_start"
+
+    def workload(self, base: Workload) -> Workload:
+        """Return the jobs with the modules on which they may run."""
+        if self.kind in LISTS:
+            return base
+        return base.replace(partition=base.table["partition"].astype(str).str.partition(",")[0].to_numpy())
+
+    def policy(self, name: str) -> Policy:
+        """Return a policy by name, with the strategy."""
+        return Policy.named(name).with_settings({"placement": self.placement})
 
 
 def _choice(name: str, kind: str, of: str, objective: str, slowdown: float | None = None) -> Saver:
@@ -77,6 +91,8 @@ SAVERS = (
     _choice("clock: least energy, 5 %", CLOCKS, "frequency", "min_energy", 0.05),
     _choice("clock: least energy, 20 %", CLOCKS, "frequency", "min_energy", 0.2),
     _choice("clock: least energy", CLOCKS, "frequency", "min_energy"),
+    Saver("the first to start", SCHEDULER),
+    Saver("the first to end", SCHEDULER, placement="earliest_end"),
     *(_cap(kw, pstates) for kw in CAPS for pstates in (1, 4)),
     *(_shift(hours) for hours in SHIFTS),
 )

@@ -77,7 +77,13 @@ def run_seed(seed: int) -> list[dict[str, Any]]:
     for policy in POLICIES:
         base = None
         for saver in SAVERS:
-            result = simulate(system(), workload, policy, models=models(saver.name), seed=seed)
+            result = simulate(
+                system(),
+                saver.workload(workload),
+                saver.policy(policy),
+                models=models(saver.name),
+                seed=seed,
+            )
             if result.metrics["counts"]["rejected"]:
                 raise SchedulerSimError(f"{saver.name} rejects jobs")
             base = result if saver.name == BASE else base

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.common.numbers import change, mean
+from analysis.common.numbers import change
 from analysis.energy.cases import BASE, BY_NAME, CHOICE, CLOCKS, KINDS, MODULES, POLICIES, SAVERS
 from scheduler_sim.report.look import COLOURS, GREY, blank, look
 
@@ -21,15 +21,15 @@ OF_KIND = {
     for i, kind in enumerate(KINDS)
 }
 ENERGIES = {
-    "job_mwh": "energy of jobs (MWh)",
-    "above_idle_mwh": "energy above idle power (MWh)",
+    "job_mwh": "energy of jobs",
+    "above_idle_mwh": "energy above idle power",
 }
 SIDES = {
     "job_mwh": "unused nodes cost nothing",
     "above_idle_mwh": "all nodes are always on",
 }
-LONGEST_WAIT_H = 6.0
-"""Shifts within a day wait longer: their table has them, the figure would have little else."""
+LONGEST_WAIT = 80.0
+"""Per cent: what waits longer is in the tables alone, or the figure would show little else."""
 
 COMPARED = (CHOICE, MODULES, CLOCKS)
 
@@ -42,50 +42,60 @@ def front(waits: np.ndarray, energies: np.ndarray) -> np.ndarray:
 
 
 def front_figure(runs: pd.DataFrame, policy: str) -> Figure:
-    """Draw mean wait against energy, a mark a way to save: a panel for each way to count."""
+    """Draw the change of mean wait against that of energy, a mark a way to save: a panel a way to count."""
     with look():
-        figure = blank(10.5, 5.4)
+        figure = blank(10.5, 5.6)
         panels = figure.subplots(1, 2, sharex=True)
         for panel, measure in zip(panels, ENERGIES, strict=True):
             _front_panel(panel, runs, measure)
             panel.set_title(SIDES[measure])
-            panel.set_xlabel("mean wait (h)")
-            panel.set_ylabel(ENERGIES[measure])
+            panel.set_xlabel("change of mean wait against jobs as asked (%)")
+            panel.set_ylabel(f"change of {ENERGIES[measure]} (%)")
         handles, names = panels[0].get_legend_handles_labels()
         kept = dict(zip(names, handles, strict=True))
         figure.legend(kept.values(), kept.keys(), loc="outside lower center", ncols=4)
         seeds = runs["seed"].nunique()
         figure.suptitle(
-            f"Energy against waiting under {policy}  ·  marks: mean of {seeds} seeds with its 95 % interval",
+            f"Energy against waiting under {policy}  ·  marks: mean over {seeds} seeds, 95 % interval",
             fontsize=10.5,
         )
     return figure
 
 
 def _front_panel(panel: Axes, runs: pd.DataFrame, measure: str) -> None:
-    found = [(mean(own, "wait_h"), mean(own, measure)) for own in (_of(runs, s.name) for s in SAVERS)]
-    shown = [i for i, (wait, _) in enumerate(found) if wait.value <= LONGEST_WAIT_H]
-    for i in shown:
-        wait, energy = found[i]
-        kind = SAVERS[i].kind
-        colour, mark = OF_KIND[kind]
+    waits, energies = [0.0], [0.0]
+    shown = [SAVERS[0].name]
+    colour, mark = OF_KIND[BASE]
+    panel.plot(0, 0, color=colour, marker=mark, markersize=11, linestyle="none", label=BASE)
+    for saver in SAVERS[1:]:
+        wait, energy = (change(runs, one, saver.name, BASE, by="saver") for one in ("wait_h", measure))
+        if wait["change"] > LONGEST_WAIT:
+            continue
+        shown.append(saver.name)
+        waits.append(wait["change"])
+        energies.append(energy["change"])
+        colour, mark = OF_KIND[saver.kind]
+        ends = [
+            [[row["change"] - row["change_low"]], [row["change_high"] - row["change"]]]
+            for row in (wait, energy)
+        ]
         panel.errorbar(
-            wait.value, energy.value,
-            xerr=[[wait.value - wait.low], [wait.high - wait.value]],
-            yerr=[[energy.value - energy.low], [energy.high - energy.value]],
-            color=colour, marker=mark, markersize=11 if kind == BASE else 6.5, markeredgecolor="black",
-            markeredgewidth=0.5, linestyle="none", elinewidth=0.5, alpha=0.95, label=kind,
+            wait["change"], energy["change"], xerr=ends[0], yerr=ends[1],
+            color=colour, marker=mark, markersize=6.5, markeredgecolor="black", markeredgewidth=0.5,
+            linestyle="none", elinewidth=0.6, label=saver.kind,
         )  # fmt: skip
-    waits, energies = (np.array([found[i][axis].value for i in shown]) for axis in (0, 1))
-    best = front(waits, energies)
-    panel.plot(waits[best], energies[best], color=GREY, linewidth=1.2, zorder=0, label="Pareto front")
-    for i in best:
-        name = SAVERS[shown[i]].name
+    best = front(np.array(waits), np.array(energies))
+    x, y = np.array(waits)[best], np.array(energies)[best]
+    panel.plot(x, y, color=GREY, linewidth=1.2, zorder=0, label="Pareto front")
+    for number, i in enumerate(best):
         panel.annotate(
-            name, (waits[i], energies[i]), xytext=(6, 7), textcoords="offset points", fontsize=8,
+            shown[i], (waits[i], energies[i]), xytext=(-6, -12 - 9 * (number % 2)),
+            textcoords="offset points", fontsize=8, ha="right",
         )  # fmt: skip
-    ends = mean(_of(runs, BASE), "wait_h")
-    panel.set_xlim(max(0.0, min(waits.min(), ends.low) - 0.6), min(LONGEST_WAIT_H, waits.max() + 1.0))
+    panel.axhline(0, color="black", linewidth=0.6, zorder=0)
+    panel.axvline(0, color="black", linewidth=0.6, zorder=0)
+    panel.set_xlim(min(waits) - 42, max(waits) + 14)
+    panel.set_ylim(min(energies) - 0.14 * (max(energies) - min(energies)), None)
 
 
 def brings_figure(runs: pd.DataFrame) -> Figure:
@@ -125,7 +135,7 @@ def brings_figure(runs: pd.DataFrame) -> Figure:
         figure.legend(handles, texts, loc="outside lower center", ncols=3)
         seeds = runs["seed"].nunique()
         figure.suptitle(
-            f"What modules and clocks bring  ·  marks: mean over {seeds} seeds with its 95 % interval",
+            f"What modules and clocks bring  ·  marks: mean over {seeds} seeds, 95 % interval",
             fontsize=10.5,
         )
     return figure
@@ -134,7 +144,3 @@ def brings_figure(runs: pd.DataFrame) -> Figure:
 def _borders(names: list[str]) -> list[float]:
     kinds = [BY_NAME[name].kind for name in names]
     return [i - 0.5 for i in range(1, len(kinds)) if kinds[i] != kinds[i - 1]]
-
-
-def _of(runs: pd.DataFrame, saver: str) -> pd.DataFrame:
-    return runs[runs["saver"] == saver]

@@ -41,7 +41,10 @@ def energy_lines(found: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator
     if parts:
         yield ", ".join(parts)
     if "above_cap_s" in found:
-        yield f"above the power cap for {found['above_cap_s']:,} s, by {energy(found['above_cap_j'])}"
+        seconds, joules = found["above_cap_s"], energy(found["above_cap_j"])
+        yield (
+            f"above the power cap for {seconds:,} s, by {joules}" if seconds else "never above the power cap"
+        )
     yield f"power of components from: {_listed(model.get('power_from') or {})}"
     yield f"power profile {plain(model.get('profile'))}: {quality(model)}"
 

@@ -122,6 +122,30 @@ def test_a_schedule_with_power_passes():
     result.check()
 
 
+def capped(result, power=(300.0, 290.0), seconds=15, joules=150.0):
+    """Cap the power at 0 and at 20; return what the metrics say of energy."""
+    result.manifest["energy"]["cap"] = {"time": [0, 20], "power_w": list(power)}
+    result.metrics["energy"].update(above_cap_s=seconds, above_cap_j=joules)
+    return result.metrics["energy"]
+
+
+def test_what_runs_may_be_above_a_cap_but_nobody_starts_there():
+    fallen = good()
+    powered(capped)(fallen)
+    fallen.check()
+    risen = result_of([Run(0, 0, 10, 1), Run(0, 5, 10, 1)], MODULES, FCFS)
+    give_power(risen)
+    parts = {"transition_j": 0, "off_j": 0, "job_j": 2000}
+    modules = {
+        "CM": {**parts, "idle_j": 400, "system_j": 2400},
+        "ESB": {**parts, "job_j": 0, "idle_j": 1200, "system_j": 1200},
+    }
+    risen.metrics["energy"] = {**parts, "idle_j": 1600, "system_j": 3600, "modules": modules}
+    risen.check()
+    capped(risen, power=(250.0, 250.0), seconds=5, joules=250.0)
+    assert breach(risen) == "power-cap: the power rises to 300.0 W at 5, above the cap of 250.0 W"
+
+
 def powered(break_it):
     """Break a law in a schedule of one component a module that draws power."""
 
@@ -235,6 +259,10 @@ BREACHES = {
     "energy-parts": (
         powered(lambda r: r.metrics["energy"]["modules"]["CM"].update(idle_j=1050.001)),
         "idle_j of CM is 1050.0 by the tables, the metrics say 1050.001",
+    ),
+    "power-cap": (
+        powered(lambda r: capped(r).update(above_cap_s=14)),
+        "15 s and 150.0 J are above the power cap, the metrics say 14 s and 150.0 J",
     ),
     "metrics-agree": (
         lambda r: r.metrics.__setitem__("makespan", 34),
