@@ -73,7 +73,8 @@ def test_no_run_is_above_its_cap(committed):
 def test_runs_can_be_repeated(committed, name):
     workload = generate(recipe(), seed=1)
     base, result = (
-        simulate(system(), workload, MAIN_POLICY, models=models(one), seed=1) for one in (BASE, name)
+        simulate(system(), one.workload(workload), one.policy(MAIN_POLICY), models=models(one.name), seed=1)
+        for one in (BY_NAME[BASE], BY_NAME[name])
     )
     result.check()
     rows = committed.under(MAIN_POLICY)

@@ -259,7 +259,7 @@ def test_odd_rules_are_errors(changed: dict[str, Any], message: str) -> None:
 def test_a_power_cap_knows_no_nodes_that_are_off() -> None:
     given = keys()
     given["energy"]["cap"] = {"power_w": 1000}
-    with pytest.raises(ConfigError, match="energy.idle_off: found beside energy.cap"):
+    with pytest.raises(ConfigError, match=r"energy.idle_off: found beside energy.cap"):
         simulate(System.homogeneous(1), trace((0, 1, 10)), models=given)
 
 
