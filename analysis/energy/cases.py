@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,30 +29,33 @@ DAY_PRICE = {0: 0.18, 6: 0.30, 9: 0.22, 16: 0.38, 21: 0.24}
 """A made-up price of a kWh from an hour of the day on."""
 
 BASE = "as asked"
-CHOICE, MODULES, CLOCKS, SCHEDULER, CAP, SHIFT = (
+CHOICE, MODULES, CLOCKS, SCHEDULER, CAP, SHIFT, OFF = (
     "module and clock",
     "module alone",
     "clock alone",
     "module by the scheduler",
     "power cap",
     "cheap hours",
+    "idle nodes off",
 )
-LISTS = (CHOICE, MODULES, SCHEDULER)
-"""Kinds under which a job may run on all modules that it lists, and not on the first alone."""
 
 
 @dataclass(frozen=True)
 class Saver:
-    """A way to save energy: name, kind, the keys of ``energy`` that it adds, the policy's strategy."""
+    """A way to save energy: name, kind, the keys of ``energy`` that it adds, the policy's strategy.
+
+    With ``lists`` a job may run on all modules that it lists, else on the first alone.
+    """
 
     name: str
     kind: str
     keys: Mapping[str, Any] = field(default_factory=dict)
     placement: str = "earliest_start"
+    lists: bool = False
 
     def workload(self, base: Workload) -> Workload:
         """Return the jobs with the modules on which they may run."""
-        if self.kind in LISTS:
+        if self.lists:
             return base
         return base.replace(partition=base.table["partition"].astype(str).str.partition(",")[0].to_numpy())
 
@@ -63,7 +66,8 @@ class Saver:
 
 def _choice(name: str, kind: str, of: str, objective: str, slowdown: float | None = None) -> Saver:
     bound = {} if slowdown is None else {"slowdown": slowdown}
-    return Saver(name, kind, {"choice": {"objective": objective, "of": of, **bound}})
+    keys = {"choice": {"objective": objective, "of": of, **bound}}
+    return Saver(name, kind, keys, lists=kind != CLOCKS)
 
 
 def _cap(kw: int, pstates: int) -> Saver:
@@ -75,8 +79,16 @@ def _shift(hours: int) -> Saver:
     return Saver(f"shift up to {hours} h", SHIFT, {"shift": {"by": "price", "bound_s": hours * HOUR}})
 
 
+def _off(minutes: int) -> Saver:
+    return Saver(f"off after {minutes} min", OFF, {"idle_off": {"timeout_s": 60 * minutes}})
+
+
 CAPS = (36, 33, 31)
 SHIFTS = (6, 12, 24)
+TIMEOUTS = (4, 60)
+"""Minutes; 4 are a little more than the profile's break-even."""
+
+_MODULE = _choice("module: least energy", MODULES, "module", "min_energy")
 SAVERS = (
     Saver(BASE, BASE),
     _choice("least time", CHOICE, "both", "min_time"),
@@ -86,17 +98,20 @@ SAVERS = (
     _choice("energy × time", CHOICE, "both", "edp"),
     _choice("sum of squares", CHOICE, "both", "sum_of_squares"),
     _choice("module: least time", MODULES, "module", "min_time"),
-    _choice("module: least energy", MODULES, "module", "min_energy"),
+    _MODULE,
     _choice("module: sum of squares", MODULES, "module", "sum_of_squares"),
     _choice("clock: least energy, 5 %", CLOCKS, "frequency", "min_energy", 0.05),
     _choice("clock: least energy, 20 %", CLOCKS, "frequency", "min_energy", 0.2),
     _choice("clock: least energy", CLOCKS, "frequency", "min_energy"),
-    Saver("the first to start", SCHEDULER),
-    Saver("the first to end", SCHEDULER, placement="earliest_end"),
+    Saver("the first to start", SCHEDULER, lists=True),
+    Saver("the first to end", SCHEDULER, placement="earliest_end", lists=True),
     *(_cap(kw, pstates) for kw in CAPS for pstates in (1, 4)),
     *(_shift(hours) for hours in SHIFTS),
-)
-"""In the order of the page. One that switches idle nodes off is one more line here, of a kind of its own."""
+    *(_off(minutes) for minutes in TIMEOUTS),
+    replace(_MODULE, name=f"{_MODULE.name}, off after {TIMEOUTS[0]} min", kind=OFF,
+            keys={**_MODULE.keys, **_off(TIMEOUTS[0]).keys}),
+)  # fmt: skip
+"""In the order of the page."""
 
 KINDS = tuple(dict.fromkeys(saver.kind for saver in SAVERS))
 BY_NAME = {saver.name: saver for saver in SAVERS}

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.common.numbers import change
-from analysis.energy.cases import BASE, BY_NAME, CHOICE, CLOCKS, KINDS, MODULES, POLICIES, SAVERS
+from analysis.energy.cases import BASE, BY_NAME, CHOICE, CLOCKS, KINDS, MODULES, OFF, POLICIES, SAVERS
 from scheduler_sim.report.look import COLOURS, GREY, blank, look
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _front_panel(panel: Axes, runs: pd.DataFrame, measure: str) -> None:
     panel.plot(0, 0, color=colour, marker=mark, markersize=11, linestyle="none", label=BASE)
     for saver in SAVERS[1:]:
         wait, energy = (change(runs, one, saver.name, BASE, by="saver") for one in ("wait_h", measure))
-        if wait["change"] > LONGEST_WAIT:
+        if saver.kind == OFF or wait["change"] > LONGEST_WAIT:
             continue
         shown.append(saver.name)
         waits.append(wait["change"])

@@ -47,7 +47,7 @@ def test_the_page_in_the_repository_is_what_this_version_makes_of_its_runs(commi
     assert len(committed.runs) == Setup().simulations()
     assert "nan" not in page
     assert "{" not in page
-    assert page.count("\n- **") == len(findings(committed)) + 6  # and the six kinds that are explained
+    assert page.count("\n- **") == len(findings(committed)) + 7  # and the seven kinds that are explained
 
 
 def test_sentences_are_left_out_where_the_runs_do_not_bear_them_out(committed):
@@ -69,7 +69,7 @@ def test_no_run_is_above_its_cap(committed):
         assert peaks.max() <= kw + 1e-6
 
 
-@pytest.mark.parametrize("name", [BASE, "least energy, 5 %"])
+@pytest.mark.parametrize("name", [BASE, "least energy, 5 %", "module: least energy, off after 4 min"])
 def test_runs_can_be_repeated(committed, name):
     workload = generate(recipe(), seed=1)
     base, result = (
