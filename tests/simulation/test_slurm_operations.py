@@ -410,17 +410,7 @@ def test_whatever_is_done_no_node_is_lost_or_held_twice(jobs, acts, first):
     check_books(sim)
 
 
-ENDED = (0, 1, 0)
-"""A job of one node that ends at once: its nodes do their epilog."""
-
-
 @settings(max_examples=20, deadline=None)
-@example([*[ENDED] * 11, (0, 2, 104)], [(0, "drain", n) for n in (1, 1, 4)] + [(116, "fail", 1)], "main")
-@example(
-    [*[ENDED] * 11, (121, 3, 141)],
-    [(0, "drain", 1), (0, "drain", 1), (256, "requeue nodes", 1), (256, "requeue nodes", 1)],
-    "main",
-)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 100), st.integers(1, 4), st.integers(1, 120)), min_size=3, max_size=12
