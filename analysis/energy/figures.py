@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 OF_KIND = {
     kind: ("black" if kind == BASE else COLOURS[i - 1], "*" if kind == BASE else MARKS[i - 1])
-    for i, kind in enumerate(KINDS)
+    for i, kind in enumerate(k for k in KINDS if k != OFF)
 }
 ENERGIES = {
     "job_mwh": "energy of jobs",
