@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.room import Sizes, SlurmSizes, UnitSizes, blank
 from scheduler_sim.engine.slurm.slots import BF_RECORDS
-from scheduler_sim.engine.state import Core, Sizes, SlurmSizes, UnitSizes
+from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.slurm_load import records_for
 
 
@@ -18,7 +19,7 @@ def longer_timeline(core: Core) -> Core:
 def with_room(core: Core, sizes: Sizes) -> Core:
     """Return a core of these sizes, or its own where they are larger, with all that it holds."""
     releases = max(sizes.releases, core.release.shape[1])
-    bigger = slot.blank(
+    bigger = blank(
         sizes._replace(
             releases=releases,
             begins=len(core.heap),

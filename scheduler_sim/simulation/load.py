@@ -10,7 +10,8 @@ import pandas as pd
 
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.dependencies import HOLD
-from scheduler_sim.engine.state import Core, Sizes, SlurmSizes, UnitSizes
+from scheduler_sim.engine.room import Sizes, SlurmSizes, UnitSizes, blank
+from scheduler_sim.engine.state import Core
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
@@ -107,7 +108,7 @@ def load(
         units=room,
         switched=switching is not None,
     )
-    core = slot.blank(
+    core = blank(
         sizes._replace(pools=sizes.pools + (cap is not None), begins=rows if begin is not None else 0)
     )
     core.clock[slot.COMPONENTS] = rows

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.room import SlurmSizes
 from scheduler_sim.engine.slurm import fair_share
 from scheduler_sim.engine.slurm import slots as at
-from scheduler_sim.engine.state import Core, SlurmSizes
+from scheduler_sim.engine.state import Core
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.slurm_masks import Masks, bits
 from scheduler_sim.simulation.slurm_rows import Described, SlurmRows

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core, UnitSizes
+from scheduler_sim.engine.room import UnitSizes
+from scheduler_sim.engine.state import Core
 from scheduler_sim.metrics.ties import connected
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.workload.mwf_text import parse_api_calls

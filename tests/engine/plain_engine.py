@@ -11,7 +11,7 @@ import numba
 import scheduler_sim
 import scheduler_sim.engine.drive
 
-NAMES = ("state", "queue", "releases", "events", "record", "profile", "life", "drive")
+NAMES = ("state", "room", "queue", "releases", "events", "record", "profile", "life", "drive")
 PACKAGE = "scheduler_sim.engine"
 
 
@@ -34,8 +34,8 @@ slot = ENGINE.state
 
 def core(rows: int = 1, nodes: int = 8, releases: int = 8, profile: int = 8):
     """An empty core of one module and one shared resource; every row is its own placement."""
-    made = slot.blank(
-        slot.Sizes(
+    made = ENGINE.room.blank(
+        ENGINE.room.Sizes(
             rows=rows,
             placements=rows,
             modules=1,
