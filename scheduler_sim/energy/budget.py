@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.energy.accounting import MILLI, TOTAL, Account, milli
+from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS, TOTAL, Account, milli
 from scheduler_sim.energy.layer import EnergyLayer, series_of
 from scheduler_sim.energy.pstates import Array, Ints
 from scheduler_sim.errors import ConfigError, InputError
@@ -30,15 +30,19 @@ class Budget(NamedTuple):
     def of(cls, layer: EnergyLayer, nodes: Mapping[str, int], unix_start: int | None, first: int) -> Budget:
         """Return the budget of a system from its ``first`` instant (s) on.
 
-        Raises InputError for a cap that begins later, a negative one, and one never above idle power.
+        Raises InputError for a cap that begins later, a negative or an absurd one, ConfigError for one never
+        above idle power.
         """
         assert layer.cap is not None
         series = series_of(layer.cap.power_w, "cap", unix_start)
         if first < series.time[0]:
             series.covers(first, first)
-        if (series.value < 0).any():
-            found = series.value[series.value < 0][0]
-            raise InputError(f"energy.cap.power_w: found {found:g} W; allowed: numbers >= 0")
+        wrong = (series.value < 0) | (series.value * MILLI > MOST_MILLIWATTS)
+        if wrong.any():
+            most = MOST_MILLIWATTS / MILLI
+            raise InputError(
+                f"energy.cap.power_w: found {series.value[wrong][0]:g} W; allowed: numbers from 0 to {most:g}"
+            )
         begun = max(int(np.searchsorted(series.time[:-1], first, side="right")) - 1, 0)
         made = cls(series.time[begun:-1].copy(), series.value[begun:], idle_milliwatts(layer, nodes))
         made.time[0] = first

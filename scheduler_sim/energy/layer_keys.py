@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -32,6 +33,10 @@ def _tariff(written: Any) -> Any:
         raise ValueError
     if isinstance(written, dict) and not {"time", "value"} <= set(written) <= {"name", "time", "value"}:
         raise ValueError
+    if isinstance(written, dict):
+        for key in ("time", "value"):
+            if isinstance(written[key], str) or not isinstance(written[key], Sequence):
+                raise TypeError
     return written
 
 

@@ -16,6 +16,7 @@ from scheduler_sim.energy.pstates import Array, Ints
 from scheduler_sim.errors import InputError, TraceError
 
 JOULES_PER_KWH = 3_600_000.0
+MOST_SECONDS = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +181,13 @@ def _edges(time: Ints, path: str | Path) -> Ints:
 def _moment(text: str, path: str | Path, line: int, unix_start: int | None) -> int:
     allowed = "whole seconds of the trace's clock, or a date such as 2024-03-31T14:00+02:00"
     try:
-        return int(text)
+        seconds = int(text)
     except ValueError:
         pass
+    else:
+        if abs(seconds) < MOST_SECONDS:
+            return seconds
+        raise TraceError("not a time", file=path, line=line, field="time", found=text, allowed=allowed)
     try:
         date = datetime.fromisoformat(text.strip())
     except ValueError:

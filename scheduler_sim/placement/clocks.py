@@ -125,7 +125,7 @@ def clocked(
         at_reference = options.khz == reference[placements.module[options.place]]
         best = _best(options, at_reference if of_reference else None, layer.choice)
         if several > 1 and layer.cap is not None:
-            best = _with_lower(options, best, layer.cap, layer.choice, several)
+            options, best = _with_lower(options, best, layer.cap, layer.choice, several)
         parts.append(Clocked(*(getattr(options, name)[best] for name in Clocked._fields)))
         start = stop
     if not parts:
@@ -189,6 +189,7 @@ class _Options(NamedTuple):
     place : number of the placement; group : of what one option is chosen.
     run, limit : s; khz; milliwatts : of a node; joules : of all, NaN: not possible.
     reference_s, own_s : run time at the reference clock for the bounds of choice and of a cap.
+    own_limit : time limit at the reference clock, s.
     """
 
     place: Ints
@@ -200,6 +201,7 @@ class _Options(NamedTuple):
     joules: Array
     reference_s: Ints
     own_s: Ints
+    own_limit: Ints
 
     @classmethod
     def of(
@@ -228,14 +230,14 @@ class _Options(NamedTuple):
         factor = np.where(known, factor, 1.0)
         run, limit = scaled(of.run[place], factor), np.maximum(scaled(of.limit[place], factor), 1)
         if keys is not None and keys.slowdown is not None:
-            longest = np.floor((1.0 + keys.slowdown) * of.limit[reference]).astype(np.int64)
-            limit = np.minimum(limit, np.maximum(longest, 1))
+            limit = _cut(limit, keys.slowdown, of.limit[reference])
         top = most[of.partition[place]]
         known &= (top < 0) | (limit <= np.maximum(top, of.limit[place]))
         joules = np.where(known, milliwatts / 1000 * of.nodes[place] * run, np.nan)
         return cls(
-            place, group, run, limit, states.khz[state], milliwatts, joules, of.run[reference], of.run[place]
-        )
+            place, group, run, limit, states.khz[state], milliwatts, joules,
+            of.run[reference], of.run[place], of.limit[place],
+        )  # fmt: skip
 
 
 def _best(options: _Options, allowed: NDArray[np.bool_] | None, keys: ChoiceKeys | None) -> Ints:
@@ -260,8 +262,11 @@ def _with_lower(
     cap: CapKeys,
     choice: ChoiceKeys | None,
     several: int,
-) -> Ints:
-    """Put lower P-states of the same placement behind each best option, those of least power among them."""
+) -> tuple[_Options, Ints]:
+    """Put lower P-states of the same placement behind each best option, those of least power among them.
+
+    Their limits are cut to the bound of the cap, so that it holds for components that are killed, too.
+    """
     place, number = options.place, np.arange(len(options.place))
     chosen = np.full(int(place.max(initial=-1)) + 1, -1, dtype=np.int64)
     chosen[place[best]] = best
@@ -283,7 +288,16 @@ def _with_lower(
     lower &= rank * wanted // each > (rank - 1) * wanted // each
     lower[best] = True
     found = np.flatnonzero(lower)
-    return found[np.lexsort((-found, place[found]))]
+    if cap.slowdown is not None:
+        limit = _cut(options.limit, cap.slowdown, options.own_limit)
+        options = options._replace(limit=np.where(number == its, options.limit, limit))
+    return options, found[np.lexsort((-found, place[found]))]
+
+
+def _cut(limit: Ints, slowdown: float, reference: Ints) -> Ints:
+    """Return time limits (s) of at most (1 + slowdown) × those of the reference."""
+    longest = np.floor((1.0 + slowdown) * reference).astype(np.int64)
+    return np.minimum(limit, np.maximum(longest, 1))
 
 
 def _column(workload: Workload, name: str, rows: Ints) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 import simpy
 
 from scheduler_sim.applications.models import Models
+from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
@@ -228,8 +229,9 @@ class Actions:
         """
         if self._cap is None:
             raise InputError("set_cap: found no energy.cap in the models; allowed: models with one")
-        if isinstance(watts, bool) or not isinstance(watts, int | float) or not 0 <= watts < float("inf"):
-            raise InputError(f"watts: found {watts!r}; allowed: a number >= 0")
+        most = MOST_MILLIWATTS / MILLI
+        if isinstance(watts, bool) or not isinstance(watts, int | float) or not 0 <= watts <= most:
+            raise InputError(f"watts: found {watts!r}; allowed: a number from 0 to {most:g}")
         self._note(Change("capacity", self._cap.pool, self._cap.change(self._now(), float(watts))))
 
     # -- observation -----------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -255,6 +256,14 @@ def document(
         seconds, joules = above(account, budget)
         found |= {"above_cap_s": seconds, "above_cap_j": rounded(joules)}
     return found
+
+
+def sums(modules: Iterable[str], *, capped: bool) -> dict[str, Any]:
+    """Return what :func:`document` has of a system with these modules, all 0."""
+    names = (*PARTS, "system_j", "mean_power_w", "max_power_w", "facility_j", "cost", "carbon_g")
+    above_cap = dict.fromkeys(("above_cap_s", "above_cap_j") if capped else (), 0.0)
+    each = {module: dict.fromkeys(names, 0.0) for module in modules}
+    return {**dict.fromkeys(names, 0.0), "pue": 0.0, "modules": each, **above_cap}
 
 
 def described(

@@ -24,9 +24,11 @@ import pandas as pd
 from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.measures import measures
+from scheduler_sim.metrics.statistics import summary
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, plain, read_document, write_document, write_whole
+from scheduler_sim.simulation.metering import sums
 from scheduler_sim.study.measuring import measured
 from scheduler_sim.study.run import Run
 
@@ -183,13 +185,21 @@ def _has_its_end(path: Path) -> bool:
         return False
 
 
-def known_metrics(modules: Iterable[str]) -> list[str]:
-    """Return the metrics that an index has of runs on systems with these modules."""
+def known_metrics(modules: Iterable[str], energy: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the metrics that an index has of runs on systems with these modules.
+
+    ``energy`` : that key of their models, None without.
+    """
+    modules = list(modules)
     components, timeline = (
         frame({c.name: [] for c in columns}, columns) for columns in (COMPONENTS, TIMELINE)
     )
     nothing = compute(components, timeline, modules=dict.fromkeys(modules, 1))
-    return sorted({name for name, _ in (*flat(nothing), *flat(measures(components)))})
+    documents = [nothing, measures(components)]
+    if energy is not None:
+        added_up = sums(modules, capped=energy.get("cap") is not None)
+        documents.append({"energy": {**added_up, "energy_delay_product": summary(np.empty(0))}})
+    return sorted({name for document in documents for name, _ in flat(document)})
 
 
 def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, float]]:

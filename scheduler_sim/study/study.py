@@ -229,16 +229,20 @@ def _search(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
         if module.get("node_sets"):
             text = f"found node_sets in {module['name']} with search; allowed: modules of equal nodes"
             yield Problem(("systems",), text)
-    yield from _searched_metrics(search.metrics, names)
+    yield from _searched_metrics(search.metrics, known_metrics(names, _energy(inputs)))
 
 
-def _searched_metrics(metrics: Sequence[str], modules: Sequence[str]) -> Iterator[Problem]:
+def _energy(inputs: Inputs) -> dict[str, Any] | None:
+    return None if inputs.models is None else inputs.models.get("energy")
+
+
+def _searched_metrics(metrics: Sequence[str], of_runs: Sequence[str]) -> Iterator[Problem]:
     if len(metrics) not in (1, 2) or len(set(metrics)) < len(metrics) or metrics[0] == COST:
         text = (
             f"found {', '.join(metrics) or 'none'}; allowed: one metric, or two for a front, cost not first"
         )
         yield Problem(("search", "metrics"), text)
-    known = [COST, *known_metrics(modules)]
+    known = [COST, *of_runs]
     for i, name in enumerate(metrics):
         if name not in known:
             text = f"{found(name)}; allowed: {COST}, or a metric of the index, as wait_time_mean"
@@ -255,7 +259,7 @@ def _trim(keys: StudyKeys) -> Iterator[Problem]:
 
 def _metrics(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
     modules = [module["name"] for system in inputs.systems.values() for module in system["modules"]]
-    known = known_metrics(dict.fromkeys(modules))
+    known = known_metrics(dict.fromkeys(modules), _energy(inputs))
     wanted = [(("metrics", i), name) for i, name in enumerate(keys.metrics)]
     if keys.replicates is not None:
         wanted.append((("replicates", "metric"), keys.replicates.metric))  # type: ignore[arg-type]

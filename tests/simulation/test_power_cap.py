@@ -207,6 +207,9 @@ def test_a_cap_may_come_from_a_file(tmp_path):
         (-5, ConfigError, "energy.cap.power_w: found -5"),
         (400, ConfigError, "energy.cap.power_w: found at most 400 W; allowed: above 400 W"),
         (series((0, 500), (9, -1)), InputError, "energy.cap.power_w: found -1 W"),
+        (1e300, InputError, "energy.cap.power_w: found 1e+300 W; allowed: numbers from 0 to 1e+12"),
+        ({"time": 5, "value": 500}, ConfigError, "energy.cap.power_w: found a mapping"),
+        (series((0, 500), (10**30, 600)), TraceError, "not a time"),
         (series((5, 500), (9, 600)), InputError, "begins too late, at 5 s; allowed: by 0 s"),
         (series((0, 500), (0, 600)), TraceError, "not later than the row before"),
         ("no.csv", TraceError, "no such file"),
@@ -216,6 +219,17 @@ def test_bad_caps(power_w, error, words):
     with pytest.raises(error) as caught:
         simulate(System.homogeneous(4), trace((0, 1, 1)), models=models(power_w))
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(("limit", "seconds"), [(3, 4), (4, 5), (60, 14)])
+def test_the_bound_of_a_cap_holds_for_who_is_killed(limit, seconds):
+    """Power for 1.5 GHz, at which 10 s take 14 s, and 4 s until a kill no 6 s: that were 50 % more."""
+    jobs = trace((0, 3, 5), (0, 1, 10, limit))
+    result = simulate(System.homogeneous(4), jobs, models=models(760, pstates=3, slowdown=0.4))
+    result.check()
+    slowed = result.components.iloc[1]
+    assert (slowed["frequency_khz"], slowed["run_time"]) == (1_500_000, seconds)
+    assert slowed["state"] == ("TIMEOUT" if limit < 10 else "COMPLETED")
 
 
 def test_who_does_not_know_of_caps_says_so():
@@ -228,6 +242,8 @@ def test_who_does_not_know_of_caps_says_so():
         changing.set_cap(100)
     with pytest.raises(InputError, match="found nan"):
         simulation(4, (0, 1, 1), models=models(600)).set_cap(float("nan"))
+    with pytest.raises(InputError, match=r"found 1e\+300; allowed: a number from 0 to 1e\+12"):
+        simulation(4, (0, 1, 1), models=models(600)).set_cap(1e300)
     with pytest.raises(ConfigError, match=r"energy.cap.pstates: found 0"):
         Models.of(**models(600, pstates=0))
 

@@ -22,7 +22,7 @@ from scheduler_sim.report.html import write_report
 from scheduler_sim.study import carry
 from scheduler_sim.study.conduct import conduct
 from scheduler_sim.study.processes import local
-from scheduler_sim.study.store import Store
+from scheduler_sim.study.store import Store, known_metrics
 from tests.conftest import ROOT
 from tests.study.studies import RECIPE, SYSTEM, small, tree
 
@@ -461,3 +461,17 @@ def test_a_notebook_shows_the_comparison_with_names_escaped(tmp_path):
     page = conducted._repr_html_()
     assert "&lt;b&gt;bold" in page
     assert "<b>" not in page
+
+
+@pytest.mark.parametrize("cap", [None, 50_000])
+def test_every_metric_of_energy_is_one_of_a_study_that_has_it(tmp_path: Path, cap: int | None) -> None:
+    node = {"name": "cluster", "idle_w": 100, "typical_w": 340, "peak_w": 400, "reference_khz": 2}
+    power = {"modules": [node | {"pstates_khz": [2]}]}
+    energy = {"power": power, "price": 0.2} | ({"cap": {"power_w": cap}} if cap else {})
+    names = ["energy_off_j", "energy_cost", "energy_modules_cluster_idle_j"]
+    study = small(models={"energy": energy}, metrics=names, seeds=1, policies=["easy"])
+    conduct(study, tmp_path / "study")
+    index = pd.read_parquet(tmp_path / "study" / "index.parquet")
+    assert {name for name in index if name.startswith("energy_")} == {
+        name for name in known_metrics(["cluster"], energy) if name.startswith("energy_")
+    }

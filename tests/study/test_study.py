@@ -177,6 +177,7 @@ def test_policy_functions_count_by_their_source(tmp_path):
         ({"unknown": 1}, "unknown key"),
         ({"trim": {"warm_up": 60, "cool_down": 40}}, "together below 100"),
         ({"metrics": ["wait_mean"]}, "did you mean"),
+        ({"metrics": ["energy_cost"]}, "found 'energy_cost'"),
         ({"replicates": {"half_width": 5, "metric": "speed"}}, "found 'speed'"),
         ({"replicates": {"half_width": 5}}, "replicates: found without baseline"),
         (
