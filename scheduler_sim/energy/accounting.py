@@ -59,7 +59,6 @@ class Use(NamedTuple):
         in each of STATES.
     start, end : (c,) int64, s; milliwatts : (c,) int64, mean power of all nodes, mW.
     nodes : (c,), held against those that are busy; None: that is known to hold.
-    lost_mw : what a busy node draws that runs none of the components, mW; None: there is none such.
     """
 
     module: str
@@ -71,7 +70,6 @@ class Use(NamedTuple):
     end: Ints
     milliwatts: Ints
     nodes: Ints | None = None
-    lost_mw: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,22 +258,20 @@ def _steps(use: Use, start: int, end: int) -> Steps:
     for watts, state in zip(use.watts.tolist(), use.states, strict=True):
         power += watts * (state[:1] if state.strides == (0,) else held(state))
     if nodes:
-        lost = held(use.busy) - nodes[0]
-        _refuse_strange(use, Steps(instants, lost, new), start, end)
-        power += lost * (use.lost_mw or 0)
+        _refuse_strange(use, Steps(instants, held(use.busy) - nodes[0], new), start, end)
     return Steps(instants, power, new + np.arange(len(new)))
 
 
-def _refuse_strange(use: Use, lost: Steps, start: int, end: int) -> None:
+def _refuse_strange(use: Use, others: Steps, start: int, end: int) -> None:
     """Raise InvariantError for nodes that run no component and should, or the other way round."""
-    wrong = (lost.power < 0) if use.lost_mw is not None else (lost.power != 0)
+    wrong = others.power != 0
     if wrong.any():
-        wrong &= _seconds(lost.time, start, end) > 0
+        wrong &= _seconds(others.time, start, end) > 0
     if wrong.any():
         at = int(np.argmax(wrong))
-        claimed = int(use.busy[np.searchsorted(use.time, lost.time[at], side="right") - 1])
-        nodes_are = f"{claimed - lost.power[at]} nodes run components, {claimed} in the timeline"
-        raise InvariantError(f"{use.module} at {lost.time[at]} s: {nodes_are}")
+        claimed = int(use.busy[np.searchsorted(use.time, others.time[at], side="right") - 1])
+        nodes_are = f"{claimed - others.power[at]} nodes run components, {claimed} in the timeline"
+        raise InvariantError(f"{use.module} at {others.time[at]} s: {nodes_are}")
 
 
 def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
@@ -291,9 +287,10 @@ def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
         watts * int(state[0] * seconds.sum() if state.strides == (0,) else seconds @ state)
         for watts, state in zip(use.watts.tolist(), use.states, strict=True)
     )
-    job = int(use.milliwatts @ (use.end - use.start))
-    if use.lost_mw is not None and use.nodes is not None:
-        job += use.lost_mw * (int(seconds @ use.busy) - int(use.nodes @ (use.end - use.start)))
+    begin, finish = use.start, use.end
+    if use.nodes is not None:  # a run that was lost may be outside the span
+        begin, finish = begin.clip(start, end), finish.clip(start, end)
+    job = int(use.milliwatts @ (finish - begin))
     return np.array([job, idle, booting + stopping, off, int(power @ lasting)], dtype=np.int64)
 
 

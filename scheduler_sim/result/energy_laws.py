@@ -1,7 +1,7 @@
 """What holds for power and energy, where an energy model gave them. In whole mW and mJ, so exactly.
 
-The manifest says what an idle node of each module draws, and one that is busy with a run which the tables do
-not have, as it ended in a requeue. Nodes out of service draw what an idle one does.
+The manifest says what an idle node of each module draws, and which runs the tables do not have, as they
+ended in a requeue. Nodes out of service draw what an idle one does.
 """
 
 from __future__ import annotations
@@ -94,9 +94,8 @@ def power_cap(schedule: Schedule) -> Breach:
     if given[0] != found[0] or abs(given[1] - found[1]) > RELATIVE * found[1] + 1e-5:
         said = f"the metrics say {given[0]} s and {given[1]} J"
         return f"{found[0]} s and {found[1]} J are above the power cap, {said}"
-    if schedule.lost_runs:  # what those drew is not known so well
-        return None
-    started = np.isin(edges, schedule.of("start_time")[schedule.ran])
+    starts = [schedule.of("start_time")[schedule.ran], schedule.lost["start_time"].to_numpy()]
+    started = np.isin(edges, np.concatenate(starts))
     row = _first((over > 0) & started & (over + limit > drawn) & (edges > span[0]))
     if row is not None:
         watts = (over + limit)[row] / MILLI
@@ -106,19 +105,32 @@ def power_cap(schedule: Schedule) -> Breach:
 
 def _expected(schedule: Schedule, module: str) -> Steps:
     """The power (mW) of a module's components, lost runs and other nodes; from its first row on."""
-    watts = schedule.energy["modules"][module]
-    idle, lost = _milli(np.array([watts["idle_w"], watts["typical_w"]])).tolist()
-    busy, used = schedule.recorded(module, "nodes_busy"), schedule.nodes_in_use(module)
-    mask = schedule.ran & schedule.in_module(module)
-    begin, finish = (schedule.of(f"{name}_time")[mask] for name in ("start", "end"))
-    running = sum_of_intervals(begin, finish, _milli(schedule.of("power_w")[mask]))
+    idle = _idle(schedule, module)
+    running = sum_of_intervals(*_runs(schedule, module))
     first = schedule.timeline["time"].to_numpy()[schedule.rows(module)][:1]
     others = (first, np.full(len(first), idle * schedule.modules[module]))
-    parts = [(running, 1), (busy, lost - idle), (used, -lost), (others, 1)]
+    parts = [(running, 1), (schedule.recorded(module, "nodes_busy"), -idle), (others, 1)]
     parts += [(nodes, power - idle) for nodes, power in _switched(schedule, module)]
     times = [time for (time, _), _ in parts]
     changes = [np.diff(values, prepend=0) * factor for (_, values), factor in parts]
     return from_changes(np.concatenate(times), np.concatenate(changes))
+
+
+def _runs(schedule: Schedule, module: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Start, end (s) and power (mW) of all runs on a module, those that were lost the last."""
+    mask, lost = schedule.ran & schedule.in_module(module), schedule.lost
+    lost = lost[lost["module"] == module]
+    both = (
+        np.concatenate((schedule.of(name)[mask], lost[name].to_numpy()))
+        for name in ("start_time", "end_time", "power_w")
+    )
+    begin, finish, watts = both
+    return begin.astype(np.int64), finish.astype(np.int64), _milli(watts)
+
+
+def _idle(schedule: Schedule, module: str) -> int:
+    """What an idle node of a module draws, mW."""
+    return int(_milli(np.array(schedule.energy["modules"][module]["idle_w"])))
 
 
 def _recorded(schedule: Schedule, module: str) -> Steps:
@@ -130,12 +142,10 @@ def _recorded(schedule: Schedule, module: str) -> Steps:
 
 def _parts(schedule: Schedule, module: str, span: tuple[int, int]) -> np.ndarray:
     """The mJ of PARTS and of the whole, within a span."""
-    watts = schedule.energy["modules"][module]
-    idle, lost = _milli(np.array([watts["idle_w"], watts["typical_w"]])).tolist()
-    mask = schedule.ran & schedule.in_module(module)
-    used = int((schedule.of("run_time")[mask] * schedule.of("nodes")[mask]).sum())
+    idle = _idle(schedule, module)
     busy = _integral(schedule.recorded(module, "nodes_busy"), span)
-    job = int(_milli(schedule.of("energy_j")[mask]).sum()) + lost * (busy - used)
+    begin, finish, power = _runs(schedule, module)
+    job = int(power @ (finish.clip(*span) - begin.clip(*span)))
     times = [(_integral(nodes, span), power) for nodes, power in _switched(schedule, module)]
     off, booting, stopping = (seconds * power for seconds, power in times or [(0, 0)] * 3)
     awake = schedule.modules[module] * (span[1] - span[0]) - sum(seconds for seconds, _ in times)

@@ -12,6 +12,8 @@ import pandas as pd
 from scheduler_sim.result.columns import NEVER, TOTAL, rows_named
 from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
 
+LOST = ("module", "nodes", "start_time", "end_time", "power_w")
+
 
 class Schedule:
     """Read access to the tables of a result and to what its manifest says of the run.
@@ -29,6 +31,7 @@ class Schedule:
     energy : what the energy model says of the modules; empty without one.
     switched : True if idle nodes are switched off.
     lost_runs : True if some component was requeued after a run that the tables do not show.
+    lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``.
     lost_waits : True if some component was held after it had been in the queue, which they do not show.
     """
 
@@ -42,6 +45,7 @@ class Schedule:
         self.components, self.timeline, self.metrics = components, timeline, metrics
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
         self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
+        self.lost = pd.DataFrame(self.energy.get("lost_runs") or dict.fromkeys(LOST, ()), columns=list(LOST))
         self.switched = bool(self.energy.get("switched"))
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
         counts = manifest.get("counts", {})

@@ -21,6 +21,7 @@ from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
+from scheduler_sim.simulation.lost import LostRun
 from scheduler_sim.simulation.operations import Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.power_cap import PowerCap
@@ -75,9 +76,10 @@ class Actions:
             self.models,
             self._seed,
         )
-        self._outages = Outages(self.system, self.stream("failure"), self._cap)
+        self._lost: list[LostRun] = []
+        self._outages = Outages(self.system, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
-        self._operations = Operations(self._scheme, self._run_time_of)
+        self._operations = Operations(self._scheme, self._run_time_of, self._lost)
         self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 

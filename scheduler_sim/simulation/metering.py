@@ -63,27 +63,29 @@ class Meter:
         placements: Placements,
         table: pd.DataFrame,
         written: Ints,
-        *,
-        requeued: bool,
-        budget: Budget | None = None,
+        lost: pd.DataFrame | None,
+        budget: Budget | None,
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
         ``khz`` is the P-state of each component, -1 or None: not chosen; ``table`` is the workload
-        that ``placements`` are of, ``written`` the core's timeline, ``budget`` the power cap it was to obey.
+        that ``placements`` are of, ``written`` the core's timeline, ``lost`` the runs that ended in a
+        requeue, ``budget`` the power cap it was to obey.
         """
         rows = np.sort(placements.rows)
         app, hint = (_text(table, name, rows) for name in ("app", "hint"))
         alike = Alike.of(app, hint, table["reference_power_w"].to_numpy()[rows])
         made = drawn(self._layer, self._system, components, alike, khz)
         with_energy(components, made)
-        account = accounted(
-            self._layer, self._system, components, made.milliwatts, written, requeued=requeued
-        )
+        if lost is not None:
+            of_lost = alike._replace(kind=alike.kind[lost["place"]])
+            khz_of_lost = lost["frequency_khz"].to_numpy()
+            lost = lost.assign(mw=drawn(self._layer, self._system, lost, of_lost, khz_of_lost).milliwatts)
+        account = accounted(self._layer, self._system, components, made.milliwatts, written, lost)
         return (
             *with_power(written, account, self._system),
             document(account, self._layer, self._tariffs, budget),
-            described(self._layer, self._system, made.origins, budget, switched=written.shape[1] > OFF),
+            described(self._layer, self._system, made.origins, lost, budget, switched=written.shape[1] > OFF),
         )
 
 
@@ -147,20 +149,25 @@ def accounted(
     components: pd.DataFrame,
     milliwatts: Ints,
     written: Ints,
-    *,
-    requeued: bool,
+    lost: pd.DataFrame | None = None,
 ) -> Account:
     """Account for a schedule from its first submission to its last end; of nobody's if none ran.
 
-    ``written`` is the core's timeline. Nodes out of service draw what an idle one does. Where components were
-    ``requeued``, nodes are busy with runs that the tables do not have: those draw what is typical.
+    ``written`` is the core's timeline, ``lost`` has the runs that ended in a requeue, and what they drew as
+    ``mw``. Nodes out of service draw what an idle one does.
     """
     ran = components["start_time"].to_numpy() != NEVER
     span = window(components)
     first = int(written[0, TIME]) if len(written) else 0
     start, end = span if span is not None else (first, first)
     module = np.asarray(components["module"].array.codes)
-    begin, finish, nodes = (components[name].to_numpy() for name in ("start_time", "end_time", "nodes"))
+    runs = [components[name].to_numpy() for name in ("start_time", "end_time", "nodes")]
+    if lost is not None:
+        more = [lost[name].to_numpy() for name in ("start_time", "end_time", "nodes", "mw")]
+        *runs, milliwatts = (np.concatenate(both) for both in zip((*runs, milliwatts), more, strict=True))
+        module = np.concatenate((module, lost["module"].cat.codes))
+        ran = np.concatenate((ran, np.ones(len(lost), dtype=bool)))
+    begin, finish, nodes = runs
     uses = []
     for number, one in enumerate(system.modules):
         profile = layer.profiles[one.name]
@@ -183,9 +190,8 @@ def accounted(
                 states=list(states.values()),
                 start=begin[mine],
                 end=finish[mine],
-                nodes=nodes[mine] if requeued else None,
+                nodes=nodes[mine] if lost is not None else None,
                 milliwatts=milliwatts[mine],
-                lost_mw=int(milli(np.array([profile.typical_w]), one.name)[0]) if requeued else None,
             )
         )
     return account_of(uses, start, end)
@@ -270,9 +276,10 @@ def described(
     layer: EnergyLayer,
     system: System,
     origins: dict[str, int],
-    budget: Budget | None = None,
+    lost: pd.DataFrame | None,
+    budget: Budget | None,
     *,
-    switched: bool = False,
+    switched: bool,
 ) -> dict[str, Any]:
     """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
     names = [module.name for module in system.modules]
@@ -288,8 +295,15 @@ def described(
         **({"cap": cap} if cap else {}),
         "profile": layer.profiles.name,
         **({"switched": True} if switched else {}),
+        **({} if lost is None else {"lost_runs": _listed(lost)}),
         "modules": modules,
         "power_from": origins,
         "quality": figures["quality"].value_counts().sort_index().to_dict(),
         "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),
     }
+
+
+def _listed(lost: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the runs that were lost as columns of the manifest."""
+    columns = {name: lost[name].tolist() for name in ("module", "nodes", "start_time", "end_time")}
+    return {**columns, "power_w": (lost["mw"] / MILLI).tolist()}

@@ -13,6 +13,7 @@ from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.simulation.load import keys_of
+from scheduler_sim.simulation.lost import LostRun
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.units import write_rects
 
@@ -44,11 +45,12 @@ class Operations:
     Attributes
     ----------
     requeued : components that were sent back into the queue, or out of their end
+    lost : the runs that they had
     held_back : components that were in the queue, and left it for some time
     """
 
-    def __init__(self, scheme: Scheme, run_time: Callable[[int], int]) -> None:
-        self._scheme, self._run_time = scheme, run_time
+    def __init__(self, scheme: Scheme, run_time: Callable[[int], int], lost: list[LostRun]) -> None:
+        self._scheme, self._run_time, self.lost = scheme, run_time, lost
         self.requeued = self.held_back = 0
 
     def checked(self, core: Core, fields: dict[str, Any]) -> dict[str, int]:
@@ -90,11 +92,14 @@ class Operations:
         self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
 
     def _requeue(self, core: Core, row: int, state: int) -> None:
+        run = LostRun.of(core, row)
         if state == slot.RUNNING:
             drive.interrupt(core, row)
         else:
             operations.run_again(core, row)
-        self.requeued += _state(core, row) < state
+        if _state(core, row) < state:
+            self.requeued += 1
+            self.lost += [run] if run is not None else []
 
     def _limit(self, core: Core, row: int, limit: int) -> None:
         """Set the time limit, under Slurm in whole minutes; an order that counts on it has a new key."""

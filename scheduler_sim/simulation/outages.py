@@ -11,6 +11,7 @@ from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.events import KIND
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.growth import with_more_releases
+from scheduler_sim.simulation.lost import LostRun
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.switching import nodes_off
 from scheduler_sim.system.system import System
@@ -44,10 +45,13 @@ class Outages:
     Attributes
     ----------
     requeued : components that failures sent back into the queue
+    lost : the runs that they had
     """
 
-    def __init__(self, system: System, failures: np.random.Generator, cap: PowerCap | None = None) -> None:
-        self._failures = failures
+    def __init__(
+        self, system: System, failures: np.random.Generator, cap: PowerCap | None, lost: list[LostRun]
+    ) -> None:
+        self._failures, self.lost = failures, lost
         self._nodes = [module.nodes for module in system.modules]
         self._cap = cap
         self._declared = [resource.amount for resource in system.resources]
@@ -112,6 +116,8 @@ class Outages:
         pool.draining += leaving
         for i in np.unique(hits[hits < len(rows)]):
             if requeue:
+                run = LostRun.of(core, int(rows[i]))
+                self.lost += [run] if run is not None else []
                 drive.interrupt(core, int(rows[i]))
                 self.requeued += 1
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,6 +19,7 @@ from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, SWITCHED, TOTAL, frame, timeline_columns
 from scheduler_sim.result.result import Result
+from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.system.system import System
@@ -132,8 +133,9 @@ def build_result(
     operated: Mapping[str, int],
     meter: Meter | None = None,
     budget: Budget | None = None,
+    lost: Sequence[LostRun] = (),
 ) -> Result:
-    """Put everything together; ``meter`` counts the energy, ``budget`` is the power cap.
+    """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue;
@@ -149,8 +151,8 @@ def build_result(
             placements,
             table,
             written,
-            requeued=bool(operated.get("requeued")),
-            budget=budget,
+            lost_runs(lost, core, placements, places, system) if lost else None,
+            budget,
         )
         manifest = {**manifest, "energy": described}
     timeline = timeline_table(written, milliwatts, system)

@@ -235,6 +235,7 @@ class Simulation(Actions):
             },
             self._meter,
             None if self._cap is None else self._cap.budget,
+            self._lost,
         )
 
     def _shifted(self) -> int:

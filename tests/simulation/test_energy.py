@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler_sim import Result, System, Workload, simulate
+from scheduler_sim import Result, Simulation, System, Workload, simulate
 from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import ConfigError, InputError, TraceError
 from scheduler_sim.result.store import FILES
@@ -97,7 +97,7 @@ def test_a_module_that_nobody_uses_draws_idle_power_from_the_first_submission_on
     assert result.metrics["energy"]["system_j"] == 1310
 
 
-def test_what_ran_before_a_requeue_draws_typical_power_and_counts():
+def test_what_ran_before_a_requeue_drew_what_it_drew_and_counts():
     sim = simulation(2, (0, 2, 10), models=plain())
     at(sim, 4, lambda: sim.requeue(1))
     result = sim.run()
@@ -106,6 +106,35 @@ def test_what_ran_before_a_requeue_draws_typical_power_and_counts():
     assert found["components_j"] == 2000
     assert found["job_j"] == 2000 + 4 * 200
     assert found["system_j"] == 14 * 200
+    assert result.manifest["energy"]["lost_runs"] == {
+        "module": ["cluster"],
+        "nodes": [2],
+        "start_time": [0],
+        "end_time": [4],
+        "power_w": [200.0],
+    }
+
+
+def test_a_lost_run_has_the_power_of_its_component():
+    """Of 300 W a node by the trace, where 100 are typical; the run of another that had ended is lost, too."""
+    jobs = trace((0, 1, 10), (0, 1, 3), reference_power_w=[300, 150])
+    sim = Simulation(System.homogeneous(2), jobs, "easy", models=plain())
+    at(sim, 4, lambda: [sim.requeue(1), sim.requeue(2)])
+    result = sim.run()
+    result.check()
+    assert drawn(result) == {0: 450, 3: 310, 4: 450, 7: 310, 14: 20}
+    assert result.metrics["energy"]["job_j"] == 300 * 14 + 150 * 6
+
+
+def test_a_run_that_was_lost_for_ever_counts_as_far_as_somebody_ran():
+    """The second is requeued at 4 and cancelled at 5; the last end is at 2, and the first submission at 0."""
+    sim = simulation(2, (0, 1, 2), (0, 1, 9), models=plain())
+    at(sim, 4, lambda: sim.requeue(2))
+    at(sim, 4, lambda: sim.cancel(2))
+    result = sim.run()
+    result.check()
+    assert result.components["state"].tolist() == ["COMPLETED", "CANCELLED"]
+    assert result.metrics["energy"]["job_j"] == 400
 
 
 def test_nodes_out_of_service_draw_idle_power():

@@ -183,6 +183,17 @@ def test_what_overruns_into_a_fall_is_reported():
         result.check()
 
 
+def test_a_run_that_is_lost_to_a_requeue_drew_what_it_asked_for():
+    """Both draw 150 W, where 200 are typical; four idle nodes draw 400, and 100 more are allowed."""
+    jobs = trace((0, 1, 10), (0, 1, 10), reference_power_w=[150, 150])
+    sim = Simulation(System.homogeneous(4), jobs, "easy", models=models(500))
+    at(sim, 4, lambda: sim.requeue(1))
+    result = sim.run()
+    assert starts(result) == [4, 0]
+    assert highest(result) == 500
+    assert result.metrics["energy"]["above_cap_s"] == 0
+
+
 def test_what_processes_submit_asks_for_power():
     sim = Simulation(System.homogeneous(4), None, "easy", models=models(600, pstates=2))
     at(sim, 1, lambda: [sim.submit(nodes=n, run_time=10) for n in (1, 2, 1, 3)])
