@@ -100,7 +100,10 @@ def _place_of(app: np.ndarray, signatures: Points) -> np.ndarray:
 def _from_signatures(profile: PowerProfile, signatures: Points) -> Projection:
     """Project each signature once, times in units of those at the reference frequency."""
     states = profile.pstates
-    made = profile.model.project(signatures)
+    try:
+        made = profile.model.project(signatures)
+    except InputError as error:
+        raise InputError(f"signatures on {profile.name}: {error}") from None
     back = profile.model.project(signatures, profile.reference_khz).time_factor
     own = profile.model.pstates.index(states.khz)
     scaled = Projection(states.khz, made.power_w[:, own], made.time_factor[:, own] / back)

@@ -135,7 +135,8 @@ def test_some_p_states_are_some_columns_of_all(profile):
     [
         ({"workload": ["lu", "lu"], "frequency_khz": [2_300_000, 1_200_000], "power_w": [1, 1], "l2": [0, 0]},
          "application lu has several"),
-        ({"workload": ["lu"], "frequency_khz": [2_000_000], "power_w": [1], "l2": [0]}, "found 2000000 kHz"),
+        ({"workload": ["lu"], "frequency_khz": [2_000_000], "power_w": [1], "l2": [0]},
+         "signatures on CM: P-state: found 2000000 kHz"),
         ({"workload": ["lu"], "frequency_khz": [2_301_000], "power_w": [1], "l2": [0]},
          "no coefficients from 2301000 to 2300000 kHz"),
         ({"workload": ["lu"], "frequency_khz": [2_300_000], "power_w": [1]}, "found no column 'l2'"),
