@@ -68,6 +68,8 @@ the name of the first one broken, the component or instant, and the two values t
   `nodes-busy`, `queue` and `queue-order` are left out.
 - Nor is the time that a component was in the queue before it was held: with `counts.held_back` above 0,
   `queue` and `queue-order` are left out.
+- A limit may be set to less than a component has run already: with `counts.shortened` above 0,
+  `time-limit` is left out.
 """
 
 

@@ -33,6 +33,7 @@ class Schedule:
     lost_runs : True if some component was requeued after a run that the tables do not show.
     lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``.
     lost_waits : True if some component was held after it had been in the queue, which they do not show.
+    shortened : True if some component had run for longer than a limit that it was given then.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Schedule:
         self.units = bool(counts.get("units", 0))
         self.lost_runs = bool(counts.get("requeued", 0))
         self.lost_waits = bool(counts.get("held_back", 0))
+        self.shortened = bool(counts.get("shortened", 0))
 
     def of(self, column: str) -> np.ndarray:
         """Return a numeric column of the components."""

@@ -47,11 +47,12 @@ class Operations:
     requeued : components that were sent back into the queue, or out of their end
     lost : the runs that they had
     held_back : components that were in the queue, and left it for some time
+    shortened : components that had run for longer than the time limit they were given
     """
 
     def __init__(self, scheme: Scheme, run_time: Callable[[int], int], lost: list[LostRun]) -> None:
         self._scheme, self._run_time, self.lost = scheme, run_time, lost
-        self.requeued = self.held_back = 0
+        self.requeued = self.held_back = self.shortened = 0
 
     def checked(self, core: Core, fields: dict[str, Any]) -> dict[str, int]:
         """Return the fields of an update that are given. Raises InputError and ConfigError."""
@@ -112,6 +113,8 @@ class Operations:
             second_key = second_key if second_keys is None else float(second_keys[0])
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
         overrun = 0 if slurm else self._scheme.policy.overrun_s
+        it = core.comp[row]
+        self.shortened += bool(it.state == slot.RUNNING and core.clock[slot.NOW] - it.start > limit + overrun)
         operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)
         if not slurm and core.rules[slot.UNITS] and core.member["unit"][row] >= 0:
             write_rects(core, int(core.member["unit"][row]))

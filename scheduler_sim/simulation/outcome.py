@@ -138,7 +138,8 @@ def build_result(
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
-    ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue;
+    ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
+    ran longer than the limit to which theirs was ``shortened``;
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     components = component_table(core, table, placements, system)

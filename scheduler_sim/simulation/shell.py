@@ -230,6 +230,7 @@ class Simulation(Actions):
             {
                 "requeued": self._outages.requeued + self._operations.requeued,
                 "held_back": self._operations.held_back,
+                "shortened": self._operations.shortened,
                 "units": len(self._units.crews),
                 "shifted": self._shifted(),
             },

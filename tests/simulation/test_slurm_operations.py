@@ -156,8 +156,11 @@ def test_requeued_again_during_the_delay_it_waits_anew():
 def test_a_new_limit_of_what_runs_ends_it(limit, when, end, state):
     sim = cluster((0, 4, 100, 120), keys={"KillWait": 0, "killed_epilog_s": 0})
     at(sim, when, lambda: sim.update(1, time_limit=limit))
-    table = sim.run().components.iloc[0]
+    result = sim.run()
+    result.check()
+    table = result.components.iloc[0]
     assert (table["end_time"], table["state"]) == (end, state)
+    assert result.metrics["counts"].get("shortened", 0) == (when > limit)
 
 
 def test_a_longer_limit_saves_what_runs():
@@ -257,7 +260,9 @@ def test_under_other_policies_a_new_limit_counts_in_plans_and_for_the_kill(keep)
     assert fates(sim.run()) == {1: (0, 90, "TIMEOUT"), 2: (90, 140, DONE), 3: (140, 440, DONE)}
     sim = Simulation(System.homogeneous(4), trace(*jobs), rules)
     at(sim, 70, lambda: sim.update(1, time_limit=30))
-    assert fates(sim.run())[1] == (0, 70, "TIMEOUT")
+    result = sim.run()
+    result.check()
+    assert fates(result)[1] == (0, 70, "TIMEOUT")
 
 
 # -- what comes from processes is treated as what a trace has ----------------------------------
@@ -374,6 +379,7 @@ ENDED = (0, 1, 0)
     [(0, "drain", 1), (0, "drain", 1), (256, "requeue nodes", 1), (256, "requeue nodes", 1)],
     "main",
 )
+@example([(0, 1, 0), (0, 1, 63), (0, 2, 0), *[(0, 2, 0)] * 9], [(62, "limit", 3)], "main")
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 300), st.integers(1, 8), st.integers(0, 200)), min_size=12, max_size=20
