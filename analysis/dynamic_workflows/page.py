@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from analysis.common.markdown import table
 from analysis.common.numbers import mean, with_interval
+from analysis.common.page import text_of, write_page
 from analysis.dynamic_workflows.cases import (
     DELAY_RANGES,
     EXACT,
@@ -27,10 +29,9 @@ from analysis.dynamic_workflows.findings import findings
 from analysis.dynamic_workflows.measures import MEASURES
 from analysis.dynamic_workflows.statements import COLUMNS, SHARES, statement_rows
 from scheduler_sim.generation.scenarios import SCENARIOS
-from scheduler_sim.report.look import save_png
 
 PAGE, RESULTS = "dynamic_workflows.md", "dynamic_workflows/results"
-TEXTS = Path(__file__).parent / "texts"
+_text = partial(text_of, Path(__file__).parent / "texts")
 
 SHOWN = (
     *("normalized_all", "normalized", "normalized_median", "normalized_own", "wait_h", "response_h"),
@@ -64,18 +65,12 @@ AXES = {
 
 def write(conducted: Conducted, folder: Path) -> Path:
     """Write page and figures; return the page. Without seeds beyond D2.3's cases it has those alone."""
-    results = folder / RESULTS
-    results.mkdir(parents=True, exist_ok=True)
-    for share in SHARES:
-        save_png(scenario_figure(conducted.main(share), share), results / f"workflows-{share}.png")
+    figures = {f"workflows-{share}": scenario_figure(conducted.main(share), share) for share in SHARES}
     if conducted.setup.seeds_beyond:
         for name, (part, levels) in VARIED.items():
             reference = _without_delays(conducted) if name == "delays" else None
-            figure = varied_figure(conducted.part(part), levels, *AXES[name], reference)
-            save_png(figure, results / f"{name}.png")
-    page = folder / PAGE
-    page.write_text(page_text(conducted), encoding="utf-8")
-    return page
+            figures[name] = varied_figure(conducted.part(part), levels, *AXES[name], reference)
+    return write_page(folder / PAGE, page_text(conducted), folder / RESULTS, figures)
 
 
 def _without_delays(conducted: Conducted) -> tuple[str, pd.DataFrame]:
@@ -96,10 +91,6 @@ def page_text(conducted: Conducted) -> str:
         parts += [_text("slurm").format(**_run(conducted)), *_slurm_means(slurm), *_statements(slurm)]
     parts.append(_text("end").format(**_run(conducted)))
     return "".join(parts)
-
-
-def _text(name: str) -> str:
-    return (TEXTS / f"{name}.md").read_text(encoding="utf-8")
 
 
 def _run(conducted: Conducted) -> dict[str, object]:

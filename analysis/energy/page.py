@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from analysis.common.markdown import table
 from analysis.common.numbers import change, in_percent, mean, with_interval
+from analysis.common.page import text_of, write_page
 from analysis.energy.cases import BASE, MAIN_POLICY, POLICIES, SAVERS, system
 from analysis.energy.conduct import MEASURES, Conducted
 from analysis.energy.figures import brings_figure, front_figure
 from analysis.energy.findings import findings
-from scheduler_sim.report.look import save_png
 
 PAGE, RESULTS = "energy.md", "energy/results"
-TEXTS = Path(__file__).parent / "texts"
+_text = partial(text_of, Path(__file__).parent / "texts")
 COMPARED = ("job_mwh", "above_idle_mwh", "system_mwh", "wait_h", "response_h", "price")
 SHOWN = ("job_mwh", "above_idle_mwh", "system_mwh", "wait_h", "run_h", "bounded_slowdown", "peak_kw", "price",
          "completion_h", "moved", "slower")  # fmt: skip
@@ -21,13 +22,11 @@ SHOWN = ("job_mwh", "above_idle_mwh", "system_mwh", "wait_h", "run_h", "bounded_
 
 def write(conducted: Conducted, folder: Path) -> Path:
     """Write page and figures; return the page."""
-    results = folder / RESULTS
-    results.mkdir(parents=True, exist_ok=True)
-    save_png(front_figure(conducted.under(MAIN_POLICY), MAIN_POLICY), results / "front.png")
-    save_png(brings_figure(conducted.runs), results / "brings.png")
-    page = folder / PAGE
-    page.write_text(page_text(conducted), encoding="utf-8")
-    return page
+    figures = {
+        "front": front_figure(conducted.under(MAIN_POLICY), MAIN_POLICY),
+        "brings": brings_figure(conducted.runs),
+    }
+    return write_page(folder / PAGE, page_text(conducted), folder / RESULTS, figures)
 
 
 def page_text(conducted: Conducted) -> str:
@@ -49,10 +48,6 @@ def page_text(conducted: Conducted) -> str:
 def listed_nodes() -> str:
     """Return the modules with their nodes."""
     return ", ".join(f"{module.nodes} {module.name}" for module in system().modules)
-
-
-def _text(name: str) -> str:
-    return (TEXTS / f"{name}.md").read_text(encoding="utf-8")
 
 
 def _changes(conducted: Conducted, policy: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 
 from analysis.common.markdown import table
 from analysis.common.numbers import mean, number, with_interval
+from analysis.common.page import text_of, write_page
 from analysis.modular_vs_homogeneous import identity
 from analysis.modular_vs_homogeneous.cases import (
     BOTH,
@@ -35,10 +37,9 @@ from analysis.modular_vs_homogeneous.conduct import MEASURES, Conducted
 from analysis.modular_vs_homogeneous.figures import loads_figure, mixes_figure, systems_figure
 from analysis.modular_vs_homogeneous.findings import findings
 from analysis.modular_vs_homogeneous.mixes import Mixes
-from scheduler_sim.report.look import save_png
 
 PAGE, RESULTS = "modular_vs_homogeneous.md", "modular_vs_homogeneous/results"
-TEXTS = Path(__file__).parent / "texts"
+_text = partial(text_of, Path(__file__).parent / "texts")
 SHOWN = ("wait_h", "wait_p90_h", "response_h", "completion_h", "run_h")
 CHOICE = "earliest_end"
 """The strategy that stands for those by which the scheduler chooses."""
@@ -48,16 +49,12 @@ FIGURES = ("systems", "loads", "mixes")
 
 def write(conducted: Conducted, mixes: Mixes | None, folder: Path) -> Path:
     """Write page and figures; return the page. Without mixes it says nothing of them."""
-    results = folder / RESULTS
-    results.mkdir(parents=True, exist_ok=True)
-    save_png(systems_figure(conducted.part(PART_MAIN), MAIN_POLICY), results / "systems.png")
+    figures = {"systems": systems_figure(conducted.part(PART_MAIN), MAIN_POLICY)}
     if conducted.setup.seeds_beyond:
-        save_png(loads_figure(conducted.part(PART_LOADS)), results / "loads.png")
+        figures["loads"] = loads_figure(conducted.part(PART_LOADS))
     if mixes is not None:
-        save_png(mixes_figure(mixes.panels(), "mean wait (h)"), results / "mixes.png")
-    page = folder / PAGE
-    page.write_text(page_text(conducted, mixes), encoding="utf-8")
-    return page
+        figures["mixes"] = mixes_figure(mixes.panels(), "mean wait (h)")
+    return write_page(folder / PAGE, page_text(conducted, mixes), folder / RESULTS, figures)
 
 
 def page_text(conducted: Conducted, mixes: Mixes | None) -> str:
@@ -74,10 +71,6 @@ def page_text(conducted: Conducted, mixes: Mixes | None) -> str:
         parts += [_text("mixes").format(**said, **mixes.said()), mixes.table_text()]
     parts.append(_text("end").format(**said))
     return "".join(parts)
-
-
-def _text(name: str) -> str:
-    return (TEXTS / f"{name}.md").read_text(encoding="utf-8")
 
 
 def _said(conducted: Conducted) -> dict[str, object]:

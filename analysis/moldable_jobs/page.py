@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from analysis.common.markdown import table
 from analysis.common.numbers import change, in_percent, mean, with_interval
+from analysis.common.page import text_of, write_page
 from analysis.moldable_jobs.cases import (
     FLOORS,
     JOBS,
@@ -21,10 +23,9 @@ from analysis.moldable_jobs.cases import (
 from analysis.moldable_jobs.conduct import MEASURES, Conducted
 from analysis.moldable_jobs.figures import loads_figure, open_figure, shares_figure, whom_figure
 from analysis.moldable_jobs.findings import findings
-from scheduler_sim.report.look import save_png
 
 PAGE, RESULTS = "moldable_jobs.md", "moldable_jobs/results"
-TEXTS = Path(__file__).parent / "texts"
+_text = partial(text_of, Path(__file__).parent / "texts")
 SHOWN = (
     "wait_h",
     "run_h",
@@ -40,16 +41,14 @@ SHOWN = (
 
 def write(conducted: Conducted, folder: Path) -> Path:
     """Write page and figures; return the page."""
-    results = folder / RESULTS
-    results.mkdir(parents=True, exist_ok=True)
     main = conducted.part(PART_MAIN, level=MAIN_LOAD)
-    save_png(loads_figure(conducted.part(PART_MAIN)), results / "loads.png")
-    save_png(whom_figure(main, MAIN_LOAD), results / "whom.png")
-    save_png(open_figure(main, conducted.part(PART_OPEN), MAIN_LOAD), results / "open.png")
-    save_png(shares_figure(main, conducted.part(PART_SHARES), MAIN_LOAD), results / "shares.png")
-    page = folder / PAGE
-    page.write_text(page_text(conducted), encoding="utf-8")
-    return page
+    figures = {
+        "loads": loads_figure(conducted.part(PART_MAIN)),
+        "whom": whom_figure(main, MAIN_LOAD),
+        "open": open_figure(main, conducted.part(PART_OPEN), MAIN_LOAD),
+        "shares": shares_figure(main, conducted.part(PART_SHARES), MAIN_LOAD),
+    }
+    return write_page(folder / PAGE, page_text(conducted), folder / RESULTS, figures)
 
 
 def page_text(conducted: Conducted) -> str:
@@ -69,10 +68,6 @@ def page_text(conducted: Conducted) -> str:
     parts += [_text("whom").format(**said), _details(conducted)]
     parts += [_text("hurts").format(**said), _text("end").format(**said)]
     return "".join(parts)
-
-
-def _text(name: str) -> str:
-    return (TEXTS / f"{name}.md").read_text(encoding="utf-8")
 
 
 def _responses(conducted: Conducted) -> str:

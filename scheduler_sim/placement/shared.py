@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.placement.spellings import read_spellings
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -47,7 +47,7 @@ def demands(
     if nam.any() and not any(resource.kind == "nam" for resource in resources):
         not_limited["nam"] = int(np.count_nonzero(nam))
 
-    requests, codes = _requests(workload, rows)
+    requests, codes = read_spellings(workload, rows, "licences", parse_licences)
     asking = np.array([any(one) for one in requests], dtype=bool)[codes]
     if not asking.any():
         return demand, not_limited, None
@@ -68,21 +68,3 @@ def demands(
     place = np.arange(int(times.sum())) - np.repeat(first, times)
     expanded = np.repeat(demand, times, axis=0) + table[np.repeat(start[codes], times) + place]
     return expanded, not_limited, Alternatives(first, times)
-
-
-def _requests(workload: Workload, rows: Ints) -> tuple[list[list[dict[str, int]]], Ints]:
-    """Each spelling of a licence request read once, and the spelling of each component."""
-    texts = workload.table["licences"].array
-    codes = np.asarray(texts.codes)[rows]
-    used = np.unique(codes)
-    requests = []
-    for code in used:
-        text = str(texts.categories[code])
-        try:
-            requests.append(parse_licences(text))
-        except InputError as error:
-            source, row = workload.source, int(rows[np.flatnonzero(codes == code)[0]])
-            raise TraceError(
-                str(error), file=source.name or None, line=source.line_of(row), field="licences", found=text
-            ) from None
-    return requests, np.searchsorted(used, codes)

@@ -5,20 +5,20 @@ They are worked out for some components at a time, so that what lies between sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes, scaled
-from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, node_demands
 from scheduler_sim.placement.shared import demands
+from scheduler_sim.placement.spellings import error_at, read_spellings
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
@@ -141,7 +141,9 @@ class Ways:
             asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
         else:
             swf = self.workload.source.format == "swf"
-            asked, codes = self._by_text("partition", lambda text: self.system.partitions_for(text, swf=swf))
+            asked, codes = read_spellings(
+                self.workload, self.rows, "partition", lambda text: self.system.partitions_for(text, swf=swf)
+            )
         kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
         keys, which = np.unique((codes * kinds + types) * largest + sizes, return_inverse=True)
         lists = []
@@ -150,7 +152,8 @@ class Ways:
             try:
                 lists.append(alternatives(self.system, self.models, asked[text], type_number, nodes))
             except InputError as error:
-                raise self._at(int(np.flatnonzero(which == number)[0]), "partition", str(error)) from None
+                row = int(self.rows[np.flatnonzero(which == number)[0]])
+                raise error_at(self.workload, row, "partition", str(error)) from None
         return lists, which.reshape(-1).astype(np.int64)
 
     def _types(self) -> Ints:
@@ -158,13 +161,13 @@ class Ways:
         models = self.models
         if models is None or not models.type_names:
             return np.zeros(len(self.rows), dtype=np.int64)
-        named, codes = self._by_text("app", models.named_type)
+        named, codes = read_spellings(self.workload, self.rows, "app", models.named_type)
         types = np.array(named, dtype=np.int64)[codes]
         without = np.flatnonzero(types < 0)
         try:
             types[without] = models.drawn_types(self._column("component_id", self.rows)[without], self.seed)
         except InputError as error:
-            raise self._at(int(without[0]), "app", str(error)) from None
+            raise error_at(self.workload, int(self.rows[without[0]]), "app", str(error)) from None
         return types
 
     def _scaled_sizes(self, types: Ints) -> Ints:
@@ -172,28 +175,6 @@ class Ways:
         if self.models is None or not self.models.scalings:
             return np.full(len(types), AS_ASKED, dtype=np.int64)
         return np.where(self.models.scaled_types[types], self._column("nodes", self.rows), AS_ASKED)
-
-    def _at(self, component: int, column: str, problem: str) -> TraceError:
-        """An error that names the line of a component."""
-        row, source = int(self.rows[component]), self.workload.source
-        text = str(self.workload.table[column].array[row])
-        return TraceError(
-            problem, file=source.name or None, line=source.line_of(row), field=column, found=text
-        )
-
-    def _by_text(self, column: str, read: Callable[[str], Any]) -> tuple[list[Any], Ints]:
-        """Read each spelling of a text column once; errors name the first line that has it."""
-        texts = self.workload.table[column].array
-        codes = np.asarray(texts.codes)[self.rows]
-        used = np.unique(codes)
-        values = []
-        for code in used:
-            text = str(texts.categories[code])
-            try:
-                values.append(read(text))
-            except InputError as error:
-                raise self._at(int(np.flatnonzero(codes == code)[0]), column, str(error)) from None
-        return values, np.searchsorted(used, codes)
 
     def requests(self, block: Block) -> tuple[Ints, Ints, Ints]:
         """Nodes, run time (s) and time limit (s) of each way.
@@ -224,7 +205,7 @@ class Ways:
 
     def demands_of_nodes(self) -> NodeDemands:
         """Which nodes of its partition each way of all components may take."""
-        constraints, codes = self._by_text("constraint", _checked_constraint)
+        constraints, codes = read_spellings(self.workload, self.rows, "constraint", _checked_constraint)
         memory, every = self._column("memory_kb", self.rows), self.block(0, len(self.rows))
         owner = every.owner
         return node_demands(
@@ -296,7 +277,9 @@ class Ways:
     def _lacks(self) -> Bools:
         """[modules, components]: whether the module lacks some of the features asked for."""
         modules = self.system.modules
-        answers, codes = self._by_text("constraint", lambda text: [m.satisfies(text) for m in modules])
+        answers, codes = read_spellings(
+            self.workload, self.rows, "constraint", lambda text: [m.satisfies(text) for m in modules]
+        )
         return ~np.array(answers, dtype=bool).reshape(-1, len(modules)).T[:, codes]
 
 

@@ -23,14 +23,14 @@ class LostRun(NamedTuple):
     start: int
     end: int
 
-    @classmethod
-    def of(cls, core: Core, row: int) -> LostRun | None:
-        """Return the run that a requeue now would lose; None if there is none."""
-        it = core.comp[row]
-        if it.start == NEVER or it.state < slot.RUNNING:
-            return None
-        end = core.clock[slot.NOW] if it.state == slot.RUNNING else it.end
-        return cls(row, int(it.placed), int(it.start), int(end))
+
+def run_to_lose(core: Core, row: int) -> list[LostRun]:
+    """Return the run that a requeue now would lose, if there is one."""
+    it = core.comp[row]
+    if it.start == NEVER or it.state < slot.RUNNING:
+        return []
+    end = core.clock[slot.NOW] if it.state == slot.RUNNING else it.end
+    return [LostRun(row, int(it.placed), int(it.start), int(end))]
 
 
 def lost_runs(

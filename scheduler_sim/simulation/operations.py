@@ -13,7 +13,7 @@ from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.simulation.load import keys_of
-from scheduler_sim.simulation.lost import LostRun
+from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.units import write_rects
 
@@ -93,14 +93,14 @@ class Operations:
         self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
 
     def _requeue(self, core: Core, row: int, state: int) -> None:
-        run = LostRun.of(core, row)
+        run = run_to_lose(core, row)
         if state == slot.RUNNING:
             drive.interrupt(core, row)
         else:
             operations.run_again(core, row)
         if _state(core, row) < state:
             self.requeued += 1
-            self.lost += [run] if run is not None else []
+            self.lost += run
 
     def _limit(self, core: Core, row: int, limit: int) -> None:
         """Set the time limit, under Slurm in whole minutes; an order that counts on it has a new key."""

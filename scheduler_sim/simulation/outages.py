@@ -11,7 +11,7 @@ from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.events import KIND
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.growth import with_more_releases
-from scheduler_sim.simulation.lost import LostRun
+from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.switching import nodes_off
 from scheduler_sim.system.system import System
@@ -116,8 +116,7 @@ class Outages:
         pool.draining += leaving
         for i in np.unique(hits[hits < len(rows)]):
             if requeue:
-                run = LostRun.of(core, int(rows[i]))
-                self.lost += [run] if run is not None else []
+                self.lost += run_to_lose(core, int(rows[i]))
                 drive.interrupt(core, int(rows[i]))
                 self.requeued += 1
             else:

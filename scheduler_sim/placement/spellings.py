@@ -1,0 +1,40 @@
+"""Columns of text that few spellings fill: each is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.workload.table import Workload
+
+Ints = NDArray[np.int64]
+
+
+def error_at(workload: Workload, row: int, column: str, problem: str) -> TraceError:
+    """Return an error that names the line of a row, and what its column says."""
+    source, text = workload.source, str(workload.table[column].array[row])
+    return TraceError(problem, file=source.name or None, line=source.line_of(row), field=column, found=text)
+
+
+def read_spellings(
+    workload: Workload, rows: Ints, column: str, read: Callable[[str], Any]
+) -> tuple[list[Any], Ints]:
+    """Read each spelling of some rows once; return what they mean, and which each row has, int64[rows].
+
+    Raises TraceError, with the first line that has it, for one that ``read`` refuses.
+    """
+    texts = workload.table[column].array
+    codes = np.asarray(texts.codes)[rows]
+    used = np.unique(codes)
+    values = []
+    for code in used:
+        try:
+            values.append(read(str(texts.categories[code])))
+        except InputError as error:
+            row = int(rows[np.flatnonzero(codes == code)[0]])
+            raise error_at(workload, row, column, str(error)) from None
+    return values, np.searchsorted(used, codes)
