@@ -17,6 +17,7 @@ from scheduler_sim.system.module import Module, NodeChoice
 from scheduler_sim.system.system import System
 
 WORD = 64
+VECTOR = 8  # words
 
 Ranges = tuple[range, ...]
 
@@ -35,7 +36,7 @@ class Masks:
     """
 
     def __init__(self, system: System) -> None:
-        self.low = np.cumsum([0] + [-(-module.nodes // WORD) for module in system.modules])
+        self.low = np.cumsum([0] + [_words(module.nodes) for module in system.modules])
         self._sets: list[tuple[int, Ranges]] = []
         self._rows: dict[tuple[int, Ranges], int] = {}
         for number, module in enumerate(system.modules):
@@ -122,3 +123,9 @@ def bits(ranges: Iterable[range], low: int, words: int) -> np.ndarray:
 
 def _table(rows: list[Any], dtype: np.dtype[Any]) -> Any:
     return np.array(rows, dtype=dtype).view(np.recarray)
+
+
+def _words(nodes: int) -> int:
+    """How many words a module has: if many, whole vectors of the processor, for it is slow with the rest."""
+    words = -(-nodes // WORD)
+    return words if words < VECTOR else -(-words // VECTOR) * VECTOR

@@ -217,7 +217,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
             if not hopeful and earliest_s == now and delay == 0:
                 note_front(core, placement, start, record)
             hopeful = True
-            time = _slot_on_available(core, placement, record, start, ahead)
+            time = _slot_on_available(core, placement, ahead)
         if time == INF or time > later:  # other nodes come free before that
             if later > core.slurm[WINDOW_END] or not ahead:
                 if not counted and core.slurm[TURNS] >= core.slurm[BF_MAX_JOB_TEST]:
@@ -254,12 +254,12 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
 
 
 @part
-def _slot_on_available(core: Core, placement: int, record: int, start: int, ahead: bool) -> int:
+def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
     """When the nodes AVAILABLE suffice, those in LATER, for the choice that comes first."""
     way = core.way[placement]
     way.choice = way.first
     if way.last - way.first == 1:
-        return _slot_of_choice(core, placement, record, start, ahead)
+        return _slot_of_choice(core, placement, ahead)
     it = core.partition[way.partition]
     best, best_time = way.first, INF
     copy(core.sets[EITHER], core.sets[AVAILABLE], it.low, it.high)
@@ -267,7 +267,7 @@ def _slot_on_available(core: Core, placement: int, record: int, start: int, ahea
         way.choice = choice
         copy(core.sets[AVAILABLE], core.sets[EITHER], it.low, it.high)
         keep_common(core.sets[AVAILABLE], core.masks[core.choice[choice].mask], it.low, it.high)
-        time = _slot_of_choice(core, placement, record, start, ahead)
+        time = _slot_of_choice(core, placement, ahead)
         if time < best_time:
             best, best_time = choice, time
             copy(core.sets[BEST], core.sets[LATER], it.low, it.high)
@@ -277,10 +277,10 @@ def _slot_on_available(core: Core, placement: int, record: int, start: int, ahea
 
 
 @part
-def _slot_of_choice(core: Core, placement: int, record: int, start: int, ahead: bool) -> int:
+def _slot_of_choice(core: Core, placement: int, ahead: bool) -> int:
     """When the nodes AVAILABLE suffice, by planned ends if it may plan ahead."""
     if ahead:
-        return predicted_start(core, placement, record, start)
+        return predicted_start(core, placement)
     return core.clock[NOW] if fits_now(core, placement) else INF
 
 

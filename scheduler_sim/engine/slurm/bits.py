@@ -55,59 +55,61 @@ else:
 
 
 @part
+def words(low: int, high: int) -> Any:
+    """The numbers of a module's words, as the processor likes them: without a sign, they need no check."""
+    return range(np.uint64(low), np.uint64(high))
+
+
+@part
 def count(bits: Bits, low: int, high: int) -> int:
     """Size of a set."""
-    total, words = 0, bits[low:high]  # from 0 on, the processor takes several words at once
-    for i in range(len(words)):
-        total += ones_in(words[i])
+    total = 0
+    for i in words(low, high):
+        total += ones_in(bits[i])
     return total
 
 
 @part
 def count_common(one: Bits, other: Bits, low: int, high: int) -> int:
     """Size of the intersection of two sets."""
-    total, words, others = 0, one[low:high], other[low:high]
-    for i in range(len(words)):
-        total += ones_in(words[i] & others[i])
+    total = 0
+    for i in words(low, high):
+        total += ones_in(one[i] & other[i])
     return total
 
 
 @part
 def copy(target: Bits, source: Bits, low: int, high: int) -> None:
     """``target`` becomes ``source``."""
-    words, others = target[low:high], source[low:high]
-    for i in range(len(words)):
-        words[i] = others[i]
+    for i in words(low, high):
+        target[i] = source[i]
 
 
 @part
 def add(target: Bits, other: Bits, low: int, high: int) -> None:
     """Union, in place."""
-    words, others = target[low:high], other[low:high]
-    for i in range(len(words)):
-        words[i] |= others[i]
+    for i in words(low, high):
+        target[i] |= other[i]
 
 
 @part
 def keep_common(target: Bits, other: Bits, low: int, high: int) -> None:
     """Intersection, in place."""
-    words, others = target[low:high], other[low:high]
-    for i in range(len(words)):
-        words[i] &= others[i]
+    for i in words(low, high):
+        target[i] &= other[i]
 
 
 @part
 def take_out(target: Bits, other: Bits, low: int, high: int) -> None:
     """Difference, in place."""
-    words, others = target[low:high], other[low:high]
-    for i in range(len(words)):
-        words[i] &= ~others[i]
+    for i in words(low, high):
+        target[i] &= ~other[i]
 
 
 @part
 def clear(target: Bits, low: int, high: int) -> None:
     """The empty set."""
-    for i in range(low, high):
+    for i in words(low, high):
         target[i] = NONE
 
 

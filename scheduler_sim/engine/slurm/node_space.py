@@ -155,22 +155,26 @@ def reserve(core: Core, it: Table, begin: int, end: int) -> None:
             core.space[record, core.spots[i]] &= ~core.sets[PICKED, core.spots[i]]
         last, record = record, core.record[record].next
     reserve_in_spans(core, size, begin, end)
-    _note_gains(core, it, core.record[first].before, first, -1)
-    _note_gains(core, it, last, core.record[last].next, 1)
+    _note_gains(core, it, size, core.record[first].before, first, -1)
+    _note_gains(core, it, size, last, core.record[last].next, 1)
     if not _joined(core, core.record[first].before):
         _joined(core, last)
 
 
 @part
-def _note_gains(core: Core, it: Table, record: int, following: int, sign: int) -> None:
-    """The nodes PICKED are a gain no more, or from now on, where the other of two neighbours has them."""
+def _note_gains(core: Core, it: Table, size: int, record: int, following: int, sign: int) -> None:
+    """The nodes PICKED are a gain no more, or from now on, where the other of two neighbours has them.
+
+    ``size`` of their words are listed.
+    """
     if record < 0 or following < 0:
         return
     other = core.space[record if sign < 0 else following]
     for number in range(len(core.partition)):
         if core.partition[number].module == it.module:
             members, common = core.masks[core.partition[number].members], 0
-            for word in range(it.low, it.high):
+            for i in range(size):
+                word = core.spots[i]
                 here = core.sets[PICKED, word] & members[word]
                 common += ones_in(here & ~other[word]) if sign < 0 else ones_in(here & other[word])
             note = core.note[record, number]

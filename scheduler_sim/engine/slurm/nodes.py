@@ -26,7 +26,9 @@ from scheduler_sim.engine.slurm.bits import (
     take_out,
 )
 from scheduler_sim.engine.slurm.slots import AVAILABLE, IDLE, LEAVING, PICKED, REST, SPARE, UP
-from scheduler_sim.engine.state import NOW, Core, Table
+from scheduler_sim.engine.state import INF, NOW, Core, Table
+
+SIXTY_THREE = np.uint64(63)
 
 
 @part
@@ -100,10 +102,11 @@ def _add_best_fit(core: Core, it: Table, wanted: int) -> None:
     picked, run = core.sets[PICKED], core.run
     size = _list_runs(core.sets[REST], run, it.low, it.high, wanted)
     while wanted > 0:
-        best = 0
-        for i in range(1, size):
-            if _fits_better(run[i].length, run[best].length, wanted):
-                best = i
+        best, least = 0, INF
+        for i in range(size):
+            surplus = _surplus(run[i].length, wanted)
+            if surplus < least:
+                best, least = i, surplus
         taken = min(run[best].length, wanted)
         put(picked, run[best].begin, run[best].begin + taken)
         run[best].length = 0
@@ -111,37 +114,31 @@ def _add_best_fit(core: Core, it: Table, wanted: int) -> None:
 
 
 @part
-def _list_runs(bits: Bits, run: Table, low: int, high: int, wanted: int) -> int:
-    """List the runs of a set in order, or the first that is as long as wanted; returns how many."""
-    size, begin = 0, -1
-    for word in range(low, high + 1):
-        rest, node = bits[word] if word < high else NONE, word << 6
-        while True:
-            if begin < 0:
-                if rest == NONE:
-                    break
-                zeros = lowest_in(rest)
-                node, rest = node + zeros, rest >> np.uint64(zeros)
-                begin = node
-            ones = lowest_in(~rest)  # at most what is left of the word: zeros come in from above
-            if node + ones == (word + 1) << 6:
-                break
-            length = node + ones - begin
-            if length == wanted:
-                run[0].begin, run[0].length = begin, length
-                return 1
-            run[size].begin, run[size].length = begin, length
-            size += 1
-            node, rest, begin = node + ones, rest >> np.uint64(ones), -1
-    return size
+def _surplus(length: int, wanted: int) -> int:
+    """The tightest run that suffices has the least; while none does, the largest."""
+    return length - wanted if length >= wanted else INF - 1 - length
 
 
 @part
-def _fits_better(size: int, best: int, wanted: int) -> bool:
-    """The tightest run that suffices; while none does, the largest."""
-    if size >= wanted:
-        return best < wanted or size < best
-    return best < wanted and size > best
+def _list_runs(bits: Bits, run: Table, low: int, high: int, wanted: int) -> int:
+    """List the runs of a set in order, or the first that is as long as wanted; returns how many."""
+    size, begin, last = 0, -1, NONE
+    for word in range(low, high + 1):
+        here = bits[word] if word < high else NONE
+        edges = here ^ (here << ONE | last)  # where a run begins, or the node behind one is
+        last = here >> SIXTY_THREE
+        while edges != NONE:
+            node = (word << 6) + lowest_in(edges)
+            edges &= edges - ONE
+            if begin < 0:
+                begin = node
+                continue
+            run[size].begin, run[size].length = begin, node - begin
+            if node - begin == wanted:
+                run[0].begin, run[0].length = begin, wanted
+                return 1
+            size, begin = size + 1, -1
+    return size
 
 
 @part

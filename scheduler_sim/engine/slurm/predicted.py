@@ -46,11 +46,10 @@ def fits_now(core: Core, placement: int) -> bool:
 
 
 @part
-def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
+def predicted_start(core: Core, placement: int) -> int:
     """When nodes of AVAILABLE suffice by planned ends, those in LATER; INF if not before others end.
 
-    AVAILABLE is what no reservation holds for a try to start at ``start``, in ``record``, as far
-    as it is in GIVEN, and enough. Who ends after that matters only to the group that is not whole by then.
+    AVAILABLE is what stays free of reservations for a try, as far as it is in GIVEN, and enough. Who ends after that matters only to the group that is not whole by then.
     """
     if fits_now(core, placement):
         return core.clock[NOW]
@@ -77,7 +76,7 @@ def predicted_start(core: Core, placement: int, record: int, start: int) -> int:
             i = _next_that_frees(core, it, max(i, ended_by(core, barrier + width) - 1))
         whole = i < known
         if not whole:
-            if known < stop and others_leave(core, placement, record, start):
+            if known < stop and others_leave(core, placement):
                 return INF
             i = _last_that_frees(core, it, known)
         if i + 1 >= enough:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.advance import leave_out_reserved
-from scheduler_sim.engine.slurm.bits import NONE, copy, count, keep_common
+from scheduler_sim.engine.slurm.bits import NONE, copy, count, count_common, keep_common, words
 from scheduler_sim.engine.slurm.node_space import beyond, last_second, next_try, record_at
 from scheduler_sim.engine.slurm.planned_ends import ended_by, give_back_by
-from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, SPANS, UP, WINDOW_END
+from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, SPANS, STAYING, UP, WINDOW_END
 from scheduler_sim.engine.slurm.spans import record_at_begin, span_after
 from scheduler_sim.engine.state import APPOINTMENTS, INF, NOW, Core
 
@@ -36,6 +36,9 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
     give_back_by(core, core.slurm[ENDS] if later == INF else ended_by(core, later))
     found, reach = left_free(core, placement, record, start, GIVEN)
     if found >= it.nodes:
+        available = core.sets[AVAILABLE]
+        copy(available, core.sets[STAYING], partition.low, partition.high)
+        keep_common(available, core.sets[GIVEN], partition.low, partition.high)
         return _clear_behind(core, placement, start)
     if way.mask == partition.members:
         if not known:
@@ -72,20 +75,13 @@ def would_do(core: Core, placement: int, ahead: bool) -> bool:
 
 
 @part
-def others_leave(core: Core, placement: int, record: int, start: int) -> bool:
-    """Whether nodes free of reservations are held by components that end after those in GIVEN."""
-    way, length = core.way[placement], core.place[placement].limit
-    it, mask = core.partition[way.partition], core.choice[way.choice].mask
-    inside = core.record[record].end > start
-    for word in range(it.low, it.high):
-        left = core.sets[UP, word] & core.masks[mask, word] & ~core.sets[GIVEN, word]
-        following = record if inside else -1
-        while left != NONE and following >= 0:
-            if following != record and beyond(core, core.record[following].begin, start, length):
-                break
-            left &= core.space[following, word]
-            following = core.record[following].next
-        if left != NONE:
+def others_leave(core: Core, placement: int) -> bool:
+    """Whether nodes that ``stay_free`` found so are held by components that end after those in GIVEN."""
+    way = core.way[placement]
+    it, mask = core.partition[way.partition], core.masks[core.choice[way.choice].mask]
+    staying, given = core.sets[STAYING], core.sets[GIVEN]
+    for i in words(it.low, it.high):
+        if staying[i] & mask[i] & ~given[i] != NONE:
             return True
     return False
 
@@ -94,16 +90,15 @@ def others_leave(core: Core, placement: int, record: int, start: int) -> bool:
 def left_free(core: Core, placement: int, record: int, start: int, source: int) -> tuple[int, int]:
     """How many nodes of a set no reservation holds, as far as it was looked, and up to what time that is.
 
-    AVAILABLE has them. The time is -INF for the record in which ``start`` lies.
+    STAYING has them, and those like them outside the set. The time is -INF for the record in which
+    ``start`` lies.
     """
     way, need, length = core.way[placement], core.place[placement].nodes, core.place[placement].limit
-    it, available = core.partition[way.partition], core.sets[AVAILABLE]
-    copy(available, core.sets[source], it.low, it.high)
-    keep_common(available, core.masks[way.mask], it.low, it.high)
+    it, staying, wanted = core.partition[way.partition], core.sets[STAYING], core.sets[source]
     inside = core.record[record].end > start
-    if inside:
-        keep_common(available, core.space[record], it.low, it.high)
-    left = count(available, it.low, it.high)
+    copy(staying, core.space[record] if inside else core.sets[UP], it.low, it.high)
+    keep_common(staying, core.masks[way.mask], it.low, it.high)
+    left = count_common(staying, wanted, it.low, it.high)
     if left < need or not inside:
         return left, -INF
     last = last_second(core, start, length)
@@ -114,13 +109,13 @@ def left_free(core: Core, placement: int, record: int, start: int, source: int) 
             span += 1
         one = core.span[span]
         if span < core.slurm[SPANS] and one.begin <= begin and one.end - 1 <= last:
-            keep_common(available, core.stretch[span], it.low, it.high)
+            keep_common(staying, core.stretch[span], it.low, it.high)
             reach, span = one.end - 1, span + 1
             following = record_at_begin(core, span)
         else:
-            keep_common(available, core.space[following], it.low, it.high)
+            keep_common(staying, core.space[following], it.low, it.high)
             reach, following = begin, core.record[following].next
         rows += 1
-        if rows % COUNT_EVERY == 0 and count(available, it.low, it.high) < need:
+        if rows % COUNT_EVERY == 0 and count_common(staying, wanted, it.low, it.high) < need:
             break
-    return count(available, it.low, it.high), reach
+    return count_common(staying, wanted, it.low, it.high), reach
