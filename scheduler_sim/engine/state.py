@@ -286,10 +286,10 @@ class Core(NamedTuple):
     need: Table  # NEED
     sets: Words  # [NODE_SETS, w]
     piece: Table  # PIECE
-    record: Table  # RECORD [r]
+    record: Table  # RECORD [r + 1]
     space: Words  # [r, w] nodes that a record of the plan has free
     span: Table  # SPAN
-    stretch: Words  # [SPANS_AT_MOST, w] nodes that all records of a span have free
+    stretch: Words  # [2 SPANS_AT_MOST, w] nodes that all records of a span have free
     front: Table  # FRONT [FRONTS]
     note: Table  # NOTE [r, partitions]
     leave: Ints  # [nodes + 2] where the pieces of who runs begin in ``away``, by planned end

@@ -204,10 +204,8 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
     With a delay, that much is added to each start that is tried.
     """
     it, now = core.partition[core.way[placement].partition], core.clock[NOW]
-    start, record = first_try(core, placement) if ahead and delay == 0 else (now, -1)
-    if record < 0 or start < earliest_s:
-        start = max(start, earliest_s) + delay
-        record = record_at(core, start)
+    start = max(first_try(core, placement) if ahead and delay == 0 else now, earliest_s) + delay
+    record = record_at(core, start)
     counted = hopeful = False
     while True:
         following = next_try(core, placement, record, start)
@@ -215,7 +213,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
         time = INF
         if stay_free(core, placement, record, start, later):
             if not hopeful and earliest_s == now and delay == 0:
-                note_front(core, placement, start, record)
+                note_front(core, placement, start)
             hopeful = True
             time = _slot_on_available(core, placement, ahead)
         if time == INF or time > later:  # other nodes come free before that

@@ -20,10 +20,10 @@ def open_fronts(core: Core) -> None:
 
 
 @part
-def first_try(core: Core, placement: int) -> tuple[int, int]:
-    """When a component is tried first, and the record of the plan that begins then; -1 if it is now."""
+def first_try(core: Core, placement: int) -> int:
+    """When a component is tried first."""
     way, it = core.way[placement], core.place[placement]
-    best, start = -1, core.clock[NOW]
+    start = core.clock[NOW]
     if way.mask == core.partition[way.partition].members:
         for i in range(FRONTS):
             one = core.front[i]
@@ -33,13 +33,13 @@ def first_try(core: Core, placement: int) -> tuple[int, int]:
                 and one.nodes <= it.nodes
                 and one.limit <= it.limit
             ):
-                best, start = i, one.start
-    return start, core.front[best].record if best >= 0 else -1
+                start = one.start
+    return start
 
 
 @part
-def note_front(core: Core, placement: int, start: int, record: int) -> None:
-    """All tries before ``start``, in ``record``, were in vain.
+def note_front(core: Core, placement: int, start: int) -> None:
+    """All tries before ``start`` were in vain.
 
     The new front replaces one that it makes useless, or else the nearest.
     """
@@ -62,7 +62,7 @@ def note_front(core: Core, placement: int, start: int, record: int) -> None:
         if one.start < core.front[worst].start:
             worst = i
     one = core.front[worst]
-    one.start, one.record, one.partition = start, record, way.partition
+    one.start, one.partition = start, way.partition
     one.nodes, one.limit = it.nodes, it.limit
 
 
@@ -72,3 +72,11 @@ def forget_fronts(core: Core, time: int) -> None:
     for i in range(FRONTS):
         if core.front[i].start >= time:
             core.front[i].start = -INF
+
+
+@part
+def narrow_fronts(core: Core, partition: int, time: int, limit: int) -> None:
+    """Only jobs with such a limit still try at ``time``: fronts there and behind hold for no others."""
+    for i in range(FRONTS):
+        if core.front[i].partition == partition and core.front[i].start >= time:
+            core.front[i].limit = max(core.front[i].limit, limit)

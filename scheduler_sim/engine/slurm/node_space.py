@@ -1,37 +1,31 @@
 """The plan of a backfill pass: which nodes no reservation holds, from one time to the next.
 
-A chain of records in order of time, each with a set of nodes, as in Slurm's backfill
-scheduler. Running components are not in it: they enter through their predicted ends.
+Records in order of time, each with a set of nodes, as in Slurm's backfill scheduler. A record ends
+where the next begins; one more than there are says where the plan ends. Those that are put in and
+taken out in between only move in the list: their sets and notes keep their rows. Running components are not in it: they enter through their predicted ends.
 """
 
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import NONE, copy, list_words, ones_in
-from scheduler_sim.engine.slurm.fronts import forget_fronts, open_fronts
+from scheduler_sim.engine.slurm.bits import NONE, copy, equal, list_words, ones_in, take_out_listed, words
+from scheduler_sim.engine.slurm.fronts import forget_fronts, narrow_fronts, open_fronts
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
     BF_RECORDS,
     BF_RESOLUTION,
     BF_WINDOW,
     EPOCH,
-    HINT,
     INCLUSIVE,
     OTHER_RECORDS,
     PICKED,
     RECORDS,
-    SPANS,
+    RECORDS_MADE,
     UP,
     VALID,
     WINDOW_END,
 )
-from scheduler_sim.engine.slurm.spans import (
-    open_spans,
-    record_at_begin,
-    record_is_gone,
-    reserve_in_spans,
-    span_after,
-)
+from scheduler_sim.engine.slurm.spans import open_spans, reserve_in_spans
 from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 
@@ -44,46 +38,42 @@ def rounded_down(core: Core, time: int) -> int:
 @part
 def open_plan(core: Core) -> None:
     """Nothing is reserved from now to the end of the window."""
-    now = core.clock[NOW]
+    now, row = core.clock[NOW], 0
     open_spans(core)
     open_fronts(core)
     core.slurm[WINDOW_END] = rounded_down(core, now + core.slurm[BF_WINDOW])
-    core.record[0].begin, core.record[0].next = rounded_down(core, now), -1
-    core.record[0].before = -1
-    core.record[0].end = core.slurm[WINDOW_END]
-    core.slurm[RECORDS], core.slurm[OTHER_RECORDS], core.slurm[HINT] = 1, 0, 0
-    copy(core.space[0], core.sets[UP], 0, core.space.shape[1])
+    core.record[0].begin, core.record[0].row = rounded_down(core, now), row
+    core.record[1].begin = core.slurm[WINDOW_END]
+    core.slurm[RECORDS], core.slurm[RECORDS_MADE], core.slurm[OTHER_RECORDS] = 1, 1, 0
+    copy(core.space[row], core.sets[UP], 0, core.space.shape[1])
     for i in range(len(core.partition)):
-        core.note[0, i].gain, core.note[0, i].start = 0, -INF
+        core.note[row, i].gain, core.note[row, i].start = 0, -INF
 
 
 @part
 def plan_is_full(core: Core) -> bool:
     """Whether it has as many records as it may have, beside those of advance reservations."""
-    return core.slurm[RECORDS] - core.slurm[OTHER_RECORDS] >= core.slurm[BF_RECORDS]
+    return core.slurm[RECORDS_MADE] - core.slurm[OTHER_RECORDS] >= core.slurm[BF_RECORDS]
 
 
 @part
 def prolong_plan(core: Core) -> None:
     """The plan of an earlier pass still stands; its window has moved on with the clock."""
     core.slurm[WINDOW_END] = rounded_down(core, core.clock[NOW] + core.slurm[BF_WINDOW])
-    core.record[record_at(core, core.slurm[WINDOW_END])].end = core.slurm[WINDOW_END]
+    core.record[core.slurm[RECORDS]].begin = core.slurm[WINDOW_END]
 
 
 @part
 def record_at(core: Core, time: int) -> int:
     """The record in which ``time`` lies; the last one if it lies behind the plan."""
-    record = core.slurm[HINT]
-    if core.record[record].begin > time:
-        record = 0
-    if core.slurm[SPANS] > 0 and core.record[record].end <= time:
-        span = span_after(core, time + 1) - 1  # the last that begins by then
-        if span >= 0 and core.span[span].begin >= core.record[record].end:
-            record = record_at_begin(core, span)
-    while core.record[record].end <= time and core.record[record].next >= 0:
-        record = core.record[record].next
-    core.slurm[HINT] = record
-    return record
+    low, high = 0, core.slurm[RECORDS]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if core.record[middle].begin <= time:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @part
@@ -95,27 +85,26 @@ def next_try(core: Core, placement: int, record: int, start: int) -> int:
     not touch. Where nothing is gained, each record is part of the one before, so that its neighbour is
     enough to compare with. Nodes outside the mask are never had: they are always a gain.
     """
-    if not core.slurm[ALIGNED]:
-        return core.record[record].next
     number, mask = core.way[placement].partition, core.way[placement].mask
     it, length = core.partition[number], core.place[placement].limit
     whole = mask == it.members
-    while core.record[record].next >= 0:
-        following = core.record[record].next
-        if core.note[record, number].gain > 0 if whole else _gains(core, it, record, following, mask):
-            return following
-        if beyond(core, core.record[record].begin, start, length):
+    for i in range(record, core.slurm[RECORDS] - 1):
+        if not core.slurm[ALIGNED]:
+            return i + 1
+        row = core.record[i].row
+        if core.note[row, number].gain > 0 if whole else _gains(core, it, row, core.record[i + 1].row, mask):
+            return i + 1
+        if beyond(core, core.record[i].begin, start, length):
             break
-        record = following
     return -1
 
 
 @part
-def _gains(core: Core, it: Table, record: int, following: int, mask: int) -> bool:
-    members = core.masks[it.members]
-    for word in range(it.low, it.high):
-        had = core.masks[mask, word] & core.space[record, word]
-        if core.space[following, word] & members[word] & ~had != NONE:
+def _gains(core: Core, it: Table, row: int, following: int, mask: int) -> bool:
+    """Whether a record has nodes of the partition that the one before, as far as it is in the mask, has not."""
+    members, here, before, may = core.masks[it.members], core.space[following], core.space[row], core.masks[mask]
+    for i in words(it.low, it.high):
+        if here[i] & members[i] & ~(may[i] & before[i]) != NONE:
             return True
     return False
 
@@ -126,14 +115,14 @@ def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
     if begin >= end:
         return True
     size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
-    record = record_at(core, begin)
-    while record >= 0 and core.record[record].begin < end:
-        if core.record[record].end > begin:
+    for record in range(record_at(core, begin), core.slurm[RECORDS]):
+        if core.record[record].begin >= end:
+            break
+        if core.record[record + 1].begin > begin:
             for i in range(size):
                 word = core.spots[i]
-                if core.sets[PICKED, word] & ~core.space[record, word] != NONE:
+                if core.sets[PICKED, word] & ~core.space[core.record[record].row, word] != NONE:
                     return False
-        record = core.record[record].next
     return True
 
 
@@ -141,57 +130,74 @@ def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
 def reserve(core: Core, it: Table, begin: int, end: int) -> None:
     """Take the nodes PICKED, which are free, out of the plan from ``begin`` to ``end``."""
     begin = max(begin, core.record[0].begin)
-    first = record_at(core, begin)
-    if core.record[first].end <= begin:
-        return  # behind the plan
+    first, last = record_at(core, begin), record_at(core, end - 1)
+    if core.record[first + 1].begin <= begin or end <= begin:
+        return  # outside the plan
+    made = core.slurm[RECORDS_MADE]
+    if core.record[last + 1].begin > end:
+        _split(core, last, end)
     if core.record[first].begin < begin:
-        first = _split(core, first, begin)
+        _split(core, first, begin)
+        first, last = first + 1, last + 1
     size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
-    record, last = first, first
-    while record >= 0 and core.record[record].begin < end:
-        if core.record[record].end > end:
-            _split(core, record, end)
-        for i in range(size):
-            core.space[record, core.spots[i]] &= ~core.sets[PICKED, core.spots[i]]
-        last, record = record, core.record[record].next
+    for record in range(first, last + 1):
+        take_out_listed(core.space[core.record[record].row], core.sets[PICKED], core.spots, size)
     reserve_in_spans(core, size, begin, end)
-    _note_gains(core, it, size, core.record[first].before, first, -1)
-    _note_gains(core, it, size, last, core.record[last].next, 1)
-    if not _joined(core, core.record[first].before):
+    _note_gains(core, it, size, first - 1, -1)
+    _note_gains(core, it, size, last, 1)
+    if not _joined(core, first - 1):
         _joined(core, last)
+    if core.slurm[RECORDS_MADE] > made:
+        _note_reach(core, it, begin)
+        _note_reach(core, it, end)
 
 
 @part
-def _note_gains(core: Core, it: Table, size: int, record: int, following: int, sign: int) -> None:
-    """The nodes PICKED are a gain no more, or from now on, where the other of two neighbours has them.
+def _note_gains(core: Core, it: Table, size: int, record: int, sign: int) -> None:
+    """The nodes PICKED are a gain of the next record no more, or from now on, where the other of the two has them.
 
     ``size`` of their words are listed.
     """
-    if record < 0 or following < 0:
+    if record < 0 or record + 1 == core.slurm[RECORDS]:
         return
-    other = core.space[record if sign < 0 else following]
+    row, other = core.record[record].row, core.record[record + (1 if sign > 0 else 0)].row
     for number in range(len(core.partition)):
         if core.partition[number].module == it.module:
             members, common = core.masks[core.partition[number].members], 0
             for i in range(size):
                 word = core.spots[i]
                 here = core.sets[PICKED, word] & members[word]
-                common += ones_in(here & ~other[word]) if sign < 0 else ones_in(here & other[word])
-            note = core.note[record, number]
+                has = core.space[other, word]
+                common += ones_in(here & has) if sign > 0 else ones_in(here & ~has)
+            note = core.note[row, number]
             if common > 0 and (note.gain == 0 or note.gain + sign * common == 0):
-                forget_fronts(core, core.record[record].end)
+                forget_fronts(core, core.record[record + 1].begin)
             note.gain += sign * common
+
+
+@part
+def _note_reach(core: Core, it: Table, time: int) -> None:
+    """There may be a new boundary at ``time``: from the try before it to the one behind it, only longer jobs look."""
+    record = record_at(core, time)
+    for number in range(len(core.partition)):
+        if core.partition[number].module == it.module:
+            gains = record
+            while gains < core.slurm[RECORDS] and core.note[core.record[gains].row, number].gain == 0:
+                gains += 1
+            first = record
+            while first > 0 and core.note[core.record[first - 1].row, number].gain == 0:
+                first -= 1
+            if first < gains < core.slurm[RECORDS]:
+                start = max(core.record[first].begin, core.clock[NOW])
+                length = core.record[gains - 1].begin - last_second(core, start, 0)
+                narrow_fronts(core, number, core.record[gains + 1].begin, length)
 
 
 @part
 def next_change(core: Core) -> int:
     """The first boundary of the plan that lies ahead, INF if none: when the clock passes it, tests differ."""
-    record = 0
-    while core.record[record].next >= 0:
-        if core.record[record].end > core.clock[NOW]:
-            return core.record[record].end
-        record = core.record[record].next
-    return INF
+    following = record_at(core, core.clock[NOW]) + 1
+    return core.record[following].begin if following < core.slurm[RECORDS] else INF
 
 
 @part
@@ -212,38 +218,31 @@ def beyond(core: Core, begin: int, start: int, length: int) -> bool:
 
 
 @part
-def _split(core: Core, record: int, time: int) -> int:
-    """Split a record at a time inside it; returns the later half."""
-    it, new = core.record[record], core.slurm[RECORDS]
-    core.slurm[RECORDS] = new + 1
-    core.record[new].begin, core.record[new].end = time, it.end
-    core.record[new].next, core.record[new].before = it.next, record
-    if it.next >= 0:
-        core.record[it.next].before = new
-    copy(core.space[new], core.space[record], 0, core.space.shape[1])
+def _split(core: Core, record: int, time: int) -> None:
+    """Split a record at a time inside it."""
+    old, new = core.record[record].row, core.slurm[RECORDS_MADE]
+    for i in range(core.slurm[RECORDS], record, -1):
+        core.record[i + 1].begin, core.record[i + 1].row = core.record[i].begin, core.record[i].row
+    core.slurm[RECORDS] += 1
+    core.slurm[RECORDS_MADE] = new + 1
+    core.record[record + 1].begin, core.record[record + 1].row = time, new
+    copy(core.space[new], core.space[old], 0, core.space.shape[1])
     for i in range(len(core.partition)):
-        core.note[new, i].gain, core.note[new, i].start = core.note[record, i].gain, -INF
-        core.note[record, i].gain = 0
-    it.end, it.next = time, new
-    return new
+        core.note[new, i].gain, core.note[new, i].start = core.note[old, i].gain, -INF
+        core.note[old, i].gain = 0
 
 
 @part
 def _joined(core: Core, record: int) -> bool:
     """Make one record of this and the next if they are alike: Slurm does it once a reservation."""
-    if record < 0 or core.record[record].next < 0:
+    if record < 0 or record + 1 == core.slurm[RECORDS]:
         return False
-    it = core.record[record]
-    for word in range(core.space.shape[1]):
-        if core.space[record, word] != core.space[it.next, word]:
-            return False
-    gone = it.next
-    it.end, it.next = core.record[gone].end, core.record[gone].next
-    if it.next >= 0:
-        core.record[it.next].before = record
+    row, gone = core.record[record].row, core.record[record + 1].row
+    if not equal(core.space[row], core.space[gone], 0, core.space.shape[1]):
+        return False
     for i in range(len(core.partition)):
-        core.note[record, i].gain = core.note[gone, i].gain
-    record_is_gone(core, gone, record)
-    if core.slurm[HINT] == gone:
-        core.slurm[HINT] = record
+        core.note[row, i].gain = core.note[gone, i].gain
+    for i in range(record + 1, core.slurm[RECORDS]):
+        core.record[i].begin, core.record[i].row = core.record[i + 1].begin, core.record[i + 1].row
+    core.slurm[RECORDS] -= 1
     return True

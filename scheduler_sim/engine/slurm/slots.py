@@ -80,9 +80,9 @@ import numpy as np
     SERIAL,  # of the next submission or release, under priority/basic
     SPARE,  # first free piece
     RECORDS,  # records of the plan
-    OTHER_RECORDS,  # ... of which so many are there for advance reservations
+    RECORDS_MADE,  # ... and those joined to others, as Slurm counts them
+    OTHER_RECORDS,  # of these so many are there for advance reservations
     SPANS,  # of it
-    HINT,  # a record near which the next search begins
     WINDOW_END,  # where the plan ends
     PASS,  # number of the backfill pass, for counters that need no clearing
     PLANNED,  # first of those in the queue who have yet to have a turn in the last pass
@@ -110,7 +110,7 @@ WEIGHTS = 2
 IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST, GIVEN, STAYING = range(12)
 NODE_SETS = 12
 
-SPANS_AT_MOST = 64
+SPANS_AT_MOST = 128  # a power of 2
 FRONTS = 8
 SNAPSHOTS = 256  # of the nodes given back by planned end, at most
 
@@ -177,12 +177,12 @@ RUN = np.dtype([("begin", "i8"), ("length", "i8")])
 TURN = np.dtype([("row", "i8"), ("placement", "i8")])
 ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
 GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
-RECORD = np.dtype([("begin", "i8"), ("end", "i8"), ("next", "i8"), ("before", "i8")])
+RECORD = np.dtype([("begin", "i8"), ("row", "i8")])  # row of ``space`` and ``note``
 
-SPAN = np.dtype([("begin", "i8"), ("end", "i8"), ("record", "i8")])  # see ``spans``
+SPAN = np.dtype([("begin", "i8")])  # see ``spans``
 
 # No start before this one for so many nodes for so long (see ``fronts``).
-FRONT = np.dtype([("start", "i8"), ("record", "i8"), ("partition", "i8"), ("nodes", "i8"), ("limit", "i8")])
+FRONT = np.dtype([("start", "i8"), ("partition", "i8"), ("nodes", "i8"), ("limit", "i8")])
 
 # What a pass knows of a record of the plan, for one partition (see ``tries``).
 NOTE = np.dtype(

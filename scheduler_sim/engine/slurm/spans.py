@@ -1,44 +1,46 @@
 """Spans of the plan: what stays free of reservations in several records in a row.
 
 A try asks which nodes are free in all records from its start to its end, often a hundred of
-them. Spans answer for many records at once. They begin and end where every few records one began in the
-plan of the pass before; they are only there for speed, and change nothing.
+them. Spans answer for many records at once. The shortest begin and end where every few records one
+began in the plan of the pass before; two of them make one of the next size, and so on, as in a tree.
+They are only there for speed, and change nothing.
 """
 
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import copy
+from scheduler_sim.engine.slurm.bits import copy, take_out_listed
 from scheduler_sim.engine.slurm.slots import PICKED, RECORDS, SPANS, SPANS_AT_MOST, UP
 from scheduler_sim.engine.state import NOW, Core
 
 WORTH_IT = 40  # records
+SHORTEST = 2  # records
 
 
 @part
 def open_spans(core: Core) -> None:
     """For a plan in which nothing is reserved; the records are still those of the pass before.
 
-    One more than there are says where the last one ends.
+    One more of the shortest than there are says where the last one ends.
     """
-    every = core.slurm[RECORDS] // SPANS_AT_MOST + 4
-    size, record, passed = 0, 0, 0
-    while core.slurm[RECORDS] > WORTH_IT and record >= 0 and size < SPANS_AT_MOST:
-        if core.record[record].begin > core.clock[NOW]:
-            passed += 1
-            if passed % every == 0:
-                core.span[size].begin, core.span[size].record = core.record[record].begin, 0
-                if size > 0:
-                    core.span[size - 1].end = core.span[size].begin
-                copy(core.stretch[size], core.sets[UP], 0, core.stretch.shape[1])
+    every = core.slurm[RECORDS] // SPANS_AT_MOST + SHORTEST
+    size = 0
+    if core.slurm[RECORDS] > WORTH_IT:
+        for record in range(0, core.slurm[RECORDS], every):
+            if core.record[record].begin > core.clock[NOW]:
+                core.span[size].begin = core.record[record].begin
                 size += 1
-        record = core.record[record].next
     core.slurm[SPANS] = max(size - 1, 0)
+    first, last = SPANS_AT_MOST, SPANS_AT_MOST + core.slurm[SPANS] - 1
+    while first <= last and first > 0:
+        for row in range(first, last + 1):
+            copy(core.stretch[row], core.sets[UP], 0, core.stretch.shape[1])
+        first, last = first // 2, last // 2
 
 
 @part
 def span_after(core: Core, time: int) -> int:
-    """The first span that begins at ``time`` or later; how many there are if none does."""
+    """The first of the shortest spans that begins at ``time`` or later; how many there are if none does."""
     low, high = 0, core.slurm[SPANS]
     while low < high:
         middle = (low + high) // 2
@@ -50,26 +52,35 @@ def span_after(core: Core, time: int) -> int:
 
 
 @part
-def record_at_begin(core: Core, i: int) -> int:
-    """The record in which a span begins."""
-    it = core.span[i]
-    while core.record[it.record].end <= it.begin and core.record[it.record].next >= 0:
-        it.record = core.record[it.record].next
-    return it.record
+def spans_by(core: Core, time: int) -> int:
+    """How many of the shortest spans have ended by then."""
+    size = core.slurm[SPANS]
+    if size > 0 and core.span[size].begin <= time:
+        return size
+    return max(span_after(core, time + 1) - 1, 0)
 
 
 @part
-def record_is_gone(core: Core, record: int, into: int) -> None:
-    """It was joined to the one before."""
-    for i in range(core.slurm[SPANS] + 1):
-        if core.span[i].record == record:
-            core.span[i].record = into
+def longest_span(span: int, stop: int) -> tuple[int, int]:
+    """The longest span that begins where one of the shortest does, and ends with ``stop`` or before.
+
+    Returns its row, and the one of the shortest that comes after it.
+    """
+    row, length = SPANS_AT_MOST + span, 1
+    while row % 2 == 0 and span + 2 * length <= stop:
+        row, length = row // 2, 2 * length
+    return row, span + length
 
 
 @part
 def reserve_in_spans(core: Core, size: int, begin: int, end: int) -> None:
     """Take the nodes PICKED, whose words are listed, out of all spans between two times."""
-    for i in range(core.slurm[SPANS]):
-        if core.span[i].begin < end and core.span[i].end > begin:
-            for j in range(size):
-                core.stretch[i, core.spots[j]] &= ~core.sets[PICKED, core.spots[j]]
+    first = max(span_after(core, begin + 1) - 1, 0)
+    last = span_after(core, end) - 1
+    if first > last or core.span[first + 1].begin <= begin:
+        return
+    first, last = SPANS_AT_MOST + first, SPANS_AT_MOST + last
+    while first > 0:
+        for row in range(first, last + 1):
+            take_out_listed(core.stretch[row], core.sets[PICKED], core.spots, size)
+        first, last = first // 2, last // 2

@@ -14,8 +14,8 @@ from scheduler_sim.engine.slurm.advance import leave_out_reserved
 from scheduler_sim.engine.slurm.bits import NONE, copy, count, count_common, keep_common, words
 from scheduler_sim.engine.slurm.node_space import beyond, last_second, next_try, record_at
 from scheduler_sim.engine.slurm.planned_ends import ended_by, give_back_by
-from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, SPANS, STAYING, UP, WINDOW_END
-from scheduler_sim.engine.slurm.spans import record_at_begin, span_after
+from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, RECORDS, STAYING, UP, WINDOW_END
+from scheduler_sim.engine.slurm.spans import longest_span, span_after, spans_by
 from scheduler_sim.engine.state import APPOINTMENTS, INF, NOW, Core
 
 COUNT_EVERY = 4  # records
@@ -28,7 +28,7 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
     ``start`` lies in ``record``. They are in AVAILABLE, and all that are idle by then in GIVEN.
     """
     way, it = core.way[placement], core.place[placement]
-    partition, note = core.partition[way.partition], core.note[record, way.partition]
+    partition, note = core.partition[way.partition], core.note[core.record[record].row, way.partition]
     known = note.start == start and note.later >= later
     last = last_second(core, start, it.limit)
     if known and (it.nodes > note.most or (it.nodes > note.left and last >= note.reach)):
@@ -42,7 +42,8 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
         return _clear_behind(core, placement, start)
     if way.mask == partition.members:
         if not known:
-            note.start, note.later, note.most, note.left = start, later, INF, INF
+            note.start, note.most, note.left = start, INF, INF
+        note.later = later
         if reach == -INF:
             note.most = found
         else:
@@ -95,27 +96,30 @@ def left_free(core: Core, placement: int, record: int, start: int, source: int) 
     """
     way, need, length = core.way[placement], core.place[placement].nodes, core.place[placement].limit
     it, staying, wanted = core.partition[way.partition], core.sets[STAYING], core.sets[source]
-    inside = core.record[record].end > start
-    copy(staying, core.space[record] if inside else core.sets[UP], it.low, it.high)
+    inside = core.record[record + 1].begin > start
+    copy(staying, core.space[core.record[record].row] if inside else core.sets[UP], it.low, it.high)
     keep_common(staying, core.masks[way.mask], it.low, it.high)
     left = count_common(staying, wanted, it.low, it.high)
     if left < need or not inside:
         return left, -INF
-    last = last_second(core, start, length)
-    span, following, reach, rows = span_after(core, start), core.record[record].next, -INF, 0
-    while following >= 0 and not beyond(core, core.record[following].begin, start, length):
-        begin = core.record[following].begin
-        while span < core.slurm[SPANS] and core.span[span].end <= begin:
-            span += 1
-        one = core.span[span]
-        if span < core.slurm[SPANS] and one.begin <= begin and one.end - 1 <= last:
-            keep_common(staying, core.stretch[span], it.low, it.high)
-            reach, span = one.end - 1, span + 1
-            following = record_at_begin(core, span)
+    last, rows, reach = last_second(core, start, length), 0, -INF
+    following, behind = record + 1, record_at(core, last) + 1
+    span, stop = span_after(core, start), spans_by(core, last + 1)
+    first_in_span = record_at(core, core.span[span].begin - 1) + 1 if span < stop else behind
+    while following < behind:
+        if following >= first_in_span and span < stop:
+            row, span = longest_span(span, stop)
+            keep_common(staying, core.stretch[row], it.low, it.high)
+            reach = core.span[span].begin - 1
+            if span == stop:
+                following = max(following, record_at(core, reach + 1))
         else:
-            keep_common(staying, core.space[following], it.low, it.high)
-            reach, following = begin, core.record[following].next
+            keep_common(staying, core.space[core.record[following].row], it.low, it.high)
+            reach, following = core.record[following].begin, following + 1
         rows += 1
         if rows % COUNT_EVERY == 0 and count_common(staying, wanted, it.low, it.high) < need:
             break
+    else:
+        if behind < core.slurm[RECORDS]:
+            beyond(core, core.record[behind].begin, start, length)
     return count_common(staying, wanted, it.low, it.high), reach

@@ -32,7 +32,7 @@ from scheduler_sim.engine.slurm.slots import (
     KILL_WAIT,
     OTHER_RECORDS,
     PICKED,
-    RECORDS,
+    RECORDS_MADE,
     UP,
     VALID,
 )
@@ -166,7 +166,7 @@ def plan_reservations(core: Core) -> None:
             it = core.partition[core.way[core.comp[row].first].partition]
             put_reserved(core, row, core.sets[PICKED])
             reserve(core, it, begin, end)
-    core.slurm[OTHER_RECORDS] = core.slurm[RECORDS] - 1
+    core.slurm[OTHER_RECORDS] = core.slurm[RECORDS_MADE] - 1
 
 
 @part
