@@ -31,14 +31,24 @@ def crowd(seed: int, nodes: int, jobs: int, sizes: tuple[int, ...]) -> Case:
     )
 
 
-@pytest.mark.parametrize(
-    ("seed", "nodes", "sizes"), [(1, 40, (1, 2, 3, 5, 9)), (2, 130, (1, 1, 1, 2, 3, 4, 8, 16))]
-)
-def test_a_long_plan_is_the_plain_model_s(seed: int, nodes: int, sizes: tuple[int, ...]) -> None:
-    case = crowd(seed, nodes, 200, sizes)
+def agrees(case: Case, until_s: int) -> None:
+    """The engine starts what the plain model starts by then, and in the same seconds."""
     slurm = plain(case)
-    slurm.run(PLAYED_S)
+    slurm.run(until_s)
     ours = fates(played(case))
     theirs = {job.id: job.start for job in slurm.jobs if job.start is not None}
     assert len(theirs) > 25
     assert theirs == {number: ours[number][1] for number in theirs}
+
+
+@pytest.mark.parametrize(
+    ("seed", "nodes", "sizes"), [(1, 40, (1, 2, 3, 5, 9)), (2, 130, (1, 1, 1, 2, 3, 4, 8, 16))]
+)
+def test_a_long_plan_is_the_plain_model_s(seed: int, nodes: int, sizes: tuple[int, ...]) -> None:
+    agrees(crowd(seed, nodes, 200, sizes), PLAYED_S)
+
+
+def test_tries_that_look_less_far_leave_those_that_look_further_alone() -> None:
+    """What a try finds that counts all who run is not noted as found with those who end by some time."""
+    case = crowd(8, 40, 300, (1, 2, 5, 20, 30))
+    agrees(case.but(bf_max_job_test=300, bf_node_space_size=1000, bf_window=1440), 3400)

@@ -53,6 +53,7 @@ from scheduler_sim.engine.slurm.slots import (
     SELF,
     SKIP,
     STARTED,
+    TAKEN,
     TESTED,
     TURNS,
     VALID,
@@ -116,11 +117,13 @@ def _have_turns(core: Core, first: int, size: int) -> None:
 
     Turns are not needed once nobody behind may start now, and the pass is known to bring the next.
     """
-    core.slurm[BROKEN_OFF], core.slurm[TURNS] = 1, size
+    core.slurm[BROKEN_OFF], core.slurm[TURNS], core.slurm[TAKEN] = 1, size, 1
     needed, hope = size, size - 1
     for i in range(first, size):
         if core.slurm[SELF] and core.slurm[SKIP] and not core.rules[COMPLEX]:
-            hope = last_hope(core, i, hope)
+            if core.slurm[TAKEN]:
+                hope = last_hope(core, i, hope)
+                core.slurm[TAKEN] = 0
             if hope < i:
                 needed, core.slurm[BROKEN_OFF] = i, 0
                 break
@@ -192,6 +195,7 @@ def _started(core: Core, row: int, placement: int) -> bool:
         return True
     start_on_picked(core, row, placement, core.slurm[LAUNCH])
     core.slurm[STARTED] += 1
+    core.slurm[TAKEN] = 1
     if core.slurm[FIXED]:
         lay_out_ends(core)
     return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
@@ -313,6 +317,8 @@ def _reserve(core: Core, row: int, placement: int, time: int) -> None:
         if end > core.slurm[WINDOW_END]:
             core.slurm[VALID] = min(core.slurm[VALID], end - core.slurm[BF_WINDOW])
         idle = count_common(core.sets[PICKED], core.sets[IDLE], it.low, it.high)
+        if idle > 0:
+            core.slurm[TAKEN] = 1
         if idle + count_common(core.sets[PICKED], core.sets[LEAVING], it.low, it.high) > 0:
             core.slurm[SELF] = 1
         reserve(core, it, begin, end)

@@ -1,8 +1,8 @@
 """Fronts of the plan: up to where all tries are known to be in vain.
 
-Who found that no start before some boundary leaves enough nodes free found it for all, later in
-the pass, who need as many nodes for as long. They begin their tries there. Like notes, fronts are only there
-for speed, and change nothing.
+Who found that no start before some boundary leaves enough nodes free found it for all, later in the
+pass, who need as many nodes for as long, and look as far from one try to the next. They begin their
+tries there. Like notes, fronts are only there for speed, and change nothing.
 """
 
 from __future__ import annotations

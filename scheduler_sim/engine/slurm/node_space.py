@@ -1,8 +1,9 @@
 """The plan of a backfill pass: which nodes no reservation holds, from one time to the next.
 
-Records in order of time, each with a set of nodes, as in Slurm's backfill scheduler. A record ends
-where the next begins; one more than there are says where the plan ends. Those that are put in and
-taken out in between only move in the list: their sets and notes keep their rows. Running components are not in it: they enter through their predicted ends.
+Records in order of time, each with a set of nodes, as in Slurm's backfill scheduler. A record
+ends where the next begins; one more than there are says where the plan ends. When a record is put
+in between, or taken out, others only change their place: their sets and notes keep their rows.
+Running components are not in it: they enter through their predicted ends.
 """
 
 from __future__ import annotations
@@ -66,14 +67,12 @@ def prolong_plan(core: Core) -> None:
 @part
 def record_at(core: Core, time: int) -> int:
     """The record in which ``time`` lies; the last one if it lies behind the plan."""
-    low, high = 0, core.slurm[RECORDS]
-    while high - low > 1:
-        middle = (low + high) // 2
-        if core.record[middle].begin <= time:
-            low = middle
-        else:
-            high = middle
-    return low
+    record, size = 0, core.slurm[RECORDS]
+    while size > 1:  # without branches, which the processor could not foresee
+        half = size // 2
+        record += half * (core.record[record + half].begin <= time)
+        size -= half
+    return record
 
 
 @part
@@ -101,10 +100,11 @@ def next_try(core: Core, placement: int, record: int, start: int) -> int:
 
 @part
 def _gains(core: Core, it: Table, row: int, following: int, mask: int) -> bool:
-    """Whether a record has nodes of the partition that the one before, as far as it is in the mask, has not."""
-    members, here, before, may = core.masks[it.members], core.space[following], core.space[row], core.masks[mask]
+    """Whether a record has nodes that the one before, within the mask, has not."""
+    before, here = core.space[row], core.space[following]
+    members, wanted = core.masks[it.members], core.masks[mask]
     for i in words(it.low, it.high):
-        if here[i] & members[i] & ~(may[i] & before[i]) != NONE:
+        if here[i] & members[i] & ~(wanted[i] & before[i]) != NONE:
             return True
     return False
 
@@ -154,7 +154,7 @@ def reserve(core: Core, it: Table, begin: int, end: int) -> None:
 
 @part
 def _note_gains(core: Core, it: Table, size: int, record: int, sign: int) -> None:
-    """The nodes PICKED are a gain of the next record no more, or from now on, where the other of the two has them.
+    """The nodes PICKED are a gain of the next record no more, or from now on, where the other has them.
 
     ``size`` of their words are listed.
     """
@@ -177,7 +177,7 @@ def _note_gains(core: Core, it: Table, size: int, record: int, sign: int) -> Non
 
 @part
 def _note_reach(core: Core, it: Table, time: int) -> None:
-    """There may be a new boundary at ``time``: from the try before it to the one behind it, only longer jobs look."""
+    """A boundary at ``time`` may be new: from the try before to the one behind, only longer jobs look."""
     record = record_at(core, time)
     for number in range(len(core.partition)):
         if core.partition[number].module == it.module:

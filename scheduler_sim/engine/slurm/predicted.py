@@ -8,7 +8,7 @@ predicts the end of the group's last.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common, list_words, ones_in
+from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common
 from scheduler_sim.engine.slurm.nodes import has_needs
 from scheduler_sim.engine.slurm.planned_ends import ended_by, freed_by, in_words, planned_end
 from scheduler_sim.engine.slurm.slots import (
@@ -21,7 +21,6 @@ from scheduler_sim.engine.slurm.slots import (
     GROUPED,
     KILL_WAIT,
     LATER,
-    LISTED,
     OVER_TIME,
     STRIDE,
     VALID,
@@ -31,7 +30,6 @@ from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 FIRST_GROUP_S = 30
 FEW = 8  # quicker to look at one by one
-SPARSE = 4  # a list of words pays for sets with at most one word in so many
 
 
 @part
@@ -49,7 +47,8 @@ def fits_now(core: Core, placement: int) -> bool:
 def predicted_start(core: Core, placement: int) -> int:
     """When nodes of AVAILABLE suffice by planned ends, those in LATER; INF if not before others end.
 
-    AVAILABLE is what stays free of reservations for a try, as far as it is in GIVEN, and enough. Who ends after that matters only to the group that is not whole by then.
+    AVAILABLE is what stays free of reservations for a try, as far as it is in GIVEN, and enough. Who
+    ends after that matters only to the group that is not whole by then.
     """
     if fits_now(core, placement):
         return core.clock[NOW]
@@ -59,7 +58,6 @@ def predicted_start(core: Core, placement: int) -> int:
     need = max(core.place[placement].nodes, had + 1)  # of each kind it needs, if it had enough
     if count(core.sets[AVAILABLE], it.low, it.high) < need:
         return INF
-    core.slurm[LISTED] = list_words(core.sets[AVAILABLE], core.spots, it.low, it.high)
     enough = _size_that_frees(core, it, need)
     i, width, barrier = enough - 1, FIRST_GROUP_S, -1
     if core.slurm[GROUPED]:
@@ -142,13 +140,7 @@ def _idle_after(core: Core, it: Table, size: int) -> int:
 @part
 def _idle_in(core: Core, it: Table, snapshot: int) -> int:
     """How many nodes of AVAILABLE are idle in a snapshot."""
-    given, available, listed = core.given[snapshot], core.sets[AVAILABLE], core.slurm[LISTED]
-    if listed * SPARSE > it.high - it.low:
-        return count_common(given, available, it.low, it.high)
-    total = 0
-    for i in range(listed):
-        total += ones_in(given[core.spots[i]] & available[core.spots[i]])
-    return total
+    return count_common(core.given[snapshot], core.sets[AVAILABLE], it.low, it.high)
 
 
 @part

@@ -93,7 +93,7 @@ import numpy as np
     ENDS,  # components that run, in the layout by planned end
     STRIDE,  # ... from one snapshot of it to the next
     GIVEN_BY,  # how many of them have given back their nodes in GIVEN
-    LISTED,  # words of AVAILABLE that are not empty, listed in ``spots``
+    TAKEN,  # 1 = since last asked who may start now, idle nodes were taken
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES

@@ -41,14 +41,12 @@ def open_spans(core: Core) -> None:
 @part
 def span_after(core: Core, time: int) -> int:
     """The first of the shortest spans that begins at ``time`` or later; how many there are if none does."""
-    low, high = 0, core.slurm[SPANS]
-    while low < high:
-        middle = (low + high) // 2
-        if core.span[middle].begin < time:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    span, size = 0, core.slurm[SPANS]
+    while size > 0:  # without branches
+        half = (size + 1) // 2
+        span += half * (core.span[span + half - 1].begin < time)
+        size -= half
+    return span
 
 
 @part

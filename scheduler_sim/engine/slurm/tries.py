@@ -19,6 +19,7 @@ from scheduler_sim.engine.slurm.spans import longest_span, span_after, spans_by
 from scheduler_sim.engine.state import APPOINTMENTS, INF, NOW, Core
 
 COUNT_EVERY = 4  # records
+FEW = 6  # records that are quicker to look at one by one
 
 
 @part
@@ -104,10 +105,13 @@ def left_free(core: Core, placement: int, record: int, start: int, source: int) 
         return left, -INF
     last, rows, reach = last_second(core, start, length), 0, -INF
     following, behind = record + 1, record_at(core, last) + 1
-    span, stop = span_after(core, start), spans_by(core, last + 1)
-    first_in_span = record_at(core, core.span[span].begin - 1) + 1 if span < stop else behind
+    span = stop = 0
+    if behind - following > FEW:
+        span, stop = span_after(core, start), spans_by(core, last + 1)
+    in_spans = False
     while following < behind:
-        if following >= first_in_span and span < stop:
+        if span < stop and (in_spans or core.record[following].begin >= core.span[span].begin):
+            in_spans = True
             row, span = longest_span(span, stop)
             keep_common(staying, core.stretch[row], it.low, it.high)
             reach = core.span[span].begin - 1
