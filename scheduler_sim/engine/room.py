@@ -34,7 +34,10 @@ from scheduler_sim.engine.state import (
     UNIT,
     WINDOW,
     Core,
+    Words,
 )
+
+CACHE_LINE = 64  # bytes
 
 
 class SlurmSizes(NamedTuple):
@@ -139,20 +142,20 @@ def blank(sizes: Sizes) -> Core:
         array=table(slots.ARRAY, slurm.arrays),
         group=table(slots.GROUP, slurm.groups),
         counter=table(slots.COUNTER, slurm.users, 1 + slurm.partitions),
-        masks=np.zeros((slurm.masks, slurm.words), dtype=np.uint64),
+        masks=words(slurm.masks, slurm.words),
         choice=table(slots.CHOICE, slurm.choices),
         need=table(slots.NEED, slurm.needs),
-        sets=np.zeros((slots.NODE_SETS, slurm.words), dtype=np.uint64),
+        sets=words(slots.NODE_SETS, slurm.words),
         piece=table(slots.PIECE, slurm.pieces),
         record=table(slots.RECORD, slurm.records + 1),
-        space=np.zeros((slurm.records, slurm.words), dtype=np.uint64),
+        space=words(slurm.records, slurm.words),
         span=table(slots.SPAN, slots.SPANS_AT_MOST + 1),
-        stretch=np.zeros((2 * slots.SPANS_AT_MOST, slurm.words), dtype=np.uint64),
+        stretch=words(2 * slots.SPANS_AT_MOST, slurm.words),
         front=table(slots.FRONT, slots.FRONTS),
         note=table(slots.NOTE, slurm.records, slurm.partitions),
         leave=np.zeros(slurm.pieces + 1, dtype=np.int64),
         away=room(slots.PIECE, slurm.pieces),
-        given=np.zeros((slots.SNAPSHOTS + 1, slurm.words), dtype=np.uint64),
+        given=words(slots.SNAPSHOTS + 1, slurm.words),
         spots=np.zeros(slurm.words, dtype=np.int64),
         run=room(slots.RUN, slurm.words * 32),
         turn=table(slots.TURN, slurm.turns),
@@ -185,3 +188,11 @@ def _timeline_columns(sizes: Sizes) -> int:
     if sizes.batches:
         return len(TIMELINE_COLUMNS) + 1 + len(SWITCHED_COLUMNS)
     return len(TIMELINE_COLUMNS) + (sizes.units.booked > 0)
+
+
+def words(rows: int, size: int) -> Words:
+    """uint64[rows, size] of zeros that begin with a line of the cache: sets across two of them are slow."""
+    line = CACHE_LINE // 8
+    memory = np.zeros(rows * size + line, dtype=np.uint64)
+    first = -memory.ctypes.data % CACHE_LINE // 8
+    return memory[first : first + rows * size].reshape(rows, size)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduler_sim.engine.room import words
 from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core, Ints
 from scheduler_sim.placement.table import Placements
@@ -80,7 +81,7 @@ class Masks:
     def write(self, core: Core) -> Core:
         """A core that has all of them."""
         if len(core.masks) < len(self._sets):
-            core = core._replace(masks=np.zeros((len(self._sets), core.masks.shape[1]), dtype=np.uint64))
+            core = core._replace(masks=words(len(self._sets), core.masks.shape[1]))
         for row, (module, ranges) in enumerate(self._sets):
             core.masks[row] = bits(ranges, int(self.low[module]), core.masks.shape[1])
         return core._replace(choice=_table(self._choices, at.CHOICE), need=_table(self._needs, at.NEED))
@@ -113,9 +114,9 @@ class Masks:
         return self._rows[module, ranges]
 
 
-def bits(ranges: Iterable[range], low: int, words: int) -> np.ndarray:
-    """uint64[words]: nodes, numbered from 0 in their module, whose words begin at ``low``."""
-    flags = np.zeros(words * WORD, dtype=np.uint8)
+def bits(ranges: Iterable[range], low: int, size: int) -> np.ndarray:
+    """uint64[size]: nodes, numbered from 0 in their module, whose words begin at ``low``."""
+    flags = np.zeros(size * WORD, dtype=np.uint8)
     for numbers in ranges:
         flags[low * WORD + numbers.start : low * WORD + numbers.stop] = 1
     return np.packbits(flags, bitorder="little").view("<u8").astype(np.uint64)
@@ -127,5 +128,5 @@ def _table(rows: list[Any], dtype: np.dtype[Any]) -> Any:
 
 def _words(nodes: int) -> int:
     """How many words a module has: if many, whole vectors of the processor, for it is slow with the rest."""
-    words = -(-nodes // WORD)
-    return words if words < VECTOR else -(-words // VECTOR) * VECTOR
+    size = -(-nodes // WORD)
+    return size if size < VECTOR else -(-size // VECTOR) * VECTOR

@@ -125,13 +125,6 @@ def list_words(bits: Bits, words: Any, low: int, high: int) -> int:
 
 
 @part
-def take_out_listed(target: Bits, other: Bits, listed: Any, size: int) -> None:
-    """Difference, in place, where the words of ``other`` that are not empty are listed."""
-    for i in range(size):
-        target[listed[i]] &= ~other[listed[i]]
-
-
-@part
 def equal(one: Bits, other: Bits, low: int, high: int) -> bool:
     """Whether two sets are the same."""
     for i in words(low, high):

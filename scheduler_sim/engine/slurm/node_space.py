@@ -9,7 +9,7 @@ Running components are not in it: they enter through their predicted ends.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import NONE, copy, equal, list_words, ones_in, take_out_listed, words
+from scheduler_sim.engine.slurm.bits import NONE, copy, equal, list_words, ones_in, words
 from scheduler_sim.engine.slurm.fronts import forget_fronts, narrow_fronts, open_fronts
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
@@ -140,8 +140,11 @@ def reserve(core: Core, it: Table, begin: int, end: int) -> None:
         _split(core, first, begin)
         first, last = first + 1, last + 1
     size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
-    for record in range(first, last + 1):
-        take_out_listed(core.space[core.record[record].row], core.sets[PICKED], core.spots, size)
+    for i in range(size):
+        word = core.spots[i]
+        others = ~core.sets[PICKED, word]
+        for record in range(first, last + 1):
+            core.space[core.record[record].row, word] &= others
     reserve_in_spans(core, size, begin, end)
     _note_gains(core, it, size, first - 1, -1)
     _note_gains(core, it, size, last, 1)

@@ -9,7 +9,7 @@ They are only there for speed, and change nothing.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import copy, take_out_listed
+from scheduler_sim.engine.slurm.bits import copy
 from scheduler_sim.engine.slurm.slots import PICKED, RECORDS, SPANS, SPANS_AT_MOST, UP
 from scheduler_sim.engine.state import NOW, Core
 
@@ -79,6 +79,9 @@ def reserve_in_spans(core: Core, size: int, begin: int, end: int) -> None:
         return
     first, last = SPANS_AT_MOST + first, SPANS_AT_MOST + last
     while first > 0:
-        for row in range(first, last + 1):
-            take_out_listed(core.stretch[row], core.sets[PICKED], core.spots, size)
+        for i in range(size):
+            word = core.spots[i]
+            others = ~core.sets[PICKED, word]
+            for row in range(first, last + 1):
+                core.stretch[row, word] &= others
         first, last = first // 2, last // 2
