@@ -287,19 +287,24 @@ class Core(NamedTuple):
     sets: Words  # [NODE_SETS, w]
     piece: Table  # PIECE
     record: Table  # RECORD [r + 1]
-    space: Words  # [r, w] nodes that a record of the plan has free
+    space: Words  # [SPAN_ROWS + r, w] seats that spans, and records of the plan, have free
+    listed: Table  # LISTED: rows of ``space``
     span: Table  # SPAN
-    stretch: Words  # [2 SPANS_AT_MOST, w] nodes that all records of a span have free
     front: Table  # FRONT [FRONTS]
-    note: Table  # NOTE [r, partitions]
-    leave: Ints  # [nodes + 2] where the pieces of who runs begin in ``away``, by planned end
-    away: Table  # PIECE: the nodes they give back
-    given: Words  # [SNAPSHOTS + 1, w] what so many of them have given back
+    mark: Table  # MARK [SPAN_ROWS + r]
+    gain: Ints  # [SPAN_ROWS + r, partitions] nodes that the next record has and this one has not
+    note: Table  # NOTE [SPAN_ROWS + r, partitions, NOTES]
+    node_in: Ints  # int32[64 w] the node in each seat
+    seat_of: Ints  # int32[64 w] the seat of each node
+    moved: Ints  # int32[64] nodes on the way to other seats
+    back: Ints  # [m, nodes + 2] the seat behind those that are idle once so many have ended
+    seats_of: Words  # [.., w] the masks, in the order of seats
+    seated_at: Ints  # ... of which number that was
     spots: Ints  # [w] the words of a set that are not empty
-    run: Table  # RUN: nodes of a set that stand side by side
+    run: Ints  # nodes of a set that stand side by side (see nodes)
     turn: Table  # TURN
     factor: Table  # FACTORS [p]
     assoc: Table  # ASSOC
-    order: Ints  # the associations, by group
+    order: Table  # SORTED: the associations, by group
     weight: Floats  # what is not whole
     resets: Ints  # when usage is forgotten

@@ -81,7 +81,10 @@ class Masks:
     def write(self, core: Core) -> Core:
         """A core that has all of them."""
         if len(core.masks) < len(self._sets):
-            core = core._replace(masks=words(len(self._sets), core.masks.shape[1]))
+            room = len(self._sets), core.masks.shape[1]
+            core = core._replace(
+                masks=words(*room), seats_of=words(*room), seated_at=np.zeros(room[0], dtype=np.int64)
+            )
         for row, (module, ranges) in enumerate(self._sets):
             core.masks[row] = bits(ranges, int(self.low[module]), core.masks.shape[1])
         return core._replace(choice=_table(self._choices, at.CHOICE), need=_table(self._needs, at.NEED))

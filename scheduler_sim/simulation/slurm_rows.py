@@ -24,7 +24,7 @@ from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
 MINUTE = 60
-KEPT = ("usage", "effective", "level", "factor")
+KEPT = ("usage", "effective", "factor")
 """What associations have come to: they keep it when others join them."""
 
 Numbers = dict[tuple[Any, ...], int]

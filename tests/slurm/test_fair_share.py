@@ -43,6 +43,10 @@ class Tree:
     def factor(self, person: str, algorithm: int = 0, damping: float = 1.0) -> float:
         return F.fair_share(self.assoc, self[person], algorithm, damping)
 
+    def level(self, person: str) -> float:
+        """Under Fair Tree, as last ranked."""
+        return float(self.order["level"][self.order["row"] == self[person]][0])
+
     def ranked(self, *people: str) -> list[int]:
         """Ranks of users under Fair Tree."""
         F.rank_fair_tree(self.assoc, self.order)
@@ -166,7 +170,7 @@ class TestFairTree:
         used = {"u0": 344.0, "u1": 351.0, "u2": 681.0}
         tree = Tree("ge 1", *(f"ge/u{i} 1" for i in range(23))).use(**used)
         ranks = tree.ranked(*(f"u{i}" for i in range(23)))
-        levels = [tree.assoc[tree[f"u{i}"]].level for i in range(3)]
+        levels = [tree.level(f"u{i}") for i in range(3)]
         assert levels == pytest.approx([0.173913, 0.170455, 0.087848], abs=2e-5)
         effective = [tree.assoc[tree[f"u{i}"]].effective for i in range(3)]
         assert effective == pytest.approx([0.25, 0.255072, 0.494913], abs=2e-5)
@@ -214,7 +218,7 @@ class TestFairTree:
         lines = ("outer 1", "outer/one 1", "outer/two 1", "inner parent outer", "inner/three 2")
         tree = Tree(*lines).use(one=10.0, two=30.0, three=30.0)
         assert tree.ranked("one", "two", "three") == [3, 1, 2]
-        assert tree.assoc[tree["three"]].level == pytest.approx((2 / 4) / (30 / 70))
+        assert tree.level("three") == pytest.approx((2 / 4) / (30 / 70))
         assert tree.assoc[tree.row["inner"]].usage == 30.0
 
     def test_such_an_account_ties_with_nobody(self):

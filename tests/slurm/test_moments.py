@@ -235,3 +235,21 @@ def test_one_that_fails_past_its_limit_before_a_look_has_failed() -> None:
     """Looks are at 110 and 140."""
     past = {"run_time": 128, "time_limit": 120}
     assert run(past | {"exit_code": 1}, past, starts_before_s=3610) == {1: (FAILED, 0), 2: (LATE, 0)}
+
+
+# -------------------------------------------------------------------- the window
+
+
+@pytest.mark.parametrize("later", range(30))
+def test_a_reservation_from_the_end_of_the_window_on_comes_into_the_plan(later: int) -> None:
+    """The third's is at 1800, ten minutes ahead from 1200 on; then the fourth, planned for 1500 before, is
+    no more in the way of the fifth. One of the shifts has a pass at the very second.
+    """
+    jobs = [
+        {"submit_time": later + submit, "nodes": nodes, "run_time": limit, "time_limit": limit}
+        for submit, nodes, limit in [(0, 1, 1800), (0, 1, 1500), (10, 3, 600), (20, 2, 900), (1100, 1, 540)]
+    ]
+    keys = {"nodes": 3, "bf_interval": 30, "bf_window": 10, "bf_resolution": 1}
+    found = starts(*jobs, **keys)
+    assert 1200 < found[4] - later <= 1260
+    assert found == starts(*jobs, **keys, skip_idle_passes=False)

@@ -20,6 +20,7 @@ from scheduler_sim.engine.slurm.hopes import last_hope
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
     is_free,
+    list_plan,
     next_change,
     next_try,
     open_plan,
@@ -30,10 +31,9 @@ from scheduler_sim.engine.slurm.node_space import (
     rounded_down,
 )
 from scheduler_sim.engine.slurm.nodes import pick
-from scheduler_sim.engine.slurm.planned_ends import lay_out_ends
 from scheduler_sim.engine.slurm.predicted import fits_now, predicted_start
+from scheduler_sim.engine.slurm.seats import seat_picked, seated, sit_with, take_seats
 from scheduler_sim.engine.slurm.slots import (
-    AVAILABLE,
     BEST,
     BF_INTERVAL,
     BF_MAX_JOB_START,
@@ -41,7 +41,7 @@ from scheduler_sim.engine.slurm.slots import (
     BF_RESOLUTION,
     BF_WINDOW,
     BROKEN_OFF,
-    EITHER,
+    EITHER_SEATS,
     FIXED,
     IDLE,
     LATER,
@@ -53,6 +53,7 @@ from scheduler_sim.engine.slurm.slots import (
     SELF,
     SKIP,
     STARTED,
+    STAYING,
     TAKEN,
     TESTED,
     TURNS,
@@ -87,9 +88,9 @@ def backfill_pass(core: Core) -> None:
     for i in range(len(core.partition)):
         core.partition[i].tried = core.partition[i].reserved = 0
     if core.slurm[FIXED]:
+        take_seats(core)
         open_plan(core)
         plan_reservations(core)
-        lay_out_ends(core)
     else:
         build_profiles(core, False)
         occupy_reservations(core)
@@ -107,7 +108,6 @@ def backfill_newcomers(core: Core) -> None:
     if core.slurm[BROKEN_OFF]:
         return
     prolong_plan(core)
-    lay_out_ends(core)
     _have_turns(core, core.slurm[PLANNED], turns(core))
 
 
@@ -197,7 +197,7 @@ def _started(core: Core, row: int, placement: int) -> bool:
     core.slurm[STARTED] += 1
     core.slurm[TAKEN] = 1
     if core.slurm[FIXED]:
-        lay_out_ends(core)
+        sit_with(core, core.partition[core.way[placement].partition], row, list_plan(core))
     return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
 
 
@@ -215,7 +215,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
         following = next_try(core, placement, record, start)
         later = core.record[following].begin if following >= 0 else INF
         time = INF
-        if stay_free(core, placement, record, start, later):
+        if stay_free(core, placement, record, start, following):
             if not hopeful and earliest_s == now and delay == 0:
                 note_front(core, placement, start)
             hopeful = True
@@ -233,6 +233,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
         core.slurm[TESTED] += 0 if counted else 1
         counted = True
         pick(core, placement, LATER)
+        seat_picked(core, it)
         if time < start:
             core.slurm[SELF] = 1
             time = start
@@ -248,7 +249,7 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
         begin, end = _span(core, placement, time)
         known = start + core.place[placement].limit  # they are free until then, from the start that was tried
         if plan_is_full(core) or (
-            is_free(core, it, begin, min(start, end)) and is_free(core, it, max(begin, known), end)
+            is_free(core, begin, min(start, end)) and is_free(core, max(begin, known), end)
         ):
             return time
         start = (time if time > start else time + core.slurm[BF_RESOLUTION]) + delay
@@ -257,18 +258,19 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
 
 @part
 def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
-    """When the nodes AVAILABLE suffice, those in LATER, for the choice that comes first."""
+    """When nodes in seats STAYING suffice, those in LATER, for the choice that comes first."""
     way = core.way[placement]
     way.choice = way.first
     if way.last - way.first == 1:
         return _slot_of_choice(core, placement, ahead)
     it = core.partition[way.partition]
     best, best_time = way.first, INF
-    copy(core.sets[EITHER], core.sets[AVAILABLE], it.low, it.high)
+    staying, either = core.sets[STAYING], core.sets[EITHER_SEATS]
+    copy(either, staying, it.low, it.high)
     for choice in range(way.first, way.last):
         way.choice = choice
-        copy(core.sets[AVAILABLE], core.sets[EITHER], it.low, it.high)
-        keep_common(core.sets[AVAILABLE], core.masks[core.choice[choice].mask], it.low, it.high)
+        copy(staying, either, it.low, it.high)
+        keep_common(staying, core.seats_of[seated(core, it, core.choice[choice].mask)], it.low, it.high)
         time = _slot_of_choice(core, placement, ahead)
         if time < best_time:
             best, best_time = choice, time
@@ -280,7 +282,7 @@ def _slot_on_available(core: Core, placement: int, ahead: bool) -> int:
 
 @part
 def _slot_of_choice(core: Core, placement: int, ahead: bool) -> int:
-    """When the nodes AVAILABLE suffice, by planned ends if it may plan ahead."""
+    """When nodes in seats STAYING suffice, by planned ends if it may plan ahead."""
     if ahead:
         return predicted_start(core, placement)
     return core.clock[NOW] if fits_now(core, placement) else INF
@@ -314,8 +316,6 @@ def _reserve(core: Core, row: int, placement: int, time: int) -> None:
     it = core.partition[number]
     begin, end = _span(core, placement, time)
     if core.slurm[FIXED]:
-        if end > core.slurm[WINDOW_END]:
-            core.slurm[VALID] = min(core.slurm[VALID], end - core.slurm[BF_WINDOW])
         idle = count_common(core.sets[PICKED], core.sets[IDLE], it.low, it.high)
         if idle > 0:
             core.slurm[TAKEN] = 1

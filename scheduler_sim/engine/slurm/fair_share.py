@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.slots import ASSOC
+from scheduler_sim.engine.slurm.slots import ASSOC, SORTED
 from scheduler_sim.engine.state import Ints, Table
 
 FAIR_TREE, CLASSIC, DEPTH_OBLIVIOUS = 0, 1, 2
@@ -35,7 +35,7 @@ EMPHASIS = 5.0  # of DEPTH_OBLIVIOUS, fixed in Slurm
 
 def association_table(
     parent: NDArray[np.int64], user: NDArray[np.bool_], shares: NDArray[np.int64]
-) -> tuple[Table, Ints]:
+) -> tuple[Table, Table]:
     """Return the associations without any usage, and the order in which groups are kept.
 
     Parameters
@@ -46,7 +46,7 @@ def association_table(
 
     Returns
     -------
-    assoc : ASSOC[a]; order : int64[a], for ``rank_fair_tree``
+    assoc : ASSOC[a]; order : SORTED[a], for ``rank_fair_tree``
     """
     assoc = np.zeros(len(parent), dtype=ASSOC).view(np.recarray)
     assoc["parent"], assoc["user"], assoc["shares"] = parent, user, shares
@@ -64,8 +64,10 @@ def association_table(
         group = assoc[row].group
         total = assoc[row].level_shares = int(level_shares[group])
         part_of_group = 1.0 if assoc[row].shares == PARENT else assoc[row].shares / total if total else 0.0
+        assoc[row].part = part_of_group
         assoc[row].norm_shares = part_of_group * assoc[group].norm_shares
-    order = np.argsort(assoc["group"], kind="stable").astype(np.int64)
+    order = np.zeros(len(assoc), dtype=SORTED).view(np.recarray)
+    order["row"] = np.argsort(assoc["group"], kind="stable")
     ends = np.searchsorted(np.sort(groups), np.arange(len(assoc)), side="right") + 1
     assoc["first"], assoc["last"] = np.concatenate(([1], ends[:-1])), ends
     return assoc, order
@@ -220,18 +222,19 @@ def _oblivious(assoc: Table, row: int, usage: float) -> float:
 
 
 @part
-def rank_fair_tree(assoc: Table, order: Ints) -> None:
+def rank_fair_tree(assoc: Table, order: Table) -> None:
     """Fair Tree: users ranked by the first ancestors that differ; the factor is rank over number of users.
 
     Walks the tree depth first, siblings with more shares than usage first. ``order`` keeps
     the groups as they were sorted last time.
     """
     users = 0
-    for row in range(1, len(assoc)):
-        users += assoc[row].user
-        _set_level(assoc, row)
+    for i in range(1, len(order)):
+        users += assoc[order[i].row].user
+        order[i].level = _level(assoc, order[i].row)
     for row in range(len(assoc)):
-        _sort_group(assoc, order, assoc[row].first, assoc[row].last)
+        if assoc[row].last - assoc[row].first > 1:
+            _sort_group(assoc, order, assoc[row].first, assoc[row].last)
     rank = left = users
     row = ROOT
     assoc[ROOT].place, assoc[ROOT].tied = assoc[ROOT].first, 0
@@ -240,11 +243,11 @@ def rank_fair_tree(assoc: Table, order: Ints) -> None:
         if here.place == here.last:
             row = here.group
             continue
-        child = order[here.place]
+        child = order[here.place].row
         if here.place == here.first:
             tied = here.tied == 1
         else:
-            tied = assoc[order[here.place - 1]].level == assoc[child].level
+            tied = order[here.place - 1].level == order[here.place].level
         here.place += 1
         if assoc[child].user:
             if not tied:
@@ -257,34 +260,30 @@ def rank_fair_tree(assoc: Table, order: Ints) -> None:
 
 
 @part
-def _set_level(assoc: Table, row: int) -> None:
+def _level(assoc: Table, row: int) -> float:
     """Shares over usage, both as parts of the group's."""
     here = assoc[row]
     total = assoc[here.group].usage
     here.effective = here.usage / total if total > 0.0 else 0.0
     if here.shares == PARENT:
-        here.level = math.inf if here.user else APART
-    elif here.shares == 0:
-        here.level = 0.0
-    elif here.effective == 0.0:
-        here.level = math.inf
-    else:
-        here.level = here.shares / here.level_shares / here.effective
+        return math.inf if here.user else APART
+    if here.shares == 0:
+        return 0.0
+    return here.part / here.effective if here.effective > 0.0 else math.inf
 
 
 @part
-def _goes_before(assoc: Table, one: int, other: int) -> bool:
+def _goes_before(assoc: Table, row: int, level: float, other: Table) -> bool:
     """Larger level, then users before accounts, then as written."""
-    a, b = assoc[one], assoc[other]
-    if a.level != b.level:
-        return a.level > b.level
-    if a.user != b.user:
-        return a.user > b.user
-    return one < other
+    if level != other.level:
+        return level > other.level
+    if assoc[row].user != assoc[other.row].user:
+        return assoc[row].user > assoc[other.row].user
+    return row < other.row
 
 
 @part
-def _sort_group(assoc: Table, order: Ints, first: int, last: int) -> None:
+def _sort_group(assoc: Table, order: Table, first: int, last: int) -> None:
     """By insertion, as a group is nearly in order from one ranking to the next; else Shell's sort."""
     if _inserted(assoc, order, first, last, 1, 4 * (last - first)):
         return
@@ -295,16 +294,16 @@ def _sort_group(assoc: Table, order: Ints, first: int, last: int) -> None:
 
 
 @part
-def _inserted(assoc: Table, order: Ints, first: int, last: int, gap: int, most: int) -> bool:
+def _inserted(assoc: Table, order: Table, first: int, last: int, gap: int, most: int) -> bool:
     """Sort those that are ``gap`` apart; False if that would take more than ``most`` moves."""
     for i in range(first + gap, last):
-        row = order[i]
+        row, level = order[i].row, order[i].level
         j = i
-        while j - gap >= first and _goes_before(assoc, row, order[j - gap]):
-            order[j] = order[j - gap]
+        while j - gap >= first and _goes_before(assoc, row, level, order[j - gap]):
+            order[j].row, order[j].level = order[j - gap].row, order[j - gap].level
             j -= gap
             most -= 1
-        order[j] = row
+        order[j].row, order[j].level = row, level
         if most < 0:
             return False
     return True

@@ -67,8 +67,15 @@ def note_front(core: Core, placement: int, start: int) -> None:
 
 
 @part
+def turn_back_fronts(core: Core, time: int) -> None:
+    """From now on there is a try at ``time``: it may not be in vain, nor those behind."""
+    for i in range(FRONTS):
+        core.front[i].start = min(core.front[i].start, time)
+
+
+@part
 def forget_fronts(core: Core, time: int) -> None:
-    """What can be had at ``time`` has changed: fronts behind it hold no more."""
+    """There is no try at ``time`` any more: the one before may have all nodes up to the next."""
     for i in range(FRONTS):
         if core.front[i].start >= time:
             core.front[i].start = -INF

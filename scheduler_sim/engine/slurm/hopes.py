@@ -8,6 +8,7 @@ who come after it and may start now.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.slurm.bits import count
 from scheduler_sim.engine.slurm.node_space import record_at
 from scheduler_sim.engine.slurm.slots import IDLE, VALID
 from scheduler_sim.engine.slurm.tries import left_free
@@ -22,7 +23,9 @@ def last_hope(core: Core, first: int, last: int) -> int:
     record = record_at(core, now)
     while last >= first:
         placement = turn(core, last)[1]
-        if left_free(core, placement, record, now, IDLE)[0] >= core.place[placement].nodes:
+        it = core.partition[core.way[placement].partition]
+        behind_idle = (it.low << 6) + count(core.sets[IDLE], it.low, it.high)
+        if left_free(core, placement, record, now, behind_idle)[0] >= core.place[placement].nodes:
             break
         last -= 1
     core.slurm[VALID] = valid  # to look does not bring the next pass nearer

@@ -3,14 +3,16 @@
 Records in order of time, each with a set of nodes, as in Slurm's backfill scheduler. A record
 ends where the next begins; one more than there are says where the plan ends. When a record is put
 in between, or taken out, others only change their place: their sets and notes keep their rows.
-Running components are not in it: they enter through their predicted ends.
+Running components are not in it: they enter through their predicted ends, which is why all its sets are
+in the order of seats.
 """
 
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import NONE, copy, equal, list_words, ones_in, words
-from scheduler_sim.engine.slurm.fronts import forget_fronts, narrow_fronts, open_fronts
+from scheduler_sim.engine.slurm.bits import NONE, copy, equal, ones_in, take_out, words
+from scheduler_sim.engine.slurm.fronts import forget_fronts, narrow_fronts, open_fronts, turn_back_fronts
+from scheduler_sim.engine.slurm.seats import ended_by, seated
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
     BF_RECORDS,
@@ -18,16 +20,22 @@ from scheduler_sim.engine.slurm.slots import (
     BF_WINDOW,
     EPOCH,
     INCLUSIVE,
+    NOTES,
     OTHER_RECORDS,
-    PICKED,
+    PICKED_SEATS,
     RECORDS,
     RECORDS_MADE,
-    UP,
+    SEATING,
+    SPAN_ROWS,
+    SPOTS,
+    UP_SEATS,
     VALID,
     WINDOW_END,
 )
-from scheduler_sim.engine.slurm.spans import open_spans, reserve_in_spans
+from scheduler_sim.engine.slurm.spans import list_all_spans, list_spans, open_spans, span_after
 from scheduler_sim.engine.state import INF, NOW, Core, Table
+
+FEW = 6  # words that are quicker to look at one by one
 
 
 @part
@@ -39,16 +47,19 @@ def rounded_down(core: Core, time: int) -> int:
 @part
 def open_plan(core: Core) -> None:
     """Nothing is reserved from now to the end of the window."""
-    now, row = core.clock[NOW], 0
+    now, row = core.clock[NOW], SPAN_ROWS
     open_spans(core)
     open_fronts(core)
     core.slurm[WINDOW_END] = rounded_down(core, now + core.slurm[BF_WINDOW])
     core.record[0].begin, core.record[0].row = rounded_down(core, now), row
     core.record[1].begin = core.slurm[WINDOW_END]
+    core.mark[row].span = core.mark[row].seating = 0
     core.slurm[RECORDS], core.slurm[RECORDS_MADE], core.slurm[OTHER_RECORDS] = 1, 1, 0
-    copy(core.space[row], core.sets[UP], 0, core.space.shape[1])
+    copy(core.space[row], core.sets[UP_SEATS], 0, core.space.shape[1])
     for i in range(len(core.partition)):
-        core.note[row, i].gain, core.note[row, i].start = 0, -INF
+        core.gain[row, i] = 0
+        for j in range(NOTES):
+            core.note[row, i, j].start = -INF
 
 
 @part
@@ -70,9 +81,18 @@ def record_at(core: Core, time: int) -> int:
     record, size = 0, core.slurm[RECORDS]
     while size > 1:  # without branches, which the processor could not foresee
         half = size // 2
-        record += half * (core.record[record + half].begin <= time)
+        record += half & core.record[record + half].begin - time - 1 >> 63
         size -= half
     return record
+
+
+@part
+def ended_at(core: Core, record: int) -> int:
+    """How many are planned to have ended when a record begins."""
+    mark = core.mark[core.record[record].row]
+    if mark.seating != core.slurm[SEATING]:
+        mark.seating, mark.ended = core.slurm[SEATING], ended_by(core, core.record[record].begin)
+    return mark.ended
 
 
 @part
@@ -91,7 +111,7 @@ def next_try(core: Core, placement: int, record: int, start: int) -> int:
         if not core.slurm[ALIGNED]:
             return i + 1
         row = core.record[i].row
-        if core.note[row, number].gain > 0 if whole else _gains(core, it, row, core.record[i + 1].row, mask):
+        if core.gain[row, number] > 0 if whole else _gains(core, it, row, core.record[i + 1].row, mask):
             return i + 1
         if beyond(core, core.record[i].begin, start, length):
             break
@@ -102,7 +122,7 @@ def next_try(core: Core, placement: int, record: int, start: int) -> int:
 def _gains(core: Core, it: Table, row: int, following: int, mask: int) -> bool:
     """Whether a record has nodes that the one before, within the mask, has not."""
     before, here = core.space[row], core.space[following]
-    members, wanted = core.masks[it.members], core.masks[mask]
+    members, wanted = core.seats_of[seated(core, it, it.members)], core.seats_of[seated(core, it, mask)]
     for i in words(it.low, it.high):
         if here[i] & members[i] & ~(wanted[i] & before[i]) != NONE:
             return True
@@ -110,25 +130,29 @@ def _gains(core: Core, it: Table, row: int, following: int, mask: int) -> bool:
 
 
 @part
-def is_free(core: Core, it: Table, begin: int, end: int) -> bool:
-    """Whether no reservation holds a node of PICKED from ``begin`` to ``end``."""
+def is_free(core: Core, begin: int, end: int) -> bool:
+    """Whether no reservation holds one of PICKED_SEATS from ``begin`` to ``end``."""
     if begin >= end:
         return True
-    size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
+    seats = core.sets[PICKED_SEATS]
     for record in range(record_at(core, begin), core.slurm[RECORDS]):
         if core.record[record].begin >= end:
             break
         if core.record[record + 1].begin > begin:
-            for i in range(size):
+            row = core.record[record].row
+            for i in range(core.slurm[SPOTS]):
                 word = core.spots[i]
-                if core.sets[PICKED, word] & ~core.space[core.record[record].row, word] != NONE:
+                if seats[word] & ~core.space[row, word] != NONE:
                     return False
     return True
 
 
 @part
 def reserve(core: Core, it: Table, begin: int, end: int) -> None:
-    """Take the nodes PICKED, which are free, out of the plan from ``begin`` to ``end``."""
+    """Take PICKED_SEATS, which are free, out of the plan from ``begin`` to ``end``."""
+    if end >= core.slurm[WINDOW_END]:  # as the window moves on, the plan has more of it
+        seen = rounded_down(core, begin if begin >= core.slurm[WINDOW_END] else end)
+        core.slurm[VALID] = min(core.slurm[VALID], seen + core.slurm[BF_RESOLUTION] - core.slurm[BF_WINDOW])
     begin = max(begin, core.record[0].begin)
     first, last = record_at(core, begin), record_at(core, end - 1)
     if core.record[first + 1].begin <= begin or end <= begin:
@@ -139,15 +163,13 @@ def reserve(core: Core, it: Table, begin: int, end: int) -> None:
     if core.record[first].begin < begin:
         _split(core, first, begin)
         first, last = first + 1, last + 1
-    size = list_words(core.sets[PICKED], core.spots, it.low, it.high)
-    for i in range(size):
-        word = core.spots[i]
-        others = ~core.sets[PICKED, word]
-        for record in range(first, last + 1):
-            core.space[core.record[record].row, word] &= others
-    reserve_in_spans(core, size, begin, end)
-    _note_gains(core, it, size, first - 1, -1)
-    _note_gains(core, it, size, last, 1)
+    rows, listed, plan = list_spans(core, begin, end), core.listed, core.record
+    for record in range(first, last + 1):
+        listed[rows].row = plan[record].row
+        rows += 1
+    _take_picked_out(core, rows)
+    _note_gains(core, it, first - 1, -1)
+    _note_gains(core, it, last, 1)
     if not _joined(core, first - 1):
         _joined(core, last)
     if core.slurm[RECORDS_MADE] > made:
@@ -156,26 +178,52 @@ def reserve(core: Core, it: Table, begin: int, end: int) -> None:
 
 
 @part
-def _note_gains(core: Core, it: Table, size: int, record: int, sign: int) -> None:
-    """The nodes PICKED are a gain of the next record no more, or from now on, where the other has them.
+def _take_picked_out(core: Core, rows: int) -> None:
+    """Take PICKED_SEATS out of all sets that are listed."""
+    seats, size, space, listed = core.sets[PICKED_SEATS], core.slurm[SPOTS], core.space, core.listed
+    if size > FEW:
+        low = high = core.spots[0]
+        for i in range(size):
+            low, high = min(low, core.spots[i]), max(high, core.spots[i] + 1)
+        for i in range(rows):
+            take_out(space[listed[i].row], seats, low, high)
+        return
+    for i in range(size):
+        word = core.spots[i]
+        others = ~seats[word]
+        for j in range(rows):
+            space[listed[j].row, word] &= others
 
-    ``size`` of their words are listed.
-    """
+
+@part
+def list_plan(core: Core) -> int:
+    """List the rows of ``space`` that are in use, and return how many there are."""
+    rows = list_all_spans(core)
+    for record in range(core.slurm[RECORDS]):
+        core.listed[rows].row = core.record[record].row
+        rows += 1
+    return rows
+
+
+@part
+def _note_gains(core: Core, it: Table, record: int, sign: int) -> None:
+    """PICKED_SEATS are a gain of the next record no more, or from now on, where the other has them."""
     if record < 0 or record + 1 == core.slurm[RECORDS]:
         return
     row, other = core.record[record].row, core.record[record + (1 if sign > 0 else 0)].row
     for number in range(len(core.partition)):
         if core.partition[number].module == it.module:
-            members, common = core.masks[core.partition[number].members], 0
-            for i in range(size):
+            members, common = core.seats_of[seated(core, it, core.partition[number].members)], 0
+            for i in range(core.slurm[SPOTS]):
                 word = core.spots[i]
-                here = core.sets[PICKED, word] & members[word]
+                here = core.sets[PICKED_SEATS, word] & members[word]
                 has = core.space[other, word]
                 common += ones_in(here & has) if sign > 0 else ones_in(here & ~has)
-            note = core.note[row, number]
-            if common > 0 and (note.gain == 0 or note.gain + sign * common == 0):
+            if common > 0 and core.gain[row, number] == 0:
+                turn_back_fronts(core, core.record[record + 1].begin)
+            core.gain[row, number] += sign * common
+            if common > 0 and core.gain[row, number] == 0:
                 forget_fronts(core, core.record[record + 1].begin)
-            note.gain += sign * common
 
 
 @part
@@ -185,10 +233,10 @@ def _note_reach(core: Core, it: Table, time: int) -> None:
     for number in range(len(core.partition)):
         if core.partition[number].module == it.module:
             gains = record
-            while gains < core.slurm[RECORDS] and core.note[core.record[gains].row, number].gain == 0:
+            while gains < core.slurm[RECORDS] and core.gain[core.record[gains].row, number] == 0:
                 gains += 1
             first = record
-            while first > 0 and core.note[core.record[first - 1].row, number].gain == 0:
+            while first > 0 and core.gain[core.record[first - 1].row, number] == 0:
                 first -= 1
             if first < gains < core.slurm[RECORDS]:
                 start = max(core.record[first].begin, core.clock[NOW])
@@ -223,16 +271,19 @@ def beyond(core: Core, begin: int, start: int, length: int) -> bool:
 @part
 def _split(core: Core, record: int, time: int) -> None:
     """Split a record at a time inside it."""
-    old, new = core.record[record].row, core.slurm[RECORDS_MADE]
+    plan = core.record
+    old, new = plan[record].row, SPAN_ROWS + core.slurm[RECORDS_MADE]
     for i in range(core.slurm[RECORDS], record, -1):
-        core.record[i + 1].begin, core.record[i + 1].row = core.record[i].begin, core.record[i].row
+        plan[i + 1].begin, plan[i + 1].row = plan[i].begin, plan[i].row
     core.slurm[RECORDS] += 1
-    core.slurm[RECORDS_MADE] = new + 1
+    core.slurm[RECORDS_MADE] += 1
     core.record[record + 1].begin, core.record[record + 1].row = time, new
+    core.mark[new].span, core.mark[new].seating = span_after(core, time), 0
     copy(core.space[new], core.space[old], 0, core.space.shape[1])
     for i in range(len(core.partition)):
-        core.note[new, i].gain, core.note[new, i].start = core.note[old, i].gain, -INF
-        core.note[old, i].gain = 0
+        core.gain[new, i], core.gain[old, i] = core.gain[old, i], 0
+        for j in range(NOTES):
+            core.note[new, i, j].start = -INF
 
 
 @part
@@ -244,7 +295,7 @@ def _joined(core: Core, record: int) -> bool:
     if not equal(core.space[row], core.space[gone], 0, core.space.shape[1]):
         return False
     for i in range(len(core.partition)):
-        core.note[row, i].gain = core.note[gone, i].gain
+        core.gain[row, i] = core.gain[gone, i]
     for i in range(record + 1, core.slurm[RECORDS]):
         core.record[i].begin, core.record[i].row = core.record[i + 1].begin, core.record[i + 1].row
     core.slurm[RECORDS] -= 1

@@ -16,6 +16,7 @@ from scheduler_sim.engine.slurm.bits import (
     NONE,
     ONE,
     Bits,
+    add,
     clear,
     copy,
     count,
@@ -26,9 +27,10 @@ from scheduler_sim.engine.slurm.bits import (
     take_out,
 )
 from scheduler_sim.engine.slurm.slots import AVAILABLE, IDLE, LEAVING, PICKED, REST, SPARE, UP
-from scheduler_sim.engine.state import INF, NOW, Core, Table
+from scheduler_sim.engine.state import INF, NOW, Core, Ints, Table
 
 SIXTY_THREE = np.uint64(63)
+LAST = (1 << 32) - 1
 
 
 @part
@@ -91,37 +93,60 @@ def _add_lightest(core: Core, it: Table, source: int, mask: int, wanted: int) ->
         if it.heaviest - it.lightest > 1:
             keep_common(rest, core.masks[weight], it.low, it.high)
         take_out(rest, core.sets[PICKED], it.low, it.high)
-        some = min(wanted, count(rest, it.low, it.high))
-        _add_best_fit(core, it, some)
+        there = count(rest, it.low, it.high)
+        some = min(wanted, there)
+        if some == there:
+            add(core.sets[PICKED], rest, it.low, it.high)
+        else:
+            add_best_fit(core.sets[PICKED], rest, core.run, it.low, it.high, some)
         wanted -= some
 
 
 @part
-def _add_best_fit(core: Core, it: Table, wanted: int) -> None:
-    """Add to PICKED so many nodes of REST, which has them, run by run."""
-    picked, run = core.sets[PICKED], core.run
-    size = _list_runs(core.sets[REST], run, it.low, it.high, wanted)
-    while wanted > 0:
-        best, least = 0, INF
-        for i in range(size):
-            surplus = _surplus(run[i].length, wanted)
-            if surplus < least:
-                best, least = i, surplus
-        taken = min(run[best].length, wanted)
-        put(picked, run[best].begin, run[best].begin + taken)
-        run[best].length = 0
-        wanted -= taken
+def add_best_fit(picked: Bits, free: Bits, run: Ints, low: int, high: int, wanted: int) -> None:
+    """Add so many nodes of a set that has them, run by run: the tightest, or else the largest.
+
+    ``run`` has room for all its runs.
+    """
+    if wanted == 0:
+        return
+    size = _list_runs(free, run, low, high, wanted)
+    largest = _largest_below(run, size, INF)
+    while largest >> 32 < wanted:
+        begin, length = LAST - (largest & LAST), largest >> 32
+        put(picked, begin, begin + length)
+        wanted -= length
+        largest = _largest_below(run, size, largest)
+    begin = _tightest(run, size, wanted << 32, largest) & LAST
+    put(picked, begin, begin + wanted)
 
 
 @part
-def _surplus(length: int, wanted: int) -> int:
-    """The tightest run that suffices has the least; while none does, the largest."""
-    return length - wanted if length >= wanted else INF - 1 - length
+def _largest_below(run: Ints, size: int, bound: int) -> int:
+    """The largest run that comes behind another in order of size, then of place."""
+    largest = 0
+    for i in range(size):
+        if run[i] < bound:
+            largest = max(largest, run[i])
+    return largest
 
 
 @part
-def _list_runs(bits: Bits, run: Table, low: int, high: int, wanted: int) -> int:
-    """List the runs of a set in order, or the first that is as long as wanted; returns how many."""
+def _tightest(run: Ints, size: int, wanted: int, largest: int) -> int:
+    """The smallest run that suffices, up to the largest; its lower half is where it begins."""
+    tightest = INF
+    for i in range(size):
+        if wanted <= run[i] <= largest:
+            tightest = min(tightest, run[i] ^ LAST)
+    return tightest
+
+
+@part
+def _list_runs(bits: Bits, run: Ints, low: int, high: int, wanted: int) -> int:
+    """List the runs of a set, or the first that is as long as wanted; returns how many.
+
+    A run is a number: its length in the upper half, in the lower how far its begin is before LAST.
+    """
     size, begin, last = 0, -1, NONE
     for word in range(low, high + 1):
         here = bits[word] if word < high else NONE
@@ -133,9 +158,9 @@ def _list_runs(bits: Bits, run: Table, low: int, high: int, wanted: int) -> int:
             if begin < 0:
                 begin = node
                 continue
-            run[size].begin, run[size].length = begin, node - begin
+            run[size] = (node - begin << 32) + LAST - begin
             if node - begin == wanted:
-                run[0].begin, run[0].length = begin, wanted
+                run[0] = run[size]
                 return 1
             size, begin = size + 1, -1
     return size

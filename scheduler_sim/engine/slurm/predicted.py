@@ -8,55 +8,52 @@ predicts the end of the group's last.
 from __future__ import annotations
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import copy, count, count_common, keep_common
+from scheduler_sim.engine.slurm.bits import count_between, first_between, last_before, nth
 from scheduler_sim.engine.slurm.nodes import has_needs
-from scheduler_sim.engine.slurm.planned_ends import ended_by, freed_by, in_words, planned_end
+from scheduler_sim.engine.slurm.seats import component_in, ended_by, planned_end, put_nodes
 from scheduler_sim.engine.slurm.slots import (
     ALIGNED,
-    AVAILABLE,
     BF_WINDOW_LINEAR,
+    ENDED,
     ENDS,
     EPOCH,
-    GIVEN_BY,
     GROUPED,
     KILL_WAIT,
     LATER,
     OVER_TIME,
-    STRIDE,
+    STAYING,
     VALID,
 )
 from scheduler_sim.engine.slurm.tries import others_leave
 from scheduler_sim.engine.state import INF, NOW, Core, Table
 
 FIRST_GROUP_S = 30
-FEW = 8  # quicker to look at one by one
 
 
 @part
 def fits_now(core: Core, placement: int) -> bool:
-    """Whether nodes of AVAILABLE that are idle, or about to be, suffice; they are in LATER."""
+    """Whether nodes in seats STAYING that are idle, or about to be, suffice; they are in LATER."""
     it = core.partition[core.way[placement].partition]
-    if count_common(core.given[0], core.sets[AVAILABLE], it.low, it.high) < core.place[placement].nodes:
+    if _idle_after(core, it, 0) < core.place[placement].nodes:
         return False
-    copy(core.sets[LATER], core.given[0], it.low, it.high)
-    keep_common(core.sets[LATER], core.sets[AVAILABLE], it.low, it.high)
+    _take(core, it, 0)
     return has_needs(core, placement, LATER)
 
 
 @part
 def predicted_start(core: Core, placement: int) -> int:
-    """When nodes of AVAILABLE suffice by planned ends, those in LATER; INF if not before others end.
+    """When nodes in seats STAYING suffice by planned ends, those in LATER; INF if not before others end.
 
-    AVAILABLE is what stays free of reservations for a try, as far as it is in GIVEN, and enough. Who
-    ends after that matters only to the group that is not whole by then.
+    STAYING is what stays free of reservations for a try, of those who have ended by its end, and
+    enough. Who ends after that matters only to the group that is not whole by then.
     """
     if fits_now(core, placement):
         return core.clock[NOW]
     it = core.partition[core.way[placement].partition]
-    known, stop = core.slurm[GIVEN_BY], core.slurm[ENDS]
-    had = count_common(core.given[0], core.sets[AVAILABLE], it.low, it.high)
+    known, stop = core.slurm[ENDED], core.slurm[ENDS]
+    had = _idle_after(core, it, 0)
     need = max(core.place[placement].nodes, had + 1)  # of each kind it needs, if it had enough
-    if count(core.sets[AVAILABLE], it.low, it.high) < need:
+    if _idle_after(core, it, known) < need:
         return INF
     enough = _size_that_frees(core, it, need)
     i, width, barrier = enough - 1, FIRST_GROUP_S, -1
@@ -76,7 +73,7 @@ def predicted_start(core: Core, placement: int) -> int:
         if not whole:
             if known < stop and others_leave(core, placement):
                 return INF
-            i = _last_that_frees(core, it, known)
+            i = _last_that_frees(core, it)
         if i + 1 >= enough:
             _take(core, it, i + 1)
             if has_needs(core, placement, LATER):
@@ -98,7 +95,7 @@ def _width_of_group(core: Core, it: Table, barrier: int, i: int) -> int:
     """Of the group in which the ``i``-th to end is taken away, where all groups count from one barrier.
 
     That is the first that is wide enough, or the one before if nobody who matters ends from its
-    last second on: a group is whole only with somebody who frees nodes of AVAILABLE.
+    last second on: a group is whole only with somebody who frees nodes in seats STAYING.
     """
     end, width, before = planned_end(core, i), FIRST_GROUP_S, -1
     while barrier + width < end:
@@ -106,76 +103,41 @@ def _width_of_group(core: Core, it: Table, barrier: int, i: int) -> int:
     if before < 0:
         return width
     last = ended_by(core, barrier + before) - 1
-    return before if _idle_after(core, it, last) == _idle_after(core, it, i) else width
-
-
-@part
-def _size_that_frees(core: Core, it: Table, nodes: int) -> int:
-    """How many must have ended for so many nodes of AVAILABLE to be idle; they will be."""
-    low, high = 0, core.slurm[GIVEN_BY] // core.slurm[STRIDE] + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _idle_in(core, it, middle) < nodes:
-            low = middle
-        else:
-            high = middle
-    size = low * core.slurm[STRIDE]
-    missing = nodes - _idle_after(core, it, size)
-    while missing > 0:
-        missing -= freed_by(core, it, size)
-        size += 1
-    return size
+    back = core.back[it.module]
+    return before if count_between(core.sets[STAYING], back[last], back[i]) == 0 else width
 
 
 @part
 def _idle_after(core: Core, it: Table, size: int) -> int:
-    """How many nodes of AVAILABLE are idle once so many have ended."""
-    snapshot = size // core.slurm[STRIDE]
-    total = _idle_in(core, it, snapshot)
-    for i in range(snapshot * core.slurm[STRIDE], size):
-        total += freed_by(core, it, i)
-    return total
+    """How many nodes in seats STAYING are idle once so many have ended."""
+    return count_between(core.sets[STAYING], it.low << 6, core.back[it.module, size])
 
 
 @part
-def _idle_in(core: Core, it: Table, snapshot: int) -> int:
-    """How many nodes of AVAILABLE are idle in a snapshot."""
-    return count_common(core.given[snapshot], core.sets[AVAILABLE], it.low, it.high)
+def _size_that_frees(core: Core, it: Table, nodes: int) -> int:
+    """How many must have ended for so many nodes in seats STAYING to be idle; they will be."""
+    return component_in(core, it.module, nth(core.sets[STAYING], it.low, nodes)) + 1
 
 
 @part
 def _next_that_frees(core: Core, it: Table, i: int) -> int:
-    """The first from the ``i``-th on that gives back nodes of AVAILABLE, or how many are known."""
-    known = core.slurm[GIVEN_BY]
-    for _ in range(FEW):
-        if i >= known or freed_by(core, it, i) > 0:
-            return min(i, known)
-        i += 1
-    idle = _idle_after(core, it, i)
-    if idle == count(core.sets[AVAILABLE], it.low, it.high):
-        return known
-    return _size_that_frees(core, it, idle + 1) - 1
+    """The first from the ``i``-th on that gives back nodes in seats STAYING, or how many are known."""
+    known, back = core.slurm[ENDED], core.back[it.module]
+    seat = first_between(core.sets[STAYING], back[i], back[known])
+    return known if seat >= back[known] else component_in(core, it.module, seat)
 
 
 @part
-def _last_that_frees(core: Core, it: Table, i: int) -> int:
-    """The last before the ``i``-th; there is one."""
-    i -= 1
-    while freed_by(core, it, i) == 0:
-        i -= 1
-    return i
+def _last_that_frees(core: Core, it: Table) -> int:
+    """The last that does; there is one."""
+    back = core.back[it.module, core.slurm[ENDED]]
+    return component_in(core, it.module, last_before(core.sets[STAYING], back))
 
 
 @part
 def _take(core: Core, it: Table, size: int) -> None:
-    """Make LATER the nodes of AVAILABLE that are idle once so many have ended."""
-    snapshot, later = size // core.slurm[STRIDE], core.sets[LATER]
-    copy(later, core.given[snapshot], it.low, it.high)
-    for i in range(snapshot * core.slurm[STRIDE], size):
-        if in_words(core, i, it):
-            for at in range(core.leave[i], core.leave[i + 1]):
-                later[core.away[at].word] |= core.away[at].bits
-    keep_common(later, core.sets[AVAILABLE], it.low, it.high)
+    """Make LATER the nodes in seats STAYING that are idle once so many have ended."""
+    put_nodes(core, core.sets[LATER], core.sets[STAYING], it, core.back[it.module, size])
 
 
 @part

@@ -90,15 +90,17 @@ import numpy as np
     STARTED,  # components started in this pass
     TURNS,  # turns there are in this pass
     TESTED,  # components tested in it
-    ENDS,  # components that run, in the layout by planned end
-    STRIDE,  # ... from one snapshot of it to the next
-    GIVEN_BY,  # how many of them have given back their nodes in GIVEN
+    ENDS,  # components that run, by planned end, as their nodes are seated
+    SEATING,  # number of the order of seats
+    SPOTS,  # words of PICKED_SEATS that are not empty
+    ROWS,  # sets listed for a try: those of the plan from its start on
+    ENDED,  # components that have ended by the end of a try
     TAKEN,  # 1 = since last asked who may start now, idle nodes were taken
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
-) = range(85)
-SLURM_SLOTS = 85
+) = range(87)
+SLURM_SLOTS = 87
 
 IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 
@@ -107,12 +109,15 @@ DECAY_RATE, DAMPING = range(2)
 WEIGHTS = 2
 
 # Rows of ``sets``
-IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST, GIVEN, STAYING = range(12)
-NODE_SETS = 12
+IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST = range(10)
+# ... in the order of seats (see ``seats``)
+STAYING, EITHER_SEATS, PICKED_SEATS, UP_SEATS = range(10, 14)
+NODE_SETS = 14
 
 SPANS_AT_MOST = 128  # a power of 2
+SPAN_ROWS = 2 * SPANS_AT_MOST  # of ``space``: those of the records come behind
 FRONTS = 8
-SNAPSHOTS = 256  # of the nodes given back by planned end, at most
+NOTES = 2  # for each record of the plan and partition
 
 PARTITION = np.dtype(
     [
@@ -173,7 +178,7 @@ JOB = np.dtype(
 )
 
 PIECE = np.dtype([("word", "i8"), ("bits", "u8"), ("next", "i8")])
-RUN = np.dtype([("begin", "i8"), ("length", "i8")])
+LISTED = np.dtype([("row", "i8"), ("reach", "i8")])  # row of ``space``, and up to where all so far reach
 TURN = np.dtype([("row", "i8"), ("placement", "i8")])
 ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
 GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
@@ -181,13 +186,21 @@ RECORD = np.dtype([("begin", "i8"), ("row", "i8")])  # row of ``space`` and ``no
 
 SPAN = np.dtype([("begin", "i8")])  # see ``spans``
 
+# What is known of where a record of the plan begins.
+MARK = np.dtype(
+    [
+        ("span", "i8"),  # the first that begins then or later
+        ("ended", "i8"),  # who is planned to have ended by then ...
+        ("seating", "i8"),  # ... in this order of seats
+    ]
+)
+
 # No start before this one for so many nodes for so long (see ``fronts``).
 FRONT = np.dtype([("start", "i8"), ("partition", "i8"), ("nodes", "i8"), ("limit", "i8")])
 
-# What a pass knows of a record of the plan, for one partition (see ``tries``).
+# What tries found that were in vain, for those who need about as many nodes (see ``tries``).
 NOTE = np.dtype(
     [
-        ("gain", "i8"),  # nodes that the next record has and this one has not
         ("start", "i8"),  # a try to start then ...
         ("later", "i8"),  # ... and to have all nodes by then
         ("most", "i8"),  # ... finds at most so many
@@ -218,14 +231,17 @@ ASSOC = np.dtype(
         ("user", "i8"),  # 1 = a user, 0 = an account
         ("shares", "i8"),  # PARENT: those of the group
         ("level_shares", "i8"),  # of all in the group
+        ("part", "f8"),  # ... and its part of them
         ("norm_shares", "f8"),  # classic: part of the whole machine
         ("first", "i8"),  # its group stands in ``order`` from first to last - 1
         ("last", "i8"),
         ("usage", "f8"),  # processor seconds, decayed
         ("effective", "f8"),
-        ("level", "f8"),  # Fair Tree: shares over usage among siblings
         ("factor", "f8"),
         ("place", "i8"),  # where the walk through the tree stands
         ("tied", "i8"),  # whether its first user shares the rank of the one before
     ]
 )
+SORTED = np.dtype(
+    [("row", "i8"), ("level", "f8")]
+)  # of ``assoc``; Fair Tree: shares over usage among siblings

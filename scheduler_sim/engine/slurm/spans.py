@@ -3,14 +3,16 @@
 A try asks which nodes are free in all records from its start to its end, often a hundred of
 them. Spans answer for many records at once. The shortest begin and end where every few records one
 began in the plan of the pass before; two of them make one of the next size, and so on, as in a tree.
-They are only there for speed, and change nothing.
+They are only there for speed, and change nothing. Their rows in ``space`` stand before those of the records.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.bits import copy
-from scheduler_sim.engine.slurm.slots import PICKED, RECORDS, SPANS, SPANS_AT_MOST, UP
+from scheduler_sim.engine.slurm.bits import copy, highest_in, lowest_in
+from scheduler_sim.engine.slurm.slots import RECORDS, SPANS, SPANS_AT_MOST, UP_SEATS
 from scheduler_sim.engine.state import NOW, Core
 
 WORTH_IT = 40  # records
@@ -31,11 +33,8 @@ def open_spans(core: Core) -> None:
                 core.span[size].begin = core.record[record].begin
                 size += 1
     core.slurm[SPANS] = max(size - 1, 0)
-    first, last = SPANS_AT_MOST, SPANS_AT_MOST + core.slurm[SPANS] - 1
-    while first <= last and first > 0:
-        for row in range(first, last + 1):
-            copy(core.stretch[row], core.sets[UP], 0, core.stretch.shape[1])
-        first, last = first // 2, last // 2
+    for i in range(list_all_spans(core)):
+        copy(core.space[core.listed[i].row], core.sets[UP_SEATS], 0, core.space.shape[1])
 
 
 @part
@@ -44,18 +43,16 @@ def span_after(core: Core, time: int) -> int:
     span, size = 0, core.slurm[SPANS]
     while size > 0:  # without branches
         half = (size + 1) // 2
-        span += half * (core.span[span + half - 1].begin < time)
+        span += half & core.span[span + half - 1].begin - time >> 63
         size -= half
     return span
 
 
 @part
-def spans_by(core: Core, time: int) -> int:
-    """How many of the shortest spans have ended by then."""
-    size = core.slurm[SPANS]
-    if size > 0 and core.span[size].begin <= time:
-        return size
-    return max(span_after(core, time + 1) - 1, 0)
+def spans_by(core: Core, record: int, time: int) -> int:
+    """How many of the shortest spans have surely ended by a time, which lies in a record or ends it."""
+    span = core.mark[core.record[record].row].span
+    return span if core.span[span].begin <= time else span - 1
 
 
 @part
@@ -64,24 +61,34 @@ def longest_span(span: int, stop: int) -> tuple[int, int]:
 
     Returns its row, and the one of the shortest that comes after it.
     """
-    row, length = SPANS_AT_MOST + span, 1
-    while row % 2 == 0 and span + 2 * length <= stop:
-        row, length = row // 2, 2 * length
-    return row, span + length
+    row = SPANS_AT_MOST + span
+    level = min(lowest_in(np.uint64(row)), highest_in(np.uint64(stop - span)))
+    return row >> level, span + (1 << level)
 
 
 @part
-def reserve_in_spans(core: Core, size: int, begin: int, end: int) -> None:
-    """Take the nodes PICKED, whose words are listed, out of all spans between two times."""
+def list_all_spans(core: Core) -> int:
+    """List the rows of all spans, of every size; returns how many there are."""
+    return _list_rows(core, SPANS_AT_MOST, SPANS_AT_MOST + core.slurm[SPANS] - 1)
+
+
+@part
+def list_spans(core: Core, begin: int, end: int) -> int:
+    """List the rows of all spans that have a second between two times; returns how many there are."""
     first = max(span_after(core, begin + 1) - 1, 0)
     last = span_after(core, end) - 1
     if first > last or core.span[first + 1].begin <= begin:
-        return
-    first, last = SPANS_AT_MOST + first, SPANS_AT_MOST + last
-    while first > 0:
-        for i in range(size):
-            word = core.spots[i]
-            others = ~core.sets[PICKED, word]
-            for row in range(first, last + 1):
-                core.stretch[row, word] &= others
+        return 0
+    return _list_rows(core, SPANS_AT_MOST + first, SPANS_AT_MOST + last)
+
+
+@part
+def _list_rows(core: Core, first: int, last: int) -> int:
+    """List the rows from one of the shortest spans to another, and of all that they are part of."""
+    rows, listed = 0, core.listed
+    while 0 < first <= last:
+        for row in range(first, last + 1):
+            listed[rows].row = row
+            rows += 1
         first, last = first // 2, last // 2
+    return rows

@@ -9,40 +9,69 @@ that need as much for as long.
 
 from __future__ import annotations
 
+import numpy as np
+
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.advance import leave_out_reserved
-from scheduler_sim.engine.slurm.bits import NONE, copy, count, count_common, keep_common, words
-from scheduler_sim.engine.slurm.node_space import beyond, last_second, next_try, record_at
-from scheduler_sim.engine.slurm.planned_ends import ended_by, give_back_by
-from scheduler_sim.engine.slurm.slots import AVAILABLE, ENDS, GIVEN, RECORDS, STAYING, UP, WINDOW_END
-from scheduler_sim.engine.slurm.spans import longest_span, span_after, spans_by
+from scheduler_sim.engine.slurm.bits import (
+    FULL,
+    NONE,
+    ONE,
+    Bits,
+    clear,
+    copy,
+    count,
+    highest_in,
+    keep_common,
+    ones_in,
+    words,
+)
+from scheduler_sim.engine.slurm.node_space import beyond, ended_at, last_second, next_try, record_at
+from scheduler_sim.engine.slurm.seats import put_seats, seated, words_before
+from scheduler_sim.engine.slurm.slots import (
+    EITHER_SEATS,
+    ENDED,
+    ENDS,
+    NOTES,
+    RECORDS,
+    REST,
+    ROWS,
+    SPANS,
+    STAYING,
+    UP_SEATS,
+    WINDOW_END,
+)
+from scheduler_sim.engine.slurm.spans import longest_span, spans_by
 from scheduler_sim.engine.state import APPOINTMENTS, INF, NOW, Core
 
-COUNT_EVERY = 4  # records
+AT_ONCE = 4  # sets, between two counts
+BLOCK = 8  # words
 FEW = 6  # records that are quicker to look at one by one
 
 
 @part
-def stay_free(core: Core, placement: int, record: int, start: int, later: int) -> bool:
-    """Whether enough nodes that are idle by ``later`` are free of reservations from ``start`` on.
+def stay_free(core: Core, placement: int, record: int, start: int, following: int) -> bool:
+    """Whether enough nodes that are idle when a record begins are free of reservations from ``start`` on.
 
-    ``start`` lies in ``record``. They are in AVAILABLE, and all that are idle by then in GIVEN.
+    ``start`` lies in ``record``; without a ``following`` one, whoever ends counts. Their seats are in
+    STAYING, and ENDED is how many have ended by then.
     """
+    later = core.record[following].begin if following >= 0 else INF
     way, it = core.way[placement], core.place[placement]
-    partition, note = core.partition[way.partition], core.note[core.record[record].row, way.partition]
-    known = note.start == start and note.later >= later
+    partition, row = core.partition[way.partition], core.record[record].row
     last = last_second(core, start, it.limit)
-    if known and (it.nodes > note.most or (it.nodes > note.left and last >= note.reach)):
-        return False
-    give_back_by(core, core.slurm[ENDS] if later == INF else ended_by(core, later))
-    found, reach = left_free(core, placement, record, start, GIVEN)
+    for i in range(NOTES):
+        note = core.note[row, way.partition, i]
+        too_few = it.nodes > note.most or (it.nodes > note.left and last >= note.reach)
+        if too_few and note.start == start and note.later >= later:
+            return False
+    core.slurm[ENDED] = ended_at(core, following) if following >= 0 else core.slurm[ENDS]
+    found, reach = left_free(core, placement, record, start, core.back[partition.module, core.slurm[ENDED]])
     if found >= it.nodes:
-        available = core.sets[AVAILABLE]
-        copy(available, core.sets[STAYING], partition.low, partition.high)
-        keep_common(available, core.sets[GIVEN], partition.low, partition.high)
         return _clear_behind(core, placement, start)
     if way.mask == partition.members:
-        if not known:
+        note = core.note[row, way.partition, _class(it.nodes)]
+        if not (note.start == start and note.later >= later):
             note.start, note.most, note.left = start, INF, INF
         note.later = later
         if reach == -INF:
@@ -53,13 +82,24 @@ def stay_free(core: Core, placement: int, record: int, start: int, later: int) -
 
 
 @part
+def _class(nodes: int) -> int:
+    """Which note is of those who need about as many nodes: a note on few holds for many, but says less."""
+    return min(highest_in(np.uint64(nodes)), NOTES - 1)
+
+
+@part
 def _clear_behind(core: Core, placement: int, start: int) -> bool:
-    """Whether the nodes AVAILABLE still suffice beside advance reservations that begin behind the plan."""
+    """Whether the seats STAYING still suffice beside advance reservations that begin behind the plan."""
     it, partition = core.place[placement], core.partition[core.way[placement].partition]
     if core.clock[APPOINTMENTS] > 0 and start + it.limit > core.slurm[WINDOW_END]:
-        available = core.sets[AVAILABLE]
-        leave_out_reserved(core, available, core.slurm[WINDOW_END], start + it.limit)
-        return count(available, partition.low, partition.high) >= it.nodes
+        low, high = partition.low, partition.high
+        kept, seats, staying = core.sets[REST], core.sets[EITHER_SEATS], core.sets[STAYING]
+        copy(kept, core.masks[partition.module], low, high)
+        leave_out_reserved(core, kept, core.slurm[WINDOW_END], start + it.limit)
+        put_seats(core, seats, kept, low, high)
+        high = words_before(partition, core.back[partition.module, core.slurm[ENDED]])
+        keep_common(staying, seats, low, high)
+        return count(staying, low, high) >= it.nodes
     return True
 
 
@@ -67,8 +107,9 @@ def _clear_behind(core: Core, placement: int, start: int) -> bool:
 def would_do(core: Core, placement: int, ahead: bool) -> bool:
     """Whether enough nodes are free of reservations, whoever runs on them, at some start that is tried."""
     nodes, start = core.place[placement].nodes, core.clock[NOW]
+    all_seats = core.partition[core.way[placement].partition].high << 6
     record = record_at(core, start)
-    while left_free(core, placement, record, start, UP)[0] < nodes:
+    while left_free(core, placement, record, start, all_seats)[0] < nodes:
         record = next_try(core, placement, record, start) if ahead else -1
         if record < 0:
             return False
@@ -78,52 +119,113 @@ def would_do(core: Core, placement: int, ahead: bool) -> bool:
 
 @part
 def others_leave(core: Core, placement: int) -> bool:
-    """Whether nodes that ``stay_free`` found so are held by components that end after those in GIVEN."""
+    """Whether nodes that stay free for the try sit behind those of components that have ended by its end."""
     way = core.way[placement]
-    it, mask = core.partition[way.partition], core.masks[core.choice[way.choice].mask]
-    staying, given = core.sets[STAYING], core.sets[GIVEN]
-    for i in words(it.low, it.high):
-        if staying[i] & mask[i] & ~given[i] != NONE:
+    it, mask = core.partition[way.partition], core.choice[way.choice].mask
+    seats = core.back[it.module, core.slurm[ENDED]]
+    members, up = core.seats_of[seated(core, it, mask)], core.sets[UP_SEATS]
+    cut = FULL << np.uint64(seats & 63)
+    for word in range(seats >> 6, it.high):
+        here = members[word] & up[word] & cut
+        cut = FULL
+        for i in range(core.slurm[ROWS]):
+            here &= core.space[core.listed[i].row, word]
+        if here != NONE:
             return True
     return False
 
 
 @part
-def left_free(core: Core, placement: int, record: int, start: int, source: int) -> tuple[int, int]:
-    """How many nodes of a set no reservation holds, as far as it was looked, and up to what time that is.
+def left_free(core: Core, placement: int, record: int, start: int, stop: int) -> tuple[int, int]:
+    """How many nodes in seats before ``stop`` no reservation holds, as far as it was looked.
 
-    STAYING has them, and those like them outside the set. The time is -INF for the record in which
+    STAYING has their seats. Returns the time to which it was looked, too: -INF for the record in which
     ``start`` lies.
     """
     way, need, length = core.way[placement], core.place[placement].nodes, core.place[placement].limit
-    it, staying, wanted = core.partition[way.partition], core.sets[STAYING], core.sets[source]
+    it, staying = core.partition[way.partition], core.sets[STAYING]
+    low, high = it.low, words_before(it, stop)
     inside = core.record[record + 1].begin > start
-    copy(staying, core.space[core.record[record].row] if inside else core.sets[UP], it.low, it.high)
-    keep_common(staying, core.masks[way.mask], it.low, it.high)
-    left = count_common(staying, wanted, it.low, it.high)
+    copy(staying, core.space[core.record[record].row] if inside else core.sets[UP_SEATS], low, high)
+    keep_common(staying, core.seats_of[seated(core, it, way.mask)], low, high)
+    _end_at(staying, stop, high)
+    left, reach = count(staying, low, high), -INF
+    core.slurm[ROWS] = 0
     if left < need or not inside:
-        return left, -INF
-    last, rows, reach = last_second(core, start, length), 0, -INF
+        return left, reach
+    last = last_second(core, start, length)
+    for i in range(1, _list_rows(core, record, start, last), AT_ONCE):
+        low = _first_block(staying, low, high)
+        left = _keep_listed(core, i, low, high)
+        reach = core.listed[i + AT_ONCE - 1].reach
+        if left < need:
+            return left, reach
+    behind = record_at(core, last) + 1
+    if behind < core.slurm[RECORDS]:
+        beyond(core, core.record[behind].begin, start, length)
+    return left, reach
+
+
+@part
+def _end_at(seats: Bits, stop: int, high: int) -> None:
+    """Leave the seats from ``stop`` on out of a set that is looked at up to the word ``high``."""
+    word = stop >> 6
+    if word < high:
+        seats[word] &= (ONE << np.uint64(stop & 63)) - ONE
+        clear(seats, word + 1, high)
+
+
+@part
+def _first_block(seats: Bits, low: int, high: int) -> int:
+    """The first block of words, as many as a vector of the processor has, with a seat."""
+    word = low
+    while word < high and seats[word] == NONE:
+        word += 1
+    return word - (word - low) % BLOCK
+
+
+@part
+def _list_rows(core: Core, record: int, start: int, last: int) -> int:
+    """List the sets of the plan for who is there from ``start``, in ``record``, to ``last``.
+
+    Behind the first one they are whole groups of AT_ONCE: the last may stand there more than once.
+    Returns how many there are.
+    """
+    listed, rows = core.listed, 1
+    listed[0].row = core.record[record].row
     following, behind = record + 1, record_at(core, last) + 1
-    span = stop = 0
-    if behind - following > FEW:
-        span, stop = span_after(core, start), spans_by(core, last + 1)
-    in_spans = False
-    while following < behind:
-        if span < stop and (in_spans or core.record[following].begin >= core.span[span].begin):
-            in_spans = True
-            row, span = longest_span(span, stop)
-            keep_common(staying, core.stretch[row], it.low, it.high)
-            reach = core.span[span].begin - 1
-            if span == stop:
-                following = max(following, record_at(core, reach + 1))
-        else:
-            keep_common(staying, core.space[core.record[following].row], it.low, it.high)
-            reach, following = core.record[following].begin, following + 1
+    if behind - following > FEW and core.slurm[SPANS] > 0:
+        span = core.mark[core.record[following].row].span
+        stop = spans_by(core, behind - 1, last + 1)
+        while span < stop and core.record[following].begin < core.span[span].begin:
+            listed[rows].row, listed[rows].reach = core.record[following].row, core.record[following].begin
+            rows, following = rows + 1, following + 1
+        if span < stop:
+            while span < stop:
+                listed[rows].row, span = longest_span(span, stop)
+                listed[rows].reach = core.span[span].begin - 1
+                rows += 1
+            following = behind - 1
+            while core.record[following].begin > core.span[stop].begin:
+                following -= 1
+    for i in range(following, behind):
+        listed[rows].row, listed[rows].reach = core.record[i].row, core.record[i].begin
         rows += 1
-        if rows % COUNT_EVERY == 0 and count_common(staying, wanted, it.low, it.high) < need:
-            break
-    else:
-        if behind < core.slurm[RECORDS]:
-            beyond(core, core.record[behind].begin, start, length)
-    return count_common(staying, wanted, it.low, it.high), reach
+    core.slurm[ROWS] = rows
+    while (rows - 1) % AT_ONCE:
+        listed[rows].row, listed[rows].reach = listed[rows - 1].row, listed[rows - 1].reach
+        rows += 1
+    return rows
+
+
+@part
+def _keep_listed(core: Core, first: int, low: int, high: int) -> int:
+    """Keep what AT_ONCE sets that are listed have in common with STAYING; returns how much that is."""
+    staying, listed = core.sets[STAYING], core.listed
+    one, two = core.space[listed[first].row], core.space[listed[first + 1].row]
+    three, four = core.space[listed[first + 2].row], core.space[listed[first + 3].row]
+    total = 0
+    for word in words(low, high):
+        staying[word] &= one[word] & two[word] & three[word] & four[word]
+        total += ones_in(staying[word])
+    return total

@@ -25,6 +25,7 @@ from scheduler_sim.engine.slurm.bits import NONE, ONE, add, clear, copy, count_c
 from scheduler_sim.engine.slurm.change import expect_change, note_change
 from scheduler_sim.engine.slurm.node_space import reserve, rounded_down
 from scheduler_sim.engine.slurm.nodes import suffices
+from scheduler_sim.engine.slurm.seats import seat_picked
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
     EITHER,
@@ -165,6 +166,7 @@ def plan_reservations(core: Core) -> None:
         if end > now:
             it = core.partition[core.way[core.comp[row].first].partition]
             put_reserved(core, row, core.sets[PICKED])
+            seat_picked(core, it)
             reserve(core, it, begin, end)
     core.slurm[OTHER_RECORDS] = core.slurm[RECORDS_MADE] - 1
 
