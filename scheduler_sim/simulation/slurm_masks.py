@@ -26,8 +26,8 @@ Ranges = tuple[range, ...]
 class Masks:
     """Numbers sets of nodes and choices among them, and writes them into the core.
 
-    Each module begins with a new word. The first rows are the modules. A set that is asked for
-    in the same way again has one row only.
+    Each module begins with a new word. The first rows are the modules. The same nodes have one row
+    only, in whatever way they are asked for.
 
     Attributes
     ----------
@@ -100,9 +100,8 @@ class Masks:
 
     def _way(self, module: int, choices: tuple[NodeChoice, ...]) -> tuple[int, int, int]:
         if (module, choices) not in self._ways:
-            together = {numbers for choice in choices for numbers in choice.anywhere}
-            ordered = tuple(sorted(together, key=lambda numbers: numbers.start))
-            mask, first = self._row(module, ordered), len(self._choices)
+            together = tuple(numbers for choice in choices for numbers in choice.anywhere)
+            mask, first = self._row(module, together), len(self._choices)
             for choice in choices:
                 needed = len(self._needs)
                 self._needs += [(self._row(module, ranges), count) for count, ranges in choice.at_least]
@@ -111,10 +110,22 @@ class Masks:
         return self._ways[module, choices]
 
     def _row(self, module: int, ranges: Ranges) -> int:
-        if (module, ranges) not in self._rows:
-            self._rows[module, ranges] = len(self._sets)
-            self._sets.append((module, ranges))
-        return self._rows[module, ranges]
+        nodes = _joined(ranges)
+        if (module, nodes) not in self._rows:
+            self._rows[module, nodes] = len(self._sets)
+            self._sets.append((module, nodes))
+        return self._rows[module, nodes]
+
+
+def _joined(ranges: Ranges) -> Ranges:
+    """The same nodes, in as few ranges as will do."""
+    found: list[range] = []
+    for numbers in sorted(ranges, key=lambda numbers: numbers.start):
+        if found and numbers.start <= found[-1].stop:
+            found[-1] = range(found[-1].start, max(found[-1].stop, numbers.stop))
+        else:
+            found.append(numbers)
+    return tuple(found)
 
 
 def bits(ranges: Iterable[range], low: int, size: int) -> np.ndarray:

@@ -243,7 +243,7 @@ def test_one_that_fails_past_its_limit_before_a_look_has_failed() -> None:
 @pytest.mark.parametrize("later", range(30))
 def test_a_reservation_from_the_end_of_the_window_on_comes_into_the_plan(later: int) -> None:
     """The third's is at 1800, ten minutes ahead from 1200 on; then the fourth, planned for 1500 before, is
-    no more in the way of the fifth. One of the shifts has a pass at the very second.
+    no more in the way of the fifth. Nothing else changes then: a plan from before does not stand.
     """
     jobs = [
         {"submit_time": later + submit, "nodes": nodes, "run_time": limit, "time_limit": limit}

@@ -16,7 +16,7 @@ from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
 from scheduler_sim.engine.slurm.fronts import first_try, note_front
 from scheduler_sim.engine.slurm.het_jobs import delay_of, not_before, note_found, start_jobs, would_block
-from scheduler_sim.engine.slurm.hopes import last_hope
+from scheduler_sim.engine.slurm.hopes import last_hope, last_in_reach
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
     is_free,
@@ -122,7 +122,7 @@ def _have_turns(core: Core, first: int, size: int) -> None:
     for i in range(first, size):
         if core.slurm[SELF] and core.slurm[SKIP] and not core.rules[COMPLEX]:
             if core.slurm[TAKEN]:
-                hope = last_hope(core, i, hope)
+                hope = last_hope(core, i, last_in_reach(core, i, hope))
                 core.slurm[TAKEN] = 0
             if hope < i:
                 needed, core.slurm[BROKEN_OFF] = i, 0

@@ -2,18 +2,70 @@
 
 Reservations only ever take nodes away. So who finds too few idle nodes that stay free as long as
 its limit finds too few in the rest of the pass, too, and a reservation matters only to those
-who come after it and may start now.
+who come after it and may start now. Nor does it matter to those whom the pass does not get to, as it
+ends with bf_max_job_test tests.
 """
 
 from __future__ import annotations
 
+from scheduler_sim.engine.crew import is_member
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.bits import count
 from scheduler_sim.engine.slurm.node_space import record_at
-from scheduler_sim.engine.slurm.slots import IDLE, VALID
+from scheduler_sim.engine.slurm.seats import ended_by
+from scheduler_sim.engine.slurm.slots import (
+    BF_MAX_JOB_PART,
+    BF_MAX_JOB_TEST,
+    BF_MAX_JOB_USER,
+    BF_MAX_JOB_USER_PART,
+    BF_RESOLUTION,
+    ENDS,
+    IDLE,
+    TESTED,
+    TURNS,
+    VALID,
+)
 from scheduler_sim.engine.slurm.tries import left_free
 from scheduler_sim.engine.slurm.turns import turn
-from scheduler_sim.engine.state import NOW, Core
+from scheduler_sim.engine.state import APPOINTMENTS, NOW, WAITING, Core
+
+
+LOOK_AHEAD_S = 600
+
+
+@part
+def last_in_reach(core: Core, first: int, last: int) -> int:
+    """The last turn from ``first`` to ``last`` that comes before the pass has made its tests."""
+    slurm = core.slurm
+    tests = slurm[BF_MAX_JOB_TEST] - slurm[TESTED]
+    if slurm[TURNS] < slurm[BF_MAX_JOB_TEST] or core.clock[APPOINTMENTS] > 0:
+        return last
+    if slurm[BF_MAX_JOB_PART] or slurm[BF_MAX_JOB_USER] or slurm[BF_MAX_JOB_USER_PART]:
+        return last
+    for i in range(first, last + 1):
+        if tests <= 0:
+            slurm[VALID] = min(slurm[VALID], core.clock[NOW] + LOOK_AHEAD_S)
+            return i - 1
+        tests -= _is_tested(core, i)
+    return last
+
+
+@part
+def _is_tested(core: Core, i: int) -> bool:
+    """Whether a turn is a test for sure, in a pass from now to LOOK_AHEAD_S later.
+
+    It is if enough nodes are free of reservations at some start. Nobody can reserve those on which
+    others run until they are planned to end: if that is after the limit, they are free at the first.
+    """
+    row, placement = turn(core, i)
+    it, array = core.place[placement], core.job[row].array
+    if core.comp[row].state != WAITING or is_member(core, row):
+        return False
+    if core.way[placement].mask != it.module or (array >= 0 and core.array[array].limit >= 0):
+        return False
+    by = core.clock[NOW] + it.limit + core.slurm[BF_RESOLUTION] + LOOK_AHEAD_S
+    back = core.back[it.module]
+    return back[core.slurm[ENDS]] - back[ended_by(core, by)] >= it.nodes
 
 
 @part
