@@ -8,6 +8,7 @@ is to be done: a tuple is passed by reference anyway.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -22,11 +23,11 @@ if COMPILED:
     from numba.extending import intrinsic, register_model
 
     class Reference(types.Type):
-        """Where a named tuple stands."""
+        """Where a named tuple stands. Its name, which all functions have in theirs, is short."""
 
         def __init__(self, target: Any) -> None:
             self.target = target
-            super().__init__(name=f"Reference({target})")
+            super().__init__(name=f"Reference{zlib.crc32(str(target).encode()):08x}")
 
     @register_model(Reference)
     class _Address(models.PrimitiveModel):

@@ -18,7 +18,6 @@ from scheduler_sim.system.module import Module, NodeChoice
 from scheduler_sim.system.system import System
 
 WORD = 64
-VECTOR = 8  # words
 
 Ranges = tuple[range, ...]
 
@@ -143,4 +142,4 @@ def _table(rows: list[Any], dtype: np.dtype[Any]) -> Any:
 def _words(nodes: int) -> int:
     """How many words a module has: if many, whole vectors of the processor, for it is slow with the rest."""
     size = -(-nodes // WORD)
-    return size if size < VECTOR else -(-size // VECTOR) * VECTOR
+    return size if size < at.VECTOR else -(-size // at.VECTOR) * at.VECTOR

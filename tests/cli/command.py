@@ -17,6 +17,8 @@ PROTOTYPE = ROOT / "configs" / "systems" / "deep-est-prototype.yaml"
 SAMPLE = ROOT / "workloads" / "sample-1000.swf"
 MODULAR = ROOT / "workloads" / "sample-modular.mwf"
 
+PATIENCE_S = 600  # the first to come compiles, on a machine that may be busy
+
 RESULT_FILES = {"components.parquet", "timeline.parquet", "metrics.json", "manifest.json", "run.log"}
 
 
@@ -62,5 +64,5 @@ def _hears_ctrl_c() -> None:
 def process(*arguments: object, **settings: Any) -> Ended:
     """Run a command as a process of its own."""
     with started(*arguments, **settings) as running:
-        out, err = running.communicate(timeout=120)
+        out, err = running.communicate(timeout=PATIENCE_S)
         return Ended(running.returncode, out, err)

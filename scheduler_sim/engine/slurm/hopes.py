@@ -29,7 +29,6 @@ from scheduler_sim.engine.slurm.tries import left_free
 from scheduler_sim.engine.slurm.turns import turn
 from scheduler_sim.engine.state import APPOINTMENTS, NOW, WAITING, Core
 
-
 LOOK_AHEAD_S = 600
 
 

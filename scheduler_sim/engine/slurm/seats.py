@@ -36,6 +36,7 @@ from scheduler_sim.engine.slurm.slots import (
     SPOTS,
     UP,
     UP_SEATS,
+    VECTOR,
 )
 from scheduler_sim.engine.state import MODULES, Core, Table
 
@@ -168,8 +169,9 @@ def seated(core: Core, it: Table, mask: int) -> int:
 
 @part
 def words_before(it: Table, stop: int) -> int:
-    """The word behind those with seats before ``stop``, in whole vectors of the processor if it can be."""
-    return min(it.low + (((stop - (it.low << 6)) + 511) >> 9 << 3), it.high)
+    """The word behind those with seats before ``stop``, in whole vectors if it can be."""
+    used = ((stop + 63) >> 6) - it.low
+    return min(it.low + (used + VECTOR - 1) // VECTOR * VECTOR, it.high)
 
 
 @part

@@ -114,6 +114,7 @@ IDLE, LEAVING, FREE, AVAILABLE, LATER, PICKED, REST, UP, EITHER, BEST = range(10
 STAYING, EITHER_SEATS, PICKED_SEATS, UP_SEATS = range(10, 14)
 NODE_SETS = 14
 
+VECTOR = 8  # words the processor works on at once, at best: modules of many have whole ones
 SPANS_AT_MOST = 128  # a power of 2
 SPAN_ROWS = 2 * SPANS_AT_MOST  # of ``space``: those of the records come behind
 FRONTS = 8

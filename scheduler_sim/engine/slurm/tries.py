@@ -39,13 +39,13 @@ from scheduler_sim.engine.slurm.slots import (
     SPANS,
     STAYING,
     UP_SEATS,
+    VECTOR,
     WINDOW_END,
 )
 from scheduler_sim.engine.slurm.spans import longest_span, spans_by
 from scheduler_sim.engine.state import APPOINTMENTS, INF, NOW, Core
 
 AT_ONCE = 4  # sets, between two counts
-BLOCK = 8  # words
 FEW = 6  # records that are quicker to look at one by one
 
 
@@ -155,7 +155,7 @@ def left_free(core: Core, placement: int, record: int, start: int, stop: int) ->
         return left, reach
     last = last_second(core, start, length)
     for i in range(1, _list_rows(core, record, start, last), AT_ONCE):
-        low = _first_block(staying, low, high)
+        low = _first_vector(staying, low, high)
         left = _keep_listed(core, i, low, high)
         reach = core.listed[i + AT_ONCE - 1].reach
         if left < need:
@@ -176,12 +176,12 @@ def _end_at(seats: Bits, stop: int, high: int) -> None:
 
 
 @part
-def _first_block(seats: Bits, low: int, high: int) -> int:
-    """The first block of words, as many as a vector of the processor has, with a seat."""
+def _first_vector(seats: Bits, low: int, high: int) -> int:
+    """The first word of the first vector with a seat."""
     word = low
     while word < high and seats[word] == NONE:
         word += 1
-    return word - (word - low) % BLOCK
+    return word - (word - low) % VECTOR
 
 
 @part
