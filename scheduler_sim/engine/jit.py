@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 config: Any = numba.config
 njit: Any = numba.njit
@@ -52,9 +54,45 @@ def is_cached(name: str) -> bool:
     return any(CACHE.rglob(f"*.{name}-*.nbc")) if CACHE_USABLE else False
 
 
+class _NoEnvironment:
+    """What Numba keeps for a function that Python calls: nothing, as nobody does."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _Linked(JITCodeLibrary):
+    """Code that is only ever linked into an entry point, which is optimised as a whole.
+
+    Numba would optimise each function by itself, with all that it calls, and make machine code of it,
+    which nobody runs: half of the time of compilation.
+    """
+
+    codegen = _NoEnvironment()
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+
+class _PartCompiler(Compiler):
+    def define_pipelines(self) -> Any:
+        self.state.library = _Linked(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
 # Reference counting is off (an option Numba has but does not document): the core
 # allocates nothing, and counting every array at every call made it thirty times slower.
-part: Callable[[Any], Any] = njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+part: Callable[[Any], Any] = njit(
+    _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler
+)
 """A function of the core, compiled into the loop that calls it; Python cannot call it.
 
 Without the code that would unpack Python's arguments, compilation takes 40 % less.
