@@ -256,21 +256,21 @@ class TestUsage:
     def test_without_a_half_life_nothing_decays(self):
         assert F.decay_rate(0) == 1.0
         assert F.decay_over(1.0, 10**9) == 1.0
-        assert F.usage_of(100.0, 1.0, 8.0) == 800.0
+        assert F.faded(100.0, 1.0) == 100.0
 
     def test_never_decays_to_nothing(self):
         assert F.decay_over(F.decay_rate(60), 10**6) > 0.0
 
     def test_a_job_is_charged_as_if_all_of_it_were_the_oldest(self):
         rate = F.decay_rate(7 * DAY)
-        assert F.usage_of(300.0, rate, 16.0) == 300 * 16 * (1 - 0.693 / 604_800) ** 300
+        assert F.faded(300.0, rate) == 300 * (1 - 0.693 / 604_800) ** 300
 
     def test_a_running_job_is_charged_each_period(self):
         """16 processors for three periods: a geometric sum, the newest period decayed once."""
         tree, rate = Tree("A 1", "A/one 1"), F.decay_rate(DAY)
         for _ in range(3):
             F.decay(tree.assoc, F.decay_over(rate, 300))
-            F.charge(tree.assoc, tree["one"], F.usage_of(300, rate, 16))
+            F.charge(tree.assoc, tree["one"], F.faded(300, rate) * 16)
         kept = (1 - 0.693 / DAY) ** 300
         assert tree.assoc[0].usage == pytest.approx(4800 * (kept + kept**2 + kept**3), rel=1e-12)
 

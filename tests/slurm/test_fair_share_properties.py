@@ -188,7 +188,7 @@ def ten_periods(assoc, order, algorithm, factors):
         compiled.decay(assoc, compiled.decay_over(rate, 300.0))
         for row in range(len(assoc)):
             if assoc[row].user and (row + period) % 3:
-                compiled.charge(assoc, row, compiled.usage_of(300.0, rate, float(row)))
+                compiled.charge(assoc, row, compiled.faded(300.0, rate) * row)
         compiled.rank_fair_tree(assoc, order)
         for row in range(len(assoc)):
             if assoc[row].user:
@@ -202,7 +202,7 @@ def ten_plain_periods(assoc, order, algorithm, factors):
         F.decay(assoc, F.decay_over(rate, 300.0))
         for row in np.flatnonzero(assoc["user"]):
             if (row + period) % 3:
-                F.charge(assoc, row, F.usage_of(300.0, rate, float(row)))
+                F.charge(assoc, row, F.faded(300.0, rate) * row)
         F.rank_fair_tree(assoc, order)
         for row in np.flatnonzero(assoc["user"]):
             factors[period, row] = F.fair_share(assoc, row, algorithm, 2.0)

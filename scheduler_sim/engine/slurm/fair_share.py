@@ -122,9 +122,9 @@ def decay_over(rate: float, seconds: float) -> float:
 
 
 @part
-def usage_of(seconds: float, rate: float, billing: float) -> float:
-    """Usage of what ran for ``seconds`` on ``billing`` processors, all decayed as if it were the oldest."""
-    return seconds * rate**seconds * billing
+def faded(seconds: float, rate: float) -> float:
+    """Usage of one processor for ``seconds``, all decayed as if it were the oldest."""
+    return seconds * rate**seconds
 
 
 @part
@@ -240,23 +240,23 @@ def rank_fair_tree(assoc: Table, order: Table) -> None:
     assoc[ROOT].place, assoc[ROOT].tied = assoc[ROOT].first, 0
     while row >= 0:
         here = assoc[row]
-        if here.place == here.last:
-            row = here.group
-            continue
-        child = order[here.place].row
-        if here.place == here.first:
-            tied = here.tied == 1
-        else:
-            tied = order[here.place - 1].level == order[here.place].level
-        here.place += 1
-        if assoc[child].user:
-            if not tied:
-                rank = left
-            left -= 1
-            assoc[child].factor = rank / users
-        else:
-            assoc[child].place, assoc[child].tied = assoc[child].first, int(tied)
-            row = child
+        place, last, tied = here.place, here.last, here.tied == 1
+        row = here.group
+        while place < last:
+            child = order[place].row
+            if place > here.first:
+                tied = order[place - 1].level == order[place].level
+            place += 1
+            if assoc[child].user:
+                if not tied:
+                    rank = left
+                left -= 1
+                assoc[child].factor = rank / users
+            else:
+                here.place = place
+                assoc[child].place, assoc[child].tied = assoc[child].first, int(tied)
+                row = child
+                break
 
 
 @part

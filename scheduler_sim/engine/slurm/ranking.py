@@ -15,10 +15,10 @@ from scheduler_sim.engine.slurm.fair_share import (
     charge,
     decay,
     decay_over,
+    faded,
     fair_share,
     rank_fair_tree,
     reset,
-    usage_of,
 )
 from scheduler_sim.engine.slurm.priority import age_factor, priority
 from scheduler_sim.engine.slurm.slots import (
@@ -80,24 +80,29 @@ def charge_until(core: Core, row: int, time: int) -> None:
     if not core.slurm[WEIGHT_FAIR]:
         return
     seconds = time - max(core.slurm[LAST_CALC], core.comp[row].start)
-    amount = usage_of(float(seconds), core.weight[DECAY_RATE], core.job[row].billing)
-    charge(core.assoc, core.job[row].association, amount)
+    one = faded(float(seconds), core.weight[DECAY_RATE])
+    charge(core.assoc, core.job[row].association, one * core.job[row].billing)
 
 
 @part
 def _let_usage_fade(core: Core) -> None:
-    now, algorithm = core.clock[NOW], core.slurm[ALGORITHM]
+    now, since, algorithm = core.clock[NOW], core.slurm[LAST_CALC], core.slurm[ALGORITHM]
     while core.slurm[RESETS_DONE] < len(core.resets) and now >= core.resets[core.slurm[RESETS_DONE]]:
         reset(core.assoc)
         core.slurm[RESETS_DONE] += 1
     if algorithm != FAIR_TREE:
         account_usage(core.assoc, algorithm)
-    decay(core.assoc, decay_over(core.weight[DECAY_RATE], float(now - core.slurm[LAST_CALC])))
+    decay(core.assoc, decay_over(core.weight[DECAY_RATE], float(now - since)))
+    whole = faded(float(now - since), core.weight[DECAY_RATE])
     everywhere = len(core.pool) - 1
     for i in range(core.pool[everywhere].release_head, core.pool[everywhere].release_tail):
         row = core.release[everywhere, i].row
-        if row >= 0 and core.comp[row].state == RUNNING:
+        if row < 0 or core.comp[row].state != RUNNING:
+            continue
+        if core.comp[row].start > since:
             charge_until(core, row, now)
+        else:
+            charge(core.assoc, core.job[row].association, whole * core.job[row].billing)
     core.slurm[UNRANKED] = algorithm == FAIR_TREE
 
 
