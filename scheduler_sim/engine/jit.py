@@ -55,7 +55,7 @@ def is_cached(name: str) -> bool:
 
 
 class _NoEnvironment:
-    """What Numba keeps for a function that Python calls: nothing, as nobody does."""
+    """What Numba keeps for a function that Python calls: nothing, as where code comes from the cache."""
 
     def set_env(self, name: str, environment: Any) -> None:
         pass
@@ -83,6 +83,8 @@ class _Linked(JITCodeLibrary):
 
 
 class _PartCompiler(Compiler):
+    """Numba's, but for the library: this is the last call before it makes its own."""
+
     def define_pipelines(self) -> Any:
         self.state.library = _Linked(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         return super().define_pipelines()

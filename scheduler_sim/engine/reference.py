@@ -8,8 +8,8 @@ is to be done: a tuple is passed by reference anyway.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any, cast
 
 from scheduler_sim.engine.jit import COMPILED
@@ -27,7 +27,7 @@ if COMPILED:
 
         def __init__(self, target: Any) -> None:
             self.target = target
-            super().__init__(name=f"Reference{zlib.crc32(str(target).encode()):08x}")
+            super().__init__(name=f"Reference{blake2b(str(target).encode(), digest_size=8).hexdigest()}")
 
     @register_model(Reference)
     class _Address(models.PrimitiveModel):

@@ -26,7 +26,7 @@ class Masks:
     """Numbers sets of nodes and choices among them, and writes them into the core.
 
     Each module begins with a new word. The first rows are the modules. The same nodes have one row
-    only, in whatever way they are asked for.
+    only, in whatever way they are asked for; those of a weight have one besides.
 
     Attributes
     ----------

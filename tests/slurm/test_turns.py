@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import pytest
 
-from tests.slurm.engine_cases import fates, played
+from tests.oracle.plain_slurm_records import Job
+from tests.slurm.engine_cases import FIRST, SECOND, Case, Queue, fates, played
 from tests.slurm.test_engine_large import crowd
 from tests.slurm.test_moments import starts
 
@@ -28,9 +32,52 @@ def test_only_who_fits_somewhere_in_the_plan_is_a_test(length: int, start: int) 
     assert found == starts(*jobs, **TWO_TESTS, skip_idle_passes=False)
 
 
+@pytest.mark.parametrize("version", ["22.05", "19.05"])
+def test_tests_count_from_the_start_once_there_are_more_turns_than_tests(version: str) -> None:
+    """The third that waits finds no start, but would without those who run: a test, once the last two come.
+
+    With the four others there are five then, and the last of the two has no turn before the pass at 90.
+    """
+    rows = [
+        ("p", 1, 1, 2040, 34),
+        ("p", 1, 2, 300, 5),
+        ("r", 1, 1, 1020, 17),
+        ("p", 10, 1, 600, 10),
+        ("p", 12, 1, 7200, 120),
+        ("p", 14, 3, 120, 2),
+        ("r", 16, 3, 7200, 120),
+        ("r", 50, 1, 240, 4),
+        ("r", 50, 1, 240, 4),
+    ]
+    jobs = tuple(Job(i + 1, t, [q], n, run, limit) for i, (q, t, n, run, limit) in enumerate(rows))
+    queues = Queue("p", "m", (FIRST,)), Queue("r", "m", (SECOND,))
+    case = Case({"m": (3, 3)}, queues, jobs, {"latency": "measured", "bf_interval": 30, "version": version})
+    found = fates(played(case.but(bf_max_job_test=5, bf_window=60)))
+    assert [found[8][1], found[9][1]] == [60, 90]
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_turns_that_a_pass_never_gets_to_may_be_left_out_of_it(seed: int) -> None:
     """Those before are tests for sure, as others run for longer on nodes that they could use."""
     case = crowd(seed, 60, 120, (1, 1, 2, 3, 30, 60), (2, 5, 5, 10, 30, 60, 400))
     case = case.but(bf_max_job_test=(5, 10)[seed % 2], bf_window=60)
+    assert fates(played(case)) == fates(played(case, skip_idle_passes=False))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_so_may_they_where_modules_are_shared_and_arrays_have_limits(seed: int) -> None:
+    draw = random.Random(seed)
+    queues = Queue("q", "m", (FIRST, SECOND)), Queue("r", "m", (FIRST,)), Queue("s", "n", (FIRST, SECOND))
+    case = crowd(seed, 60, 150, (1, 1, 2, 3, 14, 20), (2, 5, 5, 10, 30, 60, 400))
+    jobs = []
+    for job in case.jobs:
+        array = {"array": 900 + job.id // 9, "array_limit": 3} if job.id // 9 % 4 == 1 else {}
+        jobs.append(replace(job, partitions=[draw.choice("qqrs")], **array))
+    keys = {
+        "bf_max_job_test": (5, 10, 25)[seed % 3],
+        "bf_window": 60,
+        "version": ("22.05", "19.05")[seed % 2],
+    }
+    case = replace(case, modules={"m": (20, 40), "n": (10, 20)}, queues=queues, jobs=tuple(jobs))
+    case = case.but(bf_window=60, **keys)
     assert fates(played(case)) == fates(played(case, skip_idle_passes=False))

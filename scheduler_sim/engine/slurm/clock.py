@@ -25,6 +25,7 @@ from scheduler_sim.engine.slurm.slots import (
     BACKFILL_FIRST,
     BATCH_SCHED_DELAY,
     BF_INTERVAL,
+    BF_MAX_JOB_TEST,
     BF_MIN_PRIORITY,
     BUILTIN,
     CALC_PERIOD,
@@ -45,6 +46,7 @@ from scheduler_sim.engine.slurm.slots import (
     SELF,
     SKIP,
     STARTS_AT,
+    TURNS,
     UNSEEN_BY_FULL,
     VALID,
     WAITS_FROM,
@@ -186,10 +188,13 @@ def _backfill(core: Core) -> None:
 def _plan_stands(core: Core) -> bool:
     """Whether those planned by the last pass would be planned likewise now, and before all newcomers.
 
-    Who is last in the queue may still have a turn in a partition of a higher tier.
+    Who is last in the queue may still have a turn in a partition of a higher tier. Where they are the first
+    to make more turns than tests, those before must be tested anew: only now do all tests count.
     """
     slurm = core.slurm
     if core.rules[COMPLEX] or not slurm[SKIP] or not slurm[FIXED]:
+        return False
+    if slurm[TURNS] < slurm[BF_MAX_JOB_TEST] <= core.clock[TAIL] - core.clock[HEAD]:
         return False
     return slurm[PLANNED] > 0 and core.clock[NOW] < slurm[VALID]
 

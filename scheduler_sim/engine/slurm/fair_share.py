@@ -241,7 +241,7 @@ def rank_fair_tree(assoc: Table, order: Table) -> None:
     while row >= 0:
         here = assoc[row]
         place, last, tied = here.place, here.last, here.tied == 1
-        row = here.group
+        row = here.group  # but for an account on the way
         while place < last:
             child = order[place].row
             if place > here.first:

@@ -29,12 +29,16 @@ from scheduler_sim.engine.slurm.tries import left_free
 from scheduler_sim.engine.slurm.turns import turn
 from scheduler_sim.engine.state import APPOINTMENTS, NOW, WAITING, Core
 
-LOOK_AHEAD_S = 600
+LOOK_AHEAD_S = 600  # for so long a plan may stand that leaves out turns out of reach
 
 
 @part
 def last_in_reach(core: Core, first: int, last: int) -> int:
-    """The last turn from ``first`` to ``last`` that comes before the pass has made its tests."""
+    """The last turn from ``first`` to ``last`` that may come before the pass has made its tests.
+
+    If others are out of reach, the plan stands no longer than LOOK_AHEAD_S. Turns are those of components
+    with one placement that ask for no shared resources (not COMPLEX).
+    """
     slurm = core.slurm
     tests = slurm[BF_MAX_JOB_TEST] - slurm[TESTED]
     if slurm[TURNS] < slurm[BF_MAX_JOB_TEST] or core.clock[APPOINTMENTS] > 0:
@@ -43,18 +47,21 @@ def last_in_reach(core: Core, first: int, last: int) -> int:
         return last
     for i in range(first, last + 1):
         if tests <= 0:
-            slurm[VALID] = min(slurm[VALID], core.clock[NOW] + LOOK_AHEAD_S)
+            if i > first:
+                slurm[VALID] = min(slurm[VALID], core.clock[NOW] + LOOK_AHEAD_S)
             return i - 1
-        tests -= _is_tested(core, i)
+        if _is_tested(core, i):
+            tests -= 1
     return last
 
 
 @part
 def _is_tested(core: Core, i: int) -> bool:
-    """Whether a turn is a test for sure, in a pass from now to LOOK_AHEAD_S later.
+    """Whether it is known that a turn is a test, in a pass from now to LOOK_AHEAD_S later.
 
-    It is if enough nodes are free of reservations at some start. Nobody can reserve those on which
-    others run until they are planned to end: if that is after the limit, they are free at the first.
+    It is one if enough nodes are free of reservations at some start that is tried. Nobody can reserve those
+    on which others run until these are planned to end: if that is after the limit, they are free at the
+    first. Nothing is known of who may have no turn after all, and of those who may use part of a module.
     """
     row, placement = turn(core, i)
     it, array = core.place[placement], core.job[row].array

@@ -80,8 +80,8 @@ def charge_until(core: Core, row: int, time: int) -> None:
     if not core.slurm[WEIGHT_FAIR]:
         return
     seconds = time - max(core.slurm[LAST_CALC], core.comp[row].start)
-    one = faded(float(seconds), core.weight[DECAY_RATE])
-    charge(core.assoc, core.job[row].association, one * core.job[row].billing)
+    each = faded(float(seconds), core.weight[DECAY_RATE])
+    charge(core.assoc, core.job[row].association, each * core.job[row].billing)
 
 
 @part
@@ -93,7 +93,7 @@ def _let_usage_fade(core: Core) -> None:
     if algorithm != FAIR_TREE:
         account_usage(core.assoc, algorithm)
     decay(core.assoc, decay_over(core.weight[DECAY_RATE], float(now - since)))
-    whole = faded(float(now - since), core.weight[DECAY_RATE])
+    each = faded(float(now - since), core.weight[DECAY_RATE])
     everywhere = len(core.pool) - 1
     for i in range(core.pool[everywhere].release_head, core.pool[everywhere].release_tail):
         row = core.release[everywhere, i].row
@@ -102,7 +102,7 @@ def _let_usage_fade(core: Core) -> None:
         if core.comp[row].start > since:
             charge_until(core, row, now)
         else:
-            charge(core.assoc, core.job[row].association, whole * core.job[row].billing)
+            charge(core.assoc, core.job[row].association, each * core.job[row].billing)
     core.slurm[UNRANKED] = algorithm == FAIR_TREE
 
 
