@@ -79,5 +79,5 @@ def test_so_may_they_where_modules_are_shared_and_arrays_have_limits(seed: int) 
         "version": ("22.05", "19.05")[seed % 2],
     }
     case = replace(case, modules={"m": (20, 40), "n": (10, 20)}, queues=queues, jobs=tuple(jobs))
-    case = case.but(bf_window=60, **keys)
+    case = case.but(**keys)
     assert fates(played(case)) == fates(played(case, skip_idle_passes=False))
