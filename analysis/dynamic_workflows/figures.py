@@ -47,9 +47,9 @@ def scenario_figure(runs: pd.DataFrame, share: int) -> Figure:
         _bars(
             panels[0, 1],
             runs,
-            "b  All jobs",
+            "b  Workflows as wholes beside single jobs",
             "mean (h)",
-            {"wait_h": "wait", "response_h": "response"},
+            {"whole_wait_h": "wait for the first start", "whole_response_h": "response"},
         )
         names = {
             "workflow_response_h": "response, submission to last end",

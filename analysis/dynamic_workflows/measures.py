@@ -25,11 +25,15 @@ MEASURES = {
     "slowdown": "mean slowdown of all jobs",
     "slowdown_own": "mean slowdown of all jobs, by the run times of DEP",
     "bounded_slowdown": "mean bounded slowdown of all jobs",
+    "whole_wait_h": "mean wait, workflows as wholes beside single jobs (h)",
+    "whole_response_h": "mean response, workflows as wholes beside single jobs (h)",
+    "whole_slowdown": "mean slowdown, equation 3.8, workflows as wholes beside single jobs",
     "outside_wait_h": "mean wait of jobs outside workflows (h)",
     "workflow_wait_h": "mean wait of workflows for their first start (h)",
     "workflow_response_h": "mean response of workflows (h)",
     "workflow_runtime_h": "mean run time of workflows, first start to last end (h)",
     "workflow_internal_wait_h": "mean internal wait of workflows, equation 3.7 (h)",
+    "dependent_wait_h": "mean wait of dependent jobs, submission to start (h)",
     "workflow_slowdown_median": "median slowdown of workflows, equation 3.8",
     "overlapped": "node-seconds of workflows with a normalised run time below 1 (%)",
     "back_to_back": "the same, of exactly 1 (%)",
@@ -58,8 +62,11 @@ def measured(result: Result, base: BaseTrace, said: HandOver) -> dict[str, float
     """
     components = result.components
     tied = components.assign(modular_job_id=said.head + 1)
-    table = workflow_table(tied, _edges(components, base, said))
+    edges = _edges(components, base, said)
+    table = workflow_table(tied, edges)
     several = table[table["components"] > 1]
+    waits = (table["start_time"] - table["submission_time"]) / HOUR
+    dependent = components.iloc[np.unique(edges["row"])]
     inside = said.components > 1
     jobs, outside = job_metrics(components), job_metrics(components[~inside])
     own_run = workflow_table(tied.assign(start_time=0, end_time=base.run_time))[
@@ -81,11 +88,15 @@ def measured(result: Result, base: BaseTrace, said: HandOver) -> dict[str, float
         "slowdown": _number(jobs["slowdown"]["mean"]),
         "slowdown_own": (response / np.maximum(base.run_time, 1)).mean(),
         "bounded_slowdown": _number(jobs["bounded_slowdown"]["mean"]),
+        "whole_wait_h": waits.mean(),
+        "whole_response_h": table["response_time"].mean() / HOUR,
+        "whole_slowdown": table["slowdown"].mean(),
         "outside_wait_h": _number(outside["wait_time"]["mean"]) / HOUR,
-        "workflow_wait_h": (several["start_time"] - several["submission_time"]).mean() / HOUR,
+        "workflow_wait_h": waits[table["components"] > 1].mean(),
         "workflow_response_h": several["response_time"].mean() / HOUR,
         "workflow_runtime_h": run.mean() / HOUR,
         "workflow_internal_wait_h": several["internal_wait_time"].mean() / HOUR,
+        "dependent_wait_h": (dependent["start_time"] - dependent["submit_time"]).mean() / HOUR,
         "workflow_slowdown_median": several["slowdown"].median(),
         **{name: PERCENT * _number(share) for name, share in shares.items()},
         "overlapped_of_all": PERCENT * _number(shares["overlapped"]) * work / all_work,

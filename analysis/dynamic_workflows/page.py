@@ -35,13 +35,15 @@ _text = partial(text_of, Path(__file__).parent / "texts")
 
 SHOWN = (
     *("normalized_all", "normalized", "normalized_median", "normalized_own", "wait_h", "response_h"),
-    *("slowdown", "slowdown_own", "bounded_slowdown", "outside_wait_h", "workflow_wait_h"),
-    *("workflow_response_h", "workflow_runtime_h", "workflow_internal_wait_h", "overlapped", "time_saved"),
-    "idle",
+    *("slowdown", "slowdown_own", "bounded_slowdown", "whole_wait_h", "whole_response_h", "whole_slowdown"),
+    *("outside_wait_h", "workflow_wait_h", "workflow_response_h", "workflow_runtime_h"),
+    *("workflow_internal_wait_h", "dependent_wait_h", "workflow_slowdown_median", "overlapped"),
+    *("time_saved", "idle"),
 )
 SLURM_SHOWN = (
-    *("normalized_median", "wait_h", "outside_wait_h", "workflow_response_h", "workflow_runtime_h"),
-    *("overlapped", "time_saved", "idle"),
+    *("normalized_median", "wait_h", "whole_wait_h", "outside_wait_h", "workflow_response_h"),
+    *("workflow_runtime_h", "dependent_wait_h", "workflow_slowdown_median", "overlapped", "time_saved"),
+    "idle",
 )
 VARIANT_MEASURES = ("wait_h", "outside_wait_h", "workflow_response_h", "workflow_runtime_h", "overlapped")
 VARIED = {

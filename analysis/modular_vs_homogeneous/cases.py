@@ -17,6 +17,7 @@ from scheduler_sim.placement.table import expand
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "workloads" / "modular-vs-homogeneous.yaml"
 TABLE_7 = ROOT / "configs" / "models" / "deep-est-applications.yaml"
+SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
 
 CM, DAM, ESB, MOD = SYSTEMS = ("HOM1-CM", "HOM2-DAM", "HOM3-ESB", "MOD-CM&ESB")
 FILES = {CM: "hom1-cm", DAM: "hom2-dam", ESB: "hom3-esb", MOD: "mod-cm-esb"}
@@ -28,9 +29,13 @@ BOTH = "both"
 PREFERRED, LISTED = "preferred", "listed"
 CHOOSING = ("first_available", "earliest_start", "earliest_end", "least_cost")
 STRATEGIES = (PREFERRED, *CHOOSING)
-"""``listed`` is what policy slurm does with a list of partitions: it tries each of them by itself."""
+"""``listed`` is what Slurm does with a list of partitions: it tries each of them by itself."""
 
-POLICIES = ("fcfs", "easy", "conservative", "slurm")
+SIMULATED = "slurm-simulator"
+"""The scheduler with which D2.3's results were made, as far as its recordings tell."""
+
+SLURM = ("slurm", SIMULATED)
+POLICIES = ("fcfs", "easy", "conservative", *SLURM)
 MAIN_POLICY = "easy"
 
 JOBS = 3000
@@ -61,21 +66,23 @@ class Case:
         return table_7(SLOWER if self.reading == BOTH else self.reading, self._is_written)
 
     def workload(self, base: Workload) -> Workload:
-        """Return the jobs as this case submits them: under slurm each names its preferred partition."""
+        """Return the jobs as this case submits them: under Slurm each names its preferred partition."""
         if self._is_written:
             return base.replace(partition=preferred_modules(base))
-        if self.policy == "slurm":
+        if self.policy in SLURM:
             return base.replace(partition="CM")
         return base
 
     def policy_with_strategy(self) -> Policy:
-        """Return the policy; slurm has its own way with partitions."""
+        """Return the policy; Slurm has its own way with partitions."""
+        if self.policy == SIMULATED:
+            return Policy.from_yaml(SIMULATOR)
         policy = Policy.named(self.policy)
-        return policy if self.policy == "slurm" else policy.with_settings({"placement": self.strategy})
+        return policy if self.policy in SLURM else policy.with_settings({"placement": self.strategy})
 
     @property
     def _is_written(self) -> bool:
-        return self.policy == "slurm" and self.system == MOD and self.strategy == PREFERRED
+        return self.policy in SLURM and self.system == MOD and self.strategy == PREFERRED
 
 
 def homogeneous() -> Iterator[Case]:
@@ -88,7 +95,7 @@ def homogeneous() -> Iterator[Case]:
 def modular(policy: str) -> Iterator[Case]:
     """Yield the modular system: the preferred module has no ratio below 1, others may have."""
     yield Case(MOD)
-    for strategy in (LISTED,) if policy == "slurm" else CHOOSING:
+    for strategy in (LISTED,) if policy in SLURM else CHOOSING:
         yield from (Case(MOD, reading, strategy) for reading in READINGS)
 
 

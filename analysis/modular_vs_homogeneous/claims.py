@@ -8,10 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.common.numbers import change, number
-from analysis.modular_vs_homogeneous.cases import DAM, ESB, LISTED, MOD, PREFERRED, STRATEGIES
+from analysis.modular_vs_homogeneous.cases import CM, DAM, ESB, LISTED, MOD, PREFERRED, SLURM, STRATEGIES
 from scheduler_sim.metrics.intervals import Interval
-
-NAMES = {DAM: "DAM", ESB: "ESB", MOD: "modular"}
 
 
 class Claim(NamedTuple):
@@ -30,6 +28,28 @@ CLAIMS = (
     Claim("wait_h", ESB, MOD, 5.4, "modular waits 5.4 × less than ESB"),
     Claim("response_h", DAM, MOD, 2.4, "modular responds 2.4 × faster than DAM"),
     Claim("response_h", ESB, MOD, 2.7, "modular responds 2.7 × faster than ESB"),
+)
+
+
+class Order(NamedTuple):
+    """A measure is larger on one system than on another, D2.3 does not say by how much."""
+
+    measure: str
+    more: str
+    less: str
+    says: str
+
+
+_BENEFIT = "the main benefit comes from accelerated nodes"
+_BETTER = "ESB significantly better than DAM"
+ORDERS = (
+    *(
+        Order(measure, CM, less, f"{_BENEFIT}: {what} of CM to {name}")
+        for measure, what in (("wait_h", "wait"), ("response_h", "response"))
+        for less, name in ((DAM, "DAM"), (ESB, "ESB"), (MOD, "modular"))
+    ),
+    Order("response_h", DAM, ESB, f"{_BETTER}: response of DAM to ESB"),
+    Order("completion_h", DAM, ESB, f"{_BETTER}: completion time of DAM to ESB"),
 )
 
 COMPLETION_WITHIN_PERCENT = 10.0
@@ -78,12 +98,19 @@ def find(runs: pd.DataFrame, claim: Claim, strategy: str = PREFERRED) -> Found:
     runs : of one part, level and policy, in one reading of ratios below 1.
     strategy : of the modular system.
     """
-    own = runs[(runs["system"] != MOD) | (runs["strategy"] == strategy)]
-    row = change(own, claim.measure, claim.more, claim.less, by="system")
-    seeds = own.pivot(index="seed", columns="system", values=claim.measure)
+    seeds = _of(runs, strategy).pivot(index="seed", columns="system", values=claim.measure)
     each = (seeds[claim.more] / seeds[claim.less]).dropna()
-    ratio = Interval(row["ratio"], row["ratio_low"], row["ratio_high"])
-    return Found(ratio, float(each.min()), float(each.max()), claim.times)
+    return Found(ratio(runs, claim, strategy), float(each.min()), float(each.max()), claim.times)
+
+
+def ratio(runs: pd.DataFrame, claim: Claim | Order, strategy: str = PREFERRED) -> Interval:
+    """Return the ratio of means of the two systems, paired by seed; parameters as of :func:`find`."""
+    row = change(_of(runs, strategy), claim.measure, claim.more, claim.less, by="system")
+    return Interval(row["ratio"], row["ratio_low"], row["ratio_high"])
+
+
+def _of(runs: pd.DataFrame, strategy: str) -> pd.DataFrame:
+    return runs[(runs["system"] != MOD) | (runs["strategy"] == strategy)]
 
 
 def completion(runs: pd.DataFrame, strategy: str = PREFERRED) -> Found:
@@ -104,9 +131,16 @@ def verdict(found: Found) -> str:
     return "not reproduced" if found.ratio.low <= 1 <= found.ratio.high else "the reverse"
 
 
+def order_verdict(found: Interval) -> str:
+    """Say whether one system has more than the other, as D2.3 says without a figure."""
+    if found.low > 1:
+        return "so"
+    return "the reverse" if found.high < 1 else "open"
+
+
 def strategies(policy: str) -> tuple[str, ...]:
     """Return the strategies of the modular system that a policy was run with."""
-    return (PREFERRED, LISTED) if policy == "slurm" else STRATEGIES
+    return (PREFERRED, LISTED) if policy in SLURM else STRATEGIES
 
 
 def ratio_text(ratio: Interval) -> str:

@@ -97,8 +97,10 @@ def test_overlap_and_run_times_are_those_of_metrics_json(scenario):
     assert found["normalized"] == pytest.approx(expected["normalized_runtime"]["mean"], abs=1e-5)
     assert found["workflow_response_h"] == pytest.approx(expected["response_time"]["mean"] / 3600, abs=1e-5)
     assert found["overlapped"] == pytest.approx(100 * expected["overlapped_share"], abs=1e-3)
-    whole = expected["with_single_components"]["normalized_runtime"]["mean"]
-    assert found["normalized_all"] == pytest.approx(whole, abs=1e-5)
+    whole = expected["with_single_components"]
+    assert found["normalized_all"] == pytest.approx(whole["normalized_runtime"]["mean"], abs=1e-5)
+    assert found["whole_response_h"] == pytest.approx(whole["response_time"]["mean"] / 3600, abs=1e-5)
+    assert found["whole_slowdown"] == pytest.approx(whole["slowdown"]["mean"], abs=1e-5)
 
 
 def test_exact_delays_are_the_times_to_the_calls():
@@ -120,16 +122,16 @@ def test_half_wrong_delays_are_off_by_at_most_half_to_either_side():
 
 
 @pytest.mark.parametrize(
-    ("scenario", "runtime", "own", "idle"),
+    ("scenario", "runtime", "own", "idle", "starts"),
     [
-        ("DEP", 150, 150, 0),  # back to back: 100 + 50
-        ("DEP+API", 110, 150, 0),  # the consumer starts at the call
-        ("HET", 110, 210, 60),  # it holds its node from 0 and runs 60 + 50
-        ("HET+DELAY", 100, 150, 20),  # due at 40, data ready at 60
-        ("HET+DELAY+API", 100, 150, 20),  # the call comes after it has started
+        ("DEP", 150, 150, 0, 100),  # back to back: 100 + 50
+        ("DEP+API", 110, 150, 0, 60),  # the consumer starts at the call
+        ("HET", 110, 210, 60, 0),  # it holds its node from 0 and runs 60 + 50
+        ("HET+DELAY", 100, 150, 20, 40),  # due at 40, data ready at 60
+        ("HET+DELAY+API", 100, 150, 20, 40),  # the call comes after it has started
     ],
 )
-def test_a_chain_of_two_on_an_empty_machine(scenario, runtime, own, idle):
+def test_a_chain_of_two_on_an_empty_machine(scenario, runtime, own, idle, starts):
     """A producer runs 100 s and calls at 60; its consumer runs 50 s, and is due at 40.
 
     ::
@@ -159,6 +161,10 @@ def test_a_chain_of_two_on_an_empty_machine(scenario, runtime, own, idle):
     assert found["normalized"] == pytest.approx(runtime / own)
     assert found["normalized_own"] == pytest.approx(runtime / 150)
     assert found["idle"] == pytest.approx(100 * idle / 150)
+    assert found["dependent_wait_h"] == pytest.approx(starts / 3600)
+    assert found["whole_wait_h"] == 0
+    assert found["whole_response_h"] == found["workflow_response_h"] == pytest.approx(runtime / 3600)
+    assert found["whole_slowdown"] == pytest.approx(runtime / own)
     assert found["time_saved"] == pytest.approx(100 * (own - runtime) / own)
     assert found["overlapped"] == (0 if scenario == "DEP" else 100)
     assert found["work"] == found["components"] == 100

@@ -20,6 +20,8 @@ from analysis.modular_vs_homogeneous.cases import (
     PREFERRED,
     READINGS,
     ROOT,
+    SIMULATED,
+    SIMULATOR,
     SLOWER,
     SPEED,
     STRATEGIES,
@@ -27,10 +29,10 @@ from analysis.modular_vs_homogeneous.cases import (
     cases,
     recipe,
 )
-from analysis.modular_vs_homogeneous.claims import CLAIMS, find, verdict
+from analysis.modular_vs_homogeneous.claims import CLAIMS, ORDERS, find, order_verdict, ratio, verdict
 from analysis.modular_vs_homogeneous.conduct import FACTORS, MEASURES, Setup, load, run_case
 from analysis.modular_vs_homogeneous.page import PAGE, RESULTS, distance, page_text
-from scheduler_sim import generate
+from scheduler_sim import Policy, generate
 
 COMMITTED = ROOT / "analysis"
 
@@ -47,7 +49,7 @@ def test_the_page_in_the_repository_is_what_this_version_makes_of_its_runs(commi
     assert committed.setup == Setup()
     assert list(committed.runs.columns) == [*FACTORS, *MEASURES]
     assert len(committed.runs) == sum(Setup().simulations())
-    assert all(page.count(f"| {claim.says}") >= 2 for claim in CLAIMS)
+    assert all(page.count(f"| {claim.says}") >= 2 for claim in (*CLAIMS, *ORDERS))
     assert "nan" not in page
     assert "{" not in page
 
@@ -114,10 +116,11 @@ def test_all_cases_run_all_jobs():
         assert (run_case(case, base).components["state"] != "REJECTED").all()
     assert {case.reading for case in cases("easy") if case.system in (CM, DAM)} == {BOTH}
     assert [case.strategy for case in cases("slurm") if case.system == MOD] == [PREFERRED, "listed", "listed"]
+    assert [case.strategy for case in cases(SIMULATED)] == [case.strategy for case in cases("slurm")]
 
 
 def runs_of(**waits: list[float]) -> pd.DataFrame:
-    names = {"dam": DAM, "esb": ESB, "mod": MOD}
+    names = {"cm": CM, "dam": DAM, "esb": ESB, "mod": MOD}
     rows = [
         {"system": names[name], "strategy": PREFERRED, "reading": BOTH, "seed": seed, "wait_h": wait}
         for name, values in waits.items()
@@ -143,6 +146,24 @@ def test_verdicts():
     }
     for expected, waits in claims.items():
         assert verdict(find(runs_of(**waits), CLAIMS[0])) == expected
+
+
+def test_orders_have_no_figure_to_meet():
+    """The wait of CM to DAM: the first of D2.3's orders, by hand."""
+    runs = runs_of(dam=[1, 1.1, 0.9, 1, 1, 1], cm=[2, 2, 2, 2.1, 2, 2])
+    assert ratio(runs, ORDERS[0]).value == pytest.approx(12.1 / 6)
+    assert order_verdict(ratio(runs, ORDERS[0])) == "so"
+    runs = runs_of(dam=[2, 2, 2, 2.1, 2, 2], cm=[1, 1.1, 0.9, 1, 1, 1])
+    assert order_verdict(ratio(runs, ORDERS[0])) == "the reverse"
+    runs = runs_of(dam=[1, 2, 1, 2, 1, 2], cm=[2, 1, 2, 1, 2, 1])
+    assert order_verdict(ratio(runs, ORDERS[0])) == "open"
+
+
+def test_the_simulator_of_d23_is_one_of_the_policies():
+    case = Case(MOD, policy=SIMULATED)
+    assert case.policy_with_strategy() == Policy.from_yaml(SIMULATOR)
+    base = generate(recipe(50), seed=2)
+    assert set(case.workload(base)["partition"]) == {"CM", "ESB"}
 
 
 def test_distance_is_the_largest_factor():
