@@ -78,6 +78,7 @@ def execute(args: argparse.Namespace) -> None:
         older = out is not None and _is_place_for_result(out)
         from scheduler_sim.cli.run_page import run_text
         from scheduler_sim.policy.policy import Policy
+        from scheduler_sim.report.wording import doubts
     try:
         policy = _at_site(Policy.resolve(args.policy), settings, args)
         policy = policy.with_settings(settings) if settings else policy
@@ -87,7 +88,7 @@ def execute(args: argparse.Namespace) -> None:
         log.engine(simulation.engine_s, len(result.components))
         if out is not None:
             with step(f"writing {out}", quiet=args.quiet):
-                result.save(out, log=log.text(args, policy.name))
+                result.save(out, log=log.text(args, policy.name, doubts(result.metrics)))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the older result in {out} is kept" if older else "") from None
     show(run_text(result, args.trace, simulation.engine_s), quiet=args.quiet)

@@ -7,7 +7,7 @@ import platform
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
@@ -39,8 +39,8 @@ class RunLog:
         """Note how long the compiled core alone was at work."""
         self._engine = f"{seconds:.6f} s for {components} components"
 
-    def text(self, args: Namespace, policy: str) -> str:
-        """Return the log, one ``key: value`` a line."""
+    def text(self, args: Namespace, policy: str, doubts: Sequence[tuple[str, str]]) -> str:
+        """Return the log, one ``key: value`` a line; ``doubts``: what a reader of the result must know."""
         took = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in self._seconds.items())
         lines = {
             "command": shlex.join(sys.argv),
@@ -57,7 +57,7 @@ class RunLog:
             "scheduler-sim": f"{__version__} from {Path(__file__).resolve().parent.parent}",
             "python": f"{platform.python_version()}, {', '.join(_libraries())}",
         }
-        return "".join(f"{key}: {value}\n" for key, value in lines.items())
+        return "".join(f"{key}: {value}\n" for key, value in (*lines.items(), *doubts))
 
 
 def _libraries() -> Iterator[str]:

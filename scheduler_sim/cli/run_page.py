@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scheduler_sim.cli.terminal import table
-from scheduler_sim.cli.wording import NOT_HONOURED, REJECTED, number
+from scheduler_sim.cli.terminal import red, table
+from scheduler_sim.cli.wording import number
 from scheduler_sim.report.energy_words import energy, energy_lines, power
-from scheduler_sim.report.wording import count, duration, plain
+from scheduler_sim.report.wording import REJECTED, doubts, duration, plain
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
@@ -18,16 +18,16 @@ SPREAD = ("mean", "median", "p90", "p99", "max")
 
 
 def run_text(result: Result, trace: str, engine_s: float) -> str:
-    """Return the page on a run: counts, waits, utilisation, what was not honoured, speed."""
+    """Return the page on a run: what speaks against it, counts, waits, utilisation, speed."""
     policy = result.manifest["policy"]
     parts = [
         f"{plain(Path(trace).name)} on {plain(result.manifest['system']['name'])}"
         f" under {plain(policy['name'] or policy['order'])}",
+        _doubts(result.metrics),
         _counts(result),
         _waits(result.metrics),
         _utilisation(result),
         _energy(result),
-        _not_honoured(result.metrics["counts"]),
         _totals(result.metrics, engine_s),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -95,12 +95,12 @@ def _energy(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _not_honoured(counts: Mapping[str, Any]) -> str:
-    lines = [
-        f"  {count(lines, 'line')}: {NOT_HONOURED.get(name, name)}"
-        for name, lines in counts["not_honoured"].items()
-    ]
-    return "\n".join(["  not honoured", *lines]) if lines else ""
+def _doubts(metrics: Mapping[str, Any]) -> str:
+    """What a reader of the numbers has to know first."""
+    found = doubts(metrics)
+    lines = [f"  {text}" for kind, text in found if kind == "not honoured"]
+    warnings = [f"  warning: {text}" for kind, text in found if kind == "warning"]
+    return red("\n".join([*(["  not honoured"] if lines else []), *lines, *warnings]))
 
 
 def _totals(metrics: Mapping[str, Any], engine_s: float) -> str:

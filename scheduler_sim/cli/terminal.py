@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,13 @@ def note(text: str, *, quiet: bool = False) -> None:
     if not quiet:
         sys.stdout.flush()
         print(text, file=sys.stderr, flush=True)
+
+
+def red(text: str) -> str:
+    """Return a text in red, where it is for a terminal; NO_COLOR keeps it plain."""
+    if not text or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[31m{text}\x1b[0m"
 
 
 class Step:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scheduler_sim.cli.terminal import bar, table
-from scheduler_sim.cli.wording import NOT_HONOURED, number
-from scheduler_sim.report.wording import clock, count, date, duration, percent, plain
+from scheduler_sim.cli.wording import number
+from scheduler_sim.report.wording import NOT_HONOURED, clock, count, date, duration, percent, plain
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.summary import LoadSlice, Summary
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM

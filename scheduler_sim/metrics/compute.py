@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.metrics.load import offered_load, overloads
 from scheduler_sim.metrics.statistics import summary
 from scheduler_sim.metrics.utilization import energy_of, utilization, window
 from scheduler_sim.metrics.values import job_values
@@ -25,6 +26,7 @@ def compute(
     appointment: np.ndarray | None = None,
     counts: Mapping[str, Any] | None = None,
     energy: Mapping[str, Any] | None = None,
+    warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Compute the metrics of a schedule; what has nothing to average is None.
 
@@ -36,21 +38,25 @@ def compute(
         them, as :func:`scheduler_sim.metrics.workflows.workflow_table` takes them; None for none.
     counts : what only the reader of the trace knows: skipped, not_honoured.
     energy : what an energy model has accounted for beyond the tables; None without.
+    warnings : what a reader of the numbers should know first, beside what they tell themselves.
 
     Returns
     -------
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
     span = window(components)
+    load = offered_load(components, modules)
     return {
         "jobs": len(components),
         "modular_jobs": int(pd.unique(components["modular_job_id"].to_numpy()).size),
         **job_metrics(components),
         "makespan": None if span is None else span[1] - span[0],
         "utilization": utilization(components, timeline, modules),
+        "offered_load": load,
         "workflow": workflow_metrics(components, edges, offset=offset, appointment=appointment),
         "energy": energy_of(components, timeline, energy),
         "counts": state_counts(components, counts or {}),
+        "warnings": [*overloads(load), *warnings],
     }
 
 

@@ -10,7 +10,7 @@ partition that is DOWN are kept only where there are no others: the component is
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scheduler_sim.applications.models import Models
 from scheduler_sim.placement.clocks import with_energy
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
+from scheduler_sim.placement.parts import parts_of_nodes
 from scheduler_sim.placement.ways import REASONS, Block, Ways
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -46,7 +47,8 @@ class Placements:
     of_nodes : which nodes each placement may take, int64[p] and kinds; None where nodes are only counted
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
     rejected : number of components without a placement, by reason
-    not_limited : components that ask for a kind of shared resource the system does not declare
+    not_honoured : components that ask for part of a node, or for a kind of shared resource that the system
+        does not declare, by kind
     khz : int64[p], P-state, kHz; None where it is not chosen
     """
 
@@ -67,7 +69,7 @@ class Placements:
     held: NDArray[np.bool_]
     of_nodes: NodeDemands | None
     rejected: dict[str, int]
-    not_limited: dict[str, int]
+    not_honoured: dict[str, int]
     khz: Ints | None = None
 
     @property
@@ -105,6 +107,9 @@ def expand(
     cost_per_node = np.array([module.cost_per_node for module in system.modules])
     parts = (_placed(ways, block, cost_per_node, of_nodes, only_first, beyond) for block in ways.blocks())
     placements = _together(parts, ways, of_nodes)
+    placements = replace(
+        placements, not_honoured=parts_of_nodes(workload, system, placements) | ways.unlimited
+    )
     layer = models.energy if models is not None and models.limited_by_energy else None
     if layer is None:
         return placements
@@ -162,7 +167,7 @@ def _placed(
         held=held,
         of_nodes=of_nodes.picked(kept) if of_nodes is not None else None,
         rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},
-        not_limited={},
+        not_honoured={},
     )
 
 
@@ -197,7 +202,7 @@ def _together(parts: Iterable[Placements], ways: Ways, of_nodes: NodeDemands | N
         held=held,
         of_nodes=NodeDemands(kind[:end], of_nodes.kinds) if of_nodes is not None else None,
         rejected={name: count for name, count in rejected.items() if count},
-        not_limited=ways.unlimited,
+        not_honoured=ways.unlimited,
     )
 
 
@@ -211,7 +216,7 @@ def joined(first: Placements, later: Placements, offset: int) -> Placements:
         of_nodes=joined_demands(first.of_nodes, later.of_nodes),
         khz=None if first.khz is None or later.khz is None else np.concatenate((first.khz, later.khz)),
         rejected=_summed(first.rejected, later.rejected),
-        not_limited=_summed(first.not_limited, later.not_limited),
+        not_honoured=_summed(first.not_honoured, later.not_honoured),
     )
 
 

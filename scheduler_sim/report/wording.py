@@ -3,12 +3,46 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from textwrap import wrap
+from typing import Any
 
 LINE = 96
 LONGEST_NAME = 40
+
+NOT_HONOURED = {
+    "cores": "components that ask for part of a node's cores; they have their nodes to themselves",
+    "memory": "components that ask for part of a node's memory; they have their nodes to themselves",
+    "gpus": "components that ask for GPUs, which are not counted; they have their nodes to themselves",
+    "gres": "components that ask for other resources of a node (gres, TRES), which are not modelled",
+    "begin_time": "components with a begin time, which are eligible from submission on",
+    "hold": "components submitted held, which are not held",
+    "nice": "components with a nice value, which has no effect",
+    "qos": "components of a QOS that policy.slurm.qos does not list, so their QOS factor is 0",
+    "array_limit": "tasks of arrays with a limit of tasks at once, which has no effect",
+    "unknown_call": "calls of a kind that is not known, which have no effect",
+    "singleton": "SINGLETON dependencies, which have no effect",
+    "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
+    "skipped_predecessor": "dependencies on records that are not simulated, which are left out",
+    "licences": "components that ask for licences; the system states none, so they are not limited",
+    "nam": "components that ask for network attached memory; the system states none, so it is not limited",
+}
+"""What the counts of ``not_honoured`` mean."""
+
+REJECTED = {
+    "partition_state": "whose partition takes no submissions (State DRAIN or INACTIVE)",
+    "too_large": "larger than their partition",
+    "max_nodes": "larger than MaxNodes of their partition",
+    "min_nodes": "smaller than MinNodes of their partition",
+    "max_time": "with a time limit above MaxTime of their partition",
+    "memory": "that ask for more memory than a node has",
+    "cores": "that ask for more cores than a node has",
+    "features": "that ask for features their module does not have",
+    "resources": "that ask for more of a shared resource than there is",
+    "power_cap": "that draw more than the power cap ever allows beside idle nodes",
+}
+"""What the counts of ``rejected_because`` mean, after a number of components."""
 
 
 def clock(seconds: int) -> str:
@@ -58,9 +92,28 @@ def plain(name: object) -> str:
     Names are whatever somebody put into a file; on a terminal an escape sequence
     in one of them could hide or forge what is around it.
     """
-    text = "".join(sign if unicodedata.category(sign)[0] not in "CZ" else " " for sign in str(name))
-    text = " ".join(text.split())
+    text = printable(str(name))
     return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "..."
+
+
+def printable(text: str) -> str:
+    """Return a text that may hold names from files without control and direction characters."""
+    return " ".join(
+        "".join(sign if unicodedata.category(sign)[0] not in "CZ" else " " for sign in text).split()
+    )
+
+
+def doubts(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what a reader of a run's metrics has to know first, and of which kind each is.
+
+    ``not honoured``: what components ask for in vain, with its number of lines. ``warning``: the warnings.
+    """
+    asked = ((metrics.get("counts") or {}).get("not_honoured") or {}).items()
+    lines = [f"{count(lines, 'line')}: {NOT_HONOURED.get(name, plain(name))}" for name, lines in asked]
+    return [
+        *(("not honoured", line) for line in lines),
+        *(("warning", printable(text)) for text in metrics.get("warnings") or []),
+    ]
 
 
 def listing(words: Iterable[object]) -> str:

@@ -17,6 +17,7 @@ from scheduler_sim.applications.models import Models
 from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.placement.parts import PARTS
 from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
@@ -213,12 +214,13 @@ class Simulation(Actions):
             self._core, self.workload, self._placements, self._units, edges, len(placements.rows)
         )
         honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_ALL
-        asked = {name: n for name, n in self.workload.not_honoured().items() if name not in honoured}
+        told = (*honoured, *PARTS)  # of parts of nodes the placements know more
+        asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
         if self._units.unknown_calls:
             asked["unknown_call"] = self._units.unknown_calls
         slurm = self.policy.backfill == "slurm"
         unlisted = unlisted_qos(self.workload, self.policy.slurm) if slurm else {}
-        not_honoured = {**asked, **placements.not_limited, **unlisted}
+        not_honoured = {**placements.not_honoured, **asked, **unlisted}
         return outcome.build_result(
             stopped(self._core, self._now()),
             table,

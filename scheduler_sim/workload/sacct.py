@@ -21,6 +21,7 @@ from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.sacct_columns import Columns
 from scheduler_sim.workload.sacct_ids import Ids, ids_of
 from scheduler_sim.workload.sacct_lines import Dump, read_dump
+from scheduler_sim.workload.sacct_parts import TRES, of_tres, parts_of_nodes
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
@@ -108,14 +109,14 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         "nodes": nodes,
         "listed_nodes": columns.numbers_of("ReqNodes"),
         "allocated_nodes": np.where(started, nodes, -1),
-        "memory_kb": _memory(columns, nodes),
+        **parts_of_nodes(columns, nodes),
         "status": _status(state),
         "exit_code": _exit_code(columns, state),
         "skipped": skipped,
     }
     table["listed_time_limit"] = table["time_limit"]
     table |= _dependencies(columns, ids, table["begin_time"], notes)
-    notes += _remarks(columns, skipped, table["time_limit"], nodes)
+    notes += _remarks(columns, skipped, table["time_limit"])
     notes += _remarks_on_starts(columns, (skipped == 0) & (start >= 0) & (start < submit))
     comments = tuple(line.decode("utf-8", "replace").rstrip("\r") for line in dump.comments)
     source = TraceSource(
@@ -147,28 +148,9 @@ def _nodes(columns: Columns, started: np.ndarray) -> np.ndarray:
     """Return the nodes a job had, or asked for if it never started; -1 = not said."""
     nodes = np.full(len(columns), -1, dtype=np.int64)
     for column in _NODES:
-        said = columns.numbers_of(column)
+        said = of_tres(columns, column, "nodes") if column in TRES else columns.numbers_of(column)
         nodes = np.where((nodes <= 0) & (said > 0), said, nodes)
     return nodes
-
-
-def _memory(columns: Columns, nodes: np.ndarray) -> np.ndarray:
-    """Return the memory asked for on each node, KB rounded up; -1 = none."""
-    if "ReqMem" not in columns:
-        return np.full(len(columns), -1, dtype=np.int64)
-    said, codes = columns.mapped("ReqMem")
-    kb = np.array([one.kb for one in said], dtype=np.int64)[codes]
-    per = np.array([one.per for one in said], dtype=object)[codes]
-    size = np.maximum(nodes, 1)
-    whole = np.where(per == "cpu", kb * np.maximum(_cpus(columns), 1), kb)
-    return np.where((kb < 0) | (per == "node"), kb, -(-whole // size))
-
-
-def _cpus(columns: Columns) -> np.ndarray:
-    cpus = np.full(len(columns), -1, dtype=np.int64)
-    for column in ("AllocCPUS", "NCPUS", "ReqCPUS"):
-        cpus = np.where(cpus > 0, cpus, columns.numbers_of(column))
-    return cpus
 
 
 def _status(state: np.ndarray) -> np.ndarray:
@@ -236,19 +218,13 @@ def _remarks_on_ids(ids: Ids) -> list[str]:
     return notes
 
 
-def _remarks(columns: Columns, skipped: np.ndarray, limit: np.ndarray, nodes: np.ndarray) -> list[str]:
+def _remarks(columns: Columns, skipped: np.ndarray, limit: np.ndarray) -> list[str]:
     """Return what a careful person should know about the jobs that are simulated."""
     live = skipped == 0
     notes = []
     unlimited = int(np.count_nonzero(live & (limit < 0)))
     if unlimited:
         notes.append(f"{_counted(unlimited, 'job')} without a time limit: that of the partition is used")
-    shared = _on_part_of_a_node(columns, live, nodes)
-    if shared:
-        notes.append(
-            f"{_counted(shared, 'job')} with fewer CPUs a node than the fullest job of the partition:"
-            " simulated on whole nodes"
-        )
     restarts = columns.numbers_of("Restarts")
     lost = int(np.count_nonzero(live & (restarts > 0)))
     if lost:
@@ -263,15 +239,6 @@ def _remarks_on_starts(columns: Columns, early: np.ndarray) -> list[str]:
     line = columns.numbers[int(np.argmax(early))]
     jobs = _counted(int(np.count_nonzero(early)), "job")
     return [f"{jobs} with a Start before Submit, first at line {line}: the recorded wait is taken as unknown"]
-
-
-def _on_part_of_a_node(columns: Columns, live: np.ndarray, nodes: np.ndarray) -> int:
-    cpus = _cpus(columns)
-    rows = np.flatnonzero(live & (cpus > 0))
-    partition = columns.texts("Partition")
-    of = partition.codes[rows] if isinstance(partition, pd.Categorical) else np.zeros(len(rows))
-    share = pd.Series(cpus[rows] / nodes[rows])
-    return int((share < share.groupby(of).transform("max")).sum())
 
 
 def _counted(number: int, what: str) -> str:

@@ -23,7 +23,7 @@ READ = (
     "JobID", "JobIDRaw", "JobName", "User", "Group", "Account", "QOS", "Partition", "State", "Submit",
     "Eligible", "Start", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw", "AllocNodes", "NNodes",
     "ReqNodes", "AllocCPUS", "NCPUS", "ReqCPUS", "AllocTRES", "ReqTRES", "ReqMem", "ExitCode", "Constraints",
-    "Licenses", "Dependency", "Restarts",
+    "Licenses", "Dependency", "Restarts", "AllocGRES", "ReqGRES", "SubmitLine",
 )  # fmt: skip
 
 #: How the texts of those that are no names, ids or times are read.
@@ -33,7 +33,9 @@ READERS: dict[str, Callable[[str], Any]] = {
         sacct_text.count,
     ),
     **dict.fromkeys(("Timelimit", "TimelimitRaw"), sacct_text.time_limit),
-    **dict.fromkeys(("AllocTRES", "ReqTRES"), sacct_text.nodes_of_tres),
+    **dict.fromkeys(("AllocTRES", "ReqTRES"), sacct_text.tres),
+    **dict.fromkeys(("AllocGRES", "ReqGRES"), sacct_text.gres),
+    "SubmitLine": sacct_text.options,
     "State": sacct_text.state,
     "Elapsed": sacct_text.duration,
     "ReqMem": sacct_text.memory,

@@ -19,6 +19,13 @@ _DURATION = re.compile(
 _MEMORY = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)([nc]?)", re.IGNORECASE)
 _KB = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
 _COUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE)
+_OPTIONS = re.compile(
+    r"(?:^|\s)(--gpus(?=[-= ])|-G|--gres(?=[= ]))(-per-(?:node|task|socket))?(?:=|\s*)([a-z0-9_.:,()-]+)",
+    re.IGNORECASE,
+)
+_GPUS = re.compile(r"(?:[a-z0-9_.-]+:)?[0-9]{1,9}", re.IGNORECASE)
+_OF_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
+_USAGE = ("energy", "fs/", "ic/", "pages", "vmem")
 _EXIT = re.compile(r"(\d{1,9})(?::(\d{1,9}))?")
 _DEPENDENCY = re.compile(r"(?P<kind>[a-z]+)(?P<ids>(?::[0-9]+(?:_[0-9*]+)?(?:\+[0-9]+)?)*)(?:\([a-z]*\))?")
 _DEPENDS_ON = re.compile(r":([0-9]{1,18})(?:_([0-9]{1,18}|\*))?(?:\+([0-9]{1,9}))?")
@@ -121,9 +128,88 @@ def count(text: str) -> int:
     return round(float(match[1]) * 1024 ** " KMGTP".index(match[2].upper() or " "))
 
 
-def nodes_of_tres(text: str) -> int:
-    """Return the nodes in a list of trackable resources such as ``cpu=8,mem=16G,node=2``, else -1."""
-    return next((count(part[5:]) for part in text.split(",") if part.startswith("node=")), -1)
+class Tres(NamedTuple):
+    """What a job asks for or has, on all its nodes together: -1, and the empty text, where nothing is said.
+
+    ``others`` : resources that no column of a workload has, as ``name:count`` list.
+    """
+
+    nodes: int = -1
+    cpus: int = -1
+    kb: int = -1
+    gpus: int = -1
+    others: str = ""
+
+
+def tres(text: str) -> Tres:
+    """Return what a list of trackable resources says; what only measures use (energy, fs, ...) says nothing.
+
+    Examples
+    --------
+    >>> tuple(tres("cpu=8,mem=16G,node=2,billing=8,gres/gpu=4,gres/gpu:a100=4,gres/shard=2"))
+    (2, 8, 16777216, 4, 'gres/shard:2')
+    """
+    said: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, number = part.strip().partition("=")
+        if equals:
+            said[name.lower()] = number
+    others = {name: count(said[name]) for name in said if not name.startswith((*_OF_TRES, *_USAGE))}
+    return Tres(
+        nodes=count(said.get("node", "")),
+        cpus=count(said.get("cpu", "")),
+        kb=memory(said.get("mem", "")).kb,
+        gpus=_gpus({name: count(number) for name, number in said.items() if name.startswith("gres/gpu")}),
+        others=",".join(f"{name}:{number}" for name, number in others.items() if number > 0),
+    )
+
+
+def _gpus(named: dict[str, int]) -> int:
+    """Return the number without a type, which has those with one in it, else their sum; -1: none is named."""
+    typed = [number for name, number in named.items() if ":" in name]
+    return named.get("gres/gpu", sum(typed) if typed else -1)
+
+
+def gres(text: str) -> Tres:
+    """Return what a list of generic resources says, as ``--gres`` and the columns of old have it.
+
+    Examples
+    --------
+    >>> [tuple(gres(text))[3:] for text in ("gpu", "gpu:a100:2(S:0-1),nvme:1", "gpu:0")]
+    [(1, ''), (2, 'gres/nvme:1'), (0, '')]
+    """
+    gpus, others = -1, []
+    for part in re.split(r",(?![^(]*\))", text.strip()):
+        if says_nothing(part) or part.strip().isdigit():
+            continue
+        name, *rest = re.sub(r"\(.*?\)", "", part).strip().lower().removeprefix("gres:").split(":")
+        number = count(rest[-1]) if rest and _COUNT.fullmatch(rest[-1]) else 1
+        if name == "gpu":
+            gpus = max(gpus, 0) + number
+        elif number > 0:
+            others.append(f"gres/{name}:{number}")
+    return Tres(gpus=gpus, others=",".join(others))
+
+
+def options(text: str) -> tuple[Tres, Tres]:
+    """Return what the options of a submission ask for in all, and on each node: ``--gpus``, ``--gres``.
+
+    Examples
+    --------
+    >>> [part.gpus for part in options("sbatch --gpus=a100:4 job.sh")]
+    [4, -1]
+    >>> [part.gpus for part in options("srun -N2 --gres gpu:2 ./a.out")]
+    [-1, 2]
+    """
+    whole: list[str] = []
+    each: list[str] = []
+    for option, per, value in _OPTIONS.findall(text):
+        if option == "--gres":
+            each.append(value)
+        else:
+            numbers = (part for part in value.split(",") if _GPUS.fullmatch(part))
+            (each if per else whole).extend(f"gpu:{part}" for part in numbers)
+    return gres(",".join(whole)), gres(",".join(each))
 
 
 def state(text: str) -> str:

@@ -15,6 +15,7 @@ from scheduler_sim.workload.columns import as_column
 from scheduler_sim.workload.dependencies import Dependencies, parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
 from scheduler_sim.workload.mwf_text import parse_api_calls
+from scheduler_sim.workload.parts import below_the_fullest
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.validation import check_columns
 
@@ -27,6 +28,7 @@ _ASKING = (
     "array_limit",
     "delay",
     "preceding_job",
+    "gpus",
 )
 
 HONOURED_BY_ALL = ("heterogeneous", "delay", "api_call", "dynamic")
@@ -148,12 +150,16 @@ class Workload:
 
         Keys, present where the count is above 0: ``heterogeneous`` (honoured by all), ``begin_time``,
         ``hold``, ``nice``, ``array_limit`` and ``singleton`` (by slurm), ``delay``, ``api_call`` and
-        ``dynamic`` (by all others), ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record
-        that is not simulated), which none honours.
+        ``dynamic`` (by all others); by none, as nodes are not shared, ``cores`` (fewer on a node than the
+        fullest of the partition), ``gpus`` and ``gres``; nor ``preceding_job`` and ``skipped_predecessor``
+        (a dependency on a record that is not simulated).
         """
         column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}
         live = self.table["skipped"].to_numpy() == 0
         asking = {
+            "cores": below_the_fullest(self.table, live),
+            "gpus": column["gpus"] > 0,
+            "gres": _says(self.table["gres"].array),
             "heterogeneous": column["components_total"] > 1,
             "begin_time": column["begin_time"] > column["submit_time"],
             "hold": column["hold"] != 0,
@@ -187,6 +193,10 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 def _columns_of(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): table[name].array for name in table}
+
+
+def _says(texts: Any) -> np.ndarray:
+    return np.array([bool(text) for text in texts.categories], dtype=bool)[texts.codes]
 
 
 def _calls_api(calls: Any) -> np.ndarray:

@@ -127,6 +127,8 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "threads_per_process": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = unknown"),
     "memory_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "nam_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
+    "cores": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = not stated"),
+    "gpus": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = not stated"),
     "begin_time": (_at_least(-1, MAX_TIME), "-1 (none), or 0 to 1e15 s"),
     "array_job_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "array_task_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),

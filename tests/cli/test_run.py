@@ -156,6 +156,37 @@ def test_what_is_not_honoured_is_said(cli, tmp_path):
     assert ended.out.count("1 line") == 1
 
 
+CORES = "modules: [{name: nodes, nodes: 10, cores_per_node: 4}]\n"
+
+
+def test_what_speaks_against_the_numbers_comes_first(cli, system, trace, tmp_path):
+    out = tmp_path / "result"
+    ended = cli("run", system(CORES), trace(*QUEUE), "--out", out)
+    title, _, *lines = ended.out.splitlines()
+    told = "4 lines: components that ask for part of a node's cores; they have their nodes to themselves"
+    assert "under easy" in title
+    assert lines[:2] == ["  not honoured", f"  {told}"]
+    # 8·50 + 8·10 + 2·100 + 2·10 node-seconds, submitted in 30 s
+    load = "the offered load on module nodes is 2.33: more work than its nodes could do"
+    assert lines[2].startswith(f"  warning: {load}")
+    assert "\x1b" not in ended.out
+    log = (out / "run.log").read_text()
+    assert f"\nnot honoured: {told}\n" in log
+    assert f"\nwarning: {load}" in log
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics["offered_load"] == {"nodes": 2.333333, "total": 2.333333}
+    assert [warning[: len(load)] for warning in metrics["warnings"]] == [load]
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_on_a_terminal_it_is_red(cli, system, trace, monkeypatch, no_color):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1" if no_color else "")
+    ended = cli("run", system(CORES), trace(*QUEUE))
+    assert ("\x1b[31m  not honoured\n" in ended.out) is not no_color
+    assert ended.out.count("\x1b") == (0 if no_color else 2)
+
+
 def test_nothing_to_simulate(cli, system, trace):
     ended = cli("run", system(), trace((0, -1, 1, 5)))
     assert ended.code == 0

@@ -50,11 +50,27 @@ def test_two_jobs_by_hand():
     assert metrics["counts"]["skipped"] == 2
 
 
+def test_offered_load_by_hand():
+    # submitted over 10 s: on the CM 2·10 + 4·15 node-seconds, on the ESB 8·5; a rejected one counts nowhere
+    runs = [Run(0, 0, 10, 2), Run(4, 10, 15, 4), Run(10, 10, 5, 8, "ESB")]
+    metrics = result_of([*runs, Run(99, None, 0, 9, state="REJECTED")], MODULES).metrics
+    assert metrics["offered_load"] == {"CM": 80 / 40, "ESB": 40 / 80, "total": 120 / 120}
+    (warning,) = metrics["warnings"]
+    assert warning.startswith("the offered load on module CM is 2.00")
+
+
+@pytest.mark.parametrize("runs", [[], [Run(0, 0, 10, 2), Run(0, 10, 50, 4)]])
+def test_what_is_submitted_at_once_has_no_offered_load(runs):
+    metrics = result_of(runs, {"CM": 4}).metrics
+    assert metrics["offered_load"] == {"CM": None, "total": None}
+    assert metrics["warnings"] == []
+
+
 def test_keys_are_those_of_the_contract():
     metrics = result_of([Run(0, 0, 10, 2)], {"CM": 4}).metrics
     assert list(metrics) == [
         *("jobs", "modular_jobs", "wait_time", "response_time", "slowdown", "bounded_slowdown"),
-        *("makespan", "utilization", "workflow", "energy", "counts"),
+        *("makespan", "utilization", "offered_load", "workflow", "energy", "counts", "warnings"),
     ]
     counts = metrics["counts"]
     assert {"skipped", "rejected", "timed_out", "pending", "not_honoured"} <= set(counts)

@@ -251,7 +251,7 @@ def test_what_the_system_does_not_declare_is_counted_not_limited():
         nam_kb=[5, -1, -1],
     )
     table = expand(jobs, plain)
-    assert table.not_limited == {"licences": 2, "nam": 1}
+    assert table.not_honoured == {"licences": 2, "nam": 1}
     assert table.rejected == {}
     assert expand(jobs, LAB).rejected == {"resources": 1}
 

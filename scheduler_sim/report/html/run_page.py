@@ -13,7 +13,7 @@ from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_run
 from scheduler_sim.report.html.run_data import columns, origin, stories
 from scheduler_sim.report.module_view import ints, module_sizes
-from scheduler_sim.report.wording import count, date, duration, percent, plain
+from scheduler_sim.report.wording import count, date, doubts, duration, percent, plain
 from scheduler_sim.result.columns import TOTAL
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def run_page(result: Result) -> Page:
     }
     body = [
         tag("p", _summary(result), class_="lead"),
+        _doubts(result),
         section("summary", "What came of it", _numbers(result)),
         section("time", "Nodes and queue over time", _over_time(result, first, last)),
         *energy_section(result),
@@ -96,6 +97,15 @@ def _summary(result: Result) -> str:
         "" if used is None else f"{percent(used)} of the node time was used.",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _doubts(result: Result) -> Child:
+    """Say first what speaks against the numbers."""
+    found = doubts(result.metrics)
+    if not found:
+        return None
+    lines = [tag("p", tag("strong", f"{kind.capitalize()}: "), text) for kind, text in found]
+    return tag("div", lines, class_="notice", role="note")
 
 
 def _numbers(result: Result) -> Child:

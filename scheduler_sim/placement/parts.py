@@ -1,0 +1,81 @@
+"""Who asks for part of a node: nodes are not shared here, so that each component has its nodes whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.system.module import NodeSet
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.parts import below_the_fullest, cores_a_node
+from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.placement.table import Placements
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+PARTS = ("cores", "memory", "gpus", "gres")
+"""Kinds of requests for part of a node: keys of ``not_honoured``."""
+
+
+def parts_of_nodes(workload: Workload, system: System, placements: Placements) -> dict[str, int]:
+    """Count who asks for part of a node, or for resources of a node that are not modelled, by kind.
+
+    Rejected components do not count. The nodes are those of the partition of the first placement; where
+    the system does not state their cores, the fullest component of the partition tells.
+
+    Returns
+    -------
+    Where the count is above 0. ``cores``, ``memory``: less than the smallest node with room for it has;
+    memory counts where not all cores are asked for. ``gpus``: other than all GPUs of whole nodes.
+    ``gres``: any other resources.
+    """
+    able = np.diff(placements.first) > 0
+    rows, partition = placements.rows[able], placements.partition[placements.first[:-1][able]]
+    if not len(rows):
+        return {}
+    table = workload.table
+    sizes = _sizes(system, lambda one: one.cores_per_node)
+    cores = cores_a_node(workload)[rows]
+    fewer = _is_part(cores, sizes, partition)
+    unknown = np.array([not len(own) for own in sizes], dtype=bool)[partition]
+    if unknown.any():
+        there = np.zeros(len(table), dtype=bool)
+        there[rows[unknown]] = True
+        fewer |= below_the_fullest(table, there)[rows]
+    all_cores = (cores > 0) & ~fewer & ~unknown
+    memory, gpus = (table[name].to_numpy()[rows] for name in ("memory_kb", "gpus"))
+    of_nodes = np.array([system.module(p.module).gpus_per_node for p in system.partitions])[partition]
+    others = table["gres"].array
+    kinds = {
+        "cores": fewer,
+        "memory": _is_part(memory, _sizes(system, lambda one: one.memory_kb), partition) & ~all_cores,
+        "gpus": (gpus > 0) & (gpus != of_nodes * table["nodes"].to_numpy()[rows]),
+        "gres": np.array([bool(text) for text in others.categories], dtype=bool)[others.codes[rows]],
+    }
+    counts = {name: int(np.count_nonzero(kinds[name])) for name in PARTS}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _sizes(system: System, of: Callable[[NodeSet], int]) -> list[Ints]:
+    """The different sizes of the nodes of each partition, ascending; what is not stated is left out."""
+    sets = (system.sets_of(p.name) for p in system.partitions)
+    return [np.unique([size for one, _ in own if (size := of(one)) > 0]).astype(np.int64) for own in sets]
+
+
+def _is_part(asked: Ints, sizes: list[Ints], partition: Ints) -> Bools:
+    """Whether what is asked of each node is less than the smallest node that has room for it has."""
+    part = np.zeros(len(asked), dtype=bool)
+    if not (asked > 0).any():
+        return part
+    for number, own in enumerate(sizes):
+        here = np.flatnonzero((partition == number) & (asked > 0))
+        if len(own) and len(here):
+            place = np.searchsorted(own, asked[here])
+            part[here] = (place < len(own)) & (own[np.minimum(place, len(own) - 1)] > asked[here])
+    return part

@@ -1,0 +1,48 @@
+"""How many cores of a node components ask for, where they say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scheduler_sim.workload.table import Workload
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def cores_a_node(workload: Workload) -> Ints:
+    """Return int64[n], the cores asked for on each node, rounded up; -1 = not said.
+
+    They are those of the column ``cores``, else processes times threads, else in an SWF trace its processors.
+    One process of one thread says nothing: that is what traces have where nothing is known.
+    """
+    table = workload.table
+    nodes, cores = np.maximum(table["nodes"].to_numpy(), 1), table["cores"].to_numpy()
+    if workload.source.format == "swf":
+        listed, allocated = table["listed_nodes"].to_numpy(), table["allocated_nodes"].to_numpy()
+        cores = np.where(cores > 0, cores, np.where(listed > 0, listed, allocated))
+    processes, threads = (
+        np.maximum(table[name].to_numpy(), 1) for name in ("processes_per_node", "threads_per_process")
+    )
+    each = np.where(processes * threads > 1, processes * threads, -1)
+    return np.where(cores > 0, -(-cores // nodes), each)
+
+
+def below_the_fullest(table: pd.DataFrame, rows: Bools) -> Bools:
+    """Tell which of some rows have fewer cores a node than the fullest of them in the same partition.
+
+    What accounting says of cores is what a component had: a node that it has to itself counts in full. So
+    this tells who has part of a node, even where the size of nodes is not known.
+    """
+    cores = table["cores"].to_numpy()
+    counted = rows & (cores > 0)
+    below = np.zeros(len(table), dtype=bool)
+    if counted.any():
+        share = pd.Series(cores[counted] / np.maximum(table["nodes"].to_numpy()[counted], 1))
+        below[counted] = share < share.groupby(table["partition"].array.codes[counted]).transform("max")
+    return below

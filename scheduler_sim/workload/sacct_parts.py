@@ -1,0 +1,88 @@
+"""What jobs of a ``sacct`` dump have, or ask for, of their nodes: memory, cores, GPUs, other resources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from scheduler_sim.workload.sacct_columns import Columns
+from scheduler_sim.workload.sacct_text import Tres
+
+#: Columns of trackable resources: what a job had goes before what it asked for.
+TRES = ("AllocTRES", "ReqTRES")
+_CPUS = ("AllocCPUS", "NCPUS", "ReqCPUS")
+
+
+def parts_of_nodes(columns: Columns, nodes: np.ndarray) -> dict[str, Any]:
+    """Return the columns of a workload on this, of jobs with so many nodes (int64[rows])."""
+    gpus, gres = _gpus_and_others(columns, np.maximum(nodes, 1))
+    cores = _cores(columns)
+    return {"memory_kb": _memory(columns, nodes, cores), "cores": cores, "gpus": gpus, "gres": gres}
+
+
+def of_tres(columns: Columns, column: str, part: str) -> np.ndarray:
+    """Return int64[rows], one of the numbers in a column of trackable resources, -1 where it is not said."""
+    if column not in columns:
+        return np.full(len(columns), -1, dtype=np.int64)
+    said, codes = columns.mapped(column)
+    return np.array([getattr(one, part) for one in said], dtype=np.int64)[codes]
+
+
+def _memory(columns: Columns, nodes: np.ndarray, cores: np.ndarray) -> np.ndarray:
+    """Return the memory asked for on each node, KB rounded up; -1 = none."""
+    size = np.maximum(nodes, 1)
+    if "ReqMem" not in columns:
+        kb = of_tres(columns, "ReqTRES", "kb")
+        return np.where(kb < 0, kb, -(-kb // size))
+    said, codes = columns.mapped("ReqMem")
+    kb = np.array([one.kb for one in said], dtype=np.int64)[codes]
+    per = np.array([one.per for one in said], dtype=object)[codes]
+    whole = np.where(per == "cpu", kb * np.maximum(cores, 1), kb)
+    return np.where((kb < 0) | (per == "node"), kb, -(-whole // size))
+
+
+def _cores(columns: Columns) -> np.ndarray:
+    """Return the CPUs of a job on all its nodes; -1 = not said."""
+    cores = np.full(len(columns), -1, dtype=np.int64)
+    for said in (
+        *(columns.numbers_of(column) for column in _CPUS),
+        *(of_tres(columns, column, "cpus") for column in TRES),
+    ):
+        cores = np.where(cores > 0, cores, said)
+    return cores
+
+
+def _gpus_and_others(columns: Columns, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the GPUs of a job on all its nodes (-1 = not said), and its other resources as a list."""
+    gpus = np.full(len(columns), -1, dtype=np.int64)
+    others = np.full(len(columns), "", dtype=object)
+    licences_elsewhere = "Licenses" in columns
+    for said, codes, on_each_node in _resources(columns):
+        number = np.array([one.gpus for one in said], dtype=np.int64)[codes]
+        number = np.where(on_each_node & (number > 0), number * nodes, number)
+        names = np.array([_listed(one, licences_elsewhere) for one in said], dtype=object)[codes]
+        gpus = np.where(gpus >= 0, gpus, number)
+        others = np.where(others != "", others, names)
+    return gpus, others
+
+
+def _resources(columns: Columns) -> Iterator[tuple[list[Tres], np.ndarray, bool]]:
+    """Yield what each source says, who says it, and whether it is of each node, the best source first.
+
+    TRES name GPUs only where the site accounts them; the options of the submission always do.
+    """
+    for column in (*TRES, "AllocGRES", "ReqGRES"):
+        if column in columns:
+            yield *columns.mapped(column), column == "ReqGRES"
+    if "SubmitLine" in columns:
+        options, codes = columns.mapped("SubmitLine")
+        yield [whole for whole, _ in options], codes, False
+        yield [each for _, each in options], codes, True
+
+
+def _listed(said: Tres, licences_elsewhere: bool) -> str:
+    """Return the other resources, without licences where these have a column of their own."""
+    names = said.others.split(",")
+    return ",".join(name for name in names if not (licences_elsewhere and name.startswith("license/")))
