@@ -55,9 +55,9 @@ class TypesKeys(Keys):
         " component asks for",
     )
     below_one: Annotated[str, choice(SLOWER, SPEED)] = Field(
-        default=SLOWER,
-        description="what a ratio q below 1 says. slower: q times slower, 1 + q times as long; speed: 1/q"
-        " times as long. From 1 on it is 1/q in either",
+        default=SPEED,
+        description="what a ratio q below 1 says. speed: 1/q times as long, as from 1 on; slower: q times"
+        " slower, 1 + q times as long, which jumps at 1",
     )
     modules: Annotated[str, choice(TRACE, FASTEST_FIRST)] = Field(
         default=TRACE,

@@ -245,6 +245,15 @@ class Models:
             )
         return times.get(module.lower(), np.nan) / times[origin.lower()]
 
+    def warnings(self, modules: Sequence[str]) -> list[str]:
+        """Return what a reader of run times on these modules should know first."""
+        types = self.keys.applications
+        if types is None or types.below_one == SPEED:
+            return []
+        there = {name.lower() for name in modules}
+        ratios = (ratio for one in types.types for ratio in (one.ratios or {}).items())
+        return [_jump()] if any(ratio < 1 and name.lower() in there for name, ratio in ratios) else []
+
     def conversion(self, origin: str, module: str) -> Conversion:
         """Return how a request changes between two modules."""
         for one in self.keys.conversions:
@@ -260,6 +269,18 @@ def relative_time(ratio: float, is_speed: bool) -> float:
     From 1 on the ratio is a speed: 1/q. Below 1, ``is_speed``: 1/q, too; else "q times slower": 1 + q.
     """
     return 1.0 / ratio if ratio >= 1 or is_speed else 1.0 + ratio
+
+
+def _jump() -> str:
+    """Say with numbers what reading ratios below 1 as slower does at 1."""
+    told = (
+        f"{ratio:g} makes {int(scaled(np.array(1000), np.array(relative_time(ratio, is_speed=False)))):,} s"
+        for ratio in (1.01, 0.99, 0.5)
+    )
+    return (
+        f"below_one: slower reads ratios below 1 so that run times jump there: of 1,000 s {', '.join(told)};"
+        " below_one: speed has no jump"
+    )
 
 
 def scaled(seconds: Ints, factor: NDArray[np.float64]) -> Ints:

@@ -134,8 +134,11 @@ def build_result(
     meter: Meter | None = None,
     budget: Budget | None = None,
     lost: Sequence[LostRun] = (),
+    warnings: Sequence[str] = (),
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
+
+    ``warnings``: what a reader of the numbers should know first.
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
@@ -175,6 +178,7 @@ def build_result(
         appointment=plans.appointment,
         counts=counts,
         energy=energy,
+        warnings=warnings,
     )
     return Result(
         components, timeline, metrics, {**manifest, "modules": modules, "counts": metrics["counts"]}

@@ -239,6 +239,7 @@ class Simulation(Actions):
             self._meter,
             None if self._cap is None else self._cap.budget,
             self._lost,
+            () if self.models is None else self.models.warnings([m.name for m in self.system.modules]),
         )
 
     def _shifted(self) -> int:

@@ -34,6 +34,41 @@ def test_both_readings_of_a_ratio(ratio, slower, speed):
     assert relative_time(ratio, is_speed=True) == pytest.approx(speed)
 
 
+def of_ratio(ratio, **reading):
+    types = [{"name": "a", "ratios": {"CM": 1, "ESB": ratio}}]
+    return Models.of(applications={"reference": "CM", "types": types, **reading})
+
+
+def test_by_default_run_times_do_not_jump_at_one():
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1000], app=["a"], partition=["ESB"])
+    system = System.from_yaml(ROOT / "configs" / "systems" / "mod-cm-esb.yaml")
+    times = {
+        reading: [
+            int(expand(jobs, system, models=of_ratio(ratio, **given)).run[0]) for ratio in (1.01, 0.99, 0.5)
+        ]
+        for reading, given in (("default", {}), ("slower", {"below_one": "slower"}))
+    }
+    assert times == {"default": [991, 1011, 2000], "slower": [991, 1990, 1500]}
+
+
+def test_a_reading_that_jumps_is_told_with_its_numbers(tmp_path):
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1000], app=["a"])
+    system = System.from_yaml(ROOT / "configs" / "systems" / "mod-cm-esb.yaml")
+    slower = {"below_one": "slower"}
+    (warning,) = simulate(system, jobs, models=of_ratio(0.5, **slower)).metrics["warnings"]
+    assert "of 1,000 s 1.01 makes 991 s, 0.99 makes 1,990 s, 0.5 makes 1,500 s" in warning
+    for models in (of_ratio(0.5), of_ratio(1.5, **slower)):
+        assert simulate(system, jobs, models=models).metrics["warnings"] == []
+    assert of_ratio(0.5, **slower).warnings(["cm", "esb"]) == [warning]
+    assert of_ratio(0.5, **slower).warnings(["CM"]) == []
+
+
+def test_what_is_computed_with_the_reading_of_the_deliverable_names_it():
+    text = TABLE_7.read_text()
+    assert "below_one: slower" in text
+    assert Models.from_yaml(TABLE_7).keys.applications.below_one == "slower"
+
+
 @needs_shared
 @pytest.mark.parametrize(("below_one", "letter"), [("slower", "B"), ("speed", "A")])
 def test_offered_load_of_each_module_is_that_of_the_golden_table(below_one, letter):
