@@ -68,10 +68,11 @@ class InvariantError(SchedulerSimError):
 
 
 def did_you_mean(found: str, allowed: Sequence[str]) -> str:
-    """Return `` (did you mean 'x'?)`` for the nearest allowed word, or nothing."""
+    """Return `` (did you mean 'x'?)`` for the nearest allowed word, or nothing; never for the word itself."""
     near = get_close_matches(found.lower(), [word.lower() for word in allowed], n=1)
     original = {word.lower(): word for word in allowed}
-    return f" (did you mean {original[near[0]]!r}?)" if near else ""
+    hint = original[near[0]] if near else found
+    return f" (did you mean {hint!r}?)" if hint != found else ""
 
 
 def _quoted(found: object) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from scheduler_sim.cli.formats import FORMATS, add_from, format_named
 from scheduler_sim.cli.terminal import note, show, step
-from scheduler_sim.errors import InputError, did_you_mean
 
 EXAMPLES = """\
 examples:
@@ -17,9 +17,6 @@ examples:
 Formats are told by the suffix: .swf, .mwf and .csv (each also .gz), .parquet. Dumps of sacct
 --parsable2 are read as .sacct, .psv or .txt. What the new format has no place for is listed on stderr.
 """
-
-FORMATS = ("swf", "mwf", "parquet", "csv")
-READ_ONLY = ("sacct",)
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -34,9 +31,10 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("input", metavar="IN", help="trace to read")
     parser.add_argument("output", metavar="OUT", help="trace to write; an older file there is replaced")
-    formats, readable = ", ".join(FORMATS), ", ".join((*FORMATS, *READ_ONLY))
-    parser.add_argument("--from", dest="read_as", metavar="F", help=f"format of IN: {readable}")
-    parser.add_argument("--to", dest="write_as", metavar="F", help=f"format of OUT: {formats}")
+    add_from(parser, "IN")
+    parser.add_argument(
+        "--to", dest="write_as", metavar="F", help=f"format of OUT, likewise: {', '.join(FORMATS)}"
+    )
     parser.add_argument(
         "--result",
         metavar="DIR",
@@ -48,8 +46,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     """Convert a trace."""
-    read_as = _format("--from", args.read_as, (*FORMATS, *READ_ONLY))
-    write_as = _format("--to", args.write_as, FORMATS)
+    read_as = format_named("--from", args.read_as)
+    write_as = format_named("--to", args.write_as, FORMATS)
     from scheduler_sim.workload.trace_io import read_trace, trace_format, write_trace
 
     trace_format(args.output, write_as, writing=True)  # an unknown one is an error before the work is done
@@ -65,11 +63,3 @@ def execute(args: argparse.Namespace) -> None:
     show(f"{args.output}: {len(workload):,} records", quiet=args.quiet)
     for lost in (*workload.source.notes, *notes):
         note(f"note: {lost}", quiet=args.quiet)
-
-
-def _format(option: str, name: str | None, formats: tuple[str, ...]) -> str | None:
-    if name is None or name.lower() in formats:
-        return name
-    raise InputError(
-        f"{option}: unknown format {name!r}; allowed: {', '.join(formats)}{did_you_mean(name, formats)}"
-    )

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.formats import add_from, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError, SchedulerSimError
 
@@ -48,6 +49,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         "--scenario", metavar="NAME", help="how workflows are written, or all; default: the recipe's"
     )
     parser.add_argument("--fit", metavar="TRACE", help="learn a recipe from this trace; --out is the recipe")
+    add_from(parser, "TRACE to fit")
     parser.add_argument(
         "--system", metavar="SYSTEM", help="machine of the trace to fit; default: what it says"
     )
@@ -63,6 +65,8 @@ def execute(args: argparse.Namespace) -> None:
         raise InputError(f"--seed: found {args.seed}; allowed: an integer from 0 to 2^63 - 1")
     if args.system is not None and args.fit is None:
         raise InputError("--system: found without --fit; allowed: a recipe names its system itself")
+    if args.read_as is not None and args.fit is None:
+        raise InputError("--from: found without --fit; allowed: with a trace to learn from")
     if args.fit is not None:
         _learn(args)
     else:
@@ -151,7 +155,7 @@ def _learn(args: argparse.Namespace) -> None:
     for path in (out, out.with_suffix(".png")):
         refuse_directory(path)
     with step(f"reading {args.fit}", quiet=args.quiet):
-        workload = read_trace(args.fit)
+        workload = read_trace(args.fit, format_named("--from", args.read_as))
     with step(f"fitting {args.fit}", quiet=args.quiet):
         fits = fit_modules(workload, _nodes(args.system), seed=args.seed or 0)
         whole = curves_of(workload, fits[0].nodes if len(fits) == 1 else None)

@@ -6,14 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.formats import SYSTEMS, add_from, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
 if TYPE_CHECKING:
     from scheduler_sim.workload.curves import TraceCurves
     from scheduler_sim.workload.table import Workload
-
-SYSTEMS = (".yaml", ".yml", ".conf")
 
 EXAMPLES = """\
 examples:
@@ -38,6 +37,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("what", metavar="TRACE|SYSTEM", help="job trace, system in YAML, or slurm.conf")
+    add_from(parser, "TRACE")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too; an older file is replaced")
     parser.add_argument("--law", metavar="RECIPE", help="draw the law of this recipe into the picture")
     parser.set_defaults(execute=execute)
@@ -45,7 +45,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     """Show what is there."""
-    is_system = Path(args.what).suffix.lower() in SYSTEMS
+    read_as = format_named("--from", args.read_as)
+    is_system = read_as is None and Path(args.what).suffix.lower() in SYSTEMS
     if args.plot is not None:
         _check_plot(args.plot, is_system)
     elif args.law is not None:
@@ -82,7 +83,7 @@ def _trace(args: argparse.Namespace) -> str:
     from scheduler_sim.workload.trace_io import read_trace
 
     with step(f"reading {args.what}"):
-        workload = read_trace(args.what)
+        workload = read_trace(args.what, args.read_as)
         page = trace_text(summarise(workload), workload.source)
     if args.plot is not None:
         with step(f"drawing {args.plot}"):

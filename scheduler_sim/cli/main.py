@@ -43,6 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         _print_anything(stream)
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments:  # a script that lost its arguments should notice, too
+        parser().print_help(sys.stderr)
+        return BAD_INPUT
     try:
         parsed = parser().parse_args(list(_one_setting_each(arguments)))
         with _clean_end_on_sigterm():

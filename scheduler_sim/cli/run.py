@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.formats import SYSTEMS, TRACES, add_from, format_named
 from scheduler_sim.cli.run_log import RunLog
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
@@ -21,10 +22,12 @@ examples:
   scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf
   scheduler-sim run configs/systems/deep-est-prototype.yaml workloads/sample-modular.mwf \\
       --policy conservative --set policy.replan=keep --out result
+  scheduler-sim run configs/systems/small-site.conf workloads/sample-sacct.txt --policy slurm
 
 SYSTEM is a YAML file; the least that works is one line: modules: [{name: CM, nodes: 100}]
 It may be a slurm.conf (a name ending in .conf), which also gives --policy slurm its keys.
-TRACE ends in .swf, .mwf or .csv (each also .gz), or .parquet. Without --out nothing is written.
+TRACE ends in .swf, .mwf or .csv (each also .gz), or .parquet; or it is what sacct --parsable2
+printed, as .sacct, .psv or .txt (each also .gz). Without --out nothing is written.
 The first run of a policy on a machine compiles the engine for it; later runs take it from a cache.
 """
 
@@ -40,13 +43,14 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("system", metavar="SYSTEM", help="system in YAML, or slurm.conf")
-    parser.add_argument("trace", metavar="TRACE", help="job trace")
+    parser.add_argument("trace", metavar="TRACE", help="job trace: SWF, MWF, sacct, CSV, Parquet")
+    add_from(parser, "TRACE")
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
         default="easy",
-        help="fcfs, easy, conservative, an order by name (that order without backfill), or a YAML file;"
-        " default: easy",
+        help="fcfs, easy, conservative, slurm (Slurm's own schedulers), an order by name (that order"
+        " without backfill), or a YAML file; default: easy",
     )
     parser.add_argument(
         "--set",
@@ -71,6 +75,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def execute(args: argparse.Namespace) -> None:
     """Simulate, write the result, print the table."""
     log = RunLog()
+    _refuse_swapped(args.system, args.trace)
+    args.read_as = format_named("--from", args.read_as)
     settings = _settings(args.settings)
     honour_status = _honour_status(settings)
     out = Path(args.out) if args.out is not None else None
@@ -98,6 +104,16 @@ def execute(args: argparse.Namespace) -> None:
         show(f"\n  written to {out}", quiet=args.quiet)
 
 
+def _refuse_swapped(system: str, trace: str) -> None:
+    """Say so where the names of both files tell that they are in each other's place."""
+    endings = [suffix.lower() for suffix in Path(system).suffixes if suffix.lower() != ".gz"][-1:]
+    if endings and endings[0] in TRACES and Path(trace).suffix.lower() in SYSTEMS:
+        raise InputError(
+            f"found the trace {system} before the system {trace}; allowed: the other way round,"
+            f" scheduler-sim run {trace} {system}"
+        )
+
+
 def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: RunLog) -> Simulation:
     """Read system and trace, and have the engine compiled for them."""
     with log.part("import"):
@@ -110,6 +126,7 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
             models=args.models,
             seed=args.seed,
             honour_status=honour_status,
+            format=args.read_as,
         )
     if simulation.needs_compiling:
         note("compiling the engine for this policy, once on this machine: a minute or so", quiet=args.quiet)

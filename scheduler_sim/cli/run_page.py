@@ -44,7 +44,10 @@ def _counts(result: Result) -> str:
         "pending": counts["pending"],
         "skipped": counts["skipped"],
     }
-    why = [*_reasons(counts, "rejected_because", REJECTED), *_reasons(counts, "skipped_because", {})]
+    why = [
+        *_reasons(counts, "rejected_because", _why_rejected(result.manifest)),
+        *_reasons(counts, "skipped_because", {}),
+    ]
     numbers = table([tuple(shown), tuple(f"{value:,}" for value in shown.values())], left=0)
     return "\n".join([numbers, *(f"  {line}" for line in why)])
 
@@ -52,6 +55,14 @@ def _counts(result: Result) -> str:
 def _reasons(counts: Mapping[str, Any], key: str, meaning: Mapping[str, str]) -> Iterator[str]:
     for reason, how_many in counts.get(key, {}).items():
         yield f"{key.split('_')[0]}: {how_many:,} {meaning.get(reason, reason)}"
+
+
+def _why_rejected(manifest: Mapping[str, Any]) -> Mapping[str, str]:
+    """What the reasons mean: of a system without partitions of its own none speaks of them."""
+    partitions = manifest["system"]["partitions"]
+    if any(one["name"] != one["module"] for one in partitions):
+        return REJECTED
+    return REJECTED | {"too_large": "larger than their module"}
 
 
 def _waits(metrics: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from scheduler_sim.cli.terminal import table
-from scheduler_sim.report.measures import metric_words
+from scheduler_sim.report.measures import metric_words, with_unit
 from scheduler_sim.report.wording import count, duration, plain
 from scheduler_sim.study.keys import COST
 from scheduler_sim.study.search import INFEASIBLE, Searched
@@ -37,7 +37,7 @@ def _rows(study: Study, found: Searched) -> str:
     rows = [
         (
             *(plain(row[name]) for name in factors),
-            *(f"{row[name]:,.4g}" for name in metrics),
+            *(_value(row[name], name) for name in metrics),
             f"{row['seeds']}",
         )
         for _, row in shown.head(MOST_ROWS).iterrows()
@@ -58,12 +58,17 @@ def _verdict(study: Study, found: Searched) -> str:
     winner: pd.Series = found.winner
     if len(found.left) == 1:
         return f"  with {percent} confidence {plain(winner['system'])} is the best of all"
-    mean = float(winner[_metrics(study)[0]])
-    worse = f"{found.loss:,.4g}" + (f", {100 * found.loss / mean:.0f} %" if mean > 0 else "")
+    metric = _metrics(study)[0]
+    mean = float(winner[metric])
+    worse = _value(found.loss, metric) + (f", {100 * found.loss / mean:.0f} %" if mean > 0 else "")
     text = (
         f"  with {percent} confidence the best one is among them, and better than the first by no more than"
     )
     return f"{text} {worse}"
+
+
+def _value(value: float, metric: str) -> str:
+    return with_unit(value, metric) or f"{value:,.4g}"
 
 
 def _metrics(study: Study) -> list[str]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.cli.wording import number
-from scheduler_sim.report.measures import untrimmed
+from scheduler_sim.report.measures import untrimmed, with_unit, without_unit
 from scheduler_sim.report.wording import count, duration, listing, paragraph, plain
 from scheduler_sim.study.conduct import Conducted
 from scheduler_sim.study.keys import spelt
@@ -57,7 +57,7 @@ def _notes(comparison: pd.DataFrame, factor: str) -> str:
     noted = comparison[comparison["note"].fillna("") != ""]
     for note, rows in noted.groupby("note", sort=False):
         levels = listing(plain(str(level)) for level in pd.unique(rows[factor]))
-        metrics = listing(name.replace("_", " ") for name in pd.unique(rows["metric"]))
+        metrics = listing(without_unit(name).replace("_", " ") for name in pd.unique(rows["metric"]))
         lines += paragraph(f"{levels}, {metrics}: {note}", indent=2)
     more = len(lines) - MOST_ROWS
     return "\n".join(
@@ -73,7 +73,7 @@ def _slices(study: Study) -> str:
 
 
 def _words(study: Study, metric: str) -> str:
-    return metric.replace("_", " ") + untrimmed(metric, study.keys.trim.model_dump())
+    return without_unit(metric).replace("_", " ") + untrimmed(metric, study.keys.trim.model_dump())
 
 
 def _means(study: Study, index: pd.DataFrame) -> str:
@@ -84,8 +84,8 @@ def _means(study: Study, index: pd.DataFrame) -> str:
     rows: list[tuple[str, ...]] = [(*factors, "seeds", *(_words(study, metric) for metric in metrics))]
     for levels, part in grouped:
         names = levels if isinstance(levels, tuple) else (levels,)
-        means = (float(part[metric].mean()) for metric in metrics)
-        shown = ("" if isnan(mean) else number(mean) for mean in means)
+        means = ((float(part[metric].mean()), metric) for metric in metrics)
+        shown = ("" if isnan(mean) else with_unit(mean, metric) or number(mean) for mean, metric in means)
         rows.append((*map(plain, map(str, names)), f"{len(part):,}", *shown))
     more = len(rows) - 1 - MOST_ROWS
     text = table(rows[: MOST_ROWS + 1], left=len(factors))

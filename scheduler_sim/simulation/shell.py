@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -67,6 +68,7 @@ class Simulation(Actions):
     seed : of every random draw (each purpose has a stream of its own)
     honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
+    format : of the trace, where its name does not tell
 
     Attributes
     ----------
@@ -90,6 +92,7 @@ class Simulation(Actions):
         seed: int = 0,
         honour_status: bool = False,
         progress: Progress | None = None,
+        format: str | None = None,
     ) -> None:
         self.policy = Policy.resolve(policy)
         self.models = Models.resolve(models)
@@ -105,12 +108,12 @@ class Simulation(Actions):
             self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
-        self.workload, traces = _opened(workload, "workload", read_trace)
+        self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
         self._inputs += traces or [outcome.digest_of_workload(self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
         files = () if self.models is None else self.models.files
         self._inputs += [outcome.digest_of_file(role, file) for role, file in files]
-        self._honour_status = honour_status
+        self._reading = {"honour_status": honour_status, **({"format": format} if format else {})}
         if honour_status:
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
@@ -199,7 +202,7 @@ class Simulation(Actions):
         manifest = outcome.manifest_of(
             self.system,
             self.policy.to_dict(),
-            {"honour_status": self._honour_status},
+            self._reading,
             self.workload,
             self._inputs,
             self._seed,

@@ -140,7 +140,7 @@ def test_what_is_rejected_skipped_and_killed_is_said(cli, system, trace):
     jobs = ((0, 50, 8, 100), (1, 10, 11, 20), (2, -1, 1, 5), (3, 100, 1, 10))
     ended = cli("run", system(), trace(*jobs))
     assert re.search(r"skipped\n +3 +2 +1 +1 +0 +1\n", ended.out)
-    assert "rejected: 1 larger than their partition" in ended.out
+    assert "rejected: 1 larger than their module" in ended.out
     assert "skipped: 1 run time unknown" in ended.out
 
 

@@ -36,6 +36,18 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), f"{name(page)} links to {target}"
 
 
+def test_no_two_commands_of_the_pages_write_different_things_into_one_directory():
+    """Pages are read one after the other in one checkout: a study is refused in the result of a run."""
+    wrote = re.compile(r"scheduler-sim (run|study) .*--out (\S+)")
+    kinds = {}
+    for page in PAGES:
+        for example in examples(page):
+            for command, out in wrote.findall(example.code):
+                kinds.setdefault(out, set()).add(command)
+    assert len(kinds) > 5
+    assert {out: found for out, found in kinds.items() if len(found) > 1} == {}
+
+
 def test_readme_shows_the_commands_that_a_newcomer_types():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in readme

@@ -196,6 +196,8 @@ def _repeating(manifest: Mapping[str, Any]) -> str:
     if manifest.get("models") and "models" not in names:
         return ""
     words = ["scheduler-sim", "run", names["system"], names["workload"], *_policy(manifest, names)]
+    read_as = (manifest.get("workload") or {}).get("format")
+    words += ["--from", whole(read_as)] if read_as else []
     words += ["--models", names["models"]] if "models" in names else []
     if (manifest.get("workload") or {}).get("honour_status"):
         words += ["--set", "workload.honour_status=true"]
