@@ -64,7 +64,7 @@ def add_to(kinds: argparse._SubParsersAction) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     """Fit, validate, and write."""
-    from scheduler_sim.cli.fit_energy_page import validation_text
+    from scheduler_sim.cli.fit_energy_page import no_models, validation_text
     from scheduler_sim.energy.fitting.grid import Grid
     from scheduler_sim.energy.fitting.regression import absolute_law, power_laws, time_laws
     from scheduler_sim.energy.fitting.validation import fit_selected, validate
@@ -96,6 +96,8 @@ def execute(args: argparse.Namespace) -> None:
         model, *chosen = fit_selected(laws, grid)
     reference = args.reference or validation.best_reference()
     show(validation_text(validation, reference, counters, chosen, Path(args.points).name), quiet=args.quiet)
+    if bad := no_models(validation, reference):
+        note(f"warning: no law describes {', '.join(bad)}", quiet=args.quiet)
     if not timed:
         note("note: no run times; the model takes T ∝ 1 / f", quiet=args.quiet)
     if out is None:

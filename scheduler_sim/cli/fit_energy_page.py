@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isnan
+from collections.abc import Iterator, Sequence
+from math import isnan, nan
 
 from scheduler_sim.cli.terminal import table
-from scheduler_sim.energy.fitting.regression import Law
+from scheduler_sim.energy.fitting.regression import CONSTANT, PROPORTIONAL, Law
 from scheduler_sim.energy.fitting.validation import SELECTED, Validation
 from scheduler_sim.report.wording import count, plain
+from scheduler_sim.scaling.fitting.goodness import NO_MODEL, words
+
+SIMPLEST = {
+    "power": CONSTANT.name,
+    "time": PROPORTIONAL.name,
+    "energy": f"{CONSTANT.name}, {PROPORTIONAL.name}",
+}
+"""By quantity, the law that has to be beaten."""
 
 
 def validation_text(
     validation: Validation, reference_khz: int, counters: Sequence[str], chosen: Sequence[Law], name: str
 ) -> str:
-    """Return the page: mean errors of each law from the reference, and from all frequencies."""
+    """Return the page: how good the laws selected are, and the errors of each, from the reference and all."""
     rows = validation.projections
     splits, unseen = rows["split"].nunique(), validation.errors["workloads"].max()
     title = (
@@ -25,8 +33,36 @@ def validation_text(
     power, time = chosen
     selected = f"  selected  power: {_law(power)}; time: {_law(time)}"
     return "\n\n".join(
-        [f"{title}\n{how}", table(_rows(validation, reference_khz), left=2), f"{used}\n{selected}"]
+        [
+            "\n".join(_judged(validation, reference_khz)),
+            f"{title}\n{how}",
+            table(_rows(validation, reference_khz), left=2),
+            f"{used}\n{selected}",
+        ]
     )
+
+
+def no_models(validation: Validation, reference_khz: int) -> list[str]:
+    """Return the quantities that the laws selected do not describe."""
+    return [quantity for quantity, word, *_ in _judgements(validation, reference_khz) if word == NO_MODEL]
+
+
+def _judged(validation: Validation, reference_khz: int) -> Iterator[str]:
+    """Say of each quantity how well the law selected projects it, beside the simplest law."""
+    for quantity, word, error, simplest, baseline in _judgements(validation, reference_khz):
+        said = f"{quantity} {word}{', no model' if word == NO_MODEL else ''}: workloads that were not fitted"
+        said += f" are {error:.2g} % off on average (MAPE)"
+        yield said if isnan(baseline) else f"{said}; {simplest}: {baseline:.2g} %"
+
+
+def _judgements(validation: Validation, reference_khz: int) -> Iterator[tuple[str, str, float, str, float]]:
+    """Yield quantity, word, error of the law selected, the simplest law and its error; MAPE from there."""
+    mape = validation.summary(reference_khz).set_index(["quantity", "law"])["mape"]
+    for quantity, simplest in SIMPLEST.items():
+        if (quantity, SELECTED) in mape:
+            error = float(mape[quantity, SELECTED])
+            baseline = float(mape.get((quantity, simplest), nan))
+            yield quantity, words(error), error, simplest, baseline
 
 
 def _rows(validation: Validation, reference_khz: int) -> list[tuple[str, ...]]:

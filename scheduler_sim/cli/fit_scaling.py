@@ -95,6 +95,9 @@ def execute(args: argparse.Namespace) -> None:
     show(learnt_text(learnt), quiet=args.quiet)
     if args.scaling is None:
         note("note: taken as strong scaling; say --scaling weak if the problem grew with P", quiet=args.quiet)
+    if bad := [label for name, label in learnt.labels().items() if learnt.judged[name].no_model]:
+        said = f"; {args.out} predicts nothing of it" if args.out else ""
+        note(f"warning: no curve describes {', '.join(bad)}{said}", quiet=args.quiet)
     if args.module is None and args.out:
         note(f"note: the profile names the module {NOT_STATED}; --module says where it ran", quiet=args.quiet)
     for said in learnt.notes:
@@ -128,10 +131,14 @@ def _write(learnt: Learnt, out: Path) -> list[Path]:
 
     profile = learnt.profile
     title = f"{profile.app}: {profile.scaling} scaling"
-    pictures = {out.with_suffix(".png"): fit_figure(learnt.fits, title)}
+    counted, labels = learnt.points.counted, learnt.labels()
+    fits = {f"{labels[name]}: {learnt.judged[name].word}": fit for name, fit in learnt.fits.items()}
+    pictures = {out.with_suffix(".png"): fit_figure(fits, title, counted)}
     if rows := learnt.tree_rows():
         processes, measured = learnt.tree_columns()
-        pictures[out.with_name(f"{out.stem}-tree.png")] = tree_figure(rows, processes, measured, title)
+        pictures[out.with_name(f"{out.stem}-tree.png")] = tree_figure(
+            rows, processes, measured, title, counted
+        )
     for path in (out, *pictures):
         refuse_directory(path)
     for path, picture in pictures.items():

@@ -32,12 +32,13 @@ MOST_MARKS = 7
 STEPS = 10
 
 
-def fit_figure(fits: Mapping[str, Fit], title: str) -> Figure:
+def fit_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes") -> Figure:
     """Draw each fit in a panel of its own: points, the curve, its interval, the envelope.
 
     Parameters
     ----------
-    fits : by factor or phase, at least one; title : of the page
+    fits : by what to call the factor or phase, at least one; title : of the page
+    counted : what P is a number of
     """
     across = min(len(fits), WIDEST)
     down = -(-len(fits) // across)
@@ -48,7 +49,7 @@ def fit_figure(fits: Mapping[str, Fit], title: str) -> Figure:
             panel.set_visible(False)
         floor = min(_floor(fit) for fit in fits.values())
         for (name, fit), panel in zip(fits.items(), panels.flat, strict=False):
-            _fit(panel, plain(name).replace("_", " "), fit, floor)
+            _fit(panel, plain(name).replace("_", " "), fit, floor, counted)
         readings = any(fit.by_reading(fit.processes) for fit in fits.values())
         level = next(iter(fits.values())).level
         figure.legend(handles=_keys(level, readings), loc="outside lower center", ncols=3, fontsize=8.5)
@@ -66,7 +67,7 @@ def _floor(fit: Fit) -> float:
     return max(np.floor(10 * low - 0.3) / 10, 0.0)
 
 
-def _fit(panel: Axes, name: str, fit: Fit, floor: float) -> None:
+def _fit(panel: Axes, name: str, fit: Fit, floor: float, counted: str) -> None:
     p, last = _range(fit), float(fit.processes.max())
     panel.set_xscale("log")
     low, high = fit.envelope(p)
@@ -75,15 +76,15 @@ def _fit(panel: Axes, name: str, fit: Fit, floor: float) -> None:
     panel.fill_between(p, low, high, color=CURVE, alpha=0.3, linewidth=0)
     for (_, values), colour, dashes in zip(fit.by_reading(p).items(), READINGS, DASHES[1:], strict=False):
         panel.plot(p, values, color=colour, linestyle=dashes, linewidth=1.2)
-    curve = fit.curve.values(p)
+    curve = fit.predicted(p)
     panel.plot(p, curve, color=CURVE, linewidth=1.8)
     panel.plot(fit.processes, fit.values, "o", color="black", markersize=4.5, zorder=5)
     panel.axvline(last, color=GREY, linewidth=0.8, linestyle=(0, (2, 2)))
     panel.set_title(name)
-    panel.set_xlabel("processes")
-    panel.set_ylabel({"time": "seconds", "work": "processes × seconds"}.get(fit.curve.quantity, "efficiency"))
+    panel.set_xlabel(plain(counted))
+    panel.set_ylabel("seconds" if fit.quantity == "time" else "efficiency")
     _marks(panel, p[0], p[-1])
-    if fit.curve.quantity == "efficiency":
+    if fit.quantity == "efficiency":
         panel.set_ylim(floor, max(1.03, 1.05 * float(fit.values.max())))
     else:
         panel.set_ylim(0, 1.4 * max(float(curve.max()), float(fit.values.max())))
@@ -128,7 +129,11 @@ def _keys(level: float, readings: bool) -> list[Line2D | Patch]:
 
 
 def tree_figure(
-    rows: Mapping[tuple[str, ...], np.ndarray], processes: Sequence[float], measured: int, title: str
+    rows: Mapping[tuple[str, ...], np.ndarray],
+    processes: Sequence[float],
+    measured: int,
+    title: str,
+    counted: str = "processes",
 ) -> Figure:
     """Draw a tree of efficiencies as a table: a row a factor, indented under what it is part of.
 
@@ -137,6 +142,7 @@ def tree_figure(
     rows : float[k] by path, each factor after what it is part of; efficiencies, shares of 1
     processes : float[k], rising; the first ``measured`` were measured, the others are predicted
     title : of the page
+    counted : what P is a number of
     """
     colours = shades(STEPS)
     with look():
@@ -159,7 +165,7 @@ def tree_figure(
                     fontsize=8.5,
                     color=ink(colour),
                 )
-        _frame(panel, rows, processes, measured)
+        _frame(panel, rows, processes, measured, counted)
         figure.suptitle(plain(title), x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
 
@@ -169,6 +175,7 @@ def _frame(
     rows: Mapping[tuple[str, ...], np.ndarray],
     processes: Sequence[float],
     measured: int,
+    counted: str,
 ) -> None:
     labels = ["    " * (len(path) - 1) + plain(path[-1]).replace("_", " ") for path in rows]
     widest = max(map(len, labels))
@@ -181,5 +188,5 @@ def _frame(
         panel.spines[side].set_visible(False)
     if measured < len(processes):
         panel.axvline(measured, color="black", linewidth=2)
-    words = "processes\nEfficiency in %, darker where more is lost, by the curves fitted"
+    words = f"{plain(counted)}\nEfficiency in %, darker where more is lost, by the curves fitted"
     panel.set_xlabel(words + ("; right of the line: predicted" if measured < len(processes) else ""))

@@ -10,7 +10,8 @@ import numpy as np
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve, Phases
 from scheduler_sim.scaling.curves.kind import Floats
-from scheduler_sim.scaling.fitting import ErrorTable, Fit, fit_factor, fit_time, validated
+from scheduler_sim.scaling.fitting import ErrorTable, Fit, Goodness, fit_factor, fit_time, goodness, validated
+from scheduler_sim.scaling.fitting.goodness import FITS_WELL
 from scheduler_sim.scaling.fitting.points import Points
 from scheduler_sim.scaling.names import FACTORS, HIERARCHY, leaves
 from scheduler_sim.scaling.profile import Profile
@@ -30,17 +31,27 @@ class Learnt:
     Attributes
     ----------
     profile : of the application
-    fits : by factor or phase
+    points : that it was learnt from
+    fits, judged : by factor or phase, and how good each is
     validation : fitted without the largest points and held against them; None where not asked for
     broken : product rules that the table does not keep, to its rounding
     notes : what was left out or taken for granted, and the warnings of the fits
     """
 
     profile: Profile
+    points: Points
     fits: Mapping[str, Fit]
+    judged: Mapping[str, Goodness]
     validation: ErrorTable | None
     broken: tuple[RuleCheck, ...]
     notes: tuple[str, ...]
+
+    def labels(self) -> dict[str, str]:
+        """Return what to call each factor or phase: as the hierarchy does, or the file."""
+        times = self.points.times
+        return {
+            name: FACTORS[name].label if name in FACTORS else times[name].label or name for name in self.fits
+        }
 
     def tree_columns(self) -> tuple[list[float], int]:
         """Return the numbers of processes of a table of efficiencies, and how many of them were measured."""
@@ -76,8 +87,14 @@ def learn(
     source : for people; reading, weights : see ``fit_factor``
     holdout : points of the largest P that a second fit does without, and is then held against
 
-    Raises InputError where nothing can be fitted, and for names that no profile can have.
+    Raises InputError where nothing can be fitted, for names that no profile can have, and for several ranks
+    a node where P counts nodes: a profile counts ranks.
     """
+    if points.counted == "nodes" and ranks_per_node > 1:
+        raise InputError(
+            f"ranks per node: found {ranks_per_node} for points counted in nodes; allowed: 1,"
+            " or points counted in processes"
+        )
     notes = list(points.notes)
     broken: tuple[RuleCheck, ...] = ()
     validation = None
@@ -115,12 +132,16 @@ def learn(
         raise InputError("found no points; allowed: efficiencies or times at one number of processes or more")
     notes += [warning for fit in fits.values() for warning in fit.warnings]
     at = points.processes
-    provenance = ProvenanceKeys(source=source, fitted=[float(at.min()), float(at.max())], notes=notes)
+    judged = {name: goodness(fit) for name, fit in fits.items()}
+    doubts = [f"{name}: {how.text(points.counted)}" for name, how in judged.items() if how.word != FITS_WELL]
+    provenance = ProvenanceKeys(
+        source=source, fitted=[float(at.min()), float(at.max())], notes=[*doubts, *notes]
+    )
     profile = Profile(app, scaling, model, ranks_per_node, 1, {module: 1.0}, provenance=provenance)
     _, problems = profile_of(profile_dict(profile))
     if problems:  # a name that no profile can have
         raise InputError("; ".join(map(str, problems)))
-    return Learnt(profile, fits, validation, broken, tuple(notes))
+    return Learnt(profile, points, fits, judged, validation, broken, tuple(notes))
 
 
 def _arranged(curves: Mapping[str, Curve]) -> Tree:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from scheduler_sim.scaling.curves import Curve
 from scheduler_sim.scaling.fitting import Fit
 from scheduler_sim.scaling.fitting.fit import label_of
+from scheduler_sim.scaling.fitting.goodness import WORST_FIRST
 from scheduler_sim.scaling.learn import Learnt
-from scheduler_sim.scaling.names import FACTORS
 
 AHEAD = (2, 8)
 """Multiples of the largest P fitted at which a page predicts."""
@@ -16,21 +16,22 @@ OTHERS = 3
 
 
 def learnt_text(learnt: Learnt) -> str:
-    """Return what was learnt: curves, predictions, intervals, envelopes, and how they held."""
-    profile = learnt.profile
+    """Return how good the fits are, curves, predictions, intervals, envelopes, and how they held."""
+    profile, counted = learnt.profile, learnt.points.counted
     low, high = profile.provenance.fitted
-    parts = [f"{profile.app}: {profile.scaling} scaling, {low:g} to {high:g} processes"]
+    parts = [_judged(learnt)]
+    parts.append(f"{profile.app}: {profile.scaling} scaling, {low:g} to {high:g} {counted}")
     parts.append(_fits(learnt))
     parts.append(_candidates(learnt))
     if learnt.validation is not None:
         p = learnt.validation.fitted
         head = (
-            f"Fitted up to {p.max():g} processes, held against the rest: predicted (error, + is optimistic)"
+            f"Fitted up to {p.max():g} {counted}, held against the rest: predicted (error, + is optimistic)"
         )
         parts.append(f"{head}\n{learnt.validation.text()}")
     if learnt.broken:
         lines = [
-            f"  {check.processes:g} processes: {check.whole} {check.stated:.4f},"
+            f"  {check.processes:g} {counted}: {check.whole} {check.stated:.4f},"
             f" {' x '.join(check.parts)} = {check.product:.4f}"
             for check in learnt.broken
         ]
@@ -38,14 +39,25 @@ def learnt_text(learnt: Learnt) -> str:
     return "\n\n".join(parts)
 
 
+def _judged(learnt: Learnt) -> str:
+    """Say of each fit how good it is, the worst first."""
+    labels = learnt.labels()
+    ranked = sorted(learnt.judged.items(), key=lambda item: WORST_FIRST.index(item[1].word))
+    return "\n".join(f"{labels[name]} {how.text(learnt.points.counted)}" for name, how in ranked)
+
+
 def _fits(learnt: Learnt) -> str:
     largest = max(learnt.profile.provenance.fitted)
-    efficiencies = all(fit.curve.quantity == "efficiency" for fit in learnt.fits.values())
-    what = "" if efficiencies else ", s x processes" if learnt.profile.scaling == "strong" else ", s"
-    heads = ["factor" if efficiencies else f"phase{what}", "curve"]
+    efficiencies = all(fit.quantity == "efficiency" for fit in learnt.fits.values())
+    heads = ["factor" if efficiencies else "", f"curve, p = {learnt.points.counted}"]
     heads += [f"at {multiple * largest:g}" for multiple in AHEAD]
     heads.append(f"envelope, {AHEAD[-1] * largest:g}")
-    rows = [heads, *([*_row(name, fit, largest)] for name, fit in learnt.fits.items())]
+    labels = learnt.labels()
+    rows = [heads]
+    for name, fit in learnt.fits.items():
+        label = labels[name] if fit.quantity == "efficiency" else f"{labels[name]}, s"
+        said = _no_model() if learnt.judged[name].no_model else _predictions(fit, largest)
+        rows.append([label, curve_text(fit.curve), *said])
     widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -56,12 +68,16 @@ def _fits(learnt: Learnt) -> str:
     return "\n".join([*lines, foot])
 
 
-def _row(name: str, fit: Fit, largest: float) -> list[str]:
-    cells = [FACTORS[name].label if name in FACTORS else name, curve_text(fit.curve)]
+def _no_model() -> list[str]:
+    return ["no model", *[""] * len(AHEAD)]
+
+
+def _predictions(fit: Fit, largest: float) -> list[str]:
+    cells = []
     for multiple in AHEAD:
         p = multiple * largest
         (low,), (high,) = fit.interval(p)
-        value = f"{fit.curve.values([p])[0]:.4g}"
+        value = f"{fit.predicted([p])[0]:.4g}"
         cells.append(value if low == high else f"{value} ({low:.4g} to {high:.4g})")
     (low,), (high,) = fit.envelope(AHEAD[-1] * largest)
     return [*cells, "as measured" if low == high else f"{low:.4g} to {high:.4g}"]
@@ -69,11 +85,12 @@ def _row(name: str, fit: Fit, largest: float) -> list[str]:
 
 def _candidates(learnt: Learnt) -> str:
     lines = ["Curves tried, best first, with the error of predicting each point from the others (SMAPE):"]
+    labels = learnt.labels()
     for name, fit in learnt.fits.items():
         ranked = [c for c in fit.candidates if c.left_out_error == c.left_out_error][: OTHERS + 1]
         if ranked:
             shown = "; ".join(f"{c.label} {c.left_out_error:.3g} %" for c in ranked)
-            lines.append(f"  {FACTORS[name].label if name in FACTORS else name}: {shown}")
+            lines.append(f"  {labels[name]}: {shown}")
     return "\n".join(lines) if len(lines) > 1 else "Too few points to compare curves."
 
 

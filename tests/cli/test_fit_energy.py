@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from scheduler_sim.energy.model_file import read_model
+from scheduler_sim.streams import stream
 from tests.cli.command import Here
 from tests.energy.test_fitting import made
 
@@ -24,6 +26,8 @@ def here(capsys):
 def test_a_table(here, points):
     ended = here("fit", "energy", points, "--counters", "tpi", "--splits", 12)
     assert ended.code == 0, ended.err
+    assert ended.out.startswith("power fits well: workloads that were not fitted are ")
+    assert "constant ratio: " in ended.out.splitlines()[0]
     assert "20 workloads projected without being fitted" in ended.out
     for word in (
         "constant ratio",
@@ -55,6 +59,16 @@ def test_a_model_and_its_picture(here, points, tmp_path):
     error = abs(model.project(at, 1_000_000).power_w[:, 0] / there.power - 1)
     assert error.mean() < 0.05
     assert "from_khz: 1500000" in out.read_text()
+
+
+def test_what_no_law_describes_is_said_first(here, tmp_path):
+    table = made(noise=0.02).table
+    table["power_w"] = np.exp(2 * stream(1, "odd power").standard_normal(len(table)))
+    table.to_csv(tmp_path / "odd.csv", index=False)
+    ended = here("fit", "energy", tmp_path / "odd.csv", "--splits", 3)
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("power does not fit, no model: ")
+    assert "warning: no law describes power" in ended.err
 
 
 def test_the_same_bytes(here, points, tmp_path):

@@ -50,6 +50,39 @@ def test_times_have_no_tree(cli, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "t.png", "t.yaml"]
 
 
+NO_CURVE = "nodes,time\n1,100\n2,1000\n4,3\n8,500\n16,2\n32,900\n"
+STRONG = "nodes,run_time\n1,1000\n2,520\n4,280\n8,160\n16,110\n32,80\n"
+
+
+@pytest.mark.parametrize("scaling", ["strong", "weak"])
+def test_what_no_curve_fits_is_said_first_and_not_predicted(cli, tmp_path, scaling):
+    (tmp_path / "t.csv").write_text(NO_CURVE)
+    done = cli("fit", "scaling", tmp_path / "t.csv", "--out", tmp_path / "t.yaml", "--scaling", scaling)
+    assert done.code == 0, done.err
+    assert done.out.startswith("time does not fit, no model: no better than a constant; points predicted")
+    (row,) = (line for line in done.out.splitlines() if line.startswith("time, s"))
+    assert row.endswith("no model")
+    assert f"warning: no curve describes time; {tmp_path / 't.yaml'} predicts nothing of it" in done.err
+    assert "does not fit" in read_profile(tmp_path / "t.yaml").provenance.notes[0]
+
+
+def test_times_are_told_in_seconds_as_the_file_names_them(cli, tmp_path):
+    (tmp_path / "t.csv").write_text(STRONG)
+    done = cli("fit", "scaling", tmp_path / "t.csv", "--scaling", "strong")
+    assert done.out.startswith("run time fits well: points predicted from the others are 2.5 % off")
+    assert "1 to 32 nodes" in done.out
+    (row,) = (line for line in done.out.splitlines() if line.startswith("run time, s"))
+    assert "(930.2 + 50.2 p) / p  64.74 (59.7 to 69.78)" in row
+    assert "x processes" not in done.out
+
+
+def test_ranks_of_nodes_are_refused(cli, tmp_path):
+    (tmp_path / "t.csv").write_text(STRONG)
+    done = cli("fit", "scaling", tmp_path / "t.csv", "--ranks-per-node", 24)
+    assert done.code == 2
+    assert "found 24 for points counted in nodes" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

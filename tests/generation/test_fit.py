@@ -149,6 +149,18 @@ def test_recipe_text_says_where_it_comes_from_and_is_the_recipe():
     assert all(len(line) <= 130 for line in text.splitlines())
 
 
+def test_the_first_words_say_how_good_a_fit_is():
+    model, nodes = MODELS["defaults"]
+    good = fit(trace(model, nodes))
+    assert good.text().startswith(("fits well (follows", "fits roughly (is near"))
+    bad = fit(trace(model, nodes, run_time=np.where(np.arange(20_000) % 2, 7, 40_000)))
+    head = " ".join(bad.text().split("\n\n")[0].split())
+    assert head.startswith("does not fit in ")
+    assert "(differs: " in head
+    assert "run times" in head.split(";")[0]
+    assert "sizes" not in head.split(";")[0]
+
+
 def test_text_has_every_parameter_test_and_note():
     found = fit(trace(*MODELS["authors"], jobs=3000))
     text = " ".join(found.text().split())

@@ -49,8 +49,11 @@ def test_fits_of_times_have_their_units():
     figure = fit_figure({"sweep": fit_time(P, [4, 5.6, 8, 11.3, 16])}, "app")
     assert figure.axes[0].get_ylabel() == "seconds"
     assert "P counted as P" not in keys(figure)
-    work = fit_figure({"all": fit_time(P, [16, 8.3, 4.4, 2.5, 1.6], scaling="strong")}, "app")
-    assert work.axes[0].get_ylabel() == "processes × seconds"
+    strong = fit_figure({"all": fit_time(P, [16, 8.3, 4.4, 2.5, 1.6], scaling="strong")}, "app", "nodes")
+    assert strong.axes[0].get_ylabel() == "seconds"
+    assert strong.axes[0].get_xlabel() == "nodes"
+    drawn = [line.get_ydata().tolist() for line in strong.axes[0].lines if line.get_color() == "black"]
+    assert drawn == [[16, 8.3, 4.4, 2.5, 1.6]]
 
 
 def test_one_point_is_drawn(tmp_path):

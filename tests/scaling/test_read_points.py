@@ -118,7 +118,7 @@ def test_phases_are_learnt_one_by_one(tmp_path):
     assert isinstance(learnt.profile.model, Phases)
     assert learnt.profile.model.values(4096) == pytest.approx(10 + 64, rel=1e-6)
     text = " ".join(learnt_text(learnt).split())
-    assert "receive 1 p^0.5" in text
+    assert "receive, s 1 p^0.5" in text
     assert learnt.tree_rows() == {}
 
 

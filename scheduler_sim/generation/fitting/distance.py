@@ -9,6 +9,9 @@ import numpy as np
 
 _POINTS = 400
 
+VERDICTS = FOLLOWS, CLOSELY, NEAR, DIFFERS = "follows", "follows closely", "is near", "differs"
+"""How well a law is followed, best first."""
+
 Share = Callable[[np.ndarray], np.ndarray]
 """Gives the share of a law up to values."""
 
@@ -48,7 +51,7 @@ def halves_distance(values: np.ndarray) -> float:
 def verdict(distance: float, p_value: float) -> str:
     """Return in words how well a law is followed: by the p-value if it allows, else by the distance."""
     if p_value >= 0.05:
-        return "follows"
+        return FOLLOWS
     if distance < 0.03:
-        return "follows closely"
-    return "is near" if distance < 0.1 else "differs"
+        return CLOSELY
+    return NEAR if distance < 0.1 else DIFFERS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import yaml
 
+from scheduler_sim.generation.fitting.distance import DIFFERS, NEAR, VERDICTS
 from scheduler_sim.generation.fitting.words import spoken
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ _WIDTH = 108
 
 
 def fit_text(fit: Fit) -> str:
-    """Return parameters with their intervals, the daily cycle, the tests and the notes."""
-    lines = [*_parameters(fit), "", *_cycle(fit), "", *_tests(fit), ""]
+    """Return how good the fit is, parameters with their intervals, the daily cycle, the tests, the notes."""
+    lines = [*textwrap.wrap(_judged(fit), _WIDTH), "", *_parameters(fit), "", *_cycle(fit), ""]
+    lines += [*_tests(fit), ""]
     for note in fit.notes:
         lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
     return "\n".join([*lines, ""])
@@ -35,6 +37,19 @@ def recipe_text(fits: Sequence[Fit], recipe: Mapping[str, Any], trace: str) -> s
         dict(recipe), sort_keys=False, default_flow_style=None, width=_WIDTH, allow_unicode=True
     )
     return f"{heading}\n\n{text}"
+
+
+def _judged(fit: Fit) -> str:
+    """Say how well the model fits, by the worst verdict of each law: well, roughly, or not in some."""
+    worst: dict[str, str] = {}
+    for law, verdict in fit.tests[["law", "verdict"]].itertuples(index=False):
+        word = verdict.partition(":")[0]
+        worst[law] = max(worst.get(law, word), word, key=VERDICTS.index)
+    by_word = {word: [law for law in worst if worst[law] == word] for word in reversed(VERDICTS)}
+    details = "; ".join(f"{word}: {', '.join(laws)}" for word, laws in by_word.items() if laws)
+    if by_word[DIFFERS]:
+        return f"does not fit in {len(by_word[DIFFERS])} of {len(worst)} laws ({details})"
+    return f"fits {'roughly' if by_word[NEAR] else 'well'} ({details})"
 
 
 def _parameters(fit: Fit) -> Iterator[str]:

@@ -15,7 +15,7 @@ from scipy.stats import chi2, kstwobign
 
 from scheduler_sim.generation.cirne import Cirne
 from scheduler_sim.generation.fitting.cycle_fit import CycleFit
-from scheduler_sim.generation.fitting.distance import Share, ks_distance, verdict
+from scheduler_sim.generation.fitting.distance import FOLLOWS, Share, ks_distance, verdict
 from scheduler_sim.generation.fitting.records import Records
 from scheduler_sim.generation.fitting.words import percent, spoken
 from scheduler_sim.generation.law import (
@@ -64,7 +64,7 @@ def _ks(law: str, values: np.ndarray, up_to: Share, name: Callable[[float], str]
     found = ks_distance(values, up_to, step)
     p_value = float(kstwobign.sf(found.distance * np.sqrt(len(values))))
     words = verdict(found.distance, p_value)
-    if words != "follows":
+    if words != FOLLOWS:
         words += f": {percent(found.found)} are at most {name(found.at)}, by the law {percent(found.law)}"
     return LawTest(law, "Kolmogorov-Smirnov", found.distance, p_value, len(values), words)
 
@@ -115,7 +115,7 @@ def _chi_square(law: str, test: str, found: np.ndarray, expected: np.ndarray, fi
     p_value = float(chi2.sf(statistic, free)) if free > 0 else 1.0
     moved = float(np.abs(found - expected).sum() / 2 / found.sum())
     words = verdict(moved, p_value)
-    if words != "follows":
+    if words != FOLLOWS:
         words += f": {percent(moved)} of jobs would have to move"
     return LawTest(law, test, statistic, p_value, int(found.sum()), words)
 

@@ -51,11 +51,13 @@ class Candidate:
 class Fit:
     """A curve learnt from points.
 
+    All that it says is in the quantity measured, a share or seconds; a curve of work is divided by P.
+
     Attributes
     ----------
     name : of the factor, phase or metric
     curve : the one chosen
-    processes, values : float64[n], the points, P rising
+    processes, values : float64[n], the points as measured, P rising
     weight : float64[n], what each counted
     candidates : all that were tried, best first
     ties : labels of those that are as good, within the margin
@@ -72,6 +74,16 @@ class Fit:
     ties: tuple[str, ...]
     warnings: tuple[str, ...]
     level: float = field(default=0.9)
+
+    @property
+    def quantity(self) -> str:
+        """What was measured: ``efficiency`` (share of 1) or ``time`` (s)."""
+        return "efficiency" if self.curve.quantity == "efficiency" else "time"
+
+    def predicted(self, processes: ArrayLike) -> Floats:
+        """Return what the curve chosen says."""
+        p = np.asarray(processes, dtype=np.float64)
+        return self.curve.values(p) / unit(self.curve, p)
 
     def interval(self, processes: ArrayLike) -> tuple[Floats, Floats]:
         """Return where a further measurement lies at the fit's level, if kind and reading are right.
@@ -144,10 +156,11 @@ class Fit:
             at = pmnf_columns(p, exponents, curve.constant > 0)
         else:
             columns, at = np.ones((len(self.values), 1)), np.ones((len(p), 1))
-        weight = self.weight / self.values**2
-        low, high = prediction_interval(columns, self.values, weight, at, fitted**2, self.level)
-        top = 1.0 if curve.quantity == "efficiency" and (self.values <= 1).all() else np.inf
-        return np.minimum(np.maximum(low, 0), fitted), np.maximum(np.minimum(high, top), fitted)
+        y = self.values * unit(curve, self.processes)
+        low, high = prediction_interval(columns, y, self.weight / y**2, at, fitted**2, self.level)
+        top = 1.0 if curve.quantity == "efficiency" and (y <= 1).all() else np.inf
+        low, high = np.minimum(np.maximum(low, 0), fitted), np.maximum(np.minimum(high, top), fitted)
+        return low / unit(curve, p), high / unit(curve, p)
 
     def _inverse_interval(self, curve: InverseLine, p: Floats, fitted: Floats) -> tuple[Floats, Floats]:
         reading = curve.reading
@@ -158,6 +171,11 @@ class Fit:
         with np.errstate(divide="ignore"):
             least, most = 1 / np.maximum(high, 1), 1 / np.maximum(low, 1)
         return np.minimum(least, fitted), np.maximum(most, fitted)
+
+
+def unit(curve: Curve, p: Floats) -> Floats:
+    """Return what the values of a curve are over what was measured: P for work, else 1."""
+    return p if curve.quantity == "work" else np.ones_like(p)
 
 
 def pmnf_columns(p: Floats, exponents: Sequence[tuple[float, float]], constant: bool) -> Floats:
@@ -176,10 +194,13 @@ def label_of(curve: Curve) -> str:
 
 
 def pmnf_text(curve: Pmnf) -> str:
-    """Write a normal form as a formula: ``24.44 + 2.26e-07 p^2``."""
+    """Write the time of a normal form as a formula: ``24.44 + 2.26e-07 p^2``, of work over p."""
     parts = [f"{curve.constant:.4g}"] if curve.constant > 0 or not curve.terms else []
     for term in curve.terms:
         power = "" if term.i == 0 else " p" if term.i == 1 else f" p^{term.i:.3g}"
         log = "" if term.j == 0 else " log2(p)" if term.j == 1 else f" log2(p)^{term.j:g}"
         parts.append(f"{term.c:.4g}{power}{log}")
-    return " + ".join(parts)
+    said = " + ".join(parts)
+    if curve.gives != "work":
+        return said
+    return f"({said}) / p" if curve.terms else f"{said} / p"

@@ -87,7 +87,7 @@ def fit_time(
         warnings.append(
             f"{name}: {len(ties)} or more other forms nearly as probable as {label_of(chosen.curve)}"
         )
-    return Fit(name, chosen.curve, p, y, np.ones(len(y)), tuple(ranked), ties, tuple(warnings), level)
+    return Fit(name, chosen.curve, p, t, np.ones(len(y)), tuple(ranked), ties, tuple(warnings), level)
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,14 @@ class Series:
     name : of the factor or phase
     quantity : ``efficiency`` (share of 1) or ``time`` (s)
     processes, values : float64[n], P rising
+    label : what the file calls it; empty where the name says it all
     """
 
     name: str
     quantity: str
     processes: Floats
     values: Floats
+    label: str = ""
 
     def table(self) -> pd.DataFrame:
         """Return columns ``processes`` and the name of the series."""
@@ -46,12 +48,14 @@ class Points:
     efficiencies, times : series by name, in the order of the file
     decimals : digits after the point of the efficiencies, as shares, where the file shows them
     notes : what was left out or taken for granted
+    counted : what P is a number of: processes, nodes, ranks or threads
     """
 
     efficiencies: dict[str, Series]
     times: dict[str, Series]
     decimals: int | None
     notes: tuple[str, ...]
+    counted: str = "processes"
 
     @property
     def processes(self) -> Floats:

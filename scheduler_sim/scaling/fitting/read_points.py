@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,9 @@ from scheduler_sim.scaling.fitting.points import Points, Series, point_problem
 from scheduler_sim.scaling.names import FACTORS, canonical
 
 PROCESSES = ("processes", "number of processes", "p", "procs", "ranks", "nodes", "threads")
+COUNTED = ("ranks", "nodes", "threads")
+"""Words for P that stand for something else than processes, and are said as the file has them."""
+
 TIMES = ("time", "time_s", "run_time", "runtime", "elapsed")
 _NOT_FACTORS = ("speedup", "ipc", "freq", "average ipc", "average frequency (ghz)", "elapsed time efficiency")
 
@@ -76,7 +80,11 @@ def _table(path: Path, text: str, percent: bool) -> Points:
             problems.append(f"{path}:{at}: found {row[0]!r:.40} processes; allowed: a number from 1")
             continue
         cells += [(at, name, processes, cell) for name, cell in zip(names, row[1:], strict=True)]
-    return _points(path, cells, problems, [], scale=0.01 if percent else 1.0)
+    points = _points(path, cells, problems, [], scale=0.01 if percent else 1.0)
+    counted = bare[0] if bare[0] in COUNTED else points.counted
+    written = next((cell for cell in bare[1:] if cell in TIMES), "").removesuffix("_s").replace("_", " ")
+    times = {name: replace(series, label=written) for name, series in points.times.items()}
+    return replace(points, times=times, counted=counted)
 
 
 def _column(path: Path, line: int, cell: str, problems: list[str]) -> str:
