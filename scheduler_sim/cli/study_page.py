@@ -8,8 +8,10 @@ import pandas as pd
 
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.cli.wording import number
+from scheduler_sim.metrics.blocks import OF_BLOCKS
 from scheduler_sim.report.measures import untrimmed, with_unit, without_unit
 from scheduler_sim.report.wording import count, duration, listing, paragraph, plain
+from scheduler_sim.study.comparison import BLOCKS
 from scheduler_sim.study.conduct import Conducted
 from scheduler_sim.study.keys import spelt
 from scheduler_sim.study.study import Study
@@ -48,7 +50,16 @@ def _comparison(study: Study, comparison: pd.DataFrame) -> str:
     more = len(rows) - 1 - MOST_ROWS
     text = table([(*row[:-2], row[-1], row[-2]) for row in rows[: MOST_ROWS + 1]], left=len(rows[0]) - 1)
     text += f"\n  ... and {more} more: comparison.parquet" if more > 0 else ""
-    return "\n\n".join([text, *filter(None, [_notes(comparison, factor), _slices(study)])])
+    return "\n\n".join(
+        [text, *filter(None, [_blocks(comparison), _notes(comparison, factor), _slices(study)])]
+    )
+
+
+def _blocks(comparison: pd.DataFrame) -> str:
+    """Say why the changes of traces are not those of the means above."""
+    if not (comparison["replicates"] == BLOCKS).any():
+        return ""
+    return "\n".join(paragraph(OF_BLOCKS, indent=2))
 
 
 def _notes(comparison: pd.DataFrame, factor: str) -> str:

@@ -12,7 +12,7 @@ when the number of alternatives is large", Operations Research 49(6), 950–963,
 pairs, as common random numbers need it, and over looks. What the one with the smallest mean may lose against
 the best is, with the same confidence, no more than the largest mean_w − mean_l + W_wl over those left:
 J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the best",
-Annals of Statistics 12(3), 1136–1144, 1984.
+Annals of Statistics 12(3), 1136–1144, 1984. Of what cannot be negative it is no more than mean_w itself.
 """
 
 from __future__ import annotations
@@ -94,7 +94,13 @@ def select(values: Floats, candidates: int, alpha: float) -> Selected:
     others = left.copy()
     others[winner] = False
     above = (found.difference + found.chance)[others]
-    return Selected(left, winner, max(0.0, float(above.max(initial=0.0))))
+    loss = max(0.0, float(above.max(initial=0.0)))
+    return Selected(left, winner, min(loss, room_below(values, winner)))
+
+
+def room_below(values: Floats, one: int) -> float:
+    """Return by how much anything can be better than one: its mean, unless values can be negative."""
+    return float(values[one].mean()) if (values >= 0).all() else np.inf
 
 
 def undominated(first: Floats, second: Floats, candidates: int, alpha: float) -> Bools:

@@ -76,8 +76,9 @@ def comparison_figure(table: pd.DataFrame) -> Figure:
         panels[-1].set_xlabel(f"compared with {baselines}")
         figure.legend(handles=_keys(), loc="outside lower center", ncols=3, fontsize=8.5)
         confidence = ", ".join(dict.fromkeys(f"{100 * float(c):g} %" for c in table["confidence"]))
+        blocks = " of blocks" if (table.get("replicates", pd.Series([""])) == "blocks").all() else ""
         figure.suptitle(
-            f"Against {baselines}  ·  ratio of means with {confidence} intervals",
+            f"Against {baselines}  ·  ratio of means{blocks} with {confidence} intervals",
             x=0.01, ha="left", fontsize=12, fontweight="bold",
         )  # fmt: skip
     return figure

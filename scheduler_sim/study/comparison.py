@@ -16,6 +16,7 @@ from scheduler_sim.study.measuring import measured_in_blocks, sliced_in_blocks
 
 REPLICATE = "seed"
 BLOCK = "block"
+SEEDS, BLOCKS = "seeds", "blocks"
 SLICE = ("by", "slice")
 NOTHING = pd.DataFrame(columns=["replicates"])
 
@@ -52,7 +53,7 @@ def compared(
         return NOTHING
     random, traces = _by_kind(document, index)
     blocks = _in_blocks(directory, document, traces, question, measured_in_blocks)
-    return _joined([question.answered(random, "seeds"), question.answered(blocks, "blocks")])
+    return _joined([question.answered(random, SEEDS), question.answered(blocks, BLOCKS)])
 
 
 def compared_slices(directory: Path, document: Mapping[str, Any], slices: pd.DataFrame) -> pd.DataFrame:
@@ -75,7 +76,7 @@ def compared_slices(directory: Path, document: Mapping[str, Any], slices: pd.Dat
     for by in document["keys"]["slices"]:
         runs = traces[traces["by"] == by].drop_duplicates(document["factors"])
         blocks = _in_blocks(directory, document, runs, question, partial(sliced_in_blocks, by=by))
-        own = [(random[random["by"] == by], "seeds"), (blocks.assign(by=by), "blocks")]
+        own = [(random[random["by"] == by], SEEDS), (blocks.assign(by=by), BLOCKS)]
         found += [question.answered(table, replicates, SLICE) for table, replicates in own]
     return _joined(found)
 
@@ -106,7 +107,7 @@ class Question(NamedTuple):
             return NOTHING
         without = [name for name in self.metrics if name not in runs]
         table = runs.assign(**dict.fromkeys(without, float("nan")))
-        by_block = replicates == "blocks"
+        by_block = replicates == BLOCKS
         replicate = BLOCK if by_block else REPLICATE
         cells = [*self.cells, *within]
         found = compare(

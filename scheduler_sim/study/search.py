@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.metrics.selection import front, looks, margins, quantile, select, undominated
+from scheduler_sim.metrics.selection import front, looks, margins, quantile, room_below, select, undominated
 from scheduler_sim.result.store import read_document, write_document, write_whole
 from scheduler_sim.study.conduct import study_document
 from scheduler_sim.study.keys import COST, SearchKeys
@@ -268,13 +268,16 @@ def _summed_up(
 
 
 def _above(values: Values, winner: int, one: int, seeds: list[int], t: float) -> tuple[float, float, float]:
-    """How much a candidate is above the winner over the seeds that it has, with the simultaneous interval."""
+    """How much a candidate is above the winner over the seeds that it has, with the simultaneous interval.
+
+    It ends where the candidate would be below 0, unless the metric can be.
+    """
     if winner == one:
         return 0.0, 0.0, 0.0
     both = np.array([[values[i, seed][0] for seed in seeds] for i in (one, winner)])
     found = margins(both, 0, t)
     middle, half = float(found.difference[1]), float(found.chance[1])
-    return middle, middle - half, middle + half
+    return middle, max(middle - half, -room_below(both, 1)), middle + half
 
 
 def _kept(place: Path, document: dict[str, Any]) -> Values:

@@ -31,6 +31,7 @@ def test_a_study_and_again(cli, study, tmp_path):
     assert "two: 2 runs" in done.out
     assert "2 new in" in done.out
     assert "against easy" in done.out
+    assert "not the values of the whole trace" in " ".join(done.out.split())
     again = cli("study", study, "--out", tmp_path / "out", "--workers", 1)
     assert "0 new in" in again.out
     assert "2 were there" in again.out

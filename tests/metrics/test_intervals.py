@@ -90,6 +90,23 @@ def test_a_ratio_of_what_cannot_be_negative_is_not():
     assert ratio_interval(level - 1, baseline).low < 0.0
 
 
+@pytest.mark.parametrize("count", [2, 4, 5, 12])
+@pytest.mark.parametrize("inflation", [1.0, 6.0])
+def test_no_change_is_below_all_of_it(count, inflation):
+    """An interval that would reach below a ratio of 0 ends there; any other is symmetric, and p the same."""
+    random = np.random.default_rng(count)
+    bounded = 0
+    for _ in range(50):
+        level, baseline = np.exp(2 * random.normal(size=(2, count)))
+        found, p = ratio_finding(level, baseline, inflation=inflation)
+        assert 0 <= found.low <= found.value <= found.high
+        assert (p <= 0.05) == (not found.low <= 1 <= found.high)
+        below = 2 * found.value - found.high
+        bounded += below < 0
+        assert found.low == pytest.approx(max(0.0, below), abs=1e-9 * found.high)
+    assert bounded > 20
+
+
 def test_the_bootstrap_is_seeded_and_stands_alone():
     level, baseline = paired(np.random.default_rng(2), 9, "normal")
     first = ratio_interval(level, baseline)

@@ -67,6 +67,17 @@ def test_the_best_one_stays_and_the_loss_is_bounded_as_often_as_said(apart):
     assert bounded >= 0.8
 
 
+def test_what_cannot_be_negative_is_not_better_by_more_than_all_of_it():
+    random = np.random.default_rng(3)
+    values = np.exp(2 * random.normal(size=(4, 5)))
+    found = select(values, 4, 0.05)
+    assert found.left.sum() > 1
+    assert found.loss == pytest.approx(values[found.winner].mean())
+    assert select(values - 50, 4, 0.05).loss > 2 * found.loss
+    near = values[0] * np.array([[1.0], [1.01], [1.02], [1.03]])
+    assert 0 <= select(near, 4, 0.05).loss < 0.1 * near[0].mean()
+
+
 def test_screening_has_power():
     """Nine that are two standard deviations worse: nearly all go after 20 seeds."""
     means = np.concatenate(([0.0], np.full(9, 2.0)))

@@ -413,6 +413,19 @@ def test_a_study_is_summed_up_compared_and_repeated(tmp_path):
     assert [run.id for run in Study.of(**written).runs()] == [run.id for run in study.runs()]
 
 
+def test_means_of_blocks_are_told_from_those_of_the_whole_trace(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT / "workloads")
+    metrics = ["wait_time_p99"]
+    _, page = conducted(tmp_path / "study", workloads={"s": "sample-1000.swf"}, seeds=1, metrics=metrics)
+    text = " ".join(page.text)
+    assert "the means compared are those of its blocks, not the values of the whole trace" in text
+    assert "ratio of the means of blocks of time" in text
+    assert {"mean of blocks", "the baseline's"} <= set(page.text)
+    _, seeds = conducted(tmp_path / "seeds")
+    assert "blocks" not in " ".join(seeds.text)
+    assert {"mean", "the baseline's"} <= set(seeds.text)
+
+
 def test_a_recipe_with_many_digits_is_repeated_to_the_last_one(tmp_path):
     """Rounded, the study of the page had other jobs than the one that was carried out."""
     load = 0.8 + 1e-7 / 3

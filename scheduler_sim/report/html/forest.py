@@ -79,11 +79,13 @@ def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     better, worse, still = (kinds.count(look) for look in (BETTER, WORSE, OPEN))
     baseline = listing(dict.fromkeys(plain(one) for one in part["baseline"]))
     confidence = listing(dict.fromkeys(f"{100 * float(one):g} %" for one in part["confidence"]))
+    blocks = " of blocks of time" if (part["replicates"] == "blocks").all() else ""
     zeros = int((shown["ratio"] == 0).sum())
     edge = f" At the left edge: {count(zeros, 'ratio')} of 0." if zeros else ""
     left = f" Not drawn: {count(len(part) - len(shown), 'row')}." if len(shown) < len(part) else ""
     return (
-        f"{metric_words(metric).capitalize()} against {baseline}: ratio of the means, with the {confidence}"
-        f" interval. Of {count(len(part), 'comparison')}, {better} found better (circles), {worse} worse"
-        f" (squares), {still} no certain difference (diamonds).{edge}{left} The table below has every number."
+        f"{metric_words(metric).capitalize()} against {baseline}: ratio of the means{blocks}, with the"
+        f" {confidence} interval. Of {count(len(part), 'comparison')}, {better} found better (circles),"
+        f" {worse} worse (squares), {still} no certain difference (diamonds).{edge}{left}"
+        " The table below has every number."
     )

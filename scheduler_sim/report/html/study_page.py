@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.metrics.blocks import OF_BLOCKS
 from scheduler_sim.report.comparison_figure import BETTER, OPEN, WORSE, outcome, plain_verdict
 from scheduler_sim.report.html.forest import forests
 from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
@@ -137,7 +138,9 @@ def _levels(study: Conducted) -> Child:
 def _found(study: Conducted, charts: Child) -> Child:
     if study.comparison.empty:
         return tag("p", _nothing_compared(study))
-    return [_sentences(study), charts, _comparison(study, study.comparison, "All comparisons")]
+    blocks = (study.comparison["replicates"] == "blocks").any()
+    told = tag("p", OF_BLOCKS) if blocks else None
+    return [_sentences(study), told, charts, _comparison(study, study.comparison, "All comparisons")]
 
 
 def _nothing_compared(study: Conducted) -> str:
@@ -251,7 +254,9 @@ def _comparison(study: Conducted, comparison: pd.DataFrame, caption: str) -> Chi
         "change",
         f"interval ({confidence})",
     ]
-    header += ["mean", "baseline", "pairs", "p (Holm)"]
+    blocks = comparison["replicates"] == "blocks"
+    means = "mean of blocks" if blocks.all() else "mean of seeds, or of blocks" if blocks.any() else "mean"
+    header += [means, "the baseline's", "pairs", "p (Holm)"]
     return [
         table(caption, header, rows, text=len(cells) + 3, keys=keys),
         _more(comparison, "comparison"),
@@ -294,7 +299,8 @@ def _means(study: Conducted) -> Child:
         rows.append([*names, f"{row['runs']:,}", *shown])
         keys.append([*names, row["runs"], *(row[name] for name in study.metrics)])
     header = [*(_short(study, name) for name in study.factors), "runs", *map(study.words, study.metrics)]
-    caption = "Means over the runs of each combination; see what was found for how certain differences are"
+    caption = "Means over the runs of each combination, each of the whole run;"
+    caption += " see what was found for how certain differences are"
     return [table(caption, header, rows, text=len(study.factors), keys=keys), _more(means, "mean")]
 
 
