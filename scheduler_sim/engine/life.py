@@ -33,7 +33,15 @@ from scheduler_sim.engine.slurm.change import expect_change, note_change
 from scheduler_sim.engine.slurm.groups import begins, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
 from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
-from scheduler_sim.engine.slurm.slots import EPILOG, HOLDING, KILL_WAIT, KILLED, REQUEUE_DELAY, UNLOOKED
+from scheduler_sim.engine.slurm.slots import (
+    CHARGE_ENDS,
+    EPILOG,
+    HOLDING,
+    KILL_WAIT,
+    KILLED,
+    REQUEUE_DELAY,
+    UNLOOKED,
+)
 from scheduler_sim.engine.state import (
     BY_LIMIT,
     CANCELLED,
@@ -300,9 +308,10 @@ def _nodes_back(core: Core, row: int) -> None:
 
 @part
 def _account_end(core: Core, row: int) -> None:
-    """What it used is charged, and one task less of its array runs."""
+    """What it used is charged, if at all, and one task less of its array runs."""
     core.job[row].last = core.comp[row].placed
-    charge_until(core, row, core.clock[NOW])
+    if core.slurm[CHARGE_ENDS]:
+        charge_until(core, row, core.clock[NOW])
     if core.job[row].array >= 0:
         core.array[core.job[row].array].running -= 1
     if core.job[row].group >= 0:

@@ -23,6 +23,7 @@ PARENT = -1
 """Shares of whoever counts as a part of the account above."""
 
 ROOT = "root"
+"""The account at the top; Slurm's database has a user of this name in it, with one share."""
 MOST_SHARES = 2**31 - 1
 MOST_PRIORITY = 2**32 - 1
 
@@ -104,7 +105,7 @@ class Associations(NamedTuple):
 def associations(
     accounts: Mapping[str, AccountKeys], users: Sequence[str], charged: Sequence[str]
 ) -> Associations:
-    """Build the tree, and find everybody's place in it.
+    """Build the tree, and find everybody's place in it. User root is there as in every database of Slurm.
 
     Users without an account belong to the first that lists them, else to the root. Users an account
     does not list become users with 1 share in it, and accounts that stand nowhere accounts with
@@ -116,6 +117,7 @@ def associations(
     users, charged : [n], user and account of each component; empty if unknown
     """
     tree = _Tree()
+    tree.add_user(ROOT, 0)
     for name, account in accounts.items():
         tree.add_all(name, account, above=0)
     user_codes, user_names = pd.factorize(np.asarray(users, dtype=object))

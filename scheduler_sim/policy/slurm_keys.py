@@ -44,6 +44,10 @@ PRIORITY_FLAGS = (
     "NO_NORMAL_QOS",
     "NO_NORMAL_TRES",
 )
+ENFORCED = ("associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all", "none")
+WITH_LIMITS = ("limits", "safe", "all")
+"""Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
+
 NOT_NORMALISED = ("NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES")
 OF_VERSION = {
     "22.05": {"bf_max_job_test": 500, "requeue_delay_s": 121},
@@ -76,6 +80,17 @@ def _flags(written: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+def _enforced(written: Any) -> tuple[str, ...]:
+    words = str(written).split(",") if isinstance(written, str | int) else [str(word) for word in written]
+    words = [_BY_NUMBER.get(word, word) for word in (word.strip().lower() for word in words) if word]
+    if any(word not in ENFORCED for word in words):
+        raise ValueError
+    return tuple(dict.fromkeys(words)) or ("none",)
+
+
+_BY_NUMBER = {"1": "associations", "2": "limits"}  # as Slurm reads them, too
+
+
 def _weights(written: Any) -> dict[str, float]:
     """``CPU=1000,Mem=500`` or a mapping; names in small letters."""
     if isinstance(written, str):
@@ -102,6 +117,9 @@ Version = Annotated[str, BeforeValidator(Check(", ".join(VERSIONS), _version, VE
 Flags = Annotated[
     tuple[str, ...],
     BeforeValidator(Check(f"a list of {', '.join(PRIORITY_FLAGS)}", _flags, PRIORITY_FLAGS)),
+]
+Enforced = Annotated[
+    tuple[str, ...], BeforeValidator(Check(f"a list of {', '.join(ENFORCED)}", _enforced, ENFORCED))
 ]
 Weights = Annotated[
     dict[str, float],
@@ -242,8 +260,16 @@ class SlurmKeys(Keys):
         default="accounting_storage/slurmdbd",
         description="none, Slurm's own default: it ignores the weights of age and fair share",
     )
+    AccountingStorageEnforce: Enforced = Field(
+        default=("associations", "limits"),
+        description="with limits, safe or all, usage is charged at each computation and at each end; else, "
+        "as by Slurm's own default, what a job used since the last computation is forgotten when it ends. "
+        "The limits themselves are not modelled",
+    )
     accounts: dict[str, AccountKeys] = Field(
-        default={}, description="accounts and users with their shares; without them all are equal (ours)"
+        default={},
+        description="accounts and users with their shares; without them all are equal. Slurm's own user "
+        "`root` is always there (ours)",
     )
     qos: dict[str, Count] = Field(default={}, description="priority of each QOS (ours)")
 
@@ -308,6 +334,11 @@ class SlurmKeys(Keys):
         kept = self.model_dump(mode="json")
         unlimited = (name for name, info in SlurmKeys.model_fields.items() if info.default is not None)
         return kept | {name: "UNLIMITED" for name in unlimited if kept[name] is None}
+
+    @property
+    def charges_ends(self) -> bool:
+        """Whether Slurm charges what a job has used when it ends, too."""
+        return not set(WITH_LIMITS).isdisjoint(self.AccountingStorageEnforce)
 
     def settled(self, name: str) -> Any:
         """Return the value of a key, its default by version and latency filled in."""

@@ -120,6 +120,7 @@ def _write_rules(core: Core, keys: SlurmKeys, system: System) -> None:
     slurm[at.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in keys.PriorityFlags
     slurm[at.INCREASE_ONLY] = "INCR_ONLY" in keys.PriorityFlags
     slurm[at.ALGORITHM] = _algorithm(keys.PriorityFlags)
+    slurm[at.CHARGE_ENDS] = keys.charges_ends
     slurm[at.CALC_PERIOD] = keys.PriorityCalcPeriod if aged else 0
     core.weight[at.DECAY_RATE] = fair_share.decay_rate(keys.PriorityDecayHalfLife)
     core.weight[at.DAMPING] = keys.FairShareDampeningFactor

@@ -37,6 +37,7 @@ def test_rows_stand_as_written_each_below_its_account():
     made = tree()
     assert made.names == (
         "root",
+        "root/root",
         "physics",
         "physics/anna",
         "physics/ben",
@@ -47,14 +48,14 @@ def test_rows_stand_as_written_each_below_its_account():
         "biology",
         "biology/anna",
     )
-    assert made.parent.tolist() == [-1, 0, 1, 1, 1, 4, 4, 1, 0, 8]
-    assert made.shares.tolist() == [1, 50, 1, PARENT, 1, 4, 2, PARENT, 30, 1]
-    assert made.user.tolist() == [False, False, True, True, False, True, True, False, False, True]
+    assert made.parent.tolist() == [-1, 0, 0, 2, 2, 2, 5, 5, 2, 0, 9]
+    assert made.shares.tolist() == [1, 1, 50, 1, PARENT, 1, 4, 2, PARENT, 30, 1]
+    assert made.user.tolist() == [False, True, False, True, True, False, True, True, False, False, True]
     assert len(made.row) == 0
 
 
 def test_priorities_come_from_the_account_above():
-    assert tree().priority.tolist() == [0, 7, 7, 7, 7, 7, 7, 9, 0, 0]
+    assert tree().priority.tolist() == [0, 0, 7, 7, 7, 7, 7, 7, 9, 0, 0]
 
 
 def test_components_find_their_association():
@@ -65,7 +66,7 @@ def test_components_find_their_association():
         "theory/carl",
         "physics/ben",
     ]
-    assert len(made.names) == 10
+    assert len(made.names) == 11
 
 
 def test_without_an_account_users_belong_where_they_are_listed_first():
@@ -75,22 +76,22 @@ def test_without_an_account_users_belong_where_they_are_listed_first():
 
 def test_users_and_accounts_nobody_listed_get_one_share():
     made = tree(["dora", "dora", "emil", "dora"], ["lab", "chemistry", "chemistry", "lab"])
-    assert made.names[10:] == ("lab/dora", "chemistry", "chemistry/dora", "chemistry/emil")
-    assert made.parent[10:].tolist() == [7, 0, 11, 11]
-    assert made.shares[10:].tolist() == [1, 1, 1, 1]
-    assert made.priority[10:].tolist() == [9, 0, 0, 0]
-    assert made.row.tolist() == [10, 12, 13, 10]
+    assert made.names[11:] == ("lab/dora", "chemistry", "chemistry/dora", "chemistry/emil")
+    assert made.parent[11:].tolist() == [8, 0, 12, 12]
+    assert made.shares[11:].tolist() == [1, 1, 1, 1]
+    assert made.priority[11:].tolist() == [9, 0, 0, 0]
+    assert made.row.tolist() == [11, 13, 14, 11]
 
 
 def test_without_accounts_the_trace_says_which_there_are():
     made = associations({}, ["a", "b", "a", "c"], ["x", "x", "y", ""])
-    assert made.names == ("root", "x", "x/a", "x/b", "y", "y/a", "root/c")
-    assert made.row.tolist() == [2, 3, 5, 6]
+    assert made.names == ("root", "root/root", "x", "x/a", "x/b", "y", "y/a", "root/c")
+    assert made.row.tolist() == [3, 4, 6, 7]
 
 
 def test_the_root_may_be_charged():
-    made = tree(["admin"], ["root"])
-    assert made.names[made.row[0]] == "root/admin"
+    made = tree(["admin", "root"], ["root", ""])
+    assert [made.names[row] for row in made.row] == ["root/admin", "root/root"]
     assert made.parent[made.row[0]] == 0
 
 

@@ -7,6 +7,7 @@ that of the recorded run and the order that it comes nearest to.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 from scheduler_sim import Policy, Simulation, System, Workload
@@ -16,6 +17,7 @@ from tests.slurm_oracle.cases import Case, Fate, Simulated, case_names, load_cas
 from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest, start_gaps
 from tests.slurm_oracle.figures import mean_waits as waits_of
+from tests.slurm_oracle.second_set import CLAIMED
 
 SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
 SIMULATED = ("scenario_dep1000", "d22full", "het", "delays", "delays42", "scenario_het_delay1000")
@@ -30,20 +32,24 @@ _MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOT
 
 def filled(page: str) -> str:
     """Return the page with its tables made anew."""
-    tables = {"recorded": recorded_table, "simulated": simulated_table}
+    tables = {
+        "recorded": partial(recorded_table, recorded_names()),
+        "second": partial(recorded_table, CLAIMED),
+        "simulated": simulated_table,
+    }
     return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
 
 
 def recorded_names() -> list[str]:
-    """All cases."""
+    """All cases of the first set."""
     return case_names()
 
 
-def recorded_table() -> str:
+def recorded_table(names: Sequence[str]) -> str:
     head = "| case | jobs | looks first | end states | pairs in the same order, % | median | p90 | worst"
     lines = [f"{head} | Slurm against itself: order, % | median | p90 | worst | meets |"]
     lines.append(f"|---|--:|---|---|--:|--:|--:|--:|{'--:|' * 4}---|")
-    return "\n".join(lines + [recorded_row(load_case(name)) for name in recorded_names()])
+    return "\n".join(lines + [recorded_row(load_case(name)) for name in names])
 
 
 def recorded_row(case: Case) -> str:

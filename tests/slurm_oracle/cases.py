@@ -1,4 +1,4 @@
-"""The recorded cases of shared/data/slurm_oracle as plain Python data.
+"""The recorded cases of shared/data/slurm_oracle and slurm_oracle_2 as plain Python data.
 
 `load_case` gives a workload with every recorded run of it; `load_simulated` a schedule of the DEEP-EST
 simulator. Times are whole seconds from the recording's second 0; jobs are known by our ids, not by Slurm's.
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.conftest import SHARED
+from tests.slurm_oracle.database import Accounts, QosPriorities, accounts_of, qos_of
+from tests.slurm_oracle.second_set import CLAIMED, DATA_2, TASK, as_in_the_first
 
 DATA = SHARED / "data" / "slurm_oracle"
 
@@ -51,6 +53,8 @@ class Case:
     jobs: list[dict]
     ops: list[dict]
     runs: list[Run] = field(default_factory=list)
+    accounts: Accounts = field(default_factory=dict)  # as in policy.slurm
+    qos: QosPriorities = field(default_factory=dict)
 
     @property
     def heterogeneous(self) -> bool:
@@ -63,23 +67,37 @@ def read_json(path: Path) -> dict:
 
 
 def case_names() -> list[str]:
+    """Those of the first set."""
     return sorted(path.name.removesuffix(".json.gz") for path in (DATA / "in").glob("*.json.gz"))
 
 
 def load_case(name: str) -> Case:
-    given = read_json(DATA / "in" / f"{name}.json.gz")
+    data = DATA_2 if name in CLAIMED else DATA
+    given = read_json(data / "in" / f"{name}.json.gz")
+    recorded = {path.name.removesuffix(".out.json.gz"): read_json(path) for path in _recordings(data, name)}
+    if data == DATA_2:
+        given = as_in_the_first(given)
     conf = {key: value for key, value in given["slurm_conf"].items() if value is not None}
     options = {
         part: dict(item.split("=", 1) for item in text.split()) for part, text in given["part_opts"].items()
     }
     ops = given["ops"] + BY_HAND.get(name, [])
-    case = Case(name, given["nodes"], conf, options, given["jobs"], ops)
-    for path in sorted((DATA / "out").glob("*.json.gz")):
-        run = path.name.removesuffix(".out.json.gz")
-        if run.split("@")[0] == name:
-            case.runs.append(_load_run(run, read_json(path)))
-    case.conf = _effective(case.conf, read_json(DATA / "out" / f"{name}.out.json.gz"))
-    return case
+    return Case(
+        name,
+        given["nodes"],
+        _effective(conf, recorded[name]),
+        options,
+        given["jobs"],
+        ops,
+        [_load_run(run, found) for run, found in recorded.items()],
+        accounts_of(given.get("accounting", [])),
+        qos_of(recorded[name].get("sacctmgr_qos", [])),
+    )
+
+
+def _recordings(data: Path, name: str) -> list[Path]:
+    every = (data / "out").glob(f"{name}*.out.json.gz")
+    return sorted(path for path in every if path.name.removesuffix(".out.json.gz").split("@")[0] == name)
 
 
 def _effective(conf: dict[str, str], recorded: dict) -> dict[str, str]:
@@ -93,14 +111,14 @@ def _effective(conf: dict[str, str], recorded: dict) -> dict[str, str]:
 def _load_run(name: str, recorded: dict) -> Run:
     since = next(line for line in recorded["sdiag"] if line.startswith("Data since"))
     began = int(re.search(r"\((\d+)\)", since).group(1))
-    jobs = [job for job in recorded["jobs"] if not job["het_offset"]]
+    jobs = [job for job in recorded["jobs"] if not job.get("het_offset")]
     return Run(
         name=name,
         origin=recorded["t0_epoch"],
         daemon_start=began - recorded["t0_epoch"],
-        submit={job["id"]: job["submit"] for job in jobs},
-        partition={job["id"]: job["partition"] for job in jobs},
-        fates={job["id"]: _fate(job) for job in jobs},
+        submit={_number(job): job["submit"] for job in jobs},
+        partition={_number(job): job.get("partition") or job["Partition"] for job in jobs},
+        fates={_number(job): _fate(job) for job in jobs},
     )
 
 
@@ -108,7 +126,12 @@ def _fate(job: dict) -> Fate:
     started = job["log_starts"] or job["state"] not in ("PENDING", "CANCELLED")
     start = job["start"] if started else None
     ended = job["state"] not in ("PENDING", "RUNNING")
-    return job["id"], job["state"], start, job["end"] if ended else None
+    return _number(job), job["state"], start, job["end"] if ended else None
+
+
+def _number(job: dict) -> int:
+    """The id of a job, or of a task of an array."""
+    return job["id"] + TASK * (job.get("task") or 0)
 
 
 @dataclass

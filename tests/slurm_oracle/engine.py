@@ -57,8 +57,15 @@ def _system(case: Case) -> System:
                 }
                 for name in case.nodes
             ],
+            "resources": {
+                "licences": dict(item.split(":") for item in _listed(case.conf.get("Licenses", "")))
+            },
         }
     )
+
+
+def _listed(text: str) -> list[str]:
+    return [item for item in text.split(",") if item]
 
 
 def _policy(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
@@ -69,10 +76,17 @@ def _policy(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
         "latency": "measured",
         "kill_invalid_depend": "kill_invalid_depend" in conf.get("DependencyParameters", ""),
     }
-    names = ("SchedulerType", "KillWait", "OverTimeLimit", "AccountingStorageType")
+    names = (
+        "SchedulerType",
+        "KillWait",
+        "OverTimeLimit",
+        "AccountingStorageType",
+        "AccountingStorageEnforce",
+    )
     priorities = [name for name in conf if name.startswith("Priority")]
     keys |= {name: conf[name] for name in (*names, *priorities) if name in conf}
-    for item in filter(None, conf.get("SchedulerParameters", "").split(",")):
+    keys |= {"accounts": case.accounts, "qos": case.qos}
+    for item in _listed(conf.get("SchedulerParameters", "")):
         key, _, value = item.partition("=")
         if key not in (*OWN_KEYS, "kill_invalid_depend"):
             keys[key] = value or True
@@ -95,6 +109,11 @@ def _workload(case: Case) -> Workload:
         exit_code=[job.get("exit_code", 0) for job in jobs],
         name=[job.get("name", f"job{job['id']}") for job in jobs],
         user=[str(job.get("user", "")) for job in jobs],
+        account=[job.get("account", "") for job in jobs],
+        qos=[job.get("qos", "") for job in jobs],
+        licences=[job.get("licenses", "") for job in jobs],
+        array_job_id=[job.get("array", -1) for job in jobs],
+        array_limit=[job.get("array_limit", -1) for job in jobs],
         nice=[job.get("nice", 0) for job in jobs],
         hold=[int(bool(job.get("hold"))) for job in jobs],
         begin_time=[job["submit"] + job["begin_delay"] if "begin_delay" in job else -1 for job in jobs],
@@ -111,15 +130,19 @@ def _components(job: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _dependencies(text: str, case: Case) -> tuple[str, str, int]:
     """Kinds, ids and whether any one will do, from what sbatch was given."""
-    known = {job["id"] for job in case.jobs}
     kinds, ids = [], []
     for item in filter(None, text.replace("?", ",").split(",")):
         kind, *others = item.split(":")
         for other in others:
             number, _, minutes = other.partition("+")
-            if int(number) in known:  # Slurm takes an unknown one as satisfied
+            for one in _named(int(number), case):  # Slurm takes an unknown one as satisfied
                 kinds.append(kind.upper() + (f"+{minutes}" if minutes else ""))
-                ids.append(number)
+                ids.append(str(one))
         if not others:
             kinds.append(kind.upper())
     return ",".join(kinds), ",".join(ids), int("?" in text)
+
+
+def _named(number: int, case: Case) -> list[int]:
+    """The job of that number, or all tasks of the array."""
+    return [job["id"] for job in case.jobs if number in (job["id"], job.get("array"))]

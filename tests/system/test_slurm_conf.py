@@ -254,6 +254,7 @@ def test_policy_keys_come_under_slurms_names_in_seconds(tmp_path: Path) -> None:
         "EnforcePartLimits": "ANY",
         "PriorityType": "priority/multifactor",
         "AccountingStorageType": "accounting_storage/none",
+        "AccountingStorageEnforce": "none",
         "PriorityMaxAge": 604_800,
         "PriorityDecayHalfLife": 0,
         "PriorityCalcPeriod": 120,
@@ -282,6 +283,24 @@ def test_weights_of_age_need_a_database_as_in_slurm(tmp_path: Path, text: str, e
     found = site(tmp_path, text + NODES + PART)
     assert found.policy.get("AccountingStorageType") == expected
     assert found.policy.keys() == found.places.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "limits"),
+    [
+        ("", "none", []),  # Slurm's default
+        ("AccountingStorageEnforce=Associations\n", "associations", []),
+        ("AccountingStorageEnforce=associations,limits,QOS\n", "associations,limits,qos", ["limits", "qos"]),
+    ],
+)
+def test_what_is_enforced_says_what_is_charged(
+    tmp_path: Path, text: str, expected: str, limits: list[str]
+) -> None:
+    found = site(tmp_path, "PriorityType=priority/multifactor\n" + text + NODES + PART)
+    assert found.policy["AccountingStorageEnforce"] == expected
+    assert [(one.value, one.matters) for one in found.ignored if one.key == "AccountingStorageEnforce"] == [
+        (word, True) for word in limits
+    ]
 
 
 def test_weights_of_resources_that_do_not_count_are_listed(tmp_path: Path) -> None:
@@ -382,7 +401,6 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ),
         ("top", "PrologFlags EpilogMsgTime TaskPlugin ProctrackType MpiDefault SrunPortRange", "LAUNCH"),
         ("top", "AccountingStorageTRES JobAcctGatherType AcctGatherNodeFreq JobCompLoc", "ACCOUNTING"),
-        ("top", "AccountingStorageEnforce", "LIMITS"),
         ("top", "DefMemPerCPU MaxMemPerNode GresTypes SelectTypeParameters", "SHARING"),
         ("top", "TopologyPlugin SwitchType TreeWidth", "NETWORK"),
         ("top", "SuspendTime ResumeProgram", "POWER"),

@@ -58,6 +58,7 @@ import numpy as np
     INCREASE_ONLY,
     ALGORITHM,  # of fair share
     LONGEST,  # 1 = heterogeneous jobs end with their longest component, not with the first
+    CHARGE_ENDS,  # 1 = what was used since the last computation is charged at an end
     CALC_PERIOD,  # s from one computation of the priorities to the next, 0 = never
     STARTS_AT,  # when the daemon started: its timers count from there
     # ... then what the schedulers remember
@@ -99,8 +100,8 @@ import numpy as np
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
-) = range(87)
-SLURM_SLOTS = 87
+) = range(88)
+SLURM_SLOTS = 88
 
 IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 

@@ -46,7 +46,6 @@ _TOP = {
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"(topology|switch|route).*|treewidth",
     SHARING: r"selecttypeparameters|(def|max)(mem|cpu)per.*|defcpupergpu|grestypes|jobdefaults",
-    LIMITS: r"accountingstorageenforce",
     ACCOUNTING: r"(accounting|jobacct|jobcomp|acctgather|job_?container).*|track_?wckey",
     SITE_CODE: r"jobsubmitplugins|clifilterplugins|prioritysite.*|lua.*",
     ADMISSION: r"max(jobcount|jobid|arraysize|stepcount|taskspernode|nodecount|batchrequeue)|minjobage"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.slurm_conf.ignored import RUNNING, TRES, WEIGHED, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, RUNNING, TRES, WEIGHED, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seconds
@@ -14,6 +14,7 @@ from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seco
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters")
 _ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
+_LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 
 
@@ -57,7 +58,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 """How each key is read; a few more need their own rules below."""
 
-OWN_RULES = ("PriorityFlags", "PriorityWeightTRES")
+OWN_RULES = ("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES")
 
 _SPELLING = {name.lower(): name for name in (*READERS, *LISTS, *OWN_RULES)}
 
@@ -72,6 +73,8 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
     name = _SPELLING[pair.key.lower()]
     if name in LISTS:
         return _listed(pair, name, notes)
+    if name == "AccountingStorageEnforce":
+        return {name: _enforced(pair, notes)}
     if name == "PriorityFlags":
         return {name: _flags(pair, notes)}
     if name == "PriorityWeightTRES":
@@ -93,6 +96,15 @@ def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
                 notes.ignore(pair, why_ignored("parameter", key), key=key, value="")
                 del found[key]
     return found
+
+
+def _enforced(pair: Pair, notes: Notes) -> str:
+    """All words count for what is charged; that some limit who may run is noted."""
+    words = pair.value.replace(" ", "").lower()
+    for word in words.split(","):
+        if word in _LIMITING:
+            notes.ignore(pair, LIMITS, value=word)
+    return words
 
 
 def _flags(pair: Pair, notes: Notes) -> str:

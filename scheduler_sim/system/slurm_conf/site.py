@@ -19,7 +19,8 @@ from scheduler_sim.system.slurm_conf.policy_keys import is_policy_key, read_poli
 from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
 
-ACCOUNTING = "AccountingStorageType"
+SLURMS_OWN = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageEnforce": "none"}
+"""Defaults of Slurm's that policy.slurm does not have: a database, and limits that are enforced."""
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,15 @@ class _Settings:
             self._notes.ignore(pair, why_ignored("top", pair.key))
 
     def complete(self) -> None:
-        """Say what Slurm takes for granted: without a database it ignores the weights of age and fair share.
+        """Say what Slurm takes for granted, where priorities depend on it.
 
-        Its default is accounting_storage/none, that of policy.slurm is a database.
+        Without a database it ignores the weights of age and fair share; without limits that are enforced
+        it charges nothing when a job ends.
         """
         by_factors = self.policy.get("PriorityType") == "priority/multifactor"
-        if by_factors and ACCOUNTING not in self.policy and self._is_modelled(ACCOUNTING):
-            self.policy[ACCOUNTING] = "accounting_storage/none"
-            self.places[ACCOUNTING] = self.places["PriorityType"]
+        for name, value in SLURMS_OWN.items():
+            if by_factors and name not in self.policy and self._is_modelled(name):
+                self.policy[name], self.places[name] = value, self.places["PriorityType"]
 
     def _is_modelled(self, name: str) -> bool:
         return self._modelled is None or name in self._modelled

@@ -1,0 +1,72 @@
+"""What of shared/data/slurm_oracle_2 this version claims to do, told in the words of the first set.
+
+There partitions have names of nodes, jobs go to the default partition where they name none, and an array
+is one job.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.conftest import SHARED
+
+DATA_2 = SHARED / "data" / "slurm_oracle_2"
+TASK = 1000  # ids of an array's tasks: so far apart
+
+CLAIMED = (
+    "A1a_arrays",
+    "F1a_fairtree",
+    "F2a_factors",
+    "F3a_fairtree_nolimits",
+    "F4a_factors_nolimits",
+    "HA1a_arrays",
+    "HE1a_het_window",
+    "HL1a_licences",
+    "L1a_licences",
+)
+MISSED = ("F2a_factors", "HE1a_het_window")
+"""Claimed, and not met yet."""
+
+LATER = {
+    "jobs that share nodes": ("S1a", "S2a", "S3a", "S4a", "HS1a", "HS2a", "HS3a"),
+    "preemption": ("P1a", "P2a", "P3a", "P4a", "P5a", "HP1a", "HP2a", "HP3a", "HP4a"),
+    "limits of QOS and associations": ("Q1a", "Q2a", "Q3a", "Q4a", "HQ1a", "HQ2a"),
+    "reservations of operators": ("R1a", "R2a", "HR1a"),
+}
+"""What this version does not claim, with the cases that show it."""
+
+
+def names_2() -> list[str]:
+    """All cases of the set."""
+    return sorted(path.name.removesuffix(".json.gz") for path in (DATA_2 / "in").glob("*.json.gz"))
+
+
+def as_in_the_first(given: dict[str, Any]) -> dict[str, Any]:
+    """A case of this set as one of the first would be written."""
+    sizes = {spec["names"]: _count(spec["names"]) for spec in given["nodes"]}
+    parts = given["partitions"]
+    default = next(part["name"] for part in parts if "Default=YES" in part["opts"])
+    return given | {
+        "nodes": {part["name"]: sizes[part["nodes"]] for part in parts},
+        "part_opts": {part["name"]: part["opts"] for part in parts},
+        "jobs": [task for job in given["jobs"] for task in _tasks({"partition": default} | job)],
+    }
+
+
+def _count(names: str) -> int:
+    """How many nodes ``n[1-10]`` is."""
+    first, last = re.fullmatch(r"[a-z]+\[(\d+)-(\d+)\]", names).groups()
+    return int(last) - int(first) + 1
+
+
+def _tasks(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A job itself, or the tasks of ``1-5%2``: five, of which two may run at a time."""
+    if "array" not in job:
+        yield job
+        return
+    tasks, _, most = job["array"].partition("%")
+    first, last = tasks.split("-")
+    for task in range(int(first), int(last) + 1):
+        yield job | {"id": job["id"] + TASK * task, "array": job["id"], "array_limit": int(most or -1)}
