@@ -55,7 +55,7 @@ def parts_of_nodes(workload: Workload, system: System, placements: Placements) -
     kinds = {
         "cores": fewer,
         "memory": _is_part(memory, _sizes(system, lambda one: one.memory_kb), partition) & ~all_cores,
-        "gpus": (gpus > 0) & (gpus != of_nodes * table["nodes"].to_numpy()[rows]),
+        "gpus": (gpus > 0) & (gpus != of_nodes),
         "gres": np.array([bool(text) for text in others.categories], dtype=bool)[others.codes[rows]],
     }
     counts = {name: int(np.count_nonzero(kinds[name])) for name in PARTS}

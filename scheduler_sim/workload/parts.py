@@ -18,19 +18,20 @@ Bools = NDArray[np.bool_]
 def cores_a_node(workload: Workload) -> Ints:
     """Return int64[n], the cores asked for on each node, rounded up; -1 = not said.
 
-    They are those of the column ``cores``, else processes times threads, else in an SWF trace its processors.
+    They are those of the column ``cores``, else in an SWF trace its processors, else processes times threads.
     One process of one thread says nothing: that is what traces have where nothing is known.
     """
     table = workload.table
-    nodes, cores = np.maximum(table["nodes"].to_numpy(), 1), table["cores"].to_numpy()
-    if workload.source.format == "swf":
-        listed, allocated = table["listed_nodes"].to_numpy(), table["allocated_nodes"].to_numpy()
-        cores = np.where(cores > 0, cores, np.where(listed > 0, listed, allocated))
     processes, threads = (
         np.maximum(table[name].to_numpy(), 1) for name in ("processes_per_node", "threads_per_process")
     )
-    each = np.where(processes * threads > 1, processes * threads, -1)
-    return np.where(cores > 0, -(-cores // nodes), each)
+    said = np.where(processes * threads > 1, processes * threads, -1)
+    if workload.source.format == "swf":
+        listed, allocated = table["listed_nodes"].to_numpy(), table["allocated_nodes"].to_numpy()
+        processors = np.where(listed > 0, listed, allocated)
+        said = np.where(processors > 0, -(-processors // np.maximum(table["nodes"].to_numpy(), 1)), said)
+    cores = table["cores"].to_numpy()
+    return np.where(cores > 0, cores, said)
 
 
 def below_the_fullest(table: pd.DataFrame, rows: Bools) -> Bools:
@@ -43,6 +44,6 @@ def below_the_fullest(table: pd.DataFrame, rows: Bools) -> Bools:
     counted = rows & (cores > 0)
     below = np.zeros(len(table), dtype=bool)
     if counted.any():
-        share = pd.Series(cores[counted] / np.maximum(table["nodes"].to_numpy()[counted], 1))
+        share = pd.Series(cores[counted])
         below[counted] = share < share.groupby(table["partition"].array.codes[counted]).transform("max")
     return below

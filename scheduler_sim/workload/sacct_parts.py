@@ -17,9 +17,15 @@ _CPUS = ("AllocCPUS", "NCPUS", "ReqCPUS")
 
 def parts_of_nodes(columns: Columns, nodes: np.ndarray) -> dict[str, Any]:
     """Return the columns of a workload on this, of jobs with so many nodes (int64[rows])."""
-    gpus, gres = _gpus_and_others(columns, np.maximum(nodes, 1))
+    size = np.maximum(nodes, 1)
+    gpus, gres = _gpus_and_others(columns, size)
     cores = _cores(columns)
-    return {"memory_kb": _memory(columns, nodes, cores), "cores": cores, "gpus": gpus, "gres": gres}
+    return {
+        "memory_kb": _memory(columns, size, cores),
+        "cores": _on_each(cores, size),
+        "gpus": _on_each(gpus, size),
+        "gres": gres,
+    }
 
 
 def of_tres(columns: Columns, column: str, part: str) -> np.ndarray:
@@ -30,17 +36,20 @@ def of_tres(columns: Columns, column: str, part: str) -> np.ndarray:
     return np.array([getattr(one, part) for one in said], dtype=np.int64)[codes]
 
 
+def _on_each(amount: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Return what is had on each node of an amount on all of them, rounded up; negative stays."""
+    return np.where(amount < 0, amount, -(-amount // nodes))
+
+
 def _memory(columns: Columns, nodes: np.ndarray, cores: np.ndarray) -> np.ndarray:
     """Return the memory asked for on each node, KB rounded up; -1 = none."""
-    size = np.maximum(nodes, 1)
     if "ReqMem" not in columns:
-        kb = of_tres(columns, "ReqTRES", "kb")
-        return np.where(kb < 0, kb, -(-kb // size))
+        return _on_each(of_tres(columns, "ReqTRES", "kb"), nodes)
     said, codes = columns.mapped("ReqMem")
     kb = np.array([one.kb for one in said], dtype=np.int64)[codes]
     per = np.array([one.per for one in said], dtype=object)[codes]
     whole = np.where(per == "cpu", kb * np.maximum(cores, 1), kb)
-    return np.where((kb < 0) | (per == "node"), kb, -(-whole // size))
+    return np.where((kb < 0) | (per == "node"), kb, _on_each(whole, nodes))
 
 
 def _cores(columns: Columns) -> np.ndarray:

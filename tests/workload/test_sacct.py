@@ -23,7 +23,7 @@ def test_a_plain_job(tmp_path):
         "modular_job_id": 7, "component_id": 7, "components_total": 1, "name": "cfd", "user": "ada",
         "account": "fluids", "qos": "normal", "partition": "batch", "submit_time": TEN, "wait_time": 30,
         "run_time": 60, "time_limit": 3600, "listed_time_limit": 3600, "nodes": 2, "allocated_nodes": 2,
-        "cores": 96,
+        "cores": 48,
     }  # fmt: skip
     assert jobs.source.header == (
         "; UnixStartTime: 1772409600",  # midnight, 2 March 2026
@@ -350,30 +350,31 @@ def test_jobs_on_part_of_a_node_are_counted(tmp_path):
             {"JobIDRaw": 9, "NCPUS": 8, "NNodes": 1, "Partition": "small"},
         )
     )
-    assert jobs["cores"].tolist() == [96, 4, 8]
+    assert jobs["cores"].tolist() == [48, 4, 8]
     assert jobs.not_honoured() == {"cores": 1}
 
 
 @pytest.mark.parametrize(
     ("change", "gpus", "gres"),
     [
-        ({"ReqTRES": "cpu=96,mem=4G,node=2,gres/gpu=2", "AllocTRES": "cpu=96,node=2,gres/gpu=4"}, 4, ""),
-        ({"ReqTRES": "node=2,gres/gpu=2", "AllocTRES": ""}, 2, ""),
-        ({"AllocTRES": "node=2,gres/gpu=3,gres/gpu:a100=1,gres/gpu:v100=2"}, 3, ""),
-        ({"AllocTRES": "node=2,gres/gpu:a100=1,gres/gpu:v100=2"}, 3, ""),
+        ({"ReqTRES": "cpu=96,mem=4G,node=2,gres/gpu=2", "AllocTRES": "cpu=96,node=2,gres/gpu=4"}, 2, ""),
+        ({"ReqTRES": "node=2,gres/gpu=2", "AllocTRES": ""}, 1, ""),
+        ({"AllocTRES": "node=2,gres/gpu=3,gres/gpu:a100=1,gres/gpu:v100=2"}, 2, ""),
+        ({"AllocTRES": "node=2,gres/gpu:a100=1,gres/gpu:v100=2"}, 2, ""),
         ({"AllocTRES": "billing=9,energy=44,node=2,gres/shard=2,bb/cray=4"}, -1, "gres/shard:2,bb/cray:4"),
-        ({"AllocTRES": "node=2", "SubmitLine": "sbatch -N2 --gpus=a100:3 job.sh"}, 3, ""),
-        ({"SubmitLine": "sbatch --gpus-per-node 4 job.sh"}, 8, ""),
-        ({"SubmitLine": "sbatch -G 2 job.sh"}, 2, ""),
-        ({"SubmitLine": "srun --gres=gpu:2,nvme:1 ./a.out"}, 4, "gres/nvme:1"),
+        ({"AllocTRES": "node=2", "SubmitLine": "sbatch -N2 --gpus=a100:3 job.sh"}, 2, ""),
+        ({"SubmitLine": "sbatch --gpus-per-node 4 job.sh"}, 4, ""),
+        ({"SubmitLine": "sbatch -G 2 job.sh"}, 1, ""),
+        ({"SubmitLine": "srun --gres=gpu:2,nvme:1 ./a.out"}, 2, "gres/nvme:1"),
         ({"SubmitLine": "srun cmake -G Ninja"}, -1, ""),
-        ({"AllocGRES": "gpu:4", "ReqGRES": "gpu:2"}, 4, ""),
-        ({"ReqGRES": "gpu:k80:2(S:0)"}, 4, ""),
+        ({"AllocGRES": "gpu:4", "ReqGRES": "gpu:2"}, 2, ""),
+        ({"ReqGRES": "gpu:k80:2(S:0)"}, 2, ""),
         ({"AllocTRES": "node=2,license/cfd=2"}, -1, "license/cfd:2"),
         ({"AllocTRES": "node=2,license/cfd=2", "Licenses": "cfd:2"}, -1, ""),
     ],
 )
 def test_gpus_and_other_resources_are_counted(tmp_path, change, gpus, gres):
+    """Of two nodes, GPUs on each of them, rounded up."""
     jobs = read_trace(dump(tmp_path, change))
     assert (jobs["gpus"].tolist(), jobs["gres"].tolist()) == ([gpus], [gres])
     said = {"gpus": gpus > 0, "gres": gres != ""}
@@ -383,7 +384,7 @@ def test_gpus_and_other_resources_are_counted(tmp_path, change, gpus, gres):
 def test_without_their_own_columns_cores_and_memory_are_those_of_tres(tmp_path):
     job = {"ReqTRES": "cpu=8,mem=3G,node=2", "AllocTRES": "cpu=96,mem=3G,node=2"}
     jobs = read_trace(dump(tmp_path, job, without=["NCPUS"]))
-    assert (jobs["cores"].tolist(), jobs["memory_kb"].tolist()) == ([96], [3 * 1024**2 // 2])
+    assert (jobs["cores"].tolist(), jobs["memory_kb"].tolist()) == ([48], [3 * 1024**2 // 2])
 
 
 def test_who_started_before_being_submitted_is_told_and_has_no_recorded_wait(tmp_path):
