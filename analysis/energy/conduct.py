@@ -84,13 +84,21 @@ def run_seed(seed: int) -> list[dict[str, Any]]:
                 models=models(saver.name),
                 seed=seed,
             )
-            if result.metrics["counts"]["rejected"]:
-                raise SchedulerSimError(f"{saver.name} rejects jobs")
+            refuse_gaps(result, saver.name)
             base = result if saver.name == BASE else base
             assert base is not None
             factors = dict(zip(FACTORS, (policy, saver.name, seed), strict=True))
             rows.append({**factors, **measured(result, base)})
     return rows
+
+
+def refuse_gaps(result: Result, saver: str) -> None:
+    """Raise SchedulerSimError where jobs do not run, or have no signature, or a signature has no jobs."""
+    if result.metrics["counts"]["rejected"]:
+        raise SchedulerSimError(f"{saver} rejects jobs")
+    without = result.manifest["energy"]["without_signature"]
+    if without or result.manifest.get("unmatched"):
+        raise SchedulerSimError(f"{saver}: names do not match: {without or result.manifest['unmatched']}")
 
 
 def measured(result: Result, base: Result) -> dict[str, float]:

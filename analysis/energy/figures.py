@@ -32,6 +32,8 @@ LONGEST_WAIT = 80.0
 """Per cent: what waits longer is in the tables alone, or the figure would show little else."""
 
 COMPARED = (CHOICE, MODULES, CLOCKS)
+LABEL = 0.035
+"""Height of a label, as a share of its panel."""
 
 
 def front(waits: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -87,15 +89,23 @@ def _front_panel(panel: Axes, runs: pd.DataFrame, measure: str) -> None:
     best = front(np.array(waits), np.array(energies))
     x, y = np.array(waits)[best], np.array(energies)[best]
     panel.plot(x, y, color=GREY, linewidth=1.2, zorder=0, label="Pareto front")
-    for number, i in enumerate(best):
-        panel.annotate(
-            shown[i], (waits[i], energies[i]), xytext=(-6, -12 - 9 * (number % 2)),
-            textcoords="offset points", fontsize=8, ha="right",
-        )  # fmt: skip
     panel.axhline(0, color="black", linewidth=0.6, zorder=0)
     panel.axvline(0, color="black", linewidth=0.6, zorder=0)
     panel.set_xlim(min(waits) - 42, max(waits) + 14)
     panel.set_ylim(min(energies) - 0.14 * (max(energies) - min(energies)), None)
+    _name(panel, [(waits[i], energies[i], shown[i]) for i in best])
+
+
+def _name(panel: Axes, points: list[tuple[float, float, str]]) -> None:
+    """Write names to the lower left of points that fall from left to right, none over another."""
+    (left, right), (bottom, top) = panel.get_xlim(), panel.get_ylim()
+    above = 1.0
+    for x, y, name in points:
+        above = min((y - bottom) / (top - bottom) - LABEL, above - LABEL)
+        place = ((x - left) / (right - left) - 0.01, above)
+        panel.annotate(
+            name, (x, y), xytext=place, textcoords="axes fraction", fontsize=8, ha="right", va="center"
+        )
 
 
 def brings_figure(runs: pd.DataFrame) -> Figure:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from scheduler_sim.applications.draw import Applications, Draw
 from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
+from scheduler_sim.applications.names import Names
 from scheduler_sim.applications.scaling import Scaling, with_profiles
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
@@ -138,6 +139,12 @@ class Models:
         types = self.keys.applications
         return tuple(one.name for one in types.types) if types else ()
 
+    @cached_property
+    def names(self) -> Names:
+        """By which names the applications of a trace, and of signatures, are known."""
+        types = self.keys.applications
+        return Names(types.types if types else ())
+
     def named_type(self, application: str) -> int:
         """Return the type that a trace's application names, ``NO_TYPE`` if it names none.
 
@@ -146,12 +153,9 @@ class Models:
         types = self.keys.applications
         if types is None or not types.named or not application:
             return NO_TYPE
-        spelt = {name: i for i, one in enumerate(types.types) for name in (one.name, *one.apps)}
-        by_name = {name.lower(): number for name, number in spelt.items()}
-        numbered = {str(number + 1): number for number in range(len(types.types))}
-        found_type = by_name.get(application.lower(), numbered.get(application))
+        found_type = self.names.type_of(application)
         if found_type is None:
-            allowed = one_of([*spelt, *numbered], application)
+            allowed = one_of(self.names.allowed, application)
             raise InputError(f"no such type of application in models {self.name}; {allowed}, or named: false")
         return found_type
 

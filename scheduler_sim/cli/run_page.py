@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scheduler_sim.cli.terminal import red, table
 from scheduler_sim.cli.wording import number
 from scheduler_sim.report.energy_words import energy, energy_lines, power
+from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.wording import REJECTED, doubts, duration, plain
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def run_text(result: Result, trace: str, engine_s: float) -> str:
     parts = [
         f"{plain(Path(trace).name)} on {plain(result.manifest['system']['name'])}"
         f" under {plain(policy['name'] or policy['order'])}",
-        _doubts(result.metrics),
+        _doubts(result),
         _counts(result),
         _waits(result.metrics),
         _utilisation(result),
@@ -106,12 +107,16 @@ def _energy(result: Result) -> str:
     return "\n".join(lines)
 
 
-def _doubts(metrics: Mapping[str, Any]) -> str:
+def _doubts(result: Result) -> str:
     """What a reader of the numbers has to know first."""
-    found = doubts(metrics)
-    lines = [f"  {text}" for kind, text in found if kind == "not honoured"]
-    warnings = [f"  warning: {text}" for kind, text in found if kind == "warning"]
-    return red("\n".join([*(["  not honoured"] if lines else []), *lines, *warnings]))
+    found = doubts(result.metrics)
+    parts = {
+        "not honoured": [text for kind, text in found if kind == "not honoured"],
+        TITLE: list(unmatched_lines(result.manifest)),
+    }
+    titled = [line for title, lines in parts.items() if lines for line in (title, *lines)]
+    warnings = [f"warning: {text}" for kind, text in found if kind == "warning"]
+    return red("\n".join(f"  {line}" for line in (*titled, *warnings)))
 
 
 def _totals(metrics: Mapping[str, Any], engine_s: float) -> str:

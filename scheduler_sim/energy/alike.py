@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,19 +20,23 @@ class Alike(NamedTuple):
     Attributes
     ----------
     kind : (n,) int64, which kind each is of.
-    app, hint : (c,) text; reference_w : (c,) W of a node as the trace states it, ≤ 0: it does not.
+    names : (c,) tuples, by which an application is known, best first; empty where it is not known.
+    hint : (c,) text; reference_w : (c,) W of a node as the trace states it, ≤ 0: it does not.
     """
 
     kind: Ints
-    app: np.ndarray
+    names: np.ndarray
     hint: np.ndarray
     reference_w: Ints
 
     @classmethod
-    def of(cls, app: pd.Categorical, hint: pd.Categorical, reference_w: Any) -> Alike:
-        """Tell which components are alike, by their columns (n,)."""
-        columns = [_codes(app), _codes(hint), _codes(reference_w)]
-        key, size = np.zeros(len(app), dtype=np.int64), 1
+    def of(
+        cls, known: tuple[Ints, Sequence[tuple[str, ...]]], hint: pd.Categorical, reference_w: Any
+    ) -> Alike:
+        """Tell which components are alike, by their columns (n,); ``known``: a place in a list of names."""
+        place, names = known
+        columns = [(place, np.fromiter(names, dtype=object)), _codes(hint), _codes(reference_w)]
+        key, size = np.zeros(len(place), dtype=np.int64), 1
         for codes, values in columns:
             if len(values) > 1:
                 key, size = key + size * codes, size * len(values)
@@ -48,9 +53,10 @@ class Alike(NamedTuple):
         Raises InputError for a module without a profile, and as :func:`~scheduler_sim.energy.expand.expand`.
         """
         profile = layer.profiles[module]
+        spelt = layer.spelt(set(self.names), module)
         return expand(
             profile,
-            self.app,
+            np.array([spelt[names] for names in self.names], dtype=object),
             hint=self.hint,
             reference_w=self.reference_w.astype(np.float64),
             signatures=layer.signatures_of(profile),

@@ -59,7 +59,8 @@ def expand(
     Parameters
     ----------
     profile : the module's.
-    app : (n,) text, the application of each component; empty where it is not known.
+    app : (n,) text, the application of each component as signatures call it, in any case; empty where it is
+        not known.
     hint : (n,) text, such as cpu_intensive: ``hints`` of the profile say how far time then follows the clock.
     reference_w : (n,) power of a node at the reference frequency that a trace states, W; NaN or ≤ 0: none.
     signatures : of applications on this module, one each.
@@ -88,13 +89,14 @@ def expand(
 
 
 def _place_of(app: np.ndarray, signatures: Points) -> np.ndarray:
-    names = pd.Index(signatures.table[WORKLOAD])
+    names = pd.Index(signatures.table[WORKLOAD].str.lower())
     if names.has_duplicates:
-        twice = names[names.duplicated()][0]
+        twice = signatures.table[WORKLOAD].to_numpy()[names.duplicated()][0]
         raise InputError(
-            f"signatures: application {twice} has several; allowed: one a module and application"
+            f"signatures: application {twice} has several; allowed: one a module and application, whose names"
+            " differ in more than case"
         )
-    return names.get_indexer(pd.Index(app))
+    return names.get_indexer(pd.Index([name.lower() for name in app], dtype=object))
 
 
 def _from_signatures(profile: PowerProfile, signatures: Points) -> Projection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pandas as pd
 
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
 from scheduler_sim.energy.layer_keys import CapKeys, ChoiceKeys, EnergyKeys, IdleOffKeys, ShiftKeys
-from scheduler_sim.energy.points import MODULE, Points
+from scheduler_sim.energy.points import MODULE, WORKLOAD, Points
 from scheduler_sim.energy.profile import PowerProfile, PowerProfiles
 from scheduler_sim.energy.tariff import Series, rows_of_csv
 from scheduler_sim.errors import ConfigError
@@ -73,6 +73,17 @@ class EnergyLayer:
             return None
         own = self.signatures.of_module(profile.name)
         return own if len(own) else None
+
+    def spelt(self, names: Iterable[tuple[str, ...]], module: str) -> dict[tuple[str, ...], str]:
+        """Return how the signatures of a module call applications; empty for those that have none there.
+
+        It is the first of an application's names that they have, in any case.
+        """
+        signatures = self.signatures_of(self.profiles[module])
+        known = {} if signatures is None else {name.lower(): name for name in signatures.table[WORKLOAD]}
+        return {
+            one: next((known[name.lower()] for name in one if name.lower() in known), "") for one in names
+        }
 
     def series(self, name: str, unix_start: int | None) -> Series | None:
         """Return the prices or carbon intensities on the clock of a trace that began at ``unix_start``.

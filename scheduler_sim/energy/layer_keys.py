@@ -110,8 +110,8 @@ class EnergyKeys(Keys):
     power: FileOrKeys = Field(description="power profile: a file, or its keys")
     signatures: FileOrKeys | None = Field(
         default=None,
-        description="signatures of applications: a CSV file of workload, frequency_khz, power_w, and module"
-        " where they differ, or a mapping of these to lists",
+        description="signatures of applications: a CSV file of workload (any name by which an application is"
+        " known), frequency_khz, power_w, and module where they differ, or a mapping of these to lists",
     )
     pue: Annotated[float, real(1)] = Field(
         default=1.0, description="power of the facility / power of its nodes"

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import scaled
+from scheduler_sim.applications.models import Models, scaled
 from scheduler_sim.energy.alike import Alike, node_milliwatts
 from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
 from scheduler_sim.energy.choice import choose
@@ -65,7 +65,7 @@ class _States(NamedTuple):
         for module in system.modules:
             only = np.array([layer.profiles[module.name].reference_khz]) if reference_only else None
             made = alike.on(layer, module.name, only)
-            khz.append(np.tile(made.khz, len(alike.app)))
+            khz.append(np.tile(made.khz, len(alike.names)))
             factor.append(made.time_factor.ravel())
             milliwatts.append(node_milliwatts(made, module.name).ravel())
             count.append(len(made.khz))
@@ -80,15 +80,22 @@ class _States(NamedTuple):
 
 
 def with_energy(
-    placements: Placements, workload: Workload, system: System, layer: EnergyLayer, *, only_first: bool
+    placements: Placements, workload: Workload, system: System, models: Models, *, only_first: bool
 ) -> tuple[Placements, Ints]:
     """Return the placements that a choice by energy and a power cap leave, and which of the former each is.
 
-    ``only_first``: no second placement is wanted, so that lower P-states are none.
+    ``models`` have an energy layer. ``only_first``: no second placement is wanted, so that lower P-states are
+    none.
 
     Raises InputError for a component without any option.
     """
-    made = clocked(placements, workload, system, layer, several=_several(layer, only_first))
+    layer = models.energy
+    assert layer is not None
+    app, hint, stated = (
+        _column(workload, name, placements.rows) for name in ("app", "hint", "reference_power_w")
+    )
+    alike = Alike.of(models.names.known(app, placements.type_number), hint, stated)
+    made = clocked(placements, alike, system, layer, several=_several(layer, only_first))
     left = with_clocks(placements, made)
     if layer.cap is None:
         return left, made.place
@@ -96,7 +103,7 @@ def with_energy(
 
 
 def clocked(
-    placements: Placements, workload: Workload, system: System, layer: EnergyLayer, *, several: int = 1
+    placements: Placements, alike: Alike, system: System, layer: EnergyLayer, *, several: int = 1
 ) -> Clocked:
     """Choose among the placements of each component and the P-states of their modules.
 
@@ -108,10 +115,6 @@ def clocked(
 
     Raises InputError for a component without any option.
     """
-    app, hint, stated = (
-        _column(workload, name, placements.rows) for name in ("app", "hint", "reference_power_w")
-    )
-    alike = Alike.of(app, hint, stated)
     of_reference = layer.choice is None or layer.choice.of == MODULE
     states = _States.of(layer, system, alike, reference_only=of_reference and several == 1)
     most = np.array([-1 if p.max_time_s is None else p.max_time_s for p in system.partitions], dtype=np.int64)

@@ -102,8 +102,6 @@ class Placer:
     def _by_energy(self, ways: list[Way], asked: Mapping[str, Any]) -> list[Way]:
         """The ways that are left, at the P-states that are chosen by energy, with the power they ask for."""
         assert self._models is not None
-        layer = self._models.energy
-        assert layer is not None
         alone = Workload.from_columns(**{name: [value] for name, value in asked.items()})
         placements = expand(
             alone,
@@ -114,7 +112,7 @@ class Placer:
             models=self._models.without_limits(),
             seed=self._seed,
         )
-        made, former = with_energy(placements, alone, self._system, layer, only_first=self._only_first)
+        made, former = with_energy(placements, alone, self._system, self._models, only_first=self._only_first)
         columns = zip(former, made.limit, made.run, made.cost, made.demand, strict=True)
         return [
             ways[place]._replace(

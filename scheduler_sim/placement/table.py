@@ -26,7 +26,7 @@ from scheduler_sim.workload.table import Workload
 Ints = NDArray[np.int64]
 
 OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run")
-OF_COMPONENTS = ("tier", "asked_module", "asked_nodes", "asked_limit", "asked_run")
+OF_COMPONENTS = ("tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number")
 """Columns of the table that are int64."""
 
 
@@ -44,6 +44,7 @@ class Placements:
     tier : int64[n], priority of the first partition asked for
     asked_module, asked_nodes, asked_limit, asked_run : int64[n], of the first partition, also where it
         was dropped
+    type_number : int64[n], of the type of application; 0 where models have none
     of_nodes : which nodes each placement may take, int64[p] and kinds; None where nodes are only counted
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
     rejected : number of components without a placement, by reason
@@ -66,6 +67,7 @@ class Placements:
     asked_nodes: Ints
     asked_limit: Ints
     asked_run: Ints
+    type_number: Ints
     held: NDArray[np.bool_]
     of_nodes: NodeDemands | None
     rejected: dict[str, int]
@@ -110,10 +112,9 @@ def expand(
     placements = replace(
         placements, not_honoured=parts_of_nodes(workload, system, placements) | ways.unlimited
     )
-    layer = models.energy if models is not None and models.limited_by_energy else None
-    if layer is None:
+    if models is None or not models.limited_by_energy:
         return placements
-    return with_energy(placements, workload, system, layer, only_first=only_first)[0]
+    return with_energy(placements, workload, system, models, only_first=only_first)[0]
 
 
 def _placed(
@@ -164,6 +165,7 @@ def _placed(
         asked_nodes=nodes[block.first],
         asked_limit=limit[block.first],
         asked_run=run[block.first],
+        type_number=ways.type_number[block.here],
         held=held,
         of_nodes=of_nodes.picked(kept) if of_nodes is not None else None,
         rejected={name: int(count) for name, count in zip(REASONS, impossible, strict=False) if count},

@@ -92,6 +92,7 @@ class Ways:
         self.size = np.array([system.nodes_of(p.name) for p in parts], dtype=np.int64)
         self.down = np.array([p.state == "DOWN" for p in parts], dtype=bool)
         self.refuses = np.array([p.state in NO_SUBMISSIONS for p in parts], dtype=bool)
+        self.type_number = self._types()
         lists, self.codes = self._lists()
         self.count = np.array([len(one) for one in lists], dtype=np.int64)
         self.start = np.cumsum(self.count) - self.count
@@ -135,7 +136,7 @@ class Ways:
 
     def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
         """The alternatives of each spelling of partitions, type and, where it scales, size; who has which."""
-        types = self._types()
+        types = self.type_number
         sizes = self._scaled_sizes(types)
         if self.models is not None and self.models.chooses_modules:
             asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
@@ -157,7 +158,7 @@ class Ways:
         return lists, which.reshape(-1).astype(np.int64)
 
     def _types(self) -> Ints:
-        """The type of application of each component: the one that the trace names, else drawn."""
+        """The type of application of each component: the one that the trace names, else drawn; 0 without."""
         models = self.models
         if models is None or not models.type_names:
             return np.zeros(len(self.rows), dtype=np.int64)

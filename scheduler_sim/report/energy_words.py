@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler_sim.report.wording import count, plain
+from scheduler_sim.report.wording import count, percent, plain
 
 QUALITIES = {
     "measured": "measured on such nodes",
@@ -13,6 +13,9 @@ QUALITIES = {
     "guess": "a guess",
 }
 WATT_HOURS = {1e9: "GWh", 1e6: "MWh", 1e3: "kWh", 1.0: "Wh"}
+MOST_LISTED = 5
+"""Applications named in a sentence."""
+
 WATTS = {1e6: "MW", 1e3: "kW", 1.0: "W"}
 
 
@@ -45,7 +48,9 @@ def energy_lines(found: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator
         yield (
             f"above the power cap for {seconds:,} s, by {joules}" if seconds else "never above the power cap"
         )
-    yield f"power of components from: {_listed(model.get('power_from') or {})}"
+    yield f"power of components from: {_origins(found, model)}"
+    if without := model.get("without_signature"):
+        yield f"applications without a signature, of the node-seconds: {_applications(without, found)}"
     yield f"power profile {plain(model.get('profile'))}: {quality(model)}"
 
 
@@ -56,8 +61,24 @@ def quality(model: Mapping[str, Any]) -> str:
     return f"{count(sum(found.values()), 'figure')}, {', '.join(words)}"
 
 
-def _listed(origins: Mapping[str, int]) -> str:
-    return ", ".join(f"{plain(name)} {number:,}" for name, number in origins.items()) or "nothing ran"
+def _origins(found: Mapping[str, Any], model: Mapping[str, Any]) -> str:
+    """Say how many components have their power from where, and how much of the work that is."""
+    shares = {name: one.get("share") for name, one in (found.get("power_from") or {}).items()}
+    listed = []
+    for name, number in (model.get("power_from") or {}).items():
+        share = shares.get(name.replace(" ", "_"))
+        listed.append(f"{plain(name)} {number:,}" + ("" if share is None else f" ({percent(share)})"))
+    told = " of the node-seconds" if any(share is not None for share in shares.values()) else ""
+    return f"{', '.join(listed)}{told}" if listed else "nothing ran"
+
+
+def _applications(work: Mapping[str, int], found: Mapping[str, Any]) -> str:
+    """List applications by the share of all work that they were, the most first."""
+    total = sum(one["node_seconds"] for one in (found.get("power_from") or {}).values())
+    told = (percent(seconds / total) if total else f"{seconds:,} s" for seconds in work.values())
+    listed = [f"{plain(name) or 'no name'} ({share})" for name, share in zip(work, told, strict=True)]
+    more = len(listed) - MOST_LISTED
+    return ", ".join(listed[:MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _with_unit(value: float, units: Mapping[float, str]) -> str:

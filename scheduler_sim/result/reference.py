@@ -24,7 +24,8 @@ INTRODUCTION = """\
 | `timeline.parquet` | nodes and queue of each module over time |
 | `metrics.json` | the numbers that sum up the run, see [metrics](metrics.md) |
 | `manifest.json` | what was run: version, seed, system, policy, models, modules with their nodes, sha256 of \
-every input, counts; with an energy model every figure of its power profile with its quality |
+every input, counts; names in the models that mean nothing in this run (`unmatched`); with an energy model \
+every figure of its power profile with its quality, and the work of applications without a signature |
 | `run.log` | the only file that may hold times, hosts, paths and worker counts; from the command line only |
 
 - The directory is written whole or not at all: under another name beside its place, then renamed. A

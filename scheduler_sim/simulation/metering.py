@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.applications.models import Models
 from scheduler_sim.energy.accounting import MILLI, PARTS, STATES, TOTAL, Account, Use, account_of, milli
-from scheduler_sim.energy.alike import Alike, node_milliwatts
+from scheduler_sim.energy.alike import Alike
 from scheduler_sim.energy.budget import Budget, above
 from scheduler_sim.energy.expand import ORIGINS
 from scheduler_sim.energy.layer import SERIES, EnergyLayer, figures_of
@@ -20,6 +20,7 @@ from scheduler_sim.metrics.statistics import rounded
 from scheduler_sim.metrics.utilization import window
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import NEVER
+from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_energy
 from scheduler_sim.system.system import System
 
 TIME, MODULE, BUSY, OFF = 0, 1, 2, 7
@@ -50,10 +51,12 @@ class Meter:
     Raises InputError for a module without a power profile, and for tariffs that begin too late.
     """
 
-    def __init__(self, layer: EnergyLayer, system: System, unix_start: int | None, first: int) -> None:
+    def __init__(self, models: Models, system: System, unix_start: int | None, first: int) -> None:
+        layer = models.energy
+        assert layer is not None
         for module in system.modules:
             layer.profiles[module.name]
-        self._layer, self._system = layer, system
+        self._names, self._layer, self._system = models.names, layer, system
         self._tariffs = Tariffs.of(layer, unix_start, first)
 
     def read(
@@ -74,7 +77,8 @@ class Meter:
         """
         rows = np.sort(placements.rows)
         app, hint = (_text(table, name, rows) for name in ("app", "hint"))
-        alike = Alike.of(app, hint, table["reference_power_w"].to_numpy()[rows])
+        types = placements.type_number[np.argsort(placements.rows)]
+        alike = Alike.of(self._names.known(app, types), hint, table["reference_power_w"].to_numpy()[rows])
         made = drawn(self._layer, self._system, components, alike, khz)
         with_energy(components, made)
         if lost is not None:
@@ -84,63 +88,14 @@ class Meter:
         account = accounted(self._layer, self._system, components, made.milliwatts, written, lost)
         return (
             *with_power(written, account, self._system),
-            document(account, self._layer, self._tariffs, budget),
-            described(self._layer, self._system, made.origins, lost, budget, switched=written.shape[1] > OFF),
+            document(account, self._layer, self._tariffs, budget) | {"power_from": made.shares()},
+            described(self._layer, self._system, made, lost, budget, switched=written.shape[1] > OFF),
         )
 
 
 def _text(table: pd.DataFrame, name: str, rows: Ints) -> pd.Categorical:
     texts: Any = table[name].array
     return pd.Categorical.from_codes(np.asarray(texts.codes)[rows], texts.categories)
-
-
-class Drawn(NamedTuple):
-    """What n components draw.
-
-    Attributes
-    ----------
-    khz : int64[n], P-state; milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
-    origins : how many of those that ran have their power from where.
-    """
-
-    khz: Ints
-    milliwatts: Ints
-    origins: dict[str, int]
-
-
-def drawn(
-    layer: EnergyLayer, system: System, components: pd.DataFrame, alike: Alike, khz: Ints | None
-) -> Drawn:
-    """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module)."""
-    ran = components["start_time"].to_numpy() != NEVER
-    module = np.asarray(components["module"].array.codes)
-    states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
-    origins: Counter[int] = Counter()
-    for number, one in enumerate(system.modules):
-        own = slice(None) if len(system.modules) == 1 else np.flatnonzero(module == number)
-        if not len(power[own]):
-            continue
-        reference = layer.profiles[one.name].reference_khz
-        mine = np.array([reference]) if khz is None else np.where(khz[own] < 0, reference, khz[own])
-        used = np.unique(mine)
-        made = alike.on(layer, one.name, used)
-        table, kind = node_milliwatts(made, one.name), alike.kind[own]
-        states[own] = mine
-        power[own] *= table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
-        counts = np.bincount(kind[ran[own]], minlength=len(made.origin))
-        for origin, count in zip(made.origin.tolist(), counts.tolist(), strict=True):
-            origins[origin] += count
-    named = {name: origins[code] for code, name in enumerate(ORIGINS) if origins[code]}
-    return Drawn(states, power, named)
-
-
-def with_energy(components: pd.DataFrame, made: Drawn) -> None:
-    """Fill in the columns that the energy layer knows."""
-    ran = components["start_time"].to_numpy() != NEVER
-    joules = made.milliwatts * components["run_time"].to_numpy() / MILLI
-    components["frequency_khz"] = made.khz
-    components["power_w"] = np.where(ran, made.milliwatts / MILLI, np.nan)
-    components["energy_j"] = np.where(ran, joules, np.nan)
 
 
 def accounted(
@@ -269,13 +224,15 @@ def sums(modules: Iterable[str], *, capped: bool) -> dict[str, Any]:
     names = (*PARTS, "system_j", "mean_power_w", "max_power_w", "facility_j", "cost", "carbon_g")
     above_cap = dict.fromkeys(("above_cap_s", "above_cap_j") if capped else (), 0.0)
     each = {module: dict.fromkeys(names, 0.0) for module in modules}
-    return {**dict.fromkeys(names, 0.0), "pue": 0.0, "modules": each, **above_cap}
+    none = np.zeros(len(ORIGINS), dtype=np.int64)
+    power_from = {"power_from": origin_shares(none, none)}
+    return {**dict.fromkeys(names, 0.0), "pue": 0.0, "modules": each, **above_cap, **power_from}
 
 
 def described(
     layer: EnergyLayer,
     system: System,
-    origins: dict[str, int],
+    made: Drawn,
     lost: pd.DataFrame | None,
     budget: Budget | None,
     *,
@@ -297,7 +254,8 @@ def described(
         **({"switched": True} if switched else {}),
         **({} if lost is None else {"lost_runs": _listed(lost)}),
         "modules": modules,
-        "power_from": origins,
+        "power_from": made.counted(),
+        **({} if made.without is None else {"without_signature": made.without}),
         "quality": figures["quality"].value_counts().sort_index().to_dict(),
         "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),
     }

@@ -11,6 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.applications.models import Models
+from scheduler_sim.applications.unmatched import unmatched
 from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.energy.budget import Budget
 from scheduler_sim.engine import state as slot
@@ -134,11 +136,9 @@ def build_result(
     meter: Meter | None = None,
     budget: Budget | None = None,
     lost: Sequence[LostRun] = (),
-    warnings: Sequence[str] = (),
+    models: Models | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
-
-    ``warnings``: what a reader of the numbers should know first.
 
     ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
@@ -160,12 +160,15 @@ def build_result(
         )
         manifest = {**manifest, "energy": described}
     timeline = timeline_table(written, milliwatts, system)
+    nothing = {} if models is None else _unmatched(models, system, table, placements)
+    manifest = {**manifest, **({"unmatched": nothing} if nothing else {})}
     modules = {module.name: module.nodes for module in system.modules}
     counts: dict[str, Any] = {
         "skipped": int(np.count_nonzero(table["skipped"].to_numpy())),
         "not_honoured": dict(not_honoured),
         **_details(table, placements),
         **resized(core, placements),
+        **({"unmatched": {kind: len(names) for kind, names in nothing.items()}} if nothing else {}),
         **{name: count for name, count in operated.items() if count},
     }
     plans = plans.in_file_order(places)
@@ -178,11 +181,19 @@ def build_result(
         appointment=plans.appointment,
         counts=counts,
         energy=energy,
-        warnings=warnings,
+        warnings=() if models is None else models.warnings(list(modules)),
     )
     return Result(
         components, timeline, metrics, {**manifest, "modules": modules, "counts": metrics["counts"]}
     )
+
+
+def _unmatched(
+    models: Models, system: System, table: pd.DataFrame, placements: Placements
+) -> dict[str, list[str]]:
+    """Return the names in the models that mean nothing on this system, or to these components."""
+    known = models.names.known(_text(table, "app", placements), placements.type_number)
+    return unmatched(models, [module.name for module in system.modules], known, placements.type_number)
 
 
 def _details(table: pd.DataFrame, placements: Placements) -> dict[str, Any]:

@@ -242,7 +242,7 @@ class Simulation(Actions):
             self._meter,
             None if self._cap is None else self._cap.budget,
             self._lost,
-            () if self.models is None else self.models.warnings([m.name for m in self.system.modules]),
+            self.models,
         )
 
     def _shifted(self) -> int:
@@ -253,10 +253,9 @@ class Simulation(Actions):
 
     def _made_meter(self) -> Meter | None:
         """What counts the energy, where the models say what nodes draw."""
-        layer = None if self.models is None else self.models.energy
-        if layer is None:
+        if self.models is None or self.models.energy is None:
             return None
-        return Meter(layer, self.system, *self._clock_of_trace())
+        return Meter(self.models, self.system, *self._clock_of_trace())
 
     def _made_cap(self) -> PowerCap | None:
         """The power cap, where the models have one."""

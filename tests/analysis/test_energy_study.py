@@ -23,11 +23,20 @@ from analysis.energy.cases import (
     signatures,
     system,
 )
-from analysis.energy.conduct import FACTORS, MEASURES, Conducted, Setup, load, measured
+from analysis.energy.conduct import (
+    FACTORS,
+    MEASURES,
+    Conducted,
+    Setup,
+    load,
+    measured,
+    refuse_gaps,
+)
 from analysis.energy.figures import front
 from analysis.energy.findings import findings
 from analysis.energy.page import PAGE, RESULTS, page_text
 from scheduler_sim import Workload, generate, simulate
+from scheduler_sim.errors import SchedulerSimError
 from tests.conftest import ROOT
 
 COMMITTED = ROOT / "analysis"
@@ -98,6 +107,31 @@ def test_measures_by_hand():
     assert found["price"] == pytest.approx(0.18)
     assert (found["wait_h"], found["run_h"], found["moved"], found["slower"]) == (0, 1, 0, 0)
     assert set(found) == set(MEASURES)
+
+
+def test_every_job_has_a_signature_and_every_signature_a_job():
+    """The trace calls types by number, the signatures by name; once nothing matched, and nobody was told."""
+    result = simulate(system(), generate(recipe(), seed=1), models=models(BASE), seed=1)
+    assert result.metrics["energy"]["power_from"]["signature"]["share"] == 1
+    assert "unmatched" not in result.manifest
+    assert result.metrics["energy"]["max_power_w"] > 50 * 345 + 16 * 450 + 75 * 175
+    gpu = result.components[
+        result.components["app"].isin(["2", "3", "4"]) & (result.components["module"] == "ESB")
+    ]
+    assert (gpu["power_w"] / gpu["nodes"]).unique().tolist() == [304]
+
+
+@pytest.mark.parametrize("spelt", ["CMS", "SMC"])
+def test_names_that_do_not_match_stop_the_study(spelt):
+    """One job of CMS alone: four signatures have no job; with the fifth misspelt the job has none, too."""
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], partition="CM", app="CMS")
+    keys = models(BASE).to_dict()
+    table = keys["energy"]["signatures"]
+    table["workload"] = [spelt if name == "CMS" else name for name in table["workload"]]
+    with pytest.raises(
+        SchedulerSimError, match="names do not match.*" + ("xPIC" if spelt == "CMS" else "CMS")
+    ):
+        refuse_gaps(simulate(system(), jobs, models=keys), BASE)
 
 
 def test_a_busy_gpu_adds_its_watts():

@@ -28,11 +28,12 @@ from analysis.modular_vs_homogeneous.cases import (
     Case,
     cases,
     recipe,
+    system_of,
 )
 from analysis.modular_vs_homogeneous.claims import CLAIMS, ORDERS, find, order_verdict, ratio, verdict
 from analysis.modular_vs_homogeneous.conduct import FACTORS, MEASURES, Setup, load, run_case
 from analysis.modular_vs_homogeneous.page import PAGE, RESULTS, distance, page_text
-from scheduler_sim import Policy, generate
+from scheduler_sim import Policy, generate, simulate
 
 COMMITTED = ROOT / "analysis"
 
@@ -108,6 +109,17 @@ def test_the_preferred_module_has_no_ratio_below_one():
     assert set(base["app"]) == {"1", "2", "3", "4", "5"}
     on_cm = [module == "CM" for module in runs["easy", SLOWER][0]]
     assert on_cm == [app in ("1", "5") for app in base["app"]]  # CMS and Non-ACC
+
+
+def test_names_in_the_models_are_those_of_the_jobs():
+    """The trace numbers the types in the order in which Table 7 has them; a system may lack modules."""
+    base = generate(recipe(100), seed=1)
+    names = [one["name"] for one in recipe(100).to_dict()["applications"]["types"]]
+    for system, lacks in ((CM, ["DAM", "ESB"]), (MOD, ["DAM"])):
+        case = Case(system)
+        assert list(case.models().type_names) == names
+        result = simulate(system_of(system), case.workload(base), models=case.models())
+        assert result.manifest["unmatched"] == {"modules": lacks}
 
 
 def test_all_cases_run_all_jobs():

@@ -83,6 +83,16 @@ def test_every_run_of_a_seed_has_the_same_jobs():
     assert (apps[1] != RIGID).mean() > (apps[2] != RIGID).mean() > 0
 
 
+@pytest.mark.parametrize("part", [PART_MAIN, PART_SHARES])
+def test_names_in_the_models_are_those_of_the_jobs(part):
+    """All but the type of jobs that are kept rigid, where there are none; a profile knows more modules."""
+    case = Case(part, SHARES[0] if part == PART_SHARES else LOADS[0], "easy", FLOORS[0])
+    base = generate(recipe(case.load, 200), seed=1)
+    result = simulate(case.system(base), case.workload(base, 1), case.chosen(), models=case.models(), seed=1)
+    nobody = {} if part == PART_SHARES else {"types": [RIGID]}
+    assert result.manifest["unmatched"] == {**nobody, "modules": ["DAM", "ESB"]}
+
+
 def test_cases_are_rigid_first_in_each_group():
     found = cases()
     assert len(found) == len(LOADS) * len(POLICIES) * 5 + len(POLICIES) * 5 + len(SHARES) * len(POLICIES) * 2

@@ -187,6 +187,41 @@ def test_on_a_terminal_it_is_red(cli, system, trace, monkeypatch, no_color):
     assert ended.out.count("\x1b") == (0 if no_color else 2)
 
 
+def test_work_without_a_signature_and_names_that_mean_nothing_are_said(cli, system, trace, tmp_path):
+    """The jobs are of the first type; the name of its signature is misspelt, and it draws typical watts."""
+    node = {"name": "nodes", "idle_w": 10, "typical_w": 100, "peak_w": 500, "reference_khz": 2000000}
+    node["pstates"] = {"lowest_khz": 1000000, "highest_khz": 2000000}
+    models = {
+        "applications": {"types": [{"name": "solver", "percent": 50}, {"name": "rest", "percent": 50}]},
+        "conversions": [{"origin": "CM", "to": "nodes"}],
+        "energy": {
+            "power": {"modules": [node]},
+            "signatures": {"workload": ["slover"], "frequency_khz": [2000000], "power_w": [200]},
+        },
+    }
+    path = tmp_path / "models.yaml"
+    path.write_text(json.dumps(models))
+    told = (
+        "power of components from: typical 4 (100 %) of the node-seconds",
+        "applications without a signature, of the node-seconds: 1 (100 %)",
+        "1 application type of which no component is: rest",
+        "1 module which the system does not have: CM",
+        "1 signature which no component has: slover",
+    )
+    ended = cli("run", system(), trace(*QUEUE), "--models", path, "--out", tmp_path / "result")
+    assert ended.code == 0, ended.err
+    assert cli("report", tmp_path / "result", "--out", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text()
+    for line in told:
+        assert line in ended.out
+        assert line in page
+    path.write_text(json.dumps(models).replace("slover", "Solver"))
+    mended = cli("run", system(), trace(*QUEUE), "--models", path)
+    assert "power of components from: signature 4 (100 %) of the node-seconds" in mended.out
+    assert "without a signature" not in mended.out
+    assert "which no component has" not in mended.out
+
+
 def test_nothing_to_simulate(cli, system, trace):
     ended = cli("run", system(), trace((0, -1, 1, 5)))
     assert ended.code == 0

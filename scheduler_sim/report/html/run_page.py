@@ -12,6 +12,7 @@ from scheduler_sim.report.html.pack import pack
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_run
 from scheduler_sim.report.html.run_data import columns, origin, stories
+from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.module_view import ints, module_sizes
 from scheduler_sim.report.wording import count, date, doubts, duration, percent, plain
 from scheduler_sim.result.columns import TOTAL
@@ -101,10 +102,11 @@ def _summary(result: Result) -> str:
 
 def _doubts(result: Result) -> Child:
     """Say first what speaks against the numbers."""
-    found = doubts(result.metrics)
+    unmatched = [(TITLE, line) for line in unmatched_lines(result.manifest)]
+    found = [*doubts(result.metrics), *unmatched]
     if not found:
         return None
-    lines = [tag("p", tag("strong", f"{kind.capitalize()}: "), text) for kind, text in found]
+    lines = [tag("p", tag("strong", f"{kind[0].upper()}{kind[1:]}: "), text) for kind, text in found]
     return tag("div", lines, class_="notice", role="note")
 
 

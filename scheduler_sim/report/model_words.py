@@ -1,0 +1,31 @@
+"""Names in the models of a run that mean nothing in it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler_sim.report.wording import count, plain
+
+KINDS = {
+    "types": ("application type", "of which no component is"),
+    "modules": ("module", "which the system does not have"),
+    "signatures": ("signature", "which no component has"),
+}
+MOST_LISTED = 8
+
+TITLE = "names in the models that mean nothing here"
+
+
+def unmatched_lines(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Say, kind by kind, how many names there are, and which."""
+    found = manifest.get("unmatched") or {}
+    for kind, (word, what) in KINDS.items():
+        if names := found.get(kind):
+            yield f"{count(len(names), word)} {what}: {_listed(names)}"
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - MOST_LISTED
+    told = ", ".join(plain(name) for name in names[:MOST_LISTED])
+    return told + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,113 @@
+"""What each component draws at the P-state that it ran at, and from where that is known."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.energy.accounting import MILLI
+from scheduler_sim.energy.alike import Alike, node_milliwatts
+from scheduler_sim.energy.expand import ORIGINS, SIGNATURE
+from scheduler_sim.energy.layer import EnergyLayer
+from scheduler_sim.metrics.statistics import ratio
+from scheduler_sim.result.columns import NEVER
+from scheduler_sim.system.system import System
+
+Ints = np.ndarray
+
+
+class Drawn(NamedTuple):
+    """What n components draw.
+
+    Attributes
+    ----------
+    khz : int64[n], P-state; milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
+    components, node_seconds : int64[origins], how many of those that ran have their power from where, and how
+        much work they were.
+    without : node-seconds of each application that has no signature where it ran, the most first; None where
+        there are no signatures at all.
+    """
+
+    khz: Ints
+    milliwatts: Ints
+    components: Ints
+    node_seconds: Ints
+    without: dict[str, int] | None
+
+    def counted(self) -> dict[str, int]:
+        """Return how many components have their power from where, of what there is."""
+        return {name: n for name, n in zip(ORIGINS, self.components.tolist(), strict=True) if n}
+
+    def shares(self) -> dict[str, dict[str, Any]]:
+        """Return components, node-seconds and share of all of them, by where the power is from."""
+        return origin_shares(self.components, self.node_seconds)
+
+
+def origin_shares(components: Ints, node_seconds: Ints) -> dict[str, dict[str, Any]]:
+    """Return what ``power_from`` of the metrics has; the share of nothing is None."""
+    total = int(node_seconds.sum())
+    return {
+        name.replace(" ", "_"): {"components": n, "node_seconds": work, "share": ratio(work, total)}
+        for name, n, work in zip(ORIGINS, components.tolist(), node_seconds.tolist(), strict=True)
+    }
+
+
+def drawn(
+    layer: EnergyLayer, system: System, components: pd.DataFrame, alike: Alike, khz: Ints | None
+) -> Drawn:
+    """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module)."""
+    ran = components["start_time"].to_numpy() != NEVER
+    module = np.asarray(components["module"].array.codes)
+    states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
+    work = power * (components["end_time"] - components["start_time"]).to_numpy()
+    counts, node_seconds = np.zeros((2, len(ORIGINS)), dtype=np.int64)
+    without = np.zeros(len(alike.names), dtype=np.int64)
+    for number, one in enumerate(system.modules):
+        own = slice(None) if len(system.modules) == 1 else np.flatnonzero(module == number)
+        if not len(power[own]):
+            continue
+        reference = layer.profiles[one.name].reference_khz
+        mine = np.array([reference]) if khz is None else np.where(khz[own] < 0, reference, khz[own])
+        used = np.unique(mine)
+        made = alike.on(layer, one.name, used)
+        table, kind = node_milliwatts(made, one.name), alike.kind[own]
+        states[own] = mine
+        power[own] *= table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
+        counts += _summed(made.origin[kind], ran[own], len(ORIGINS))
+        node_seconds += _summed(made.origin[kind], work[own], len(ORIGINS))
+        without += _summed(kind, np.where(made.origin[kind] == SIGNATURE, 0, work[own]), len(without))
+    return Drawn(
+        states,
+        power,
+        counts,
+        node_seconds,
+        None if layer.signatures is None else _by_application(alike, without),
+    )
+
+
+def _summed(place: Ints, values: Ints, length: int) -> Ints:
+    """Sum whole numbers by place, exactly."""
+    found = np.zeros(length, dtype=np.int64)
+    np.add.at(found, place, values)
+    return found
+
+
+def _by_application(alike: Alike, work: Ints) -> dict[str, int]:
+    """Return the work of each application that has some, by the first of its names, the most first."""
+    found: dict[str, int] = {}
+    for names, seconds in zip(alike.names, work.tolist(), strict=True):
+        if seconds:
+            name = names[0] if names else ""
+            found[name] = found.get(name, 0) + seconds
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def with_energy(components: pd.DataFrame, made: Drawn) -> None:
+    """Fill in the columns that the energy layer knows."""
+    ran = components["start_time"].to_numpy() != NEVER
+    joules = made.milliwatts * components["run_time"].to_numpy() / MILLI
+    components["frequency_khz"] = made.khz
+    components["power_w"] = np.where(ran, made.milliwatts / MILLI, np.nan)
+    components["energy_j"] = np.where(ran, joules, np.nan)
