@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.formats import FORMATS, add_from, format_named
 from scheduler_sim.cli.terminal import note, show, step
 
@@ -30,7 +31,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("input", metavar="IN", help="trace to read")
-    parser.add_argument("output", metavar="OUT", help="trace to write; an older file there is replaced")
+    parser.add_argument(
+        "output", metavar="OUT", help="trace to write; an older one in this format is replaced"
+    )
     add_from(parser, "IN")
     parser.add_argument(
         "--to", dest="write_as", metavar="F", help=f"format of OUT, likewise: {', '.join(FORMATS)}"
@@ -40,6 +43,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         metavar="DIR",
         help="result of a run of IN: its waits, nodes, frequencies and powers are written as recorded",
     )
+    add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -48,9 +52,12 @@ def execute(args: argparse.Namespace) -> None:
     """Convert a trace."""
     read_as = format_named("--from", args.read_as)
     write_as = format_named("--to", args.write_as, FORMATS)
+    from scheduler_sim.output.rule import check_place
+    from scheduler_sim.workload.kinds import TRACES
     from scheduler_sim.workload.trace_io import read_trace, trace_format, write_trace
 
-    trace_format(args.output, write_as, writing=True)  # an unknown one is an error before the work is done
+    kind = trace_format(args.output, write_as, writing=True)  # errors come before the work is done
+    check_place(args.output, TRACES[kind], force=args.force)
     with step(f"reading {args.input}", quiet=args.quiet):
         workload = read_trace(args.input, read_as)
     if args.result is not None:
@@ -59,7 +66,7 @@ def execute(args: argparse.Namespace) -> None:
 
         workload = as_ran(workload, Result.load(args.result).components)
     with step(f"writing {args.output}", quiet=args.quiet):
-        notes = write_trace(workload, args.output, write_as)
+        notes = write_trace(workload, args.output, write_as, force=args.force)
     show(f"{args.output}: {len(workload):,} records", quiet=args.quiet)
     for lost in (*workload.source.notes, *notes):
         note(f"note: {lost}", quiet=args.quiet)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
@@ -58,6 +59,7 @@ def add_to(kinds: argparse._SubParsersAction) -> None:
     parser.add_argument("--turbo", metavar="KHZ", type=int, help="the frequency that is turbo")
     parser.add_argument("--splits", metavar="N", type=int, default=40, help="halves drawn; default: 40")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the splits; default: 0")
+    add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -102,20 +104,22 @@ def execute(args: argparse.Namespace) -> None:
         note("note: no run times; the model takes T ∝ 1 / f", quiet=args.quiet)
     if out is None:
         return
-    _write(out, validation, reference, model, components, Path(args.points).name)
+    _write(out, validation, reference, model, components, args)
     show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)
 
 
 def _out(args: argparse.Namespace) -> Path | None:
-    from scheduler_sim.workload.output import refuse_directory
+    from scheduler_sim.energy.model_file import MODEL
+    from scheduler_sim.output.rule import check_place
+    from scheduler_sim.report.look import PICTURE
 
     if args.out is None:
         return None
     out = Path(args.out)
     if out.suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"--out: found {args.out!r}; allowed: a model, .yaml or .yml")
-    for path in (out, out.with_suffix(".png")):
-        refuse_directory(path)
+    check_place(out, MODEL, force=args.force)
+    check_place(out.with_suffix(".png"), PICTURE, force=args.force)
     return out
 
 
@@ -156,14 +160,14 @@ def _write(
     reference: int,
     model: Model,
     components: Components | None,
-    name: str,
+    args: argparse.Namespace,
 ) -> None:
     from scheduler_sim.energy.fitting.validation import SELECTED
-    from scheduler_sim.energy.model_file import model_text
+    from scheduler_sim.energy.model_file import MODEL, model_text
+    from scheduler_sim.output.whole import whole_file
     from scheduler_sim.report.energy_figures import validation_figure
     from scheduler_sim.report.look import save_png
     from scheduler_sim.report.wording import plain
-    from scheduler_sim.workload.output import whole_file
 
     summary = validation.summary(reference)
     errors = {
@@ -180,9 +184,9 @@ def _write(
         shown,
         None if components is None else components.explained.tolist(),
         0 if components is None else components.kept(),
-        f"{plain(name)}: projections of workloads that were not fitted",
+        f"{plain(Path(args.points).name)}: projections of workloads that were not fitted",
     )
     head = {"quality": "measured", "errors": {"from_khz": reference, **errors}}
-    with whole_file(out) as file:
+    with whole_file(out, None if args.force else MODEL) as file:
         file.write(model_text(model, head).encode())
-    save_png(picture, out.with_suffix(".png"))
+    save_png(picture, out.with_suffix(".png"), force=args.force)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
@@ -40,7 +41,9 @@ def add_to(models: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("points", metavar="POINTS", help="file of measured points")
     parser.add_argument(
-        "--out", metavar="PROFILE", help="profile to write (.yaml); default: only print the fit"
+        "--out",
+        metavar="PROFILE",
+        help="profile to write (.yaml); default: only print the fit",
     )
     parser.add_argument(
         "--scaling", metavar="HOW", help="strong or weak, as the runs were; default: strong, noted"
@@ -67,6 +70,7 @@ def add_to(models: argparse._SubParsersAction) -> None:
         default=0,
         help="hold a fit without the K largest runs against them",
     )
+    add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -91,7 +95,7 @@ def execute(args: argparse.Namespace) -> None:
             weights=args.weights.lower(),
             holdout=args.holdout,
         )
-    written = _write(learnt, Path(args.out)) if args.out else []
+    written = _write(learnt, Path(args.out), force=args.force) if args.out else []
     show(learnt_text(learnt), quiet=args.quiet)
     if args.scaling is None:
         note("note: taken as strong scaling; say --scaling weak if the problem grew with P", quiet=args.quiet)
@@ -120,14 +124,20 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError(f"--holdout: found {args.holdout}; allowed: an integer >= 0")
     if args.out and Path(args.out).suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"--out: found {args.out!r}; allowed: a profile, .yaml or .yml")
+    if args.out:
+        from scheduler_sim.output.rule import check_place
+        from scheduler_sim.scaling.profile_file import PROFILE
+
+        check_place(args.out, PROFILE, force=args.force)
 
 
-def _write(learnt: Learnt, out: Path) -> list[Path]:
+def _write(learnt: Learnt, out: Path, *, force: bool) -> list[Path]:
     """Write the profile, and pictures of the fits and of the tree of efficiencies beside it."""
-    from scheduler_sim.report.look import save_png
+    from scheduler_sim.output.rule import check_place
+    from scheduler_sim.output.whole import whole_file
+    from scheduler_sim.report.look import PICTURE, save_png
     from scheduler_sim.report.scaling_figures import fit_figure, tree_figure
-    from scheduler_sim.scaling.profile_file import profile_text
-    from scheduler_sim.workload.output import refuse_directory, whole_file
+    from scheduler_sim.scaling.profile_file import PROFILE, profile_text
 
     profile = learnt.profile
     title = f"{profile.app}: {profile.scaling} scaling"
@@ -139,10 +149,10 @@ def _write(learnt: Learnt, out: Path) -> list[Path]:
         pictures[out.with_name(f"{out.stem}-tree.png")] = tree_figure(
             rows, processes, measured, title, counted
         )
-    for path in (out, *pictures):
-        refuse_directory(path)
+    for path in pictures:
+        check_place(path, PICTURE, force=force)
     for path, picture in pictures.items():
-        save_png(picture, path)
-    with whole_file(out) as file:
+        save_png(picture, path, force=force)
+    with whole_file(out, None if force else PROFILE) as file:
         file.write(profile_text(profile).encode())
     return [out, *pictures]

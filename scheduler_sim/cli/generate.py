@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.formats import add_from, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError, SchedulerSimError
@@ -42,7 +43,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("recipe", metavar="RECIPE", nargs="?", help="recipe in YAML")
     parser.add_argument(
-        "--out", metavar="TRACE", required=True, help="file to write; an older one is replaced"
+        "--out", metavar="TRACE", required=True, help="file to write; an older one of its format is replaced"
     )
     parser.add_argument("--seed", metavar="N", type=int, help="of all random streams; default: the recipe's")
     parser.add_argument(
@@ -53,6 +54,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--system", metavar="SYSTEM", help="machine of the trace to fit; default: what it says"
     )
+    add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -78,10 +80,11 @@ def _make(args: argparse.Namespace) -> None:
     from scheduler_sim.generation.generate import Generated
     from scheduler_sim.generation.recipe import Recipe
     from scheduler_sim.generation.scenarios import SCENARIOS
-    from scheduler_sim.workload.output import refuse_directory
+    from scheduler_sim.output.rule import check_place
+    from scheduler_sim.workload.kinds import TRACES
     from scheduler_sim.workload.trace_io import trace_format
 
-    trace_format(args.out, writing=True)  # an unknown one is an error before the work is done
+    kind = TRACES[trace_format(args.out, writing=True)]  # errors come before the work is done
     recipe = Recipe.from_yaml(args.recipe)
     all_of_them = args.scenario is not None and args.scenario.lower() == ALL
     if all_of_them and recipe.workflows is None:
@@ -89,14 +92,14 @@ def _make(args: argparse.Namespace) -> None:
     wanted: tuple[str | None, ...] = SCENARIOS if all_of_them else (_scenario(args.scenario, SCENARIOS),)
     outs = [_named(Path(args.out), name) if all_of_them and name else Path(args.out) for name in wanted]
     for out in outs:
-        refuse_directory(out)
+        check_place(out, kind, force=args.force)
     with step(f"generating {args.out}", quiet=args.quiet):
         generated = Generated(recipe, args.seed)
     page = generated_text(generated)
     written: list[Path] = []
     try:
         for scenario, out in zip(wanted, outs, strict=True):
-            _write(generated, scenario, out, quiet=args.quiet)
+            _write(generated, scenario, out, args)
             written.append(out)
     except (KeyboardInterrupt, SchedulerSimError) as stop:
         if not written:
@@ -120,12 +123,12 @@ def _named(out: Path, scenario: str) -> Path:
     return out.with_name(f"{stem}_{scenario.lower().replace('+', '_')}{dot}{suffixes}")
 
 
-def _write(generated: Generated, scenario: str | None, out: Path, *, quiet: bool) -> None:
+def _write(generated: Generated, scenario: str | None, out: Path, args: argparse.Namespace) -> None:
     from scheduler_sim.workload.trace_io import write_trace
 
-    with step(f"writing {out}", quiet=quiet):
-        for lost in write_trace(generated.scenario(scenario), out):
-            note(f"note: {lost}", quiet=quiet)
+    with step(f"writing {out}", quiet=args.quiet):
+        for lost in write_trace(generated.scenario(scenario), out, force=args.force):
+            note(f"note: {lost}", quiet=args.quiet)
 
 
 def _nodes(system: str | None) -> dict[str, int] | None:
@@ -140,11 +143,12 @@ def _nodes(system: str | None) -> dict[str, int] | None:
 
 def _learn(args: argparse.Namespace) -> None:
     from scheduler_sim.generation.fitting import fit_modules, joint_law, joint_recipe
-    from scheduler_sim.generation.fitting.page import recipe_text
-    from scheduler_sim.report.look import save_png
+    from scheduler_sim.generation.fitting.page import RECIPE, recipe_text
+    from scheduler_sim.output.rule import check_place
+    from scheduler_sim.output.whole import whole_file
+    from scheduler_sim.report.look import PICTURE, save_png
     from scheduler_sim.report.trace_figures import trace_figure
     from scheduler_sim.workload.curves import curves_by_module, curves_of
-    from scheduler_sim.workload.output import refuse_directory, whole_file
     from scheduler_sim.workload.trace_io import read_trace
 
     out = Path(args.out)
@@ -152,8 +156,8 @@ def _learn(args: argparse.Namespace) -> None:
         raise InputError(f"--out: found {args.out!r}; allowed with --fit: a recipe, .yaml or .yml")
     if args.scenario is not None:
         raise InputError("--scenario: found with --fit; allowed: with a recipe that has workflows")
-    for path in (out, out.with_suffix(".png")):
-        refuse_directory(path)
+    check_place(out, RECIPE, force=args.force)
+    check_place(out.with_suffix(".png"), PICTURE, force=args.force)
     with step(f"reading {args.fit}", quiet=args.quiet):
         workload = read_trace(args.fit, format_named("--from", args.read_as))
     with step(f"fitting {args.fit}", quiet=args.quiet):
@@ -161,8 +165,8 @@ def _learn(args: argparse.Namespace) -> None:
         whole = curves_of(workload, fits[0].nodes if len(fits) == 1 else None)
         each = curves_by_module(workload) if len(fits) > 1 else ()
         picture = trace_figure(whole, joint_law(fits), modules=each)
-    save_png(picture, out.with_suffix(".png"))
-    with whole_file(out) as file:
+    save_png(picture, out.with_suffix(".png"), force=args.force)
+    with whole_file(out, None if args.force else RECIPE) as file:
         file.write(recipe_text(fits, joint_recipe(fits), Path(args.fit).name).encode())
     show("\n\n".join(fitted.text() for fitted in fits), quiet=args.quiet)
     show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)

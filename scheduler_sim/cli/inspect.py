@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.formats import SYSTEMS, add_from, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
@@ -38,8 +39,9 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("what", metavar="TRACE|SYSTEM", help="job trace, system in YAML, or slurm.conf")
     add_from(parser, "TRACE")
-    parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too; an older file is replaced")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too, over an older picture")
     parser.add_argument("--law", metavar="RECIPE", help="draw the law of this recipe into the picture")
+    add_force(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -48,7 +50,7 @@ def execute(args: argparse.Namespace) -> None:
     read_as = format_named("--from", args.read_as)
     is_system = read_as is None and Path(args.what).suffix.lower() in SYSTEMS
     if args.plot is not None:
-        _check_plot(args.plot, is_system)
+        _check_plot(args.plot, is_system, force=args.force)
     elif args.law is not None:
         raise InputError("--law: found without --plot; allowed: inspect TRACE --plot FILE.png --law RECIPE")
     show(_system(args.what) if is_system else _trace(args))
@@ -56,12 +58,16 @@ def execute(args: argparse.Namespace) -> None:
         note(f"picture: {args.plot}")
 
 
-def _check_plot(path: str, is_system: bool) -> None:
+def _check_plot(path: str, is_system: bool, *, force: bool) -> None:
     """Refuse what cannot be drawn, before any work."""
     if is_system:
         raise InputError("--plot draws a job trace; found a system; allowed: inspect TRACE --plot FILE.png")
     if Path(path).suffix.lower() != ".png":
         raise InputError(f"--plot: found {path!r}; allowed: a name ending in .png")
+    from scheduler_sim.output.rule import check_place
+    from scheduler_sim.report.look import PICTURE
+
+    check_place(path, PICTURE, force=force)
 
 
 def _system(path: str) -> str:
@@ -102,7 +108,7 @@ def _draw(workload: Workload, args: argparse.Namespace) -> None:
         _law(args.law) if args.law is not None else None,
         modules=curves_by_module(workload) if few else (),
     )
-    save_png(figure, args.plot)
+    save_png(figure, args.plot, force=args.force)
 
 
 def _law(recipe: str) -> TraceCurves:

@@ -7,6 +7,7 @@ imported before a command is known, so that ``--help`` and ``--version`` are ins
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ from typing import Any, NoReturn, TextIO
 from scheduler_sim import __version__
 from scheduler_sim.cli import convert, explain, fit, generate, inspect, report, run, study
 from scheduler_sim.errors import SchedulerSimError
+from scheduler_sim.output.failure import cannot_write
 
 DEBUG = "SCHEDULER_SIM_DEBUG"
 """Environment variable: if set, errors come with their traceback."""
@@ -62,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _ended(error, f"the input {TOO_LARGE}", BAD_INPUT)
     except OSError as error:
-        return _ended(error, f"{_place(error)}{error.strerror or error}", FAILURE)
+        return _ended(error, _told(error), FAILURE)
     except Exception as error:
         told = f"internal error, please report it: {type(error).__name__}: {error}"
         return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
@@ -108,8 +110,13 @@ def _ended(error: BaseException, message: str, code: int) -> int:
     return code
 
 
-def _place(error: OSError) -> str:
-    return f"{error.filename}: " if error.filename else ""
+def _told(error: OSError) -> str:
+    """Say what could not be read or written; what has no name is what we print."""
+    if error.filename:
+        return f"{error.filename}: {error.strerror or error}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        return str(cannot_write("what is printed", error, os.path.realpath("/dev/stdout")))
+    return str(error.strerror or error)
 
 
 @contextmanager

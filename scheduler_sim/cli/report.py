@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.terminal import show, step
 from scheduler_sim.errors import InputError
 
@@ -35,6 +36,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("directory", metavar="DIR", help="result directory, or the directory of a study")
     parser.add_argument("--out", metavar="FILE", help="page or export; default: report.html in DIR")
+    add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -42,22 +44,31 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def execute(args: argparse.Namespace) -> None:
     """Write the report; say where it is and how large."""
     with step(f"reporting on {args.directory}", quiet=args.quiet):
-        path = _written(args.directory, args.out)
-    show(f"  written to {path} ({path.stat().st_size / 1e6:.1f} MB)", quiet=args.quiet)
+        path = _written(args.directory, args.out, force=args.force)
+    show(f"  written to {path}{_size(path)}", quiet=args.quiet)
 
 
-def _written(directory: str, out: str | None) -> Path:
+def _written(directory: str, out: str | None, *, force: bool) -> Path:
     """Write the page, or what another suffix asks for."""
-    from scheduler_sim.report.export import WRITERS, export
+    from scheduler_sim.output.rule import check_place
+    from scheduler_sim.report.export import EXPORTS, WRITERS, export
 
     suffix = ".html" if out is None else Path(out).suffix.lower()
     if out is None or suffix in PAGES:
-        from scheduler_sim.report.html import write_report
+        from scheduler_sim.report.html.write import PAGE, place_of, write_report
 
-        return write_report(directory, out)
+        if Path(directory).is_dir():
+            check_place(place_of(directory) if out is None else out, PAGE, force=force)
+        return write_report(directory, out, force=force)
     if suffix not in WRITERS:
         raise InputError(f"--out: found {out!r}; allowed: {', '.join((PAGES[0], *WRITERS))}")
     from scheduler_sim.result.result import Result
 
-    export(Result.load(directory), out)
+    check_place(out, EXPORTS[suffix], force=force)
+    export(Result.load(directory), out, force=force)
     return Path(out)
+
+
+def _size(path: Path) -> str:
+    """Say how large a file is; of a pipe there is nothing to say."""
+    return f" ({path.stat().st_size / 1e6:.1f} MB)" if path.is_file() else ""

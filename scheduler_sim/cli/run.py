@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.force import DIRECTORY, add_force
 from scheduler_sim.cli.formats import SYSTEMS, TRACES, add_from, format_named
 from scheduler_sim.cli.run_log import RunLog
 from scheduler_sim.cli.terminal import note, show, step
@@ -68,6 +69,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--out", metavar="DIR", help="write the result into this directory")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")
+    add_force(parser, DIRECTORY)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -81,7 +83,7 @@ def execute(args: argparse.Namespace) -> None:
     honour_status = _honour_status(settings)
     out = Path(args.out) if args.out is not None else None
     with log.part("import"):
-        older = out is not None and _is_place_for_result(out)
+        older = _result_in(out, args)
         from scheduler_sim.cli.run_page import run_text
         from scheduler_sim.policy.policy import Policy
         from scheduler_sim.report.wording import doubts
@@ -94,9 +96,10 @@ def execute(args: argparse.Namespace) -> None:
         log.engine(simulation.engine_s, len(result.components))
         if out is not None:
             with step(f"writing {out}", quiet=args.quiet):
-                result.save(out, log=log.text(args, policy.name, doubts(result.metrics)))
+                text = log.text(args, policy.name, doubts(result.metrics))
+                result.save(out, log=text, force=args.force)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"the older result in {out} is kept" if older else "") from None
+        raise KeyboardInterrupt(_kept(out, older)) from None
     show(run_text(result, args.trace, simulation.engine_s), quiet=args.quiet)
     if out is None:
         show("\n  nothing was written; --out DIR keeps the result", quiet=args.quiet)
@@ -169,9 +172,23 @@ def _honour_status(settings: dict[str, str]) -> bool:
     return value == "true"
 
 
-def _is_place_for_result(out: Path) -> bool:
-    """Refuse a directory that holds something else, before any work; tell whether a result is there."""
-    from scheduler_sim.result.store import refuse_foreign
+def _result_in(out: Path | None, args: argparse.Namespace) -> tuple[int, int] | None:
+    """Refuse a directory that holds something else, before any work; tell which result is there."""
+    if out is None:
+        return None
+    from scheduler_sim.result.store import refuse_foreign, stamp
 
-    refuse_foreign(out)
-    return out.is_dir() and any(out.iterdir())
+    refuse_foreign(out, force=args.force)
+    return stamp(out)
+
+
+def _kept(out: Path | None, older: tuple[int, int] | None) -> str:
+    """Say what an interrupted run leaves; nothing if that is nothing."""
+    if out is None:
+        return ""
+    from scheduler_sim.result.store import stamp
+
+    there = stamp(out)
+    if there is None:
+        return "" if older is None else f"the older result in {out} is gone"
+    return f"the older result in {out} is kept" if there == older else f"the result in {out} is a newer one"

@@ -8,7 +8,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from scheduler_sim.cli.terminal import show, step
+from scheduler_sim.cli.force import DIRECTORY, add_force
+from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError, SchedulerSimError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--out", metavar="DIR", help="directory of the study; default: the study's name")
     parser.add_argument("--workers", metavar="N", type=int, help="processes; default: one for each core")
     parser.add_argument("--dask", metavar="ADDRESS", help="run on Dask instead of local processes")
+    add_force(parser, DIRECTORY)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
@@ -53,6 +55,7 @@ def execute(args: argparse.Namespace) -> None:
     runner = _runner(args)
     from scheduler_sim.cli.study_page import study_text
     from scheduler_sim.study.conduct import conduct
+    from scheduler_sim.study.store import RUNS
     from scheduler_sim.study.study import Study
 
     study = Study.from_yaml(args.study)
@@ -69,10 +72,13 @@ def execute(args: argparse.Namespace) -> None:
                 ended.append(monotonic())
                 progress(done, total)
 
-            conducted = conduct(study, out, runner, told)
+            conducted = conduct(study, out, runner, told, force=args.force)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"finished runs are kept in {out}; the same command goes on there") from None
     show(study_text(study, conducted, monotonic() - began, _pace(ended)), quiet=args.quiet)
+    if conducted.left_alone:
+        names = ", ".join(map(repr, conducted.left_alone))
+        note(f"note: left alone in {out / RUNS}, as no run of a study: {names}", quiet=args.quiet)
     _tell_failures(study, conducted)
 
 
@@ -86,7 +92,8 @@ def _search(study: Study, out: Path, args: argparse.Namespace) -> None:
     began = monotonic()
     try:
         with step(f"searching {study.name}", quiet=args.quiet) as progress:
-            found = search(study, out, args.workers or len(os.sched_getaffinity(0)), progress)
+            workers = args.workers or len(os.sched_getaffinity(0))
+            found = search(study, out, workers, progress, force=args.force)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"finished looks are kept in {out}; the same command goes on there") from None
     show(search_text(study, found, monotonic() - began), quiet=args.quiet)

@@ -28,6 +28,7 @@ from scheduler_sim.energy.laws import (
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import POWER
 from scheduler_sim.energy.pstates import PStates
+from scheduler_sim.output.rule import Kind
 
 
 class PowerKeys(Keys):
@@ -100,6 +101,9 @@ def model_text(model: Model, head: Mapping[str, Any] | None = None) -> str:
 def read_model(path: str | Path) -> Model:
     """Read a model that :func:`model_text` wrote. Raises ConfigError with everything that is wrong."""
     return model_in(read_yaml(path))
+
+
+MODEL = Kind.read_by("an energy model", read_model)
 
 
 def model_in(file: YamlFile) -> Model:

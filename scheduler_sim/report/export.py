@@ -6,18 +6,22 @@ What is written depends on the suffix: ``.csv``, ``.parquet``, ``.json``, ``.paj
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import pandas as pd
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.output.rule import Kind, head, lines_of
+from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.wording import plain
 from scheduler_sim.result.columns import COMPONENTS, rows_named
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import write_table, write_whole
+from scheduler_sim.result.store import write_table
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First signs of what spreadsheets evaluate."""
@@ -35,23 +39,38 @@ PAJE_EVENTS = (
     ("PajeSetState", 3, ("Time date", "Type string", "Container string", "Value string")),
     ("PajeDestroyContainer", 4, ("Time date", "Type string", "Name string")),
 )
+PAJE_HEAD = "".join(
+    [
+        "".join([f"%EventDef {name} {number}\n", *(f"% {field}\n" for field in fields), "%EndEventDef\n"])
+        for name, number, fields in PAJE_EVENTS
+    ]
+    + [
+        '0 System 0 "System"\n0 Module System "Module"\n0 Node Module "Node"\n',
+        '1 Component Node "Component"\n',
+    ]
+)
+CHROME_HEAD = '{"displayTimeUnit":"ms","otherData":{"generator":"scheduler-sim"},"traceEvents":[\n'
+"""Beginnings by which our exports are known."""
 
 
-def export(result: Result, path: str | Path) -> None:
+def export(result: Result, path: str | Path, *, force: bool = True) -> None:
     """Write a run in the format that the suffix names, whole or not at all.
+
+    A regular file there is replaced, without ``force`` only by an export of the same format.
 
     Raises
     ------
-    InputError : for another suffix. SchedulerSimError : the file cannot be written.
+    InputError : for another suffix, or if the file may not be written there.
+    SchedulerSimError : the disk is full or fails.
     """
-    target = Path(path)
-    writer = WRITERS.get(target.suffix.lower())
-    if writer is None:
+    suffix = Path(path).suffix.lower()
+    if suffix not in WRITERS:
         raise InputError(f"{path}: unknown format; allowed: {', '.join(WRITERS)}")
-    write_whole(target, lambda partial: writer(result, partial))
+    with whole_file(path, None if force else EXPORTS[suffix]) as out:
+        WRITERS[suffix](result, out)
 
 
-def _csv(result: Result, path: Path) -> None:
+def _csv(result: Result, out: BinaryIO) -> None:
     """Write the components; text that a spreadsheet would take for a formula gets an apostrophe before it.
 
     Names in traces are anybody's: ``=cmd|...`` in one must not run where the file is opened. Parquet has
@@ -62,7 +81,7 @@ def _csv(result: Result, path: Path) -> None:
         for column in COMPONENTS
         if column.dtype == "text"
     }
-    result.components.assign(**text).to_csv(path, index=False, lineterminator="\n")
+    result.components.assign(**text).to_csv(out, index=False, lineterminator="\n")
 
 
 def _no_formula(names: pd.Series) -> pd.Series:
@@ -70,17 +89,17 @@ def _no_formula(names: pd.Series) -> pd.Series:
     return names.astype(object).map(words)
 
 
-def _parquet(result: Result, path: Path) -> None:
-    write_table(result.components, COMPONENTS, path)
+def _parquet(result: Result, out: BinaryIO) -> None:
+    write_table(result.components, COMPONENTS, out)
 
 
-def _chrome(result: Result, path: Path) -> None:
+def _chrome(result: Result, out: BinaryIO) -> None:
     """Write the Trace Event Format: a process for each module, a thread for each node.
 
     A component is a slice on the lowest node of each run of nodes it had; ``args`` has the rest.
     """
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write('{"displayTimeUnit":"ms","traceEvents":[\n')
+    with _text(out) as file:
+        file.write(CHROME_HEAD)
         lines = (json.dumps(event, separators=(",", ":")) for event in _chrome_events(result))
         file.write(",\n".join(lines))
         file.write("\n]}\n")
@@ -121,11 +140,11 @@ def _chrome_counters(result: Result, number: dict[str, int]) -> Iterator[dict[st
                 yield {"ph": "C", "pid": pid, "ts": stamp, "name": column, "args": {column: value}}
 
 
-def _paje(result: Result, path: Path) -> None:
+def _paje(result: Result, out: BinaryIO) -> None:
     """Write a Paje trace: a container for each module and node, whose state is the component it runs."""
     modules = _modules(result)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        _paje_header(file)
+    with _text(out) as file:
+        file.write(PAJE_HEAD)
         containers = {name: f"m{place}" for place, name in enumerate(modules)}
         changes = _node_changes(result.components, node_numbers(result.components, modules), containers)
         first = changes[0][0] if changes else 0
@@ -142,15 +161,6 @@ def _paje(result: Result, path: Path) -> None:
                 file.write(f"4 {last} Node {containers[name]}n{node}\n")
             file.write(f"4 {last} Module {containers[name]}\n")
         file.write(f"4 {last} System system\n")
-
-
-def _paje_header(file: TextIO) -> None:
-    for name, number, fields in PAJE_EVENTS:
-        file.write(f"%EventDef {name} {number}\n")
-        file.writelines(f"% {field}\n" for field in fields)
-        file.write("%EndEventDef\n")
-    file.write('0 System 0 "System"\n0 Module System "Module"\n0 Node Module "Node"\n')
-    file.write('1 Component Node "Component"\n')
 
 
 def _node_changes(
@@ -178,9 +188,49 @@ def _quoted(text: str) -> str:
     return plain(text).replace('"', "'")
 
 
-WRITERS: dict[str, Callable[[Result, Path], None]] = {
+@contextmanager
+def _text(out: BinaryIO) -> Iterator[TextIO]:
+    text = TextIOWrapper(out, encoding="utf-8", newline="\n", write_through=True)
+    try:
+        yield text
+    finally:
+        text.detach()  # so that the file stays open
+
+
+WRITERS: dict[str, Callable[[Result, BinaryIO], None]] = {
     ".csv": _csv,
     ".parquet": _parquet,
     ".json": _chrome,
     ".paje": _paje,
+}
+
+
+def _begins_with(text: str) -> Callable[[Path], bool]:
+    return lambda path: head(path, len(text.encode())) == text.encode()
+
+
+def _is_table(path: Path) -> bool:
+    return _are_ours(next(lines_of(head(path)), b"").decode(errors="replace").split(","))
+
+
+def _is_parquet(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return _are_ours(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+
+
+def _are_ours(names: Sequence[str]) -> bool:
+    """Tell whether these are columns of the components of a result, of an older version as well."""
+    return {"component_id", "start_time", "end_time", "state"} <= set(names) <= {c.name for c in COMPONENTS}
+
+
+EXPORTS = {
+    ".csv": Kind("an export of components in CSV", _is_table),
+    ".parquet": Kind("an export of components in Parquet", _is_parquet),
+    ".json": Kind("a trace for Perfetto that scheduler-sim wrote", _begins_with(CHROME_HEAD)),
+    ".paje": Kind("a Paje trace that scheduler-sim wrote", _begins_with(PAJE_HEAD)),
 }

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib
@@ -17,7 +15,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from scheduler_sim.errors import SchedulerSimError
+from scheduler_sim.output.rule import Kind, head
+from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.wording import date
 
 if TYPE_CHECKING:
@@ -59,6 +58,10 @@ LOOK: dict[str, Any] = {
     "agg.path.chunksize": 0,
 }
 
+_METADATA = {"Software": "scheduler-sim"}
+_PNG = b"\x89PNG\r\n\x1a\n"
+_MARK = b"tEXtSoftware\0scheduler-sim"
+
 
 @contextmanager
 def look() -> Iterator[None]:
@@ -76,7 +79,7 @@ class Picture(Figure):
     def _repr_png_(self) -> bytes:
         file = BytesIO()
         with look():
-            self.savefig(file, format="png", metadata={"Software": None})
+            self.savefig(file, format="png", metadata=_METADATA)
         return file.getvalue()
 
 
@@ -103,29 +106,23 @@ def ink(colour: Any) -> str:
     return "black" if 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] > 0.179 else "white"
 
 
-def save_png(figure: Figure, path: str | Path) -> Path:
-    """Write a figure as PNG, whole or not at all; the same figure gives the same bytes."""
-    path = Path(path)
-    try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                with look():
-                    figure.savefig(file, format="png", metadata={"Software": None})
-                file.flush()
-                os.chmod(file.name, 0o666 & ~_umask())
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-    except OSError as problem:
-        raise SchedulerSimError(f"cannot write {path}: {problem.strerror or problem}") from problem
-    return path
+def save_png(figure: Figure, path: str | Path, *, force: bool = True) -> Path:
+    """Write a figure as PNG, whole or not at all; the same figure gives the same bytes.
+
+    A regular file there is replaced, without ``force`` only by another picture of this package.
+    """
+    with look(), whole_file(path, None if force else PICTURE) as file:
+        figure.savefig(file, format="png", metadata=_METADATA)
+    return Path(path)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _is_picture(path: Path) -> bool:
+    """Look for our mark among the texts before the pixels."""
+    start = head(path, 4096)
+    return start.startswith(_PNG) and _MARK in start.partition(b"IDAT")[0]
+
+
+PICTURE = Kind("a picture that scheduler-sim drew", _is_picture)
 
 
 def time_axis(panel: Axes, first: int, last: int, origin: int | None = None) -> None:

@@ -28,8 +28,12 @@ every input, counts; names in the models that mean nothing in this run (`unmatch
 every figure of its power profile with its quality, and the work of applications without a signature |
 | `run.log` | the only file that may hold times, hosts, paths and worker counts; from the command line only |
 
-- The directory is written whole or not at all: under another name beside its place, then renamed. A
-  directory that holds something else is refused. An older result is replaced; other files beside it stay.
+- The files are put in place all or none: they are written under hidden names in the directory, then renamed
+  one by one, `manifest.json` stepping aside first and coming last. Whatever kills that leaves the older
+  result, the new one, or one without a manifest, which no reader takes for whole and the next run there
+  writes over. An older result is replaced; no other file in the directory is touched. A directory that holds
+  anything but a result is refused; `--force` (`force=True`) writes into it. Of two that write at the same
+  time, the second is refused.
 - The same inputs and seed give the same bytes in every file but `run.log`. Measured floats, in the tables and
   in `metrics.json`, are rounded to 1e-6; those of the configuration, in `manifest.json`, are exact. In JSON,
   what does not exist is `null`.

@@ -7,18 +7,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 
+from scheduler_sim.errors import InputError
 from scheduler_sim.result.columns import COMPONENTS, SWITCHED, timeline_columns
 from scheduler_sim.result.store import (
     LOG,
+    MANIFEST,
     read_document,
     read_table,
-    write_directory,
+    stamp,
     write_document,
     write_measured,
+    write_result,
     write_table,
 )
 
@@ -45,41 +48,46 @@ class Result:
     metrics: dict[str, Any] = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
 
-    def save(self, directory: str | Path, log: str | None = None) -> Path:
-        """Write the result as a directory, whole or not at all.
+    def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
+        """Write the result into a directory, all of its files or none.
 
         The same result gives the same bytes; only ``run.log``, which holds ``log``, may hold
-        times, hosts and paths. An older result there is replaced.
+        times, hosts and paths. An older result there is replaced, other files stay as they are.
 
         Raises
         ------
-        InputError : the directory holds something that is not a result.
-        SchedulerSimError : the disk is full, or writing is not allowed; nothing has changed there.
+        InputError : the directory holds something that is not a result, and it is not to be done with
+            ``force``; it cannot be written to; or another process is writing there.
+        SchedulerSimError : the disk is full or fails; nothing has changed there.
         """
         switched = SWITCHED[0].name in self.timeline
-        writers: dict[str, Callable[[Path], None]] = {
+        writers: dict[str, Callable[[BinaryIO], None]] = {
             "components.parquet": partial(write_table, self.components, COMPONENTS),
             "timeline.parquet": partial(write_table, self.timeline, timeline_columns(switched)),
             "metrics.json": partial(write_measured, self.metrics),
-            "manifest.json": partial(write_document, self.manifest),
+            MANIFEST: partial(write_document, self.manifest),
         }
         if log is not None:
             writers[LOG] = partial(_write_text, log)
-        write_directory(Path(directory), writers)
+        write_result(Path(directory), writers, force=force)
         return Path(directory)
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
         """Read a result directory; raises InputError if it is not one, or not a whole one."""
         directory = Path(directory)
-        manifest = read_document(directory / "manifest.json")
+        before = stamp(directory)
+        manifest = read_document(directory / MANIFEST)
         switched = bool((manifest.get("energy") or {}).get("switched"))
-        return cls(
+        result = cls(
             components=read_table(directory / "components.parquet", COMPONENTS),
             timeline=read_table(directory / "timeline.parquet", timeline_columns(switched)),
             metrics=read_document(directory / "metrics.json"),
             manifest=manifest,
         )
+        if stamp(directory) != before:
+            raise InputError(f"{directory}: the result was replaced while it was read; read it again")
+        return result
 
     def check(self) -> None:
         """Test every invariant of a schedule; raises InvariantError with the first one broken."""
@@ -103,5 +111,5 @@ class Result:
         return f"Result({len(self.components)} components on {modules or 'no modules'})"
 
 
-def _write_text(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8")
+def _write_text(text: str, out: BinaryIO) -> None:
+    out.write(text.encode(errors="backslashreplace"))

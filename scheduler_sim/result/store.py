@@ -1,71 +1,63 @@
-"""A result on disk: written whole or not at all, the same bytes for the same tables."""
+"""A result on disk: all of its files or none, the same bytes for the same tables."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import shutil
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.errors import InputError
+from scheduler_sim.output.directory import MARK, put_files
+from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.result.columns import Column, column_problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FILES = ("components.parquet", "timeline.parquet", "metrics.json", "manifest.json")
+MANIFEST = "manifest.json"
+FILES = ("components.parquet", "timeline.parquet", "metrics.json", MANIFEST)
 LOG = "run.log"
 DECIMALS = 6
 ROWS_PER_GROUP = 1 << 20
 
 
-def write_directory(directory: Path, writers: Mapping[str, Callable[[Path], None]]) -> None:
-    """Write each file with its writer into a new directory that then takes the place of ``directory``.
+def write_result(directory: Path, writers: Mapping[str, Callable[[BinaryIO], None]], *, force: bool) -> None:
+    """Write the files of a result into a directory, all or none of them; other files there stay.
 
-    A failure on the way leaves ``directory`` as it was. An older result there is replaced;
-    files beside it that are no part of a result move along. Any other directory that
-    holds something is refused.
+    A failure on the way leaves the directory as it was. An older result there is replaced; one
+    of its run.log goes if there is none of this one. A directory that holds anything but a result is
+    refused without ``force``.
     """
     target = Path(os.path.realpath(directory))
-    refuse_foreign(target)
-    kept = "the older result there is kept" if target.exists() else "nothing was kept"
+    refuse_foreign(directory, force=force)
+    older = stamp(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _sibling(target, "partial") as partial:
-            partial.mkdir()
-            for name, write in writers.items():
-                write(partial / name)
-                _reach_disk(partial / name)
-            _take_place(partial, target)
+        put_files(target, writers, last=MANIFEST, gone=(LOG,))
     except OSError as error:
-        raise SchedulerSimError(
-            f"cannot write the result to {directory}: {error.strerror or error}; {kept}"
-        ) from error
+        kept = "nothing was kept" if older is None else "the older result there is kept"
+        kept = kept if stamp(target) == older else "what is there is not a whole result"
+        raise cannot_write(f"the result to {directory}", error, target, kept) from error
 
 
-def write_whole(target: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name and rename it. Raises SchedulerSimError if that fails."""
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        write(partial)
-        _reach_disk(partial)
-        os.replace(partial, target)
-    except OSError as error:
-        raise SchedulerSimError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+def stamp(directory: Path) -> tuple[int, int] | None:
+    """Return what tells a whole result from the one that replaces it; None if there is none."""
+    if not all((directory / name).is_file() for name in FILES):
+        return None
+    found = (directory / MANIFEST).stat()
+    return found.st_ino, found.st_mtime_ns
 
 
-def refuse_foreign(directory: Path) -> None:
-    """Raise unless a result may be written here: nothing, an empty directory, an older result."""
+def refuse_foreign(directory: Path, *, force: bool = False) -> None:
+    """Raise unless a result may be written here: nothing, an empty directory, a result, with force any.
+
+    A result whose writing was killed is known by the mark that this leaves.
+    """
     if not directory.exists():
         return
     if not directory.is_dir():
@@ -73,56 +65,37 @@ def refuse_foreign(directory: Path) -> None:
     try:
         found = sorted(entry.name for entry in directory.iterdir())
     except OSError as error:
-        raise SchedulerSimError(f"cannot look into {directory}: {error.strerror or error}") from error
-    if found and not set(FILES) <= set(found):
-        raise InputError(
-            f"{directory} holds something that is not a result ({', '.join(found[:3])}"
-            f"{', ...' if len(found) > 3 else ''}) and is left alone; choose another directory"
-        )
-
-
-@contextmanager
-def _sibling(target: Path, purpose: str) -> Iterator[Path]:
-    """A hidden name beside ``target`` that nobody else uses; whatever is left there is removed."""
-    path = target.with_name(f".{target.name}.{purpose}-{uuid.uuid4().hex[:12]}")
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _reach_disk(path: Path) -> None:
-    """Wait until the file is on disk, so that no later power cut leaves an empty one under its name."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
-def _take_place(new: Path, target: Path) -> None:
-    if not target.exists() or not any(target.iterdir()):
-        new.rename(target)
+        raise cannot_write(f"the result to {directory}", error, directory) from error
+    if not found or force or MARK in found or all(_has_its_beginning(directory / name) for name in FILES):
         return
-    with _sibling(target, "old") as old:
-        target.rename(old)
-        try:
-            new.rename(target)
-        except BaseException:
-            old.rename(target)
-            raise
-        for entry in old.iterdir():
-            if entry.name not in (*FILES, LOG):
-                entry.rename(target / entry.name)
+    raise InputError(
+        f"{directory} holds something that is not a result ({', '.join(found[:3])}"
+        f"{', ...' if len(found) > 3 else ''}) and is left alone; allowed: another directory, or --force"
+    )
+
+
+def _has_its_beginning(path: Path) -> bool:
+    """Tell whether a file begins as that of a result does, or is empty, as a power cut may leave it."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            return False
+        with path.open("rb") as file:
+            beginning = file.read(4)
+    except OSError:
+        return False
+    return not beginning or (beginning == b"PAR1" if path.suffix == ".parquet" else beginning[:1] == b"{")
 
 
 # Tables
 
 
-def write_table(data: pd.DataFrame, columns: Sequence[Column], path: Path) -> None:
+def write_table(data: pd.DataFrame, columns: Sequence[Column], out: BinaryIO) -> None:
     """Write a result table as parquet: text as dictionaries, floats rounded to 1e-6, no pandas metadata."""
     import pyarrow.parquet as pq
 
     pq.write_table(
         _to_arrow(data, columns),
-        path,
+        out,
         compression="zstd",
         compression_level=1,
         use_dictionary=[column.name for column in columns if column.dtype == "text"],
@@ -198,19 +171,19 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 # Documents
 
 
-def write_document(document: Mapping[str, Any], path: Path) -> None:
+def write_document(document: Mapping[str, Any], out: BinaryIO) -> None:
     """Write what was run as JSON, in the order given: floats exactly, for it must be the same when read."""
-    _write_json(plain(document), path)
+    _write_json(plain(document), out)
 
 
-def write_measured(document: Mapping[str, Any], path: Path) -> None:
+def write_measured(document: Mapping[str, Any], out: BinaryIO) -> None:
     """Write results as JSON, in the order given: floats rounded to 1e-6."""
-    _write_json(plain(document, DECIMALS), path)
+    _write_json(plain(document, DECIMALS), out)
 
 
-def _write_json(document: Any, path: Path) -> None:
+def _write_json(document: Any, out: BinaryIO) -> None:
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    out.write(f"{text}\n".encode())
 
 
 def read_document(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Location, Problem
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.output.rule import Kind
 from scheduler_sim.scaling.curves import Curve, read_curve
 from scheduler_sim.scaling.edits import accelerated, moved, with_factor, without_phase
 from scheduler_sim.scaling.modular_profile import ModularProfile, Part
@@ -34,6 +35,9 @@ def read_profile(path: str | Path) -> Profile:
     if isinstance(found, ModularProfile):
         raise ConfigError(f"{path}: found a modular application; allowed here: a profile without components")
     return found
+
+
+PROFILE = Kind.read_by("a profile of an application", read_profile)
 
 
 def read_any_profile(path: str | Path) -> Profile | ModularProfile:

@@ -37,6 +37,7 @@ class Conducted:
     comparison : how the levels of the baseline's factor compare; see :func:`compared`.
     new : different runs carried out; the others were there before, or are the same under another name.
     failed : error by run id.
+    left_alone : names in ``runs/`` of what is no run of a study; it stays as it is.
     """
 
     directory: Path
@@ -44,6 +45,7 @@ class Conducted:
     comparison: pd.DataFrame
     new: int
     failed: dict[str, str]
+    left_alone: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """Show the comparison in a notebook, without one the index."""
@@ -53,17 +55,23 @@ class Conducted:
 
 
 def conduct(
-    study: Study, directory: str | Path, runner: Runner = here, progress: Progress | None = None
+    study: Study,
+    directory: str | Path,
+    runner: Runner = here,
+    progress: Progress | None = None,
+    *,
+    force: bool = False,
 ) -> Conducted:
     """Carry out all runs that are not in the directory yet, and write the index.
 
     Whenever it is interrupted, the directory holds the finished runs whole, and the next
     call with it goes on from there. Failed runs are tried again. Tables of an earlier study in the
     directory go before anything is done for this one: tables that stand there are always of
-    the study that ``study.json`` describes.
+    the study that ``study.json`` describes. A directory that holds anything but a study is refused
+    without ``force``; what is no part of a study is never touched.
     """
     store = Store(directory)
-    with store.held():
+    with store.held(force=force):
         store.clear_leftovers()
         seeds = list(study.keys.seeds)
         failed: dict[str, str] = {}
@@ -82,7 +90,7 @@ def conduct(
             if not more:
                 break
             seeds += more
-        store.clear_leftovers()
+        left_alone = store.clear_leftovers()
         tables = {INDEX: index}
         if study.keys.slices:
             tables[SLICED] = store.slices(index, study.factors)
@@ -90,7 +98,7 @@ def conduct(
         tables[COMPARISON] = comparison = compared(store.directory, document, index)
         store.begin(document)
         store.write_tables(tables)
-        return Conducted(store.directory, index, comparison, new, failed)
+        return Conducted(store.directory, index, comparison, new, failed, tuple(left_alone))
 
 
 def _different(runs: Sequence[Run]) -> list[Run]:

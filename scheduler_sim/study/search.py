@@ -14,15 +14,17 @@ import pandas as pd
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.selection import front, looks, margins, quantile, room_below, select, undominated
-from scheduler_sim.result.store import read_document, write_document, write_whole
+from scheduler_sim.output.whole import whole_file
+from scheduler_sim.result.store import read_document, write_document
 from scheduler_sim.study.conduct import study_document
 from scheduler_sim.study.keys import COST, SearchKeys
 from scheduler_sim.study.mixes import mixed, mixes
+from scheduler_sim.study.place import DOCUMENTS, claimed, clear_away
 from scheduler_sim.study.run import Run, code_digest, digest
 from scheduler_sim.study.store import flat, to_parquet
 from scheduler_sim.study.study import SEED, Study
 
-EVALUATIONS, TABLE, DOCUMENT = "evaluations.parquet", "search.parquet", "search.json"
+EVALUATIONS, TABLE, DOCUMENT = "evaluations.parquet", "search.parquet", DOCUMENTS["search"]
 CHUNK = 8
 INFEASIBLE, DROPPED, LEFT, WINNER = "infeasible", "dropped", "left", "winner"
 
@@ -109,23 +111,35 @@ class Candidates:
 
 
 def search(
-    study: Study, directory: str | Path, workers: int = 1, progress: Progress | None = None
+    study: Study,
+    directory: str | Path,
+    workers: int = 1,
+    progress: Progress | None = None,
+    *,
+    force: bool = False,
 ) -> Searched:
     """Search until the winner is good enough, or there are no more seeds.
 
     A directory that holds evaluations of the same search goes on from them. The same study gives the same
-    table, whatever the number of workers and however often it was interrupted.
+    table, whatever the number of workers and however often it was interrupted. A directory that holds
+    anything but a search is refused without ``force``.
     """
     keys = _search(study)
     place = Path(directory)
-    if place.is_dir() and any(place.iterdir()) and not (place / DOCUMENT).is_file():
-        raise InputError(f"{place} holds something that is not a search; choose another directory")
-    place.mkdir(parents=True, exist_ok=True)
+    with claimed(place, "search", force=force):
+        clear_away(place, (DOCUMENT, EVALUATIONS, TABLE))
+        return _searched(study, keys, place, workers, progress)
+
+
+def _searched(
+    study: Study, keys: SearchKeys, place: Path, workers: int, progress: Progress | None
+) -> Searched:
     candidates = Candidates.of(study)
     document = {**study_document(study, []), "code": code_digest()}
     values = _kept(place, document)
     there = len(values)
-    write_whole(place / DOCUMENT, partial(write_document, {**document, "id": digest(document)}))
+    with whole_file(place / DOCUMENT) as file:
+        write_document({**document, "id": digest(document)}, file)
 
     left = np.arange(len(candidates))
     state = np.full(len(candidates), LEFT, dtype=object)
@@ -156,7 +170,8 @@ def search(
     state[left[np.argmin(found[0].mean(axis=1))]] = WINNER
     t = quantile(done, alpha / len(numbers), feasible - 1)
     table = _summed_up(candidates, values, state, keys, t)
-    write_whole(place / TABLE, partial(to_parquet, table))
+    with whole_file(place / TABLE) as file:
+        to_parquet(table, file)
     return Searched(place, table, done, loss, keys.confidence / 100, len(values) - there)
 
 
@@ -295,4 +310,5 @@ def _keep(place: Path, values: Values) -> None:
     rows = [(*key, *values[key]) for key in sorted(values)]
     metrics = len(rows[0]) - 3
     columns = ["candidate", "seed", *(f"metric_{i}" for i in range(metrics)), "rejected"]
-    write_whole(place / EVALUATIONS, partial(to_parquet, pd.DataFrame(rows, columns=columns)))
+    with whole_file(place / EVALUATIONS) as file:
+        to_parquet(pd.DataFrame(rows, columns=columns), file)

@@ -4,38 +4,38 @@
 ``index.parquet`` has a row a run with its factors, state, metrics and measures;
 ``comparison.parquet`` compares the levels of the baseline's factor; ``slices.parquet`` and
 ``slice_comparison.parquet`` are the same slice by slice, if the study asks for it; ``study.json``
-says what was studied. All of these are the same bytes for the same study, whoever carried it out.
+says what was studied, ``.scheduler-sim-study`` that this is a study. All of these are the same bytes
+for the same study, whoever carried it out.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.measures import measures
 from scheduler_sim.metrics.statistics import summary
+from scheduler_sim.output.whole import whole_file
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import FILES, plain, read_document, write_document, write_whole
+from scheduler_sim.result.store import FILES, LOG, plain, read_document, write_document
 from scheduler_sim.simulation.metering import sums
 from scheduler_sim.study.measuring import measured
-from scheduler_sim.study.run import Run
+from scheduler_sim.study.place import DOCUMENTS, claimed, clear_away, remove_if_ours
+from scheduler_sim.study.run import DIGITS, Run
 
 INDEX = "index.parquet"
 COMPARISON = "comparison.parquet"
-STUDY = "study.json"
-LOCK = ".lock"
+STUDY = DOCUMENTS["study"]
 RUNS = "runs"
 MEASURES = "measures.json"
 SLICES = "slices"
@@ -44,39 +44,25 @@ SLICE_COMPARISON = "slice_comparison.parquet"
 TABLES = (INDEX, SLICED, SLICE_COMPARISON, COMPARISON)
 """What a study comes to, in the order in which it is written."""
 
+RUN_FILES = (*FILES, LOG, MEASURES)
+"""What there may be of a run."""
+
+_RUN = re.compile(rf"[0-9a-f]{{{DIGITS}}}")
+_LEFT_BY_0_1 = re.compile(rf"\.[0-9a-f]{{{DIGITS}}}\.(partial|old)-[0-9a-f]{{12}}")
+
 
 class Store:
-    """A study's directory.
-
-    Parameters
-    ----------
-    directory : new, empty, or that of an earlier part of the same or another version of a study
-
-    Raises
-    ------
-    InputError : the directory holds something else.
-    """
+    """A study's directory: new, empty, or that of an earlier part of the same or another study."""
 
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self.runs = self.directory / RUNS
-        if self.directory.exists() and not self.directory.is_dir():
-            raise InputError(f"{directory} is a file; a study needs a directory of its own")
-        if self.directory.is_dir() and not self.runs.is_dir() and any(self.directory.iterdir()):
-            raise InputError(f"{directory} holds something that is not a study; choose another directory")
-        try:
-            self.runs.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SchedulerSimError(f"cannot write to {directory}: {error.strerror or error}") from None
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep others from working on the same study at the same time."""
-        with (self.directory / LOCK).open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise InputError(f"{self.directory}: another process is at work on this study") from None
+    def held(self, *, force: bool = False) -> Iterator[None]:
+        """Keep others from working on the same study; see :func:`claimed` for what is refused."""
+        with claimed(self.directory, force=force):
+            self.runs.mkdir(exist_ok=True)
             yield
 
     def place(self, run_id: str) -> Path:
@@ -94,8 +80,8 @@ class Store:
             return False
 
     def keep(self, run: Run, result: Result) -> None:
-        """Write the result of a run, whole or not at all."""
-        result.save(self.place(run.id))
+        """Write the result of a run, whole or not at all; its place is ours, whatever else lies there."""
+        result.save(self.place(run.id), force=True)
 
     def is_done(self, run: Run) -> bool:
         """Tell whether nothing is left to do for a run."""
@@ -112,13 +98,29 @@ class Store:
     def measure(self, run: Run, result: Result | None) -> None:
         """Write the measures of a finished run; without its result that is read."""
         document = measured(result or Result.load(self.place(run.id)), run.trim, run.slices)
-        write_whole(self.place(run.id) / MEASURES, partial(write_document, document))
+        with whole_file(self.place(run.id) / MEASURES) as file:
+            write_document(document, file)
 
-    def clear_leftovers(self) -> None:
-        """Remove what interrupted workers left under hidden names, and runs that are not whole."""
-        for path in self.runs.iterdir():
-            if path.name.startswith(".") or not self.is_finished(path.name):
-                shutil.rmtree(path, ignore_errors=True)
+    def clear_leftovers(self) -> list[str]:
+        """Remove what killed workers left: files half written, and runs that are not whole.
+
+        Returns
+        -------
+        Names in ``runs/`` that no run of a study can have, or that hold what a run does not: they stay.
+        """
+        clear_away(self.directory, (STUDY, *TABLES))
+        return [path.name for path in sorted(self.runs.iterdir()) if not self._belongs(path)]
+
+    def _belongs(self, path: Path) -> bool:
+        """Tell whether a run has this place, and clear it of what is not needed."""
+        if path.is_symlink() or not path.is_dir():
+            return False
+        if _LEFT_BY_0_1.fullmatch(path.name):
+            return remove_if_ours(path, RUN_FILES)
+        if not _RUN.fullmatch(path.name):
+            return False
+        clear_away(path, RUN_FILES)
+        return self.is_finished(path.name) or remove_if_ours(path, RUN_FILES)
 
     def begin(self, document: Mapping[str, Any]) -> None:
         """Write what is studied; the tables of any other study go first, the index last of them.
@@ -129,7 +131,8 @@ class Store:
             return
         for name in reversed(TABLES):
             (self.directory / name).unlink(missing_ok=True)
-        write_whole(self.directory / STUDY, lambda path: write_document(document, path))
+        with whole_file(self.directory / STUDY) as file:
+            write_document(document, file)
 
     def _studied(self) -> dict[str, Any] | None:
         try:
@@ -160,7 +163,8 @@ class Store:
     def write_tables(self, tables: Mapping[str, pd.DataFrame]) -> None:
         """Write tables by the names of their files, in this order."""
         for name, table in tables.items():
-            write_whole(self.directory / name, partial(to_parquet, table))
+            with whole_file(self.directory / name) as file:
+                to_parquet(table, file)
 
     def _row(self, run: Run, error: str | None) -> dict[str, Any]:
         row: dict[str, Any] = {"id": run.id, **run.factors}
@@ -214,10 +218,10 @@ def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, flo
             yield path, float(value)
 
 
-def to_parquet(table: pd.DataFrame, path: Path) -> None:
+def to_parquet(table: pd.DataFrame, out: BinaryIO) -> None:
     """Write a table as Parquet; the same table gives the same bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     arrow = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
-    pq.write_table(arrow, path, compression="zstd", compression_level=1)
+    pq.write_table(arrow, out, compression="zstd", compression_level=1)

@@ -96,17 +96,17 @@ class Study:
         rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in levels.items())
         return f"<table><caption>Study: {escape(self.name)}</caption><tbody>{rows}</tbody></table>"
 
-    def conduct(self, directory: str | Path, workers: int = 1) -> Conducted:
+    def conduct(self, directory: str | Path, workers: int = 1, *, force: bool = False) -> Conducted:
         """Carry out what the directory lacks, on so many processes; return index and comparison.
 
         With more than one worker a script must be guarded by ``if __name__ == "__main__":``, as
-        the processes start anew.
+        the processes start anew. A directory that holds anything but a study is refused without ``force``.
         """
         from scheduler_sim.study.carry import here
         from scheduler_sim.study.conduct import conduct
         from scheduler_sim.study.processes import local
 
-        return conduct(self, directory, here if workers == 1 else local(workers))
+        return conduct(self, directory, here if workers == 1 else local(workers), force=force)
 
     def with_systems(self, systems: Mapping[str, dict[str, Any]]) -> Study:
         """Return the study with other systems, as keys by name."""

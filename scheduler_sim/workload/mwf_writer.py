@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,7 @@ from scheduler_sim.workload.mwf import (
     mwf_time_limit,
 )
 from scheduler_sim.workload.mwf_text import parse_api_calls
-from scheduler_sim.workload.output import encoding_for, write_records
+from scheduler_sim.workload.record_lines import encoding_for, write_records
 from scheduler_sim.workload.table import Workload
 
 _DERIVED_TEXTS: dict[str, Callable[[str], str]] = {
@@ -34,7 +33,7 @@ _DERIVED_TEXTS: dict[str, Callable[[str], str]] = {
 }
 
 
-def write_mwf(workload: Workload, path: str | Path) -> list[str]:
+def write_mwf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     """Write a workload as MWF; return notes on what was lost.
 
     What came from MWF goes back as it was, each record with the fields it had (41 or 40 grow
@@ -46,7 +45,7 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
     notes = lost_columns(workload, "mwf")
     if source.format != "mwf":
         if "skipped_predecessor" in workload.not_honoured():
-            raise TraceError("components depend on records that are left out as not simulated", file=path)
+            raise TraceError("components depend on records that are left out as not simulated", file=name)
         workload = _without_arrays(without_skipped(workload, notes))
         if source.format != "table" and (source.header or source.comments):
             notes.append(
@@ -58,12 +57,12 @@ def write_mwf(workload: Workload, path: str | Path) -> list[str]:
     comments = source.comments if native else ()
     for line in (*header, *(line for _, line in comments)):
         if not is_comment(line.encode("utf-8", "surrogateescape")):
-            raise TraceError("a comment line of MWF must start with #", file=path, found=line)
-    encoding = encoding_for(source.encoding, _texts(columns, header, comments, path), path)
+            raise TraceError("a comment line of MWF must start with #", file=name, found=line)
+    encoding = encoding_for(source.encoding, _texts(columns, header, comments, name), name)
     counts = _field_counts(workload, columns) if native else 42
     if isinstance(counts, int) and counts == 42:
         columns = list(_constants_joined(columns))
-    write_records(path, header, comments, columns, _joiner(counts, len(workload)), encoding)
+    write_records(out, name, header, comments, columns, _joiner(counts, len(workload)), encoding)
     return notes
 
 
@@ -146,7 +145,7 @@ def _listed_texts(
 
 
 def _texts(
-    columns: list[Any], header: Sequence[str], comments: Sequence[tuple[int, str]], path: str | Path
+    columns: list[Any], header: Sequence[str], comments: Sequence[tuple[int, str]], name: str
 ) -> list[str]:
     texts = [
         str(text) for column in columns if isinstance(column, pd.Categorical) for text in column.categories
@@ -154,7 +153,7 @@ def _texts(
     for text in texts:
         if ";" in text or "\r" in text:
             raise TraceError(
-                "a text with ; or a carriage return cannot be written in MWF", file=path, found=text
+                "a text with ; or a carriage return cannot be written in MWF", file=name, found=text
             )
     return [*texts, *header, *(line for _, line in comments)]
 

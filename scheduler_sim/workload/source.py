@@ -17,7 +17,8 @@ class TraceSource:
     Parameters
     ----------
     format : ``swf``, ``mwf``, ``sacct``, ``parquet``, ``csv``, or ``table`` if built in Python
-    name : path as given by the reader's caller, empty if there is none
+    name : path of the file that was read, as given by the caller, empty if there is none
+    origin : name of the text file that a Parquet file was made of, empty for anything else
     header : lines before the first record, as they came, without line ends
     comments : (row, line) pairs: lines that stand before that row of the table (or, with
         row = number of records, after the last), as they came
@@ -31,6 +32,7 @@ class TraceSource:
 
     format: str = "table"
     name: str = ""
+    origin: str = ""
     header: tuple[str, ...] = ()
     comments: tuple[tuple[int, str], ...] = ()
     field_count: int | np.ndarray = 0
@@ -45,8 +47,8 @@ class TraceSource:
         return [row for row, _ in self.comments]
 
     def line_of(self, row: int) -> int | None:
-        """Return the 1-based line number of a row of the table, None if it came from no text."""
-        if self.partial:
+        """Return the 1-based line number of a row of the table, None if the file read is no text."""
+        if self.partial or self.origin:
             return None
         if self.line_numbers is not None:
             return int(self.line_numbers[row])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -13,14 +12,14 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import SWF_FIELDS
 from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf_text import is_missing
-from scheduler_sim.workload.output import encoding_for, write_records
+from scheduler_sim.workload.record_lines import encoding_for, write_records
 from scheduler_sim.workload.swf import swap_status, swf_nodes, swf_partition, swf_time_limit
 from scheduler_sim.workload.table import Workload
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
-def write_swf(workload: Workload, path: str | Path) -> list[str]:
+def write_swf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     """Write a workload as SWF, one blank between fields; return notes on what was lost.
 
     What came from SWF goes back as it was: header, comments, skipped records, requested
@@ -58,9 +57,9 @@ def write_swf(workload: Workload, path: str | Path) -> list[str]:
     if names:
         notes.append(f"{len(names)} names became numbers; the header says which")
     header, comments = _header(workload, names, notes)
-    encoding = encoding_for(source.encoding, [*header, *(text for _, text in comments)], path)
+    encoding = encoding_for(source.encoding, [*header, *(text for _, text in comments)], name)
     columns: list[Any] = [numbers[field.name] for field in SWF_FIELDS]
-    write_records(path, header, comments, columns, lambda _, texts: " ".join(texts), encoding)
+    write_records(out, name, header, comments, columns, lambda _, texts: " ".join(texts), encoding)
     return notes
 
 

@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -21,24 +21,26 @@ import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.workload.fields import FIELDS, Field
-from scheduler_sim.workload.lines import read_blocks
+from scheduler_sim.workload.lines import MAX_LINE_BYTES, read_blocks
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.numbers import decimal, integer
-from scheduler_sim.workload.output import whole_file
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
-_KEY = b"scheduler_sim.workload"
-_NEEDED = ("nodes", "submit_time", "run_time")
+METADATA = b"scheduler_sim.workload"
+"""Where Parquet files have the source of a workload."""
+
+NEEDED = ("nodes", "submit_time", "run_time")
+_ALWAYS = (*NEEDED, "modular_job_id", "component_id")  # ids that are absent are not -1 but numbers from 1
 _BYTES_A_CELL = 16  # of memory
 _BYTES_A_CSV_BYTE = 8
 
 
-def write_parquet(workload: Workload, path: str | Path) -> list[str]:
+def write_parquet(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     """Write a workload as Parquet; nothing is lost."""
-    table = _arrow(workload).replace_schema_metadata({_KEY: json.dumps(_described(workload.source)).encode()})
-    with whole_file(path) as out:
-        parquet.write_table(table, out, compression="zstd", store_schema=True)
+    described = json.dumps(_described(workload.source)).encode()
+    table = _arrow(workload).replace_schema_metadata({METADATA: described})
+    parquet.write_table(table, out, compression="zstd", store_schema=True)
     return []
 
 
@@ -58,14 +60,18 @@ def read_parquet(path: str | Path) -> Workload:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise TraceError(f"cannot be read as Parquet: {reason}", file=name) from None
     metadata = table.schema.metadata or {}
-    source = _source(metadata[_KEY], name) if _KEY in metadata else TraceSource(format="parquet", name=name)
+    plain = TraceSource(format="parquet", name=name)
+    source = _source(metadata[METADATA], name) if METADATA in metadata else plain
     return _workload(table, source)
 
 
-def write_csv(workload: Workload, path: str | Path) -> list[str]:
-    """Write a workload as CSV with a row of column names, plain or gzip; return notes."""
-    with whole_file(path) as out:
-        arrow_csv.write_csv(_arrow(workload, plain=True), out, arrow_csv.WriteOptions(quoting_style="needed"))
+def write_csv(workload: Workload, out: BinaryIO, name: str) -> list[str]:
+    """Write a workload as CSV with a row of column names; return notes.
+
+    Raises TraceError for what no reader of lines takes: a NUL, and more text than a line may have.
+    """
+    _check_texts(workload, name)
+    arrow_csv.write_csv(_arrow(workload, plain=True), out, arrow_csv.WriteOptions(quoting_style="needed"))
     source = workload.source
     notes = []
     if source.header or source.comments:
@@ -73,6 +79,27 @@ def write_csv(workload: Workload, path: str | Path) -> list[str]:
     if source.dependencies_name != "component_id":
         notes.append("dependencies name modular jobs, which CSV does not say")
     return notes
+
+
+def _check_texts(workload: Workload, name: str) -> None:
+    longest = 0
+    for field in FIELDS.values():
+        if not field.is_text:
+            continue
+        texts = workload.table[field.name].array.categories
+        for text in texts:
+            if "\0" in text:
+                raise TraceError(
+                    "a text with a NUL cannot be written", file=name, field=field.name, found=text
+                )
+        longest += max((2 * len(text.encode()) for text in texts), default=0)
+    if longest > MAX_LINE_BYTES // 2:
+        raise TraceError(
+            "the texts are too long to be written",
+            file=name,
+            found=f"up to {longest:,} bytes a record",
+            allowed=f"{MAX_LINE_BYTES // 2:,} bytes",
+        )
 
 
 def read_csv(path: str | Path) -> Workload:
@@ -83,6 +110,7 @@ def read_csv(path: str | Path) -> Workload:
     try:
         table = arrow_csv.read_csv(
             io.BytesIO(data),
+            parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types, null_values=[], strings_can_be_null=False, check_utf8=True
             ),
@@ -112,7 +140,7 @@ def _arrow(workload: Workload, plain: bool = False) -> pa.Table:
     arrays: dict[str, pa.Array] = {}
     for field in FIELDS.values():
         column = workload.table[field.name].array
-        if field.name in _NEEDED or _says_something(column, field):
+        if field.name in _ALWAYS or _says_something(column, field):
             arrays[field.name] = _arrow_array(column, plain)
     return pa.table(arrays)
 
@@ -151,7 +179,7 @@ def _workload(table: pa.Table, source: TraceSource) -> Workload:
         if name in columns:
             raise TraceError(f"column {name} stands twice", file=source.name)
         columns[name] = _column(values, FIELDS[name], source.name)
-    missing = [name for name in _NEEDED if name not in columns]
+    missing = [name for name in NEEDED if name not in columns]
     if missing:
         raise TraceError(f"the columns {', '.join(missing)} are missing", file=source.name)
     if not table.num_rows:
@@ -196,7 +224,7 @@ def _described(source: TraceSource) -> dict[str, Any]:
     counts = source.field_count
     return {
         "format": source.format,
-        "name": Path(source.name).name if source.format in ("swf", "mwf", "sacct") else "",
+        "name": source.origin or (Path(source.name).name if source.format in ("swf", "mwf", "sacct") else ""),
         "header": source.header,
         "comments": source.comments,
         "field_count": counts if isinstance(counts, int) else _runs(counts),
@@ -221,7 +249,8 @@ def _source(text: bytes, name: str) -> TraceSource:
             counts = np.repeat(*np.array(counts, dtype=np.int64).T).astype(np.int8)
         return TraceSource(
             format=str(said["format"]),
-            name=str(said["name"]) or name,
+            name=name,
+            origin=str(said["name"]),
             header=tuple(map(str, said["header"])),
             comments=tuple((int(row), str(line)) for row, line in said["comments"]),
             field_count=counts,

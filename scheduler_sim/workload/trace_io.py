@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.output.whole import whole_file
 from scheduler_sim.workload import mwf, mwf_writer, sacct, swf, swf_writer, table_files
+from scheduler_sim.workload.kinds import TRACES
 from scheduler_sim.workload.sacct_lines import has_header
 from scheduler_sim.workload.table import Workload
 
@@ -52,8 +54,13 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
     return workload
 
 
-def write_trace(workload: Workload, path: str | Path, format: str | None = None) -> list[str]:
+def write_trace(
+    workload: Workload, path: str | Path, format: str | None = None, *, force: bool = True
+) -> list[str]:
     """Write a workload, whole or not at all; the suffix tells the format unless it is given.
+
+    A regular file there is replaced, without ``force`` only by one of the same format; a device or
+    pipe is written into, a link followed.
 
     A workload read from SWF or MWF goes back to the same format with its header, comments,
     skipped records, field counts and spelling; a file this function wrote comes back byte for
@@ -64,7 +71,9 @@ def write_trace(workload: Workload, path: str | Path, format: str | None = None)
     -------
     notes : one sentence for each thing the format has no place for; empty if nothing was lost
     """
-    return _WRITERS[trace_format(path, format, writing=True)](workload, path)
+    kind = trace_format(path, format, writing=True)
+    with whole_file(path, None if force else TRACES[kind]) as out:
+        return _WRITERS[kind](workload, out, str(path))
 
 
 def trace_format(path: str | Path, format: str | None = None, *, writing: bool = False) -> str:

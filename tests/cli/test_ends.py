@@ -145,6 +145,7 @@ def test_a_full_disk_is_a_failure():
     with open("/dev/full", "w") as full:
         ended = process("inspect", SAMPLE, stdout=full)
     assert ended.code == 1
+    assert ended.err.startswith("scheduler-sim: cannot write what is printed: the device is full\n")
     assert "Traceback" not in ended.err
 
 

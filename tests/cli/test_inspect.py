@@ -65,7 +65,7 @@ def test_control_characters_of_a_header_are_not_printed(cli, trace):
 
 def test_a_picture_beside_the_page(cli, trace, tmp_path):
     path, picture = trace((0, 50, 4, 40), (90, 5, 1, 5)), tmp_path / "a.PNG"
-    picture.write_text("older")
+    picture.touch()
     ended = cli("inspect", path, "--plot", picture)
     assert (ended.code, ended.err) == (0, f"picture: {picture}\n")
     assert ended.out == cli("inspect", path).out
@@ -99,7 +99,7 @@ def test_a_picture_that_cannot_be_made(cli, trace, tmp_path):
         (path, path, 2, "allowed: a name ending in .png"),
         (broken, picture, 2, "broken.swf:1"),
         (tmp_path / "missing.swf", picture, 2, "missing.swf"),
-        (path, tmp_path / "nowhere" / "a.png", 1, "cannot write"),
+        (path, tmp_path / "nowhere" / "a.png", 2, "cannot write"),
     ):
         ended = cli("inspect", what, "--plot", file)
         assert (ended.code, ended.out) == (code, "")

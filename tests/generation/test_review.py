@@ -7,15 +7,16 @@ import pytest
 
 from scheduler_sim import generate
 from scheduler_sim.cli.main import main
-from scheduler_sim.workload import output
+from scheduler_sim.workload import record_lines
 
+OLD = ";".join(["1"] * 14 + ["2"] + ["-1"] * 27) + "\n"
 ONE = "modules: [{name: a, nodes: 16, jobs: 50}]\n"
 
 
 def command(tmp_path, recipe, *options, out="trace.mwf"):
     """Run generate over an older file; return exit code, and what then lies in the directory."""
     (tmp_path / "recipe.yaml").write_text(recipe)
-    (tmp_path / out).write_text("old\n")
+    (tmp_path / out).write_text(OLD)
     code = main(
         ["generate", str(tmp_path / "recipe.yaml"), "--out", str(tmp_path / out), "--quiet", *options]
     )
@@ -37,22 +38,22 @@ def command(tmp_path, recipe, *options, out="trace.mwf"):
     ],
 )
 def test_bad_input_is_said_and_the_older_file_stays(recipe, options, said, tmp_path, capsys):
-    assert command(tmp_path, recipe, *options) == (2, {"trace.mwf": "old\n"})
+    assert command(tmp_path, recipe, *options) == (2, {"trace.mwf": OLD})
     assert said in capsys.readouterr().err
 
 
 def test_ctrl_c_while_writing_leaves_the_older_file(tmp_path, monkeypatch, capsys):
-    put = output._put
+    put = record_lines._put
     calls = []
 
-    def interrupted(out, lines, encoding):
-        put(out, lines, encoding)
+    def interrupted(*given):
+        put(*given)
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(output, "_put", interrupted)
-    assert command(tmp_path, ONE) == (130, {"trace.mwf": "old\n"})
+    monkeypatch.setattr(record_lines, "_put", interrupted)
+    assert command(tmp_path, ONE) == (130, {"trace.mwf": OLD})
     assert "nothing was written" in capsys.readouterr().err
 
 

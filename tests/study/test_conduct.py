@@ -21,6 +21,7 @@ from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.report.html import write_report
 from scheduler_sim.study import carry
 from scheduler_sim.study.conduct import conduct
+from scheduler_sim.study.place import MARK, claimed
 from scheduler_sim.study.processes import local
 from scheduler_sim.study.store import Store, known_metrics
 from tests.conftest import ROOT
@@ -330,11 +331,102 @@ def test_seeds_are_added_until_the_interval_is_narrow(tmp_path):
     assert len(again.index) == len(conducted.index)
 
 
-def test_a_directory_with_something_else_is_left_alone(tmp_path):
-    (tmp_path / "letter.txt").write_text("dear reader")
-    with pytest.raises(InputError, match="not a study"):
+def everything(directory):
+    """Return the content of each file, and None for each folder."""
+    return {path: path.read_bytes() if path.is_file() else None for path in sorted(directory.rglob("*"))}
+
+
+@pytest.mark.parametrize(
+    "files", [["letter.txt"], ["runs/exp1/weights.pt"], ["runs/easy/manifest.json", ".lock"], ["study.json"]]
+)
+def test_a_directory_with_something_else_is_left_alone(tmp_path, files):
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    before = everything(tmp_path)
+    with pytest.raises(InputError, match=r"not a study \(.*\) and is left alone; .*--force"):
         conduct(small(), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+    assert everything(tmp_path) == before
+
+
+def test_with_force_a_study_moves_in_beside_what_is_there(tmp_path):
+    Result.save(small().runs()[0].carry_out(), tmp_path / "runs" / "easy")
+    (tmp_path / "runs" / "exp1").mkdir()
+    (tmp_path / "runs" / "exp1" / "weights.pt").write_text("mine")
+    (tmp_path / "runs" / ".hidden").write_text("mine")
+    before = everything(tmp_path)
+    conducted = conduct(small(), tmp_path, force=True)
+    assert conducted.left_alone == (".hidden", "easy", "exp1")
+    assert everything(tmp_path).items() >= before.items()
+    assert conduct(small(), tmp_path).new == 0  # it is a study now
+    assert everything(tmp_path).items() >= before.items()
+
+
+def test_nothing_is_removed_that_no_run_has(undisturbed, tmp_path):
+    """Of what looks like a run that is not whole, only what has no file but ours."""
+    shutil.copytree(undisturbed, tmp_path / "study")
+    runs = tmp_path / "study" / "runs"
+    ours, theirs, ran = runs / ("0" * 20), runs / ("1" * 20), sorted(runs.iterdir())[0]
+    for place in (ours, theirs):
+        place.mkdir()
+        (place / "components.parquet").write_bytes(b"PAR1")
+        (place / ".scheduler-sim-0123456789ab.new.manifest.json").write_bytes(b"{")
+    (theirs / "notes.txt").write_text("mine")
+    (ran / "manifest.json").unlink()
+    (ran / "notes.txt").write_text("mine")
+    (ran / "plots").mkdir()
+    (runs / ("2" * 20)).symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "manifest.json").write_text("mine")
+    old, older = (runs / f".{'3' * 20}.{word}-0123456789ab" for word in ("partial", "old"))
+    for place in (old, older):
+        place.mkdir()
+        (place / "metrics.json").write_text("{")
+    (older / "notes.txt").write_text("mine")
+    conducted = conduct(small(), tmp_path / "study")
+    assert conducted.new == 1
+    assert conducted.left_alone == (older.name, theirs.name, "2" * 20)
+    assert not ours.exists()
+    assert not old.exists()
+    assert {path.name for path in theirs.iterdir()} == {"components.parquet", "notes.txt"}
+    assert (tmp_path / "elsewhere" / "manifest.json").read_text() == "mine"
+    assert (ran / "notes.txt").read_text() == "mine"
+    assert (ran / "plots").is_dir()
+    Result.load(ran).check()
+
+
+def test_a_study_of_version_0_1_goes_on(undisturbed, tmp_path):
+    shutil.copytree(undisturbed, tmp_path / "study")
+    (tmp_path / "study" / MARK).unlink()
+    (tmp_path / "study" / ".lock").touch()
+    (tmp_path / "study" / ".index.parquet.partial").touch()  # as its killed processes left it
+    assert conduct(small(), tmp_path / "study").new == 0
+    assert tree(tmp_path / "study") == tree(undisturbed)
+
+
+def test_a_study_says_first_what_it_is(tmp_path, monkeypatch):
+    """... so that whatever kills it, the next call goes on there."""
+    monkeypatch.setattr("scheduler_sim.study.conduct.study_document", refusing_all)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(small(), tmp_path / "study")
+    assert {path.name for path in (tmp_path / "study").iterdir()} == {MARK, "runs"}
+    monkeypatch.undo()
+    for said in ("", '{"kind": "sch'):  # killed while it was written
+        (tmp_path / "study" / MARK).write_text(said)
+        (tmp_path / "study" / "runs" / ("0" * 20)).mkdir(exist_ok=True)
+        conduct(small(seeds=1), tmp_path / "study")
+
+
+def refusing_all(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_search_is_no_study(tmp_path):
+    with claimed(tmp_path / "place", "search"):
+        pass
+    for force in (False, True):
+        with pytest.raises(InputError, match="holds a search, not a study"):
+            conduct(small(), tmp_path / "place", force=force)
 
 
 def test_two_at_once_are_refused(tmp_path):
@@ -346,6 +438,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from scheduler_sim.study.conduct import conduct
+from scheduler_sim.study.place import MARK, claimed
 from scheduler_sim.study.processes import local
 from tests.study.studies import small
 if __name__ == "__main__":

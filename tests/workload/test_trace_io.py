@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from pandas.testing import assert_frame_equal
 
 from scheduler_sim import Workload, read_trace, write_trace
 from scheduler_sim.errors import TraceError
+from tests.conftest import ROOT
 from tests.workload.records import mwf, swf, write
 
 numbers = st.integers(-1, 10**12)
@@ -263,3 +265,80 @@ def test_csv_quotes_what_needs_it(tmp_path):
     workload = Workload.from_columns(nodes=[1] * 7, submit_time=[0] * 7, run_time=[1] * 7, name=names)
     write_trace(workload, tmp_path / "t.csv")
     assert read_trace(tmp_path / "t.csv")["name"].tolist() == names
+
+
+def test_an_error_in_parquet_names_the_file_that_was_read(tmp_path):
+    """... and not the trace it was made of, which has other lines, or none."""
+    sample = tmp_path / "site.swf"
+    sample.write_bytes((ROOT / "workloads" / "sample-1000.swf").read_bytes())
+    path = tmp_path / "bad.parquet"
+    write_trace(read_trace(sample), path)
+    table = parquet.read_table(path)
+    for column, value in (("run_time", -5), ("nodes", 0)):
+        values = table[column].to_pylist()
+        values[7] = value
+        broken = table.set_column(table.column_names.index(column), column, pa.array(values))
+        parquet.write_table(broken, path)
+        with pytest.raises(
+            TraceError, match=rf"bad\.parquet: value out of range in row 7 .*found {value}"
+        ) as told:
+            read_trace(path)
+        assert "site.swf" not in str(told.value)
+    first, second = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write_trace(read_trace(sample), first)
+    write_trace(read_trace(first), second)
+    assert read_trace(first).source.name == str(first)
+    assert first.read_bytes() == second.read_bytes()
+    write_trace(read_trace(second), tmp_path / "back.swf")
+    assert (tmp_path / "back.swf").read_bytes() == sample.read_bytes()
+
+
+TEXTS = ["", "a,b", 'say "hi"', "two\nlines", "\r\n", " lead", "=1+1", "NA", "null", "é\u2028", "1", "\ufeff"]
+
+
+@given(
+    st.lists(st.sampled_from(TEXTS), min_size=1, max_size=5),
+    st.lists(st.floats(0, 1e300), min_size=1, max_size=5),
+    st.sampled_from([-1, 0, 5]),
+)
+@settings(max_examples=40)
+def test_csv_comes_back_to_the_byte(tmp_path_factory, names, seconds, number):
+    folder, rows = tmp_path_factory.mktemp("csv"), len(names)
+    workload = Workload.from_columns(
+        nodes=[1] * rows,
+        submit_time=list(range(rows)),
+        run_time=[1] * rows,
+        name=names,
+        average_cpu_time=[seconds[row % len(seconds)] for row in range(rows)],
+        component_id=[number] * rows,
+        modular_job_id=[number] * rows,
+    )
+    write_trace(workload, folder / "a.csv")
+    back = read_trace(folder / "a.csv")
+    write_trace(back, folder / "b.csv")
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+    for column in ("name", "average_cpu_time", "component_id", "modular_job_id"):
+        assert back[column].tolist() == workload[column].tolist()
+
+
+def test_a_large_csv_with_line_ends_in_its_names_comes_back(tmp_path):
+    rows = 60_000
+    workload = Workload.from_columns(
+        nodes=[1] * rows,
+        submit_time=[0] * rows,
+        run_time=[1] * rows,
+        name=[f"two lines\nof {i}" for i in range(rows)],
+    )
+    write_trace(workload, tmp_path / "a.csv")
+    write_trace(read_trace(tmp_path / "a.csv"), tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".swf", ".mwf"])
+@pytest.mark.parametrize("text", ["a\0b", "x" * 70_000])
+def test_what_could_not_be_read_again_is_not_written(tmp_path, suffix, text):
+    columns = {"user": text} if suffix == ".swf" else {"name": text}
+    workload = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1], **columns)
+    with pytest.raises(TraceError, match=r"cannot be written|too long to be written"):
+        write_trace(workload, tmp_path / f"a{suffix}")
+    assert list(tmp_path.iterdir()) == []

@@ -11,11 +11,14 @@ import yaml
 
 from scheduler_sim.generation.fitting.distance import DIFFERS, NEAR, VERDICTS
 from scheduler_sim.generation.fitting.words import spoken
+from scheduler_sim.generation.recipe import Recipe
+from scheduler_sim.output.rule import Kind
 
 if TYPE_CHECKING:
     from scheduler_sim.generation.fitting.model_fit import Fit
 
 _WIDTH = 108
+RECIPE = Kind.read_by("a recipe", Recipe.from_yaml)
 
 
 def fit_text(fit: Fit) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scheduler_sim.errors import InputError
+from scheduler_sim.output.rule import Kind, head
+from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.html.page import Page, html_of
-from scheduler_sim.result.store import write_whole
 
 STUDY = "study.json"
 
+_MARK = b'<meta name="generator" content="scheduler-sim '
 
-def write_report(directory: str | Path, path: str | Path | None = None) -> Path:
+
+def write_report(directory: str | Path, path: str | Path | None = None, *, force: bool = True) -> Path:
     """Write the report of a result directory or of a study's directory as one HTML file.
 
     The file is written whole or not at all. The same directory gives the same bytes under one
@@ -21,19 +23,30 @@ def write_report(directory: str | Path, path: str | Path | None = None) -> Path:
     ----------
     directory : of a run, or of a study.
     path : of the file; None for ``report.html`` in the directory.
+    force : replace whatever regular file is there, and not only a page of this package.
 
     Raises
     ------
-    InputError : the directory holds neither.
-    SchedulerSimError : the file cannot be written.
+    InputError : the directory holds neither, or the file may not be written there.
+    SchedulerSimError : the disk is full or fails.
     """
     directory = Path(directory)
-    target = directory / "report.html" if path is None else Path(path)
-    if target.is_dir():
-        raise InputError(f"{target} is a directory; allowed: the name of a file for the report")
-    text = html_of(page_of(directory))
-    write_whole(target, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
+    target = place_of(directory) if path is None else Path(path)
+    with whole_file(target, None if force else PAGE) as file:
+        file.write(html_of(page_of(directory)).encode())
     return target
+
+
+def place_of(directory: str | Path) -> Path:
+    """Return where the report of a directory stands if nothing else is said."""
+    return Path(directory) / "report.html"
+
+
+def _is_page(path: Path) -> bool:
+    return _MARK in head(path, 4096).partition(b"<title>")[0]
+
+
+PAGE = Kind("a report that scheduler-sim wrote", _is_page)
 
 
 def page_of(directory: Path) -> Page:

@@ -1,0 +1,119 @@
+"""Writing one file, whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from tempfile import SpooledTemporaryFile
+from typing import BinaryIO, cast
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.output.failure import cannot_write
+from scheduler_sim.output.rule import Kind, check_place, standing
+
+IN_MEMORY_BYTES = 1 << 26
+
+TEMPORARY = r"\.scheduler-sim-[0-9a-f]{12}\.partial"
+"""Name of a file that is being written, or that a killed process left: nobody else's."""
+
+
+@contextmanager
+def whole_file(path: str | Path, over: Kind | None = None) -> Iterator[BinaryIO]:
+    """Open a file for writing; nothing of it is seen unless it was written whole.
+
+    A regular file appears under another name beside its place and is renamed, with the mode and
+    owner of the file that it replaces. Links stay links: what they lead to is written. A pipe or
+    device gets the bytes once they are all there. A name ending in ``.gz`` is compressed, always to
+    the same bytes.
+
+    Parameters
+    ----------
+    over : the only kind of file that may be replaced, tested again when it is; None for any regular file.
+
+    Raises
+    ------
+    InputError : nothing can or may be written here. SchedulerSimError : the disk is full or fails.
+    """
+    path = Path(path)
+    _check(path, over)
+    try:
+        older = standing(path)
+        if older is None or (stat.S_ISREG(older.st_mode) and _own_output(older) is None):
+            with _beside(path, older, over) as raw, _packed(raw, path) as out:
+                yield out
+        else:
+            with _poured(path, older) as raw, _packed(raw, path) as out:
+                yield out
+    except BrokenPipeError:
+        raise  # whoever reads it has seen enough
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+@contextmanager
+def _beside(path: Path, older: os.stat_result | None, over: Kind | None) -> Iterator[BinaryIO]:
+    """Write under another name in the folder of the target, and rename."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".scheduler-sim-{token_hex(6)}.partial")
+    mode = 0o666 if older is None else stat.S_IMODE(older.st_mode) & 0o777
+    try:
+        with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b") as raw:
+            if older is not None:
+                with suppress(PermissionError):
+                    os.fchown(raw.fileno(), older.st_uid, older.st_gid)
+                os.fchmod(raw.fileno(), mode)
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())  # so that no power cut leaves an empty file under the name
+        _check(path, over)
+        now = standing(path)
+        if now is not None and not stat.S_ISREG(now.st_mode):
+            raise InputError(f"{path} has become something else while it was written; nothing was replaced")
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _poured(path: Path, into: os.stat_result) -> Iterator[BinaryIO]:
+    """Collect what is written, then put it into what stands there."""
+    with SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as collected:
+        yield cast(BinaryIO, collected)
+        collected.seek(0)
+        own = _own_output(into)
+        if own is not None:
+            (sys.stdout if own == 1 else sys.stderr).flush()
+        with open(os.open(path, os.O_WRONLY) if own is None else os.dup(own), "wb") as out:
+            shutil.copyfileobj(collected, out)
+
+
+def _own_output(found: os.stat_result) -> int | None:
+    """Tell which of our own standard streams this is, as ``/dev/stdout`` is: that is written on."""
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(found, os.fstat(descriptor)):
+                return descriptor
+    return None
+
+
+def _check(path: Path, over: Kind | None) -> None:
+    if over is not None:
+        check_place(path, over)
+    elif (found := standing(path)) is not None and stat.S_ISDIR(found.st_mode):
+        raise InputError(f"{path}: this is a directory, a file is to be written here")
+
+
+@contextmanager
+def _packed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+    if path.suffix != ".gz":
+        yield raw
+        return
+    with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
+        yield cast(BinaryIO, packed)
