@@ -111,12 +111,11 @@ def _ended(error: BaseException, message: str, code: int) -> int:
 
 
 def _told(error: OSError) -> str:
-    """Say what could not be read or written; what has no name is what we print."""
-    if error.filename:
-        return f"{error.filename}: {error.strerror or error}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
-        return str(cannot_write("what is printed", error, os.path.realpath("/dev/stdout")))
-    return str(error.strerror or error)
+    """Say what could not be read or written, of a full disk which one; what has no name is what we print."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        what, place = error.filename or "what is printed", error.filename or os.path.realpath("/dev/stdout")
+        return str(cannot_write(what, error, place))
+    return f"{error.filename}: {error.strerror or error}" if error.filename else str(error.strerror or error)
 
 
 @contextmanager

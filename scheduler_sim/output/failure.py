@@ -40,8 +40,8 @@ def reason_of(error: OSError, place: Path) -> str:
         return _full(place)
     if error.errno == errno.EDQUOT:
         return f"your quota on the disk at {_mount_point(place)} is used up"
-    if error.errno == errno.ENOENT:
-        return f"{reason}: {place.parent}" if not place.parent.is_dir() else reason
+    if error.errno == errno.ENOENT and not (folder := Path(os.path.realpath(place)).parent).is_dir():
+        return f"{reason}: {folder}"
     return reason
 
 

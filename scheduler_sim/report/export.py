@@ -21,7 +21,7 @@ from scheduler_sim.report.wording import plain
 from scheduler_sim.result.columns import COMPONENTS, rows_named
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import write_table
+from scheduler_sim.result.store import FILES, MANIFEST, write_table
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First signs of what spreadsheets evaluate."""
@@ -214,9 +214,12 @@ def _is_table(path: Path) -> bool:
 
 
 def _is_parquet(path: Path) -> bool:
+    """Look at the columns; the table of a result in its directory has the same, and is no export."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if path.name in FILES and (path.parent / MANIFEST).exists():
+        return False
     try:
         return _are_ours(pq.read_schema(path).names)
     except (pa.ArrowException, OSError, ValueError):

@@ -24,6 +24,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.measures import measures
 from scheduler_sim.metrics.statistics import summary
+from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
 from scheduler_sim.result.result import Result
@@ -62,7 +63,10 @@ class Store:
     def held(self, *, force: bool = False) -> Iterator[None]:
         """Keep others from working on the same study; see :func:`claimed` for what is refused."""
         with claimed(self.directory, force=force):
-            self.runs.mkdir(exist_ok=True)
+            try:
+                self.runs.mkdir(exist_ok=True)
+            except OSError as error:
+                raise cannot_write(f"to {self.directory}", error, self.directory) from error
             yield
 
     def place(self, run_id: str) -> Path:

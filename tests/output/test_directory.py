@@ -211,6 +211,13 @@ def test_what_is_no_file_is_not_moved(tmp_path, make):
 
 # Results
 
+STUDY = """
+systems: {s: {modules: [{name: cluster, nodes: 64}]}}
+workloads: {w: {recipe: {modules: [{name: cluster, nodes: 64, jobs: 20}]}}}
+policies: [fcfs]
+seeds: 2
+"""
+
 
 @pytest.fixture
 def result():
@@ -304,3 +311,19 @@ def test_a_file_that_does_not_fit_leaves_the_older_one(disk, suffix, capsys):
     assert main([*command, str(path)]) == 1
     assert f"cannot write {path}: the disk at {disk} is full (" in capsys.readouterr().err
     assert [one.name for one in disk.iterdir()] == ["ballast"]
+
+
+@pytest.mark.parametrize("left", [0, 4096, 16384])
+def test_a_study_on_a_full_disk_says_so_and_goes_on_when_there_is_room(disk, tmp_path, left, capsys):
+    study = tmp_path / "study.yaml"
+    study.write_text(STUDY)
+    command = ["study", str(study), "--out", str(disk / "study"), "--workers", "1", "--quiet"]
+    fill(disk, left)
+    assert main(command) == 1
+    said = capsys.readouterr().err
+    assert f"the disk at {disk} is full (" in said
+    assert "internal" not in said
+    (disk / "ballast").unlink()
+    assert main(command) == 0
+    assert {path.name for path in (disk / "study").iterdir()} >= {"study.json", "index.parquet", "runs"}
+    assert not [path for path in disk.rglob(".scheduler-sim-*") if path.name != ".scheduler-sim-study"]

@@ -288,6 +288,9 @@ def test_report_follows_the_rule(tmp_path, capsys):
         assert path.read_text() == "mine"
         for more in (["--force"], []):
             assert main(["report", str(tmp_path / "run"), "--out", str(path), *more]) == 0
+    before = (tmp_path / "run" / "components.parquet").stat().st_ino
+    assert main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "run" / "components.parquet")]) == 2
+    assert (tmp_path / "run" / "components.parquet").stat().st_ino == before
     (tmp_path / "run" / "report.html").write_text("mine")
     assert main(["report", str(tmp_path / "run")]) == 2
     assert (tmp_path / "run" / "report.html").read_text() == "mine"
