@@ -69,7 +69,8 @@ def execute(args: argparse.Namespace) -> None:
     from scheduler_sim.cli.fit_energy_page import no_models, validation_text
     from scheduler_sim.energy.fitting.grid import Grid
     from scheduler_sim.energy.fitting.regression import absolute_law, power_laws, time_laws
-    from scheduler_sim.energy.fitting.validation import fit_selected, validate
+    from scheduler_sim.energy.fitting.selection import fit_selected
+    from scheduler_sim.energy.fitting.validation import validate
     from scheduler_sim.energy.points import TIME
     from scheduler_sim.energy.pstates import PStates
 

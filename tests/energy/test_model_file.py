@@ -7,7 +7,7 @@ import pytest
 
 from scheduler_sim.energy.fitting.grid import Grid
 from scheduler_sim.energy.fitting.regression import power_laws, time_laws
-from scheduler_sim.energy.fitting.validation import fit_selected
+from scheduler_sim.energy.fitting.selection import fit_selected
 from scheduler_sim.energy.model_file import model_text, read_model
 from scheduler_sim.energy.profile import PowerProfiles
 from scheduler_sim.energy.pstates import PStates

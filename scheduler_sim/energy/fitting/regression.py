@@ -70,12 +70,14 @@ def fit_time(law: Law, grid: Grid) -> CpiTime | Stall:
     return time_law(law.form, law.terms, grid.pstates, _coefficients(law, grid))
 
 
-def left_out(law: Law, grid: Grid) -> Iterator[tuple[Array, Array]]:
-    """Yield, for each pair of frequencies, what was measured and what the law says without that workload.
+def left_out(law: Law, grid: Grid) -> Array:
+    """Return what the law says of each workload if fitted without it, W or s.
 
-    By the closed form of leave-one-out residuals, e / (1 − h) with the leverage h.
+    (k, k, w), by reference and target; NaN where a workload did not run, or the pair has too few. By the
+    closed form of leave-one-out residuals, e / (1 − h) with the leverage h.
     """
-    quantity = grid.columns[POWER if law.quantity == "power" else TIME]
+    k = len(grid.pstates)
+    made = np.full((k, k, len(grid)), np.nan)
     for system in _systems(law, grid):
         held_out = system.y
         if system.x.shape[1]:
@@ -85,9 +87,8 @@ def left_out(law: Law, grid: Grid) -> Iterator[tuple[Array, Array]]:
             leverage = np.minimum((q * q).sum(axis=1), FULL_LEVERAGE)
             fitted = q @ (q.T @ system.y)
             held_out = system.y - (system.y - fitted) / (1.0 - leverage)[:, None]
-        projected = _back(law, grid, system, held_out)
-        measured = quantity[np.ix_(system.rows, system.targets)]
-        yield from zip(measured.T, projected.T, strict=True)
+        made[system.reference][np.ix_(system.targets, system.rows)] = _back(law, grid, system, held_out).T
+    return made
 
 
 class _System(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.energy.fitting.errors import errors_by_pair, rmse_percent
+from scheduler_sim.energy.fitting.errors import errors_by_pair
 from scheduler_sim.energy.fitting.grid import Grid
 from scheduler_sim.energy.fitting.regression import (
     CONSTANT,
@@ -16,9 +16,8 @@ from scheduler_sim.energy.fitting.regression import (
     Law,
     fit_power,
     fit_time,
-    left_out,
 )
-from scheduler_sim.energy.model import Model
+from scheduler_sim.energy.fitting.selection import fit_selected
 from scheduler_sim.energy.points import POWER, TIME, WORKLOAD, Points
 from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import InputError
@@ -78,8 +77,8 @@ def validate(
     """Fit laws to some workloads and project the others.
 
     Points with roles are split by them, once. Others are split in halves by workload, ``splits`` times, drawn
-    from the stream ``energy splits``. The law that projects best among the workloads fitted, each left out in
-    turn, stands in the results as ``selected``; the test half has no part in that.
+    from the stream ``energy splits``. The law that :mod:`.selection` takes by the workloads fitted, each left
+    out in turn, stands in the results as ``selected``; the test half has no part in that.
 
     Raises InputError for fewer than four workloads, or one frequency alone.
     """
@@ -96,31 +95,6 @@ def validate(
     if not (projections["quantity"] == "power").any():
         raise InputError("points: no two frequencies with enough workloads; allowed: more workloads at each")
     return Validation(projections, errors_by_pair(projections))
-
-
-def select(laws: Sequence[Law], grid: Grid) -> Law:
-    """Return the law with the least mean RMSE % on workloads left out in turn; the first of equals."""
-    scores = []
-    for law in laws:
-        errors = [rmse_percent(measured, held_out) for measured, held_out in left_out(law, grid)]
-        scores.append(float(np.mean(errors)) if errors else np.inf)
-    return laws[int(np.argmin(scores))]
-
-
-def fit_selected(laws: Sequence[Law], grid: Grid) -> tuple[Model, Law, Law]:
-    """Fit the selected law of power and of time to all workloads; return the model and both laws.
-
-    Laws without the measured power are not selected. Without run times, T ∝ 1 / f.
-    """
-    power = select([law for law in laws if law.quantity == "power" and _carries(law)] or [CONSTANT], grid)
-    times = [law for law in laws if law.quantity == "time"] if TIME in grid.columns else []
-    time = select(times or [PROPORTIONAL], grid) if TIME in grid.columns else PROPORTIONAL
-    model = Model(f"{power.name}, {time.name}", grid.pstates, fit_power(power, grid), fit_time(time, grid))
-    return model, power, time
-
-
-def _carries(law: Law) -> bool:
-    return law.form == "ratio" or POWER in law.terms
 
 
 def _splits(grid: Grid, splits: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
