@@ -45,8 +45,8 @@ applications:
   a type, or one of its `apps`, is no other type's number. So a [signature](energy.md#in-a-simulation) is
   found under any of them, and each module takes the first that it has.
 - **Names that mean nothing** in a run (types of which no component is, modules that the system does not
-  have, signatures that no component has) change nothing, and are said: by `run`, in the report, by name in
-  `unmatched` of the manifest, by number in `counts`.
+  have, signatures that no component has) change nothing, and are said: by `run` and `study`, in their
+  reports, by name in `unmatched` of the manifest, by number in `counts`.
 - **Times**: run time and time limit are multiplied, and rounded up to whole seconds. On the module of
   the trace they stay as they are. A time limit that the trace does not give is the partition's, as it
   is, else the run time there.

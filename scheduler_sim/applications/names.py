@@ -57,9 +57,9 @@ class Names:
         """
         kinds = max(len(self._of_type), 1)
         pairs = np.asarray(app.codes, dtype=np.int64) * kinds + type_number
-        used, place = np.unique(pairs, return_inverse=True)
+        place, used = pd.factorize(pairs)
         spelt = [divmod(pair, kinds) for pair in used.tolist()]
-        return Known(place.reshape(-1), [self._all(str(app.categories[code]), kind) for code, kind in spelt])
+        return Known(place, [self._all(str(app.categories[code]), kind) for code, kind in spelt])
 
     def _all(self, app: str, type_number: int) -> tuple[str, ...]:
         of_type = self._of_type[type_number] if self._of_type else ()

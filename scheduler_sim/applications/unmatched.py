@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import pandas as pd
+
 from scheduler_sim.applications.models import Models
 from scheduler_sim.applications.names import Ints, Known
 from scheduler_sim.energy.layer import EnergyLayer
@@ -22,7 +24,7 @@ def unmatched(
     ----------
     known, type_number : the applications of the components, and their types (n,), as in ``Names.known``.
     """
-    used = set(type_number.tolist())
+    used = set(pd.unique(type_number).tolist())
     there = {name.lower() for name in modules}
     named = {name.lower(): name for name in _modules(models)}
     found = {

@@ -10,6 +10,7 @@ from scheduler_sim.cli.terminal import table
 from scheduler_sim.cli.wording import number
 from scheduler_sim.metrics.blocks import OF_BLOCKS
 from scheduler_sim.report.measures import untrimmed, with_unit, without_unit
+from scheduler_sim.report.model_words import unmatched_in_runs
 from scheduler_sim.report.wording import count, duration, listing, paragraph, plain
 from scheduler_sim.study.comparison import BLOCKS
 from scheduler_sim.study.conduct import Conducted
@@ -33,7 +34,8 @@ def study_text(study: Study, conducted: Conducted, seconds: float, pace: float |
     title = f"{plain(study.name)}: {count(len(index), 'run')}{twice}"
     done = f"  {new:,} new in {duration(round(seconds))}{each}; {already:,} were there"
     failed = f"; {len(conducted.failed):,} failed" if conducted.failed else ""
-    parts = [title, done + failed, _means(study, index), _comparison(study, conducted.comparison)]
+    nothing = "\n".join(f"  {line}" for line in unmatched_in_runs(index))
+    parts = [title, done + failed, nothing, _means(study, index), _comparison(study, conducted.comparison)]
     return "\n\n".join([*filter(None, parts), f"  written to {conducted.directory}"])
 
 

@@ -54,6 +54,17 @@ def test_a_failed_run_is_told_at_the_end(cli, study, tmp_path):
     ]
 
 
+def test_names_in_models_that_mean_nothing_are_told(cli, study, tmp_path):
+    (tmp_path / "models.yaml").write_text("conversions: [{origin: nowhere, to: CM}]\n")
+    study.write_text(study.read_text() + "models: models.yaml\n")
+    done = cli("study", study, "--out", tmp_path / "out", "--workers", 1)
+    assert done.code == 0, done.err
+    told = "2 runs with a module which the system does not have: manifest.json names it"
+    assert told in done.out
+    assert cli("report", tmp_path / "out", "--out", tmp_path / "page.html").code == 0
+    assert told in (tmp_path / "page.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

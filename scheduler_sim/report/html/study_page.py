@@ -17,6 +17,7 @@ from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_study, whole
 from scheduler_sim.report.measures import metric_words, untrimmed, written
+from scheduler_sim.report.model_words import unmatched_in_runs
 from scheduler_sim.report.wording import count, listing, plain
 from scheduler_sim.result.store import read_document
 
@@ -132,7 +133,8 @@ def _levels(study: Conducted) -> Child:
     facts = {**levels, "seeds": several or "none"}
     if baseline and len(study.comparison):
         facts["compared with"] = listing(f"{plain(name)} {plain(level)}" for name, level in baseline.items())
-    return pairs(facts)
+    nothing = [tag("li", line) for line in unmatched_in_runs(study.index)]
+    return [pairs(facts), tag("ul", nothing) if nothing else None]
 
 
 def _found(study: Conducted, charts: Child) -> Child:
