@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scheduler_sim import System, Workload, simulate
+from scheduler_sim import Simulation, System, Workload, simulate
 from scheduler_sim.applications.models import NO_TYPE, Models
 from scheduler_sim.applications.names import Names
 from scheduler_sim.errors import ConfigError, InputError
+from tests.simulation.acting import at
 
 TYPES = [
     {"name": "solver", "percent": 50, "apps": ["NEMO", "17"]},
@@ -131,6 +132,17 @@ def test_a_choice_of_clock_and_a_cap_see_the_same_signatures():
     capped["energy"]["cap"] = {"power_w": 9 * 10 + 9 * 10 + 190 + 189}
     starts = ran(capped, ["1", "1"]).components["start_time"].tolist()
     assert starts == [0, 10], "two of 200 W are 1 W too much"
+
+
+def test_what_a_process_submits_has_the_signature_of_its_type():
+    types = {"types": [{"name": "solver", "percent": 0}, {"name": "rest", "percent": 100}]}
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], partition="CM", app="rest")
+    sim = Simulation(SYSTEM, jobs, models=energy({"Solver": 200, "2": 150}, applications=types))
+    at(sim, 4, lambda: sim.submit(nodes=2, run_time=5, partition="CM", app="1"))
+    result = sim.run()
+    result.check()
+    assert result.components["power_w"].tolist() == [150, 400]
+    assert "unmatched" not in result.manifest
 
 
 def test_what_has_no_signature_is_counted_with_its_work():
