@@ -64,7 +64,7 @@ def _fits(learnt: Learnt) -> str:
     ]
     share = f"{100 * next(iter(learnt.fits.values())).level:.0f} %"
     foot = f"In brackets: where {share} of measurements lie if the curve is right. The envelope covers\n"
-    foot += "every reading of P, and every form that fits as well."
+    foot += "every reading of P, and the forms that may be right by their odds."
     return "\n".join([*lines, foot])
 
 

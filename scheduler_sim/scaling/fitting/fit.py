@@ -12,13 +12,22 @@ from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Pmnf
 from scheduler_sim.scaling.curves.efficiency import InverseLine
 from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.curves.time import pmnf_term
-from scheduler_sim.scaling.fitting.regression import prediction_interval
+from scheduler_sim.scaling.fitting.regression import prediction_interval, weighted_quantile
 
 MARGIN = 0.1
 """Curves whose left-out errors differ by less than this share are as good."""
 
 LIKELY = 0.1
 """Odds against the form chosen above which another normal form may as well be the right one."""
+
+POSSIBLE = 1e-3
+"""Odds below which a normal form has no part in an envelope."""
+
+SLOPE = 0.05
+"""How far, beyond the points, the exponent of P may be off that of every form.
+
+The least step of 0.05 with which envelopes hold nine truths of ten of each kind in
+``benchmarks.envelope.CALIBRATED``, up to four times the largest P."""
 
 FAR = 8
 """Times the largest fitted P beyond which a prediction is called far."""
@@ -100,15 +109,28 @@ class Fit:
         return {reading: curve.values(p) for reading, curve in self._readings().items()}
 
     def envelope(self, processes: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the least and the most of the intervals of all curves that the points allow.
+        """Return between what the curves lie that the points allow, at the fit's level.
 
-        These are the same kind of curve under every reading of P, and normal forms nearly as probable as
-        the one chosen. Points at a few times the base cannot tell them apart, while they differ wholly at a
-        hundred times: the interval covers noise, this covers the choice as well.
+        These are the same kind of curve under every reading of P, which count alike, and normal forms, which
+        count by their odds: the ends are quantiles of the ends of their intervals. Points at a few times the
+        base cannot tell them apart, while they differ wholly at a hundred times: the interval covers noise,
+        this covers the choice as well. As the truth may be none of them, the ends go apart by P to the
+        power of ``SLOPE`` beyond the points, of efficiencies the low one: none rises for good. A table has
+        no curve, and is not widened.
         """
         p = np.atleast_1d(np.asarray(processes, dtype=np.float64))
-        each = [self._interval_of(curve, p) for curve in (self.curve, *self._rivals())]
-        return np.min([low for low, _ in each], axis=0), np.max([high for _, high in each], axis=0)
+        own = self._interval_of(self.curve, p)
+        if isinstance(self.curve, Table):
+            return own
+        rivals = self._rivals() or [(self.curve, 1.0)]
+        lows, highs = (
+            np.array(ends) for ends in zip(*(self._interval_of(curve, p) for curve, _ in rivals), strict=True)
+        )
+        odds, tail = np.array([weight for _, weight in rivals]), (1 - self.level) / 2
+        beyond = np.maximum(p / self.processes.max(), 1) ** SLOPE
+        low = np.minimum(weighted_quantile(lows, odds, tail), own[0]) / beyond
+        high = np.maximum(weighted_quantile(highs, odds, 1 - tail), own[1])
+        return low, high * beyond if self.quantity == "time" else high
 
     def cautions(self, processes: float, checked_to: float | None = None) -> list[str]:
         """Say what speaks against a prediction at P, beyond the fit's own warnings.
@@ -128,10 +150,15 @@ class Fit:
             )
         return said
 
-    def _rivals(self) -> list[Curve]:
+    def _most(self) -> float:
+        """Return what no value exceeds: 1 for an efficiency, unless one measured did."""
+        return 1.0 if self.quantity == "efficiency" and (self.values <= 1).all() else np.inf
+
+    def _rivals(self) -> list[tuple[Curve, float]]:
+        """Return the curves that may be right, and how much each counts."""
         if not isinstance(self.curve, Pmnf):
-            return list(self._readings().values())
-        return [c.curve for c in self.candidates if c.odds >= LIKELY]
+            return [(curve, 1.0) for curve in self._readings().values()]
+        return [(c.curve, c.odds) for c in self.candidates if c.odds >= POSSIBLE]
 
     def _readings(self) -> dict[str, Curve]:
         if not isinstance(self.curve, InverseLine | Constant) or len(self.values) < 2:
@@ -158,8 +185,8 @@ class Fit:
             columns, at = np.ones((len(self.values), 1)), np.ones((len(p), 1))
         y = self.values * unit(curve, self.processes)
         low, high = prediction_interval(columns, y, self.weight / y**2, at, fitted**2, self.level)
-        top = 1.0 if curve.quantity == "efficiency" and (y <= 1).all() else np.inf
-        low, high = np.minimum(np.maximum(low, 0), fitted), np.maximum(np.minimum(high, top), fitted)
+        low = np.minimum(np.maximum(low, 0), fitted)
+        high = np.maximum(np.minimum(high, self._most()), fitted)
         return low / unit(curve, p), high / unit(curve, p)
 
     def _inverse_interval(self, curve: InverseLine, p: Floats, fitted: Floats) -> tuple[Floats, Floats]:

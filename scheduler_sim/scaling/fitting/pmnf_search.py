@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import LostCycles, Pmnf
 from scheduler_sim.scaling.curves.kind import Floats
-from scheduler_sim.scaling.fitting.fit import LIKELY, Candidate, Fit, label_of, pmnf_columns
+from scheduler_sim.scaling.fitting.fit import LIKELY, POSSIBLE, Candidate, Fit, label_of, pmnf_columns
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, smape
 
@@ -49,7 +49,7 @@ FEWEST = 5
 """Points below which Extra-P's authors warn, too."""
 
 SHOWN = 60
-"""Forms listed as candidates, of those that are less than likely."""
+"""Least number of forms listed as candidates; all that are possible are."""
 
 APART = 1e-7
 """Least part of a column, over its length, that the others must leave, to tell their coefficients apart."""
@@ -116,7 +116,7 @@ def _candidates(p: Floats, y: Floats, gives: str) -> list[Candidate]:
     chance = np.concatenate([fit.chance for fit in fits])
     odds = np.exp(chance - chance.max())
     rows = [(fit, row) for fit in fits for row in range(len(fit.parts))]
-    best = np.argsort(-odds, kind="stable")[: max(SHOWN, int((odds >= LIKELY).sum()))]
+    best = np.argsort(-odds, kind="stable")[: max(SHOWN, int((odds >= POSSIBLE).sum()))]
     return [_candidate(y, gives, rows[place], float(odds[place])) for place in best.tolist()]
 
 
