@@ -15,10 +15,11 @@ import pandas as pd
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.policy.order import MOVING
+from scheduler_sim.report import slurm_words
 from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Times, Wait
 from scheduler_sim.report.fronts import MOST_LOOKS
 from scheduler_sim.report.module_view import ModuleView, ints, module_sizes
-from scheduler_sim.report.replay import TOP, Replay, Rules
+from scheduler_sim.report.replay import MULTIFACTOR, TOP, Replay, Rules
 from scheduler_sim.report.wording import listing, plain
 
 if TYPE_CHECKING:
@@ -62,24 +63,34 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         policy=plain(policy.get("name") or policy.get("order") or "unnamed"),
         waits=_recorded_waits(facts),
     )
+    under_slurm = "held_by" in facts
     if said.state == "REJECTED":
-        return replace(said, reason=_why_rejected(result.manifest, facts))
+        why = _why_rejected(result.manifest, facts)
+        word = f"{slurm_words.rejected_word(why)}: " if under_slurm else ""
+        return replace(said, reason=word + why)
+    if under_slurm and until > submit:
+        said = replace(said, confined=slurm_words.confinement(facts, result.manifest))
     if eligible < 0:
+        waits = (Wait("dependency", until - submit, 1.0),)
         return replace(
             said,
-            waits=(Wait("dependency", until - submit, 1.0),),
+            waits=waits,
+            reasons=slurm_words.reasons(facts, waits, 0) if under_slurm else (),
             reason=_why_never_eligible(result.manifest, facts, str(policy.get("backfill"))),
         )
     said = replace(said, notes=_of_its_job(result, facts))
     if eligible > submit:
         said = replace(said, dependency=_dependency(table, row, facts))
+    unavailable = 0
     if until > eligible:
-        said = _with_replay(said, result, row, Rules.of(policy))
+        said, unavailable = _with_replay(said, result, row, Rules.of(policy))
+    if under_slurm:
+        said = replace(said, reasons=slurm_words.reasons(facts, said.waits, unavailable))
     return said
 
 
-def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> Explanation:
-    """Add what happened on the module between eligibility and start."""
+def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> tuple[Explanation, int]:
+    """Add what happened on the module between eligibility and start; return how long nodes lacked, s."""
     times = said.times
     view = ModuleView.of(result, said.request.module, times.eligible, times.waited_until)
     replay = Replay.of(view, row, rules, result.components, times.origin)
@@ -89,7 +100,7 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> E
     resources = sum(phase.resources for phase in phases)
     priority = sum(phase.priority for phase in phases)
     waits = said.waits or _shares(times.eligible - times.submit, priority, resources)
-    return replace(
+    told = replace(
         said,
         waits=waits,
         arrival=replay.arrival(),
@@ -99,6 +110,7 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> E
         overtaking=replay.overtaking(),
         notes=(*said.notes, *_notes(rules, waits, resources, shown, len(view.instants()), said.request)),
     )
+    return told, replay.unavailable()
 
 
 def _of_its_job(result: Result, facts: dict[str, Any]) -> tuple[str, ...]:
@@ -125,7 +137,12 @@ def _notes(
 ) -> list[str]:
     """Say where this account is less than certain."""
     notes = []
-    if any(phase.front < 0 for phase in shown):
+    if rules.order == MULTIFACTOR:
+        notes.append(
+            "The queue was in the order of Slurm's multifactor priorities, which a result does not record, so"
+            " nothing is said about who stood before it or overtook it."
+        )
+    elif any(phase.front < 0 for phase in shown):
         notes.append(
             f"The queue order was {plain(rules.order)}, a function of the user's own: it cannot be recomputed"
             " from a result, so nothing is said about who stood before it or overtook it."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.report.explanation import Explanation, Phase, Reserved, Times, Verdict
 from scheduler_sim.report.module_view import NEVER
+from scheduler_sim.report.slurm_words import meaning
 from scheduler_sim.report.wording import clock, count, date, duration, listing, paragraph, percent, plain
 
 MEANING = {
@@ -15,7 +16,7 @@ MEANING = {
 
 def text_of(said: Explanation) -> str:
     """Return the whole story, its parts apart by empty lines."""
-    parts = [_headline(said), _moments(said), _waits(said), _dependency(said)]
+    parts = [_headline(said), _moments(said), _waits(said), _reasons(said), _dependency(said)]
     if said.arrival is not None:
         parts += [_arrival(said), _phases(said), _overtaking(said)]
     parts += [paragraph("Note: " + note) for note in said.notes]
@@ -73,6 +74,15 @@ def _waits(said: Explanation) -> list[str]:
     if said.reason:
         lines += paragraph(f"The reason: {said.reason}.")
     return lines
+
+
+def _reasons(said: Explanation) -> list[str]:
+    """What squeue would have shown, and the nodes in question."""
+    lines = [f"In Slurm's words (the REASON that squeue shows) it waited {duration(said.wait)} for:"]
+    for reason in said.reasons:
+        words = ", ".join(reason.words)
+        lines.append(f"  {words:<20}{duration(reason.seconds):>14}   {'; '.join(meaning(reason))}")
+    return (lines if said.reasons else []) + (paragraph(said.confined) if said.confined else [])
 
 
 def _dependency(said: Explanation) -> list[str]:

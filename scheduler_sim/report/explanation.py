@@ -52,6 +52,14 @@ class Wait:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why it waited so many seconds, as Slurm calls it; several words where it is not known apart."""
+
+    words: tuple[str, ...]
+    seconds: int
+
+
+@dataclass(frozen=True)
 class Dependency:
     """What it probably waited for before it could be scheduled.
 
@@ -184,6 +192,7 @@ class Overtaking:
 class Explanation:
     """Why one component waited, recomputed from a result.
 
+    Under policy slurm there are Slurm's ``reasons``, and on which nodes it was ``confined`` to run.
     ``phases`` are the longest ones in order of time, ``phase_count`` and
     ``phase_seconds`` speak of all of them.
     """
@@ -200,6 +209,8 @@ class Explanation:
     phase_count: int = 0
     phase_seconds: int = 0
     overtaking: Overtaking | None = None
+    reasons: tuple[Reason, ...] = ()
+    confined: str = ""
     notes: tuple[str, ...] = field(default=())
 
     @property

@@ -18,7 +18,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.output.rule import Kind, head, lines_of
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.wording import plain
-from scheduler_sim.result.columns import COMPONENTS, rows_named
+from scheduler_sim.result.columns import REASONS, Column, component_columns, rows_named
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, MANIFEST, write_table
@@ -78,10 +78,14 @@ def _csv(result: Result, out: BinaryIO) -> None:
     """
     text = {
         column.name: _no_formula(result.components[column.name])
-        for column in COMPONENTS
+        for column in _columns(result)
         if column.dtype == "text"
     }
     result.components.assign(**text).to_csv(out, index=False, lineterminator="\n")
+
+
+def _columns(result: Result) -> tuple[Column, ...]:
+    return component_columns(REASONS[0].name in result.components)
 
 
 def _no_formula(names: pd.Series) -> pd.Series:
@@ -90,7 +94,7 @@ def _no_formula(names: pd.Series) -> pd.Series:
 
 
 def _parquet(result: Result, out: BinaryIO) -> None:
-    write_table(result.components, COMPONENTS, out)
+    write_table(result.components, _columns(result), out)
 
 
 def _chrome(result: Result, out: BinaryIO) -> None:

@@ -30,6 +30,9 @@ MOST_PLANNED = 300
 """Reservations recomputed for one verdict; those of the first in the queue matter most."""
 
 
+MULTIFACTOR = "priority/multifactor"
+"""Slurm's own order, of ages, shares and more that a result does not record."""
+
 MOST_TRIED = 200
 """Moments tried for a verdict under an order that moves: the front may have changed unseen."""
 
@@ -50,8 +53,10 @@ class Rules:
     @classmethod
     def of(cls, policy: Mapping[str, Any]) -> Rules:
         """Read them from the policy in a manifest; a missing key has its default."""
-        order = policy.get("order") or "fifo"
         backfill = policy.get("backfill") or "none"
+        order = policy.get("order") or "fifo"
+        if backfill == "slurm" and (policy.get("slurm") or {}).get("PriorityType") == MULTIFACTOR:
+            order = MULTIFACTOR
         depths = {"easy": policy.get("depth") or 1, "conservative": NEVER}
         extra_rule = policy.get("extra_rule")
         return cls(
@@ -129,6 +134,14 @@ class Replay:
                 for p, end in zip(most.tolist(), planned, strict=True)
             ),
         )
+
+    def unavailable(self) -> int:
+        """Return the seconds in which nodes out of service would have been enough, with the idle ones."""
+        view, needed = self.view, self.view.nodes[self.one]
+        instants = view.instants()
+        spans = np.diff(np.append(instants, view.last))
+        idle = view.idle(instants)
+        return int(spans[(idle < needed) & (idle + value_at(view.down, instants) >= needed)].sum())
 
     def phases(self) -> list[Phase]:
         """Return the wait after eligibility, split where the front of the queue changed."""

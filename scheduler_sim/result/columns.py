@@ -74,6 +74,28 @@ COMPONENTS = (
 )
 """``components``: one row a component, in the order of the trace file."""
 
+REASONS = (
+    Column("partition", "text", "", "where it ran; of one that never started, the first it asked for"),
+    Column("nodes_able", "int64", "nodes", "nodes of that partition that have what it asked for"),
+    Column(
+        "held_by", "text", "", "what keeps, or kept, it from being eligible, as `squeue` calls it: a list"
+    ),
+    Column(
+        "wait_array",
+        "int64",
+        "s",
+        "waited after eligibility while as many tasks of its array ran as may at once;"
+        " −1 if it never started",
+    ),
+    Column(
+        "wait_licences",
+        "int64",
+        "s",
+        "waited after eligibility while too few of its licences were free; −1 if it never started",
+    ),
+)
+"""Further columns of ``components``, at its end, in a run under policy slurm."""
+
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
@@ -92,6 +114,11 @@ SWITCHED = (
     Column("nodes_stopping", "int64", "nodes", "nodes on their way from idle to off"),
 )
 """Further columns of ``timeline``, at its end, in a run that switches idle nodes off."""
+
+
+def component_columns(reasons: bool) -> tuple[Column, ...]:
+    """Return the columns of ``components`` in a run; ``reasons``: with those of waits under Slurm."""
+    return COMPONENTS + REASONS if reasons else COMPONENTS
 
 
 def timeline_columns(switched: bool) -> tuple[Column, ...]:

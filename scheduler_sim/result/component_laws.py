@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, column_problems
+from scheduler_sim.result.columns import NEVER, REASONS, STATES, column_problems
+from scheduler_sim.result.columns import component_columns as columns_of_components
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import value_at
 
@@ -13,7 +14,8 @@ Breach = str | None
 
 def component_columns(schedule: Schedule) -> Breach:
     """The components have exactly the documented columns and types."""
-    return "; ".join(column_problems(schedule.components, COMPONENTS)) or None
+    columns = columns_of_components(REASONS[0].name in schedule.components)
+    return "; ".join(column_problems(schedule.components, columns)) or None
 
 
 def known_states(schedule: Schedule) -> Breach:

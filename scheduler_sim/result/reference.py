@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from scheduler_sim.result.check import INVARIANTS
-from scheduler_sim.result.columns import COMPONENTS, SWITCHED, TIMELINE, Column
+from scheduler_sim.result.columns import COMPONENTS, REASONS, SWITCHED, TIMELINE, Column
 
 INTRODUCTION = """\
 # Result directory
@@ -85,6 +85,8 @@ def page() -> str:
         INTRODUCTION,
         "## components.parquet\n\nOne row a component, in trace order.\n",
         _table(COMPONENTS),
+        "Under policy slurm there are these ([why it waited](../how-to/explain.md#under-policy-slurm)):\n",
+        _table(REASONS),
         WAITS,
         "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
         _table(TIMELINE),

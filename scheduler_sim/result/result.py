@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pandas as pd
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.result.columns import COMPONENTS, SWITCHED, timeline_columns
+from scheduler_sim.result.columns import REASONS, SWITCHED, component_columns, timeline_columns
 from scheduler_sim.result.store import (
     LOG,
     MANIFEST,
@@ -35,7 +35,8 @@ class Result:
 
     Attributes
     ----------
-    components : one row a component, in trace order; columns in ``result.columns.COMPONENTS``.
+    components : one row a component, in trace order; columns in
+        ``result.columns.component_columns``.
     timeline : one row per module (and ``total``) and instant at which a value changes;
         columns in ``result.columns.timeline_columns``.
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
@@ -60,9 +61,9 @@ class Result:
             ``force``; it cannot be written to; or another process is writing there.
         SchedulerSimError : the disk is full or fails; nothing has changed there.
         """
-        switched = SWITCHED[0].name in self.timeline
+        reasons, switched = REASONS[0].name in self.components, SWITCHED[0].name in self.timeline
         writers: dict[str, Callable[[BinaryIO], None]] = {
-            "components.parquet": partial(write_table, self.components, COMPONENTS),
+            "components.parquet": partial(write_table, self.components, component_columns(reasons)),
             "timeline.parquet": partial(write_table, self.timeline, timeline_columns(switched)),
             "metrics.json": partial(write_measured, self.metrics),
             MANIFEST: partial(write_document, self.manifest),
@@ -78,9 +79,10 @@ class Result:
         directory = Path(directory)
         before = stamp(directory)
         manifest = read_document(directory / MANIFEST)
+        reasons = bool(manifest.get("reasons"))
         switched = bool((manifest.get("energy") or {}).get("switched"))
         result = cls(
-            components=read_table(directory / "components.parquet", COMPONENTS),
+            components=read_table(directory / "components.parquet", component_columns(reasons)),
             timeline=read_table(directory / "timeline.parquet", timeline_columns(switched)),
             metrics=read_document(directory / "metrics.json"),
             manifest=manifest,

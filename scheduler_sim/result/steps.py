@@ -48,6 +48,22 @@ def first_difference(one: Steps, other: Steps) -> tuple[int, int, int] | None:
     return int(instants[at]), int(left[at]), int(right[at])
 
 
+def time_at_least(steps: Steps, least: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return int64[n], how long the value is at least ``least`` (above 0) from each first to its last."""
+    times, values = steps
+    if not len(times):
+        return np.zeros(len(first), dtype=np.int64)
+    reached = values >= least
+    before = np.append(0, np.cumsum(reached[:-1] * np.diff(times)))
+
+    def until(instants: np.ndarray) -> np.ndarray:
+        place = np.searchsorted(times, instants, side="right") - 1
+        inside = before[place] + reached[place] * (instants - times[place])
+        return np.asarray(np.where(place < 0, 0, inside))
+
+    return np.maximum(until(last) - until(first), 0)
+
+
 def integral(steps: Steps) -> int:
     """Integrate a step function that ends at 0, over all time."""
     times, values = steps

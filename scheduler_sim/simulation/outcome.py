@@ -19,11 +19,20 @@ from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.table import Placements
-from scheduler_sim.result.columns import COMPONENTS, NEVER, STATES, SWITCHED, TOTAL, frame, timeline_columns
+from scheduler_sim.result.columns import (
+    NEVER,
+    STATES,
+    SWITCHED,
+    TOTAL,
+    component_columns,
+    frame,
+    timeline_columns,
+)
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import Plans
+from scheduler_sim.simulation.reasons import reason_columns
 from scheduler_sim.system.system import System
 from scheduler_sim.version import __version__
 from scheduler_sim.workload.fields import SKIP_REASONS
@@ -53,8 +62,10 @@ TOLD = (
 """Columns of a workload that a result needs."""
 
 
-def component_table(core: Core, table: pd.DataFrame, placements: Placements, system: System) -> pd.DataFrame:
-    """One row a component, in the order of the file, by the columns of the contract."""
+def component_table(
+    core: Core, table: pd.DataFrame, placements: Placements, system: System, *, reasons: bool = False
+) -> pd.DataFrame:
+    """One row a component, in the order of the file, by the columns of the contract, with ``reasons``."""
     rows = len(placements.rows)
     comp = core.comp[:rows]
     started = comp["start"] != NEVER
@@ -82,11 +93,12 @@ def component_table(core: Core, table: pd.DataFrame, placements: Placements, sys
         "wait_dependency": np.where(started, eligible - submit, NEVER),
         "wait_priority": np.where(started, comp["start"] - eligible - resources, NEVER),
         "wait_resources": resources,
+        **(reason_columns(core, table, placements, system) if reasons else {}),
     }
     places = _file_places(placements)
     if places is not None:
         columns = {name: values[np.argsort(places)] for name, values in columns.items()}
-    return frame(columns, COMPONENTS)
+    return frame(columns, component_columns(reasons))
 
 
 def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: System) -> pd.DataFrame:
@@ -140,12 +152,13 @@ def build_result(
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
-    ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
+    ``table`` has the columns TOLD, and those of ``reasons`` if ``manifest`` says that there are any;
+    ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
     ran longer than the limit to which theirs was ``shortened``;
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
-    components = component_table(core, table, placements, system)
+    components = component_table(core, table, placements, system, reasons=bool(manifest.get("reasons")))
     written, milliwatts, energy = core.timeline[: core.clock[slot.ROWS]], None, None
     places = _file_places(placements)
     if meter is not None:

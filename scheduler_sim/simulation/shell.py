@@ -208,6 +208,8 @@ class Simulation(Actions):
             self._seed,
             None if self.models is None else self.models.to_dict(),
         )
+        if self.policy.backfill == "slurm":
+            manifest["reasons"] = True
         edges = edges_between(self.workload, self._placements)
         if self._submissions.edges:
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))

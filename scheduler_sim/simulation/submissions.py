@@ -21,6 +21,7 @@ from scheduler_sim.simulation.dependents import Dependents, Edge
 from scheduler_sim.simulation.growth import with_room
 from scheduler_sim.simulation.load import put_components, sizes_for
 from scheduler_sim.simulation.outcome import TOLD
+from scheduler_sim.simulation.reasons import ASKED
 from scheduler_sim.simulation.scheme import Scheme, expansion, scheme_of
 from scheduler_sim.simulation.slurm_rows import SlurmRows
 from scheduler_sim.system.system import System
@@ -124,12 +125,13 @@ class Submissions:
 
     def joined(self, workload: Workload, placements: Placements) -> tuple[pd.DataFrame, Placements]:
         """Return the columns a result needs, and the placements: the trace's, then what was submitted."""
-        told = workload.table[list(TOLD)]
+        names = [*TOLD, *(ASKED if self._policy.backfill == "slurm" else ())]
+        told = workload.table[names]
         if not self._given:
             return told, placements
         added, later = self._expanded(self._given)
-        table = pd.concat([told, added.table[list(TOLD)]], ignore_index=True)
-        texts = [name for name in TOLD if FIELDS[name].is_text]
+        table = pd.concat([told, added.table[names]], ignore_index=True)
+        texts = [name for name in names if FIELDS[name].is_text]
         return table.astype(dict.fromkeys(texts, "category")), joined(placements, later, len(workload))
 
     @cached_property

@@ -1,0 +1,86 @@
+"""A wait under policy slurm in Slurm's own words: squeue's reasons, and the nodes in question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scheduler_sim.report.explanation import Reason, Wait
+from scheduler_sim.report.wording import count, plain
+
+MEANING = {
+    "JobHeldUser": "held until it is released",
+    "PartitionNodeLimit": "asks for more or fewer nodes than its partition allows",
+    "PartitionTimeLimit": "asks for more time than its partition allows",
+    "PartitionDown": "its partition is DOWN",
+    "Dependency": "waiting for jobs that it depends on",
+    "BeginTime": "its begin time had not come",
+    "JobArrayTaskLimit": "as many tasks of its array ran as may at once",
+    "Licenses": "too few of its licences were free",
+    "ReqNodeNotAvail": "nodes that would have been enough were DOWN or DRAINED",
+    "Resources": "too few of its nodes were idle",
+    "Priority": "enough were idle, but kept for jobs of higher priority",
+}
+"""What the reasons mean, in the order in which they are told (squeue(1), Job Reason Codes)."""
+
+
+def reasons(facts: Mapping[str, Any], waits: tuple[Wait, ...], unavailable: int) -> tuple[Reason, ...]:
+    """Return why a component waited, in the order of MEANING; reasons of no time at all are left out.
+
+    Parameters
+    ----------
+    facts : its row of a result with the columns of reasons
+    waits : what it waited, by kind
+    unavailable : s after eligibility in which nodes out of service would have been enough
+    """
+    seconds = {wait.kind: wait.seconds for wait in waits}
+    array = min(max(int(facts["wait_array"]), 0), seconds.get("priority", 0))
+    licences = min(max(int(facts["wait_licences"]), 0), seconds.get("resources", 0))
+    down = min(unavailable, seconds.get("resources", 0) - licences)
+    after = {
+        "JobArrayTaskLimit": array,
+        "Licenses": licences,
+        "ReqNodeNotAvail": down,
+        "Resources": seconds.get("resources", 0) - licences - down,
+        "Priority": seconds.get("priority", 0) - array,
+    }
+    held = [word for word in str(facts["held_by"]).split(", ") if word]
+    before = seconds.get("dependency", 0)
+    first = (Reason(tuple(held or ["Dependency"]), before),) if before else ()
+    return (*first, *(Reason((word,), after[word]) for word in MEANING if after.get(word, 0) > 0))
+
+
+def confinement(facts: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    """Say on which of the nodes of its module a component could run; nothing where it was on all of them."""
+    system = manifest.get("system") or {}
+    module = _named(system.get("modules") or [], facts["module"])
+    partition = _named(system.get("partitions") or [], facts["partition"])
+    able, whole = int(facts["nodes_able"]), int(module.get("nodes", 0))
+    if not partition or able < 0 or able >= whole:
+        return ""
+    sets = {one["name"]: one["nodes"] for one in module.get("node_sets") or []}
+    names = partition.get("node_sets") or list(sets)
+    size = sum(sets[name] for name in names) if sets else whole
+    of = f" ({', '.join(plain(name) for name in names)})" if partition.get("node_sets") else ""
+    text = (
+        f"It was confined to {able:,} of the {count(whole, 'node')} of {plain(module.get('name'))}:"
+        f" partition {plain(partition.get('name'))} has {size:,}{of}"
+    )
+    text += ", of which those have the cores, memory and features it asked for" if able < size else ""
+    return f"{text}. Idle nodes elsewhere were of no use to it."
+
+
+def _named(several: Sequence[Mapping[str, Any]], name: object) -> Mapping[str, Any]:
+    return next((one for one in several if one.get("name") == name), {})
+
+
+def rejected_word(reason: str) -> str:
+    """Return Slurm's word for why a job can never run, by our reason."""
+    if "MaxNodes" in reason:
+        return "PartitionNodeLimit"
+    return "PartitionTimeLimit" if "MaxTime" in reason else "BadConstraints"
+
+
+def meaning(reason: Reason) -> Iterator[str]:
+    """Yield what each word of a reason means."""
+    return (MEANING.get(word, "") for word in reason.words)

@@ -1,0 +1,118 @@
+"""What a result keeps of why components wait under Slurm, beside their waits: squeue's reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.engine.state import Core
+from scheduler_sim.placement.table import Placements
+from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.steps import sum_of_intervals, time_at_least
+from scheduler_sim.system.system import System
+
+ASKED = ("hold", "begin_time", "dependency_ids", "dependency_kinds")
+"""Columns of a workload that say what holds a component."""
+
+WORDS = (
+    *("JobHeldUser", "PartitionNodeLimit", "PartitionTimeLimit", "PartitionDown"),
+    *("Dependency", "BeginTime"),
+)
+"""What keeps a component from being eligible, as squeue calls it."""
+
+Ints = np.ndarray
+
+
+def reason_columns(core: Core, table: pd.DataFrame, placements: Placements, system: System) -> dict[str, Any]:
+    """Return the columns ``REASONS`` of a result, of n components in the order of ``placements``.
+
+    ``table``: the columns ASKED of the workload.
+    """
+    comp = core.comp[: len(placements.rows)]
+    able = np.diff(placements.first) > 0
+    ran = able & (comp["start"] != NEVER)
+    place = np.where(able, placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0), 0)
+    partition = np.where(able, placements.partition[place] if able.any() else 0, len(system.partitions))
+    names = [*(one.name for one in system.partitions), ""]
+    start, end = np.where(ran, comp["start"], 0), np.where(ran, comp["end"], 0)
+    return {
+        "partition": pd.Categorical.from_codes(partition, pd.Index(names, dtype=object)),
+        "nodes_able": _nodes_able(placements, place, able),
+        "held_by": _held_by(comp, table, placements, place, able, system),
+        "wait_array": np.where(ran, _array_waits(core, comp, start, end), NEVER),
+        "wait_licences": np.where(ran, _licence_waits(comp, placements, place, system, start, end), NEVER),
+    }
+
+
+def _nodes_able(placements: Placements, place: Ints, able: Ints) -> Ints:
+    """How many nodes of its partition each may take, alone."""
+    demands = placements.of_nodes
+    if demands is None or not able.any():
+        return np.full(len(able), NEVER)
+    most = np.array([max(choice.most for choice in choices) for choices in demands.kinds], dtype=np.int64)
+    return np.where(able, most[demands.kind[place]], 0)
+
+
+def _held_by(
+    comp: Any, table: pd.DataFrame, placements: Placements, place: Ints, able: Ints, system: System
+) -> pd.Categorical:
+    """The words for what keeps each from being eligible, if it is or was kept, as a list."""
+    rows, kept = placements.rows, placements.held
+    most, least, longest = (
+        np.array([_or(getattr(one, name), value) for one in system.partitions], dtype=np.int64)
+        for name, value in (("max_nodes", 2**62), ("min_nodes", 0), ("max_time_s", 2**62))
+    )
+    down = np.array([one.state == "DOWN" for one in system.partitions], dtype=bool)
+    column = {name: table[name].array for name in ASKED}
+    depends = np.zeros(len(rows), dtype=bool)
+    for name in ("dependency_ids", "dependency_kinds"):
+        says = np.array([bool(text) for text in column[name].categories], dtype=bool)
+        depends |= says[column[name].codes[rows]]
+    if able.any():
+        where, nodes, limit = placements.partition[place], placements.nodes[place], placements.limit[place]
+        beyond = (nodes > most[where]) | (nodes < least[where]), limit > longest[where], down[where]
+    else:
+        beyond = (np.zeros(len(rows), dtype=bool),) * 3
+    held = (np.asarray(column["hold"])[rows] != 0) | (comp["held"] != 0)
+    later = np.asarray(column["begin_time"])[rows] > comp["submit"]
+    flags = np.array([held, *(kept & one for one in beyond), depends, later])
+    codes, texts = np.zeros(len(rows), dtype=np.int64), list[str]()
+    for bits in np.unique(flags, axis=1).T if len(rows) else []:
+        codes[(flags == bits[:, np.newaxis]).all(axis=0)] = len(texts)
+        texts.append(", ".join(word for word, said in zip(WORDS, bits, strict=True) if said))
+    return pd.Categorical.from_codes(codes, pd.Index(texts, dtype=object))
+
+
+def _array_waits(core: Core, comp: Any, start: Ints, end: Ints) -> Ints:
+    """Seconds from eligibility to start in which as many tasks of its array ran as may at once."""
+    waits = np.zeros(len(comp), dtype=np.int64)
+    array = core.job["array"][: len(comp)]
+    limits = np.append(core.array["limit"], -1)[array]
+    for number in np.unique(array[(array >= 0) & (limits > 0)]):
+        tasks = np.flatnonzero((array == number) & (end > 0))
+        running = sum_of_intervals(start[tasks], end[tasks], np.ones(len(tasks), dtype=np.int64))
+        waits[tasks] = time_at_least(running, limits[tasks[0]], comp["eligible"][tasks], start[tasks])
+    return waits
+
+
+def _licence_waits(
+    comp: Any, placements: Placements, place: Ints, system: System, start: Ints, end: Ints
+) -> Ints:
+    """Seconds from eligibility to start in which too few of a licence that it asks for were free."""
+    waits = np.zeros(len(comp), dtype=np.int64)
+    if not placements.demand.any():
+        return waits
+    for number, resource in enumerate(system.resources):
+        asked = np.where(end > 0, placements.demand[place, number], 0)
+        used = sum_of_intervals(start, end, asked)
+        for amount in np.unique(asked[asked > 0]):
+            rows = np.flatnonzero(asked == amount)
+            short = time_at_least(used, resource.amount - amount + 1, comp["eligible"][rows], start[rows])
+            waits[rows] = np.maximum(waits[rows], short)
+    return waits
+
+
+def _or(value: int | None, otherwise: int) -> int:
+    return otherwise if value is None else value
