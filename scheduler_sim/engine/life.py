@@ -29,7 +29,7 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.advance import end_reservation, has_reservation
-from scheduler_sim.engine.slurm.change import expect_change, note_change
+from scheduler_sim.engine.slurm.change import expect_change, note_change, note_end
 from scheduler_sim.engine.slurm.groups import begins, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
 from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
@@ -256,7 +256,7 @@ def vacate(core: Core, row: int, state: int) -> bool:
     else:
         core.clock[DIRTY] = 1
         if core.slurm[HOLDING]:
-            note_change(core, now - core.job[row].launch)
+            note_end(core, row)
         elif now < planned:
             core.clock[EARLY] = 1
         elif now > planned:  # it overran: promises counted on its nodes

@@ -25,6 +25,7 @@ UNITS = {
     "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
     " KillWait PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife epoch epilog_s launch_s"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
+    "ms": "main_wait_ms",
     "µs": "sched_min_interval",
     "minutes": "bf_window OverTimeLimit",
     "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"

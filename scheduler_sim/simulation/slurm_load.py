@@ -45,6 +45,7 @@ PLAIN = {
     at.EPILOG: "epilog_s",
     at.LAUNCH: "launch_s",
     at.KILLED: "killed_epilog_s",
+    at.MAIN_WAIT: "main_wait_ms",
     at.REQUEUE_DELAY: "requeue_delay_s",
     at.EPOCH: "epoch",
     at.FIXED: "fixed_nodes",

@@ -41,7 +41,9 @@ class Slurm(Passes):
         self.next_priority = FIRST_PRIORITY
         d = config.daemon_start
         self.last_limit = self.last_full = self.last_sched = self.last_calc = d
-        self.sched_count = 0
+        self.asks: list[int] = []  # when passes of main are asked for
+        self.waited_ms = 0  # of main's waits after ends: what whole seconds have yet to make up for
+        self.ended_late = False  # something ended in the second before, behind main's look
         self.last_backfill = d
         self.next_poll = d + config.bf_interval
         self.last_change = d - 1
@@ -86,18 +88,28 @@ class Slurm(Passes):
     def _clean_up(self, now: int) -> None:
         for job in self.seen:
             if job.released == now and job.state != RUNNING and job.end < now:
-                self.sched_count += 1
+                self.asks.append(now)
                 self.last_change = now
                 if job.requeue_at is not None:
                     self._back_to_queue(job, now)
 
     def _ends(self, now: int, phase: int) -> None:
         """Jobs that end in this second: before both threads look (phase 0), between (1) or after them (2)."""
+        ended = False
         for job in self.seen:
             if job.state == RUNNING and job.start + job.runtime <= now and self._end_phase(job) <= phase:
                 self._finish(job, now)
-                if job.released == now:
-                    self.sched_count += 1
+                ended = ended or job.released == now
+        if phase == 2:
+            self.ended_late = ended
+        if ended:
+            self.asks.append(now + (0 if phase == 2 or self.ended_late else self._wait_of_main()))
+
+    def _wait_of_main(self) -> int:
+        """Whole seconds until main looks at what ended, fractions added up; what ended late has waited."""
+        self.waited_ms += self.c.main_wait_ms
+        wait, self.waited_ms = divmod(self.waited_ms, 1000)
+        return wait
 
     def _end_phase(self, job: Job) -> int:
         """With a launch latency a job that backfill started ends just after a look of backfill, as it began.
@@ -138,8 +150,9 @@ class Slurm(Passes):
         full = now - self.last_full >= c.sched_interval
         if full:
             self.last_full = now
-        if full or (self.sched_count and now - self.last_sched >= c.batch_sched_delay):
-            self.sched_count = 0
+        asked = any(time <= now for time in self.asks)
+        if full or (asked and now - self.last_sched >= c.batch_sched_delay):
+            self.asks = [time for time in self.asks if time > now]
             self.last_sched = now
             self.main_pass(now, full)
             self._test_all(now)
@@ -161,7 +174,7 @@ class Slurm(Passes):
         self.seen.append(job)
         self.by_id[job.id] = job
         self._set_first_priority(job, now)
-        self.sched_count += 1
+        self.asks.append(now)
         self.last_change = now
         self._test(job, now)
 
@@ -194,7 +207,7 @@ class Slurm(Passes):
         job = self.by_id.get(op.id)
         if job is None:
             return
-        self.sched_count += 1
+        self.asks.append(now)
         self.last_change = now
         if op.kind == "cancel" and job.state == RUNNING:
             self._kill(job, now, CANCELLED)

@@ -72,10 +72,10 @@ class TimedSlurm(Slurm):
         if job.state == RUNNING and job.start == start:
             self._finish(job, now)
             job.released = now  # the epilog is over within the same look
-            self.sched_count += 1
+            self.asks.append(now)
 
     def _on_released(self, now: int, job: Job) -> None:
-        self.sched_count += 1
+        self.asks.append(now)
         self.last_change = now
         job.released = now
         if job.requeue_at is not None:

@@ -119,4 +119,5 @@ class Config:
     kill_epilog: int = 1  # the same for a killed job, after KillWait
     requeue_delay: int = 121
     launch_latency: bool = False
+    main_wait_ms: int = 0  # from an end to main's look at it, on average
     backfill_first: bool = False  # which thread looks first within a second

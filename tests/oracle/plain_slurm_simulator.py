@@ -27,8 +27,8 @@ class SimulatedSlurm(Slurm):
         while now <= until:
             self._ends(now, 0)
             self._world(now)
-            if self.sched_count:
-                self.sched_count = 0
+            if self.asks:
+                self.asks = []
                 if self.main:
                     self.main_pass(now, False)
                 self._test_all(now)

@@ -265,7 +265,7 @@ def plain(case: Case) -> Slurm:
     nodes = sum(sum(sizes) for sizes in case.modules.values())
     config = Config(_partitions(case), nodes=nodes, licences=case.licences)
     config.daemon_start = min(job.submit for job in case.jobs) - case.begins_s
-    config.launch_latency, config.kill_epilog = True, 1
+    config.launch_latency, config.kill_epilog, config.main_wait_ms = True, 1, 400
     for name, value in case.keys.items():
         if hasattr(config, RENAMED.get(name, name)):
             setattr(config, RENAMED.get(name, name), value)

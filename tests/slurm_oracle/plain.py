@@ -9,7 +9,12 @@ from tests.oracle.plain_slurm_records import Config, Job, Op, Partition
 from tests.slurm_oracle.cases import Case, Fate, Run
 
 NEVER = 10**9
-PRESET: dict[str, object] = {"launch_latency": True, "daemon_start": -8, "backfill_first": True}
+PRESET: dict[str, object] = {
+    "launch_latency": True,
+    "main_wait_ms": 400,
+    "daemon_start": -8,
+    "backfill_first": True,
+}
 
 
 def play_plain(case: Case, run: Run, **settings: object) -> list[Fate]:

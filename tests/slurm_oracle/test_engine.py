@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from statistics import mean
+from bisect import bisect_right
+from statistics import mean, median
 
 import pytest
 
+from scheduler_sim.policy.slurm_keys import LATENCIES
 from tests.conftest import needs_shared
 from tests.slurm_oracle.agreement import CYCLE_S, DRIFTS, SIMULATED, play_simulated
-from tests.slurm_oracle.cases import DATA, case_names, load_case, load_simulated
+from tests.slurm_oracle.cases import DATA, case_names, load_case, load_simulated, read_json
 from tests.slurm_oracle.engine import DAEMON_START, play_engine
 from tests.slurm_oracle.figures import mean_waits, start_gaps
 from tests.slurm_oracle.plain import play_plain
@@ -37,6 +39,20 @@ def test_the_engine_is_the_plain_model(name: str, first: str) -> None:
         plain = play_plain(case, run, backfill_first=first == "backfill", daemon_start=DAEMON_START)
         theirs = {fate[0]: fate[1:3] for fate in plain}
         assert {fate[0]: fate[1:3] for fate in ours} == theirs
+
+
+@needs_shared
+def test_the_wait_of_the_main_scheduler_is_that_of_the_first_recordings() -> None:
+    """Median time from the last end to a start by the main scheduler; the second set is for tests alone."""
+    waits = []
+    for path in sorted((DATA / "out").glob("*.json.gz")):
+        jobs = read_json(path)["jobs"]
+        ends = sorted(end for job in jobs for end in job["log_done"] or [])
+        for start in (start for job in jobs for start, by in job["log_starts"] or [] if by == "main"):
+            before = bisect_right(ends, start) - 1
+            waits += [start - ends[before]] if before >= 0 else []
+    ours = LATENCIES["measured"]["main_wait_ms"]
+    assert median(wait for wait in waits if wait < 5) * 1000 == pytest.approx(ours, abs=20)
 
 
 @needs_shared

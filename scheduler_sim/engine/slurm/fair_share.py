@@ -139,7 +139,17 @@ def charge(assoc: Table, row: int, amount: float) -> None:
 def decay(assoc: Table, factor: float) -> None:
     """Let all usage fade."""
     for row in range(len(assoc)):
+        assoc[row].before = assoc[row].usage
         assoc[row].usage *= factor
+
+
+@part
+def usage_stands(assoc: Table) -> bool:
+    """Whether what was charged since the last ``decay`` is what that took away, to the last bit."""
+    for row in range(len(assoc)):
+        if assoc[row].usage != assoc[row].before:
+            return False
+    return True
 
 
 @part

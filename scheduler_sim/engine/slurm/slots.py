@@ -40,6 +40,7 @@ import numpy as np
     EPILOG,  # s from an end to the moment the nodes are idle
     LAUNCH,  # s from a start by the backfill scheduler to the first second of the run time
     KILLED,  # ... more after one that was killed
+    MAIN_WAIT,  # ms from an end to the main scheduler's look at it, on average
     REQUEUE_DELAY,
     EPOCH,
     FIXED,  # 1 = reservations name their nodes
@@ -65,6 +66,9 @@ import numpy as np
     LAST_MAIN,  # when the main scheduler last made a pass that was asked for
     ASKED_AT,  # ... and since when
     ASKED,  # 1 = an end, a submission or a change asks for a pass
+    ENDED_HERE,  # 1 = something ended at this instant by itself, 2 = and did so behind an earlier look
+    HEARS_AT,  # when the main scheduler hears of the last end
+    WAITED,  # ms of such waits that whole seconds have yet to make up for
     UNSEEN_BY_FULL,  # 1 = a pass over the whole queue may start something
     LAST_BACKFILL,
     LAST_CHANGE,  # when something last changed that the backfill scheduler looks out for
@@ -74,6 +78,7 @@ import numpy as np
     VALID,  # until when it would come out as the last one, if nothing changes
     SELF,  # 1 = a pass like the last one is itself a change to look out for
     NEXT_CALC,  # when priorities are computed next
+    STEADY_UNTIL,  # ... and until when that changes nothing, if nothing else does
     LAST_CALC,  # ... and were last
     UNRANKED,  # 1 = usage has changed since Fair Tree last ranked its users
     RESETS_DONE,  # how often usage has been forgotten
@@ -100,8 +105,8 @@ import numpy as np
     WAITS_FROM,  # since when somebody has waited in the queue
     PENDING,  # components submitted, not held by hand, that have yet to start
     UNLOOKED,  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
-) = range(88)
-SLURM_SLOTS = 88
+) = range(93)
+SLURM_SLOTS = 93
 
 IN_LIST_ORDER = 2  # Slurm's fifo: the main scheduler walks the list of jobs
 
@@ -238,6 +243,7 @@ ASSOC = np.dtype(
         ("first", "i8"),  # its group stands in ``order`` from first to last - 1
         ("last", "i8"),
         ("usage", "f8"),  # processor seconds, decayed
+        ("before", "f8"),  # ... before the last computation
         ("effective", "f8"),
         ("factor", "f8"),
         ("place", "i8"),  # where the walk through the tree stands
