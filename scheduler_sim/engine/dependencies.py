@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.events import HOPELESS, SATISFIED, push_end
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.groups import next_in_line
+from scheduler_sim.engine.lines import ask_for_place, lacks_place, next_in_line
 from scheduler_sim.engine.slurm.slots import HOLDING, KILL_INVALID
 from scheduler_sim.engine.state import (
     AFTER,
@@ -13,6 +13,7 @@ from scheduler_sim.engine.state import (
     CANCELLED,
     COMPLETED,
     HELD,
+    HOLD,
     NOW,
     READY,
     UNSEEN,
@@ -21,7 +22,6 @@ from scheduler_sim.engine.state import (
 )
 
 HOPE_LOST = -1  # an edge that will never be satisfied, also if what it waits for runs again later
-HOLD = 1 << 32  # in ``missing``: whatever else holds a component; a dependency counts 1
 
 
 @part
@@ -41,9 +41,20 @@ def _meet(core: Core, row: int) -> None:
 
 @part
 def _free_if_ready(core: Core, row: int) -> None:
-    if core.comp[row].missing == 0 and core.comp[row].state == HELD:
+    if core.comp[row].state != HELD:
+        return
+    if core.comp[row].missing == 0:
         core.lists[UNTIED, core.clock[READY]] = row
         core.clock[READY] += 1
+    else:
+        seek_place(core, row)
+
+
+@part
+def seek_place(core: Core, row: int) -> None:
+    """A task of an array with a limit needs a place there, once nothing else holds it."""
+    if core.comp[row].missing == HOLD and lacks_place(core, row):
+        ask_for_place(core, row)
 
 
 @part

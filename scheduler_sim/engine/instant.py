@@ -11,6 +11,7 @@ from scheduler_sim.engine.calls import come_to_pass
 from scheduler_sim.engine.events import APPOINTED_FOR, CALLS, next_end, pop_end
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.life import happen, submit, untie
+from scheduler_sim.engine.lines import give_places
 from scheduler_sim.engine.record import settle
 from scheduler_sim.engine.slurm.slots import HOLDING
 from scheduler_sim.engine.slurm.workflows import come_for
@@ -145,6 +146,8 @@ def submit_due(core: Core) -> None:
 @part
 def untie_ready(core: Core) -> None:
     """Those whose dependencies are satisfied wait from now on."""
+    if len(core.term) > 0:
+        give_places(core)
     for i in range(core.clock[READY]):
         untie(core, core.lists[UNTIED, i])
     core.clock[READY] = 0
@@ -159,12 +162,22 @@ def close_step(core: Core) -> None:
 
 @part
 def _one_event(core: Core) -> None:
-    """The dialect with a pass after every single event."""
+    """The dialect with a pass after every single event; what comes by time alone is none."""
+    come_due(core)
     if next_end(core) == core.clock[NOW]:
         _happen(core, pop_end(core))
     elif _submission_due(core):
         _submit_next(core)
-    elif core.clock[READY] > 0:
+    else:
+        _untie_next(core)
+
+
+@part
+def _untie_next(core: Core) -> None:
+    """The first in trace order of those whose dependencies are satisfied waits from now on."""
+    if len(core.term) > 0:
+        give_places(core)
+    if core.clock[READY] > 0:
         core.clock[READY] -= 1
         last = core.clock[READY]
         for i in range(last):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from scheduler_sim.engine.appointments import forget_appointment
 from scheduler_sim.engine.crew import is_member, leader_of, starts_with_others
 from scheduler_sim.engine.dependencies import (
-    HOLD,
     end_hopeless,
     hope_again,
     let_singleton_go,
@@ -13,6 +12,7 @@ from scheduler_sim.engine.dependencies import (
     satisfy,
     satisfy_ended,
     satisfy_started,
+    seek_place,
 )
 from scheduler_sim.engine.events import (
     BEGIN,
@@ -26,11 +26,11 @@ from scheduler_sim.engine.events import (
 )
 from scheduler_sim.engine.idle import append, take_last
 from scheduler_sim.engine.jit import part
+from scheduler_sim.engine.lines import begins, leave_place, returns
 from scheduler_sim.engine.record import short_so_far
 from scheduler_sim.engine.releases import add_release, drop_release
 from scheduler_sim.engine.slurm.advance import end_reservation, has_reservation
 from scheduler_sim.engine.slurm.change import expect_change, note_change, note_end
-from scheduler_sim.engine.slurm.groups import begins, returns
 from scheduler_sim.engine.slurm.nodes import give_up, set_leaving
 from scheduler_sim.engine.slurm.ranking import charge_until, give_priority
 from scheduler_sim.engine.slurm.slots import (
@@ -52,6 +52,7 @@ from scheduler_sim.engine.state import (
     EARLY,
     FAILED,
     HELD,
+    HOLD,
     IDLE,
     LOST,
     MODULES,
@@ -92,15 +93,28 @@ def submit(core: Core, row: int) -> None:
         satisfy_ended(core, row)
         return
     if core.comp[row].missing > 0:
-        core.comp[row].state = HELD
-        if core.slurm[HOLDING]:
-            _await_begin(core, row)
-            end_hopeless(core, row)
+        _arrive_held(core, row)
     else:
-        if core.slurm[HOLDING]:
-            core.job[row].begin = core.clock[NOW]
         make_eligible(core, row)
     count_pending(core, row, 1)
+
+
+@part
+def _arrive_held(core: Core, row: int) -> None:
+    """Something may hold it; what is over already at the submission costs nothing."""
+    if core.slurm[HOLDING]:
+        core.comp[row].state = HELD
+        _await_begin(core, row)
+        end_hopeless(core, row)
+        return
+    if len(core.term) > 0:
+        _await_begin(core, row)
+        let_singleton_go(core, row)
+    if core.comp[row].missing == 0:
+        make_eligible(core, row)
+        return
+    core.comp[row].state = HELD
+    seek_place(core, row)
 
 
 @part
@@ -113,17 +127,26 @@ def untie(core: Core, row: int) -> None:
 @part
 def make_eligible(core: Core, row: int) -> None:
     """It may start from now on: it waits, and joins the queue in this step's pass."""
+    if core.slurm[HOLDING]:
+        _count_age(core, row)
     core.comp[row].state = WAITING
     core.comp[row].eligible = core.clock[NOW]
-    if core.slurm[HOLDING] and core.job[row].begin < core.clock[NOW]:
-        core.job[row].begin = -1
-        core.lists[CANDIDATES, core.slurm[UNLOOKED]] = row
-        core.slurm[UNLOOKED] += 1
     placement = core.comp[row].first
     module = core.place[placement].module
     if not core.rules[COMPLEX]:
         core.comp[row].wait_resources = -short_so_far(core, module, core.place[placement].nodes)
     _join_queue(core, row)
+
+
+@part
+def _count_age(core: Core, row: int) -> None:
+    """Slurm counts its age from its submission, its begin time, or the next pass that looks at it."""
+    if core.comp[row].state == UNSEEN:
+        core.term[row].begin = core.clock[NOW]
+    elif core.term[row].begin < core.clock[NOW]:
+        core.term[row].begin = -1
+        core.lists[CANDIDATES, core.slurm[UNLOOKED]] = row
+        core.slurm[UNLOOKED] += 1
 
 
 @part
@@ -172,6 +195,7 @@ def start(core: Core, row: int, placement: int) -> None:
             add_release(core, pool, planned, row, core.demand[placement, i])
     if core.slurm[HOLDING]:
         add_release(core, everywhere(core), planned, row, core.place[placement].nodes)
+    if len(core.term) > 0:
         begins(core, row)
     push_end(core, core.comp[row].end, row)
     expect_calls(core, row, -1)
@@ -262,13 +286,15 @@ def vacate(core: Core, row: int, state: int) -> bool:
         elif now > planned:  # it overran: promises counted on its nodes
             core.clock[EARLY] = core.clock[LOST] = 1
         give_back(core, module, core.place[placement].nodes)
-        if core.slurm[HOLDING]:
-            give_up(core, row)
     if core.slurm[HOLDING]:
+        if kept_s == 0:
+            give_up(core, row)
         drop_release(core, everywhere(core), planned, row)
         _account_end(core, row)
         if has_reservation(core, row):
             end_reservation(core, row)
+    if len(core.term) > 0:
+        _leave_lines(core, row)
     core.pool[module].busy -= core.place[placement].nodes
     core.pool[module].touched = 1
     drop_release(core, module, planned, row)
@@ -312,10 +338,17 @@ def _account_end(core: Core, row: int) -> None:
     core.job[row].last = core.comp[row].placed
     if core.slurm[CHARGE_ENDS]:
         charge_until(core, row, core.clock[NOW])
-    if core.job[row].array >= 0:
-        core.array[core.job[row].array].running -= 1
-    if core.job[row].group >= 0:
-        core.group[core.job[row].group].running -= 1
+    if core.term[row].array >= 0:
+        core.array[core.term[row].array].running -= 1
+
+
+@part
+def _leave_lines(core: Core, row: int) -> None:
+    """It runs no longer: the next of its user and name may go, and of its array, if it has ended."""
+    if core.comp[row].state > RUNNING:
+        leave_place(core, row)
+    if core.term[row].group >= 0:
+        core.group[core.term[row].group].running -= 1
         if core.comp[row].state <= WAITING:
             returns(core, row)
         let_singleton_go(core, row)
@@ -324,9 +357,9 @@ def _account_end(core: Core, row: int) -> None:
 @part
 def _await_begin(core: Core, row: int) -> None:
     """One that asks for a begin time waits for it as for a dependency."""
-    if core.job[row].begin > core.clock[NOW]:
-        push_end(core, core.job[row].begin, BEGIN + row)
-    elif core.job[row].begin >= 0:
+    if core.term[row].begin > core.clock[NOW]:
+        push_end(core, core.term[row].begin, BEGIN + row)
+    elif core.term[row].begin >= 0:
         lift(core, row)
 
 
@@ -362,7 +395,8 @@ def leave_queue(core: Core, row: int, state: int) -> None:
     core.comp[row].state = state
     _tell(core, row)
     satisfy_ended(core, row)
-    if core.slurm[HOLDING]:
+    if len(core.term) > 0:
+        leave_place(core, row)
         let_singleton_go(core, row)
 
 
@@ -407,11 +441,12 @@ def revive(core: Core, row: int) -> None:
     """What has ended is to run once more; who waits for its end, and has not got it, may yet."""
     core.comp[row].state = HELD
     _forget_run(core, row)
+    if len(core.term) > 0:
+        returns(core, row)
     if not core.slurm[HOLDING]:
         lift(core, row)
         return
     hope_again(core, row)
-    returns(core, row)
     if core.job[row].piece < 0:  # else its nodes are yet to come back
         _wait_again(core, row)
 
@@ -429,11 +464,11 @@ def _forget_run(core: Core, row: int) -> None:
 def _wait_again(core: Core, row: int) -> None:
     """One that is requeued counts as submitted now, and is eligible after Slurm's delay."""
     now = core.clock[NOW]
-    if core.job[row].begin > now:  # it still waited for a begin time when it was cancelled
+    if core.term[row].begin > now:  # it still waited for a begin time when it was cancelled
         drop_end(core, BEGIN + row)
         core.comp[row].missing -= HOLD
     core.comp[row].submit = now
-    core.job[row].begin = now + core.slurm[REQUEUE_DELAY]
+    core.term[row].begin = now + core.slurm[REQUEUE_DELAY]
     _await_begin(core, row)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from scheduler_sim.engine.appointments import is_expected
 from scheduler_sim.engine.crew import leader_of
-from scheduler_sim.engine.dependencies import HOLD, end_hopeless, let_singleton_go, lift
+from scheduler_sim.engine.dependencies import end_hopeless, let_singleton_go, lift
 from scheduler_sim.engine.events import BEGIN, drop_end, push_end
 from scheduler_sim.engine.jit import entry, part
 from scheduler_sim.engine.life import changed_by_hand, revive, set_aside
 from scheduler_sim.engine.limits import change_limit, forget_end, plan_end
+from scheduler_sim.engine.lines import leave_place
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.slurm.het_jobs import end_together
@@ -20,6 +21,7 @@ from scheduler_sim.engine.slurm.ranking import give_priority
 from scheduler_sim.engine.slurm.slots import BUILTIN, HOLDING, IN_LIST_ORDER
 from scheduler_sim.engine.state import (
     HELD,
+    HOLD,
     NOW,
     READY,
     RUNNING,
@@ -127,13 +129,13 @@ def set_nice(core: Core, row: int, nice: int) -> None:
 
 @entry
 def set_begin(core: Core, row: int, time: int) -> None:
-    """Policy slurm: not eligible before ``time`` (s)."""
+    """Not eligible before ``time`` (s)."""
     core = by_reference(core)
     state, now = core.comp[row].state, core.clock[NOW]
     if state > WAITING or is_expected(core, row):
         return
-    awaited = core.job[row].begin >= 0 if state == UNSEEN else core.job[row].begin > now
-    core.job[row].begin = time
+    awaited = core.term[row].begin >= 0 if state == UNSEEN else core.term[row].begin > now
+    core.term[row].begin = time
     if state == UNSEEN:
         core.comp[row].missing += 0 if awaited else HOLD
         return
@@ -162,6 +164,8 @@ def _hold_back(core: Core, row: int) -> None:
                 core.clock[READY] = last
                 break
     core.comp[row].missing += HOLD
+    if len(core.term) > 0:
+        leave_place(core, row)
 
 
 @part
@@ -171,8 +175,9 @@ def _let_go(core: Core, row: int) -> None:
         core.comp[row].held = 0
         count_pending(core, row, 1)
         lift(core, row)
-        if core.slurm[HOLDING] and core.comp[row].state == HELD:  # its dependencies were not tested
+        if len(core.term) > 0 and core.comp[row].state == HELD:  # that was not tested
             let_singleton_go(core, row)
+        if core.slurm[HOLDING] and core.comp[row].state == HELD:
             end_hopeless(core, row)
 
 

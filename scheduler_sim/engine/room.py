@@ -8,6 +8,7 @@ import numpy as np
 
 from scheduler_sim.engine.slurm import slots
 from scheduler_sim.engine.state import (
+    ARRAY,
     ARRIVALS,
     BATCH,
     BOOKED,
@@ -17,6 +18,7 @@ from scheduler_sim.engine.state import (
     DUE,
     EDGE,
     END,
+    GROUP,
     INF,
     LINES,
     LISTS,
@@ -30,6 +32,7 @@ from scheduler_sim.engine.state import (
     STEP,
     SWITCH,
     SWITCHED_COLUMNS,
+    TERM,
     TIMELINE_COLUMNS,
     UNIT,
     WINDOW,
@@ -47,8 +50,6 @@ class SlurmSizes(NamedTuple):
     placements: int = 0
     partitions: int = 0
     users: int = 0
-    arrays: int = 0
-    groups: int = 0
     words: int = 0
     masks: int = 0
     choices: int = 0
@@ -84,7 +85,10 @@ class Sizes(NamedTuple):
     releases: int  # components running at once, and announced returns of nodes
     profile: int
     timeline: int
-    begins: int = 0  # components that are held until a known instant
+    terms: int = 0  # as many as rows, or none
+    arrays: int = 0
+    groups: int = 0
+    events: int = 0  # room for so many more
     slurm: SlurmSizes = SlurmSizes()
     units: UnitSizes = UnitSizes()
     batches: int = 0  # nodes of the widest module, where nodes are switched off
@@ -108,6 +112,9 @@ def blank(sizes: Sizes) -> Core:
         place=table(PLACEMENT, sizes.placements),
         demand=np.zeros((sizes.placements, sizes.pools - sizes.modules), dtype=np.int64),
         edge=table(EDGE, sizes.edges),
+        term=no_terms(sizes.terms),
+        group=table(GROUP, sizes.groups),
+        array=table(ARRAY, sizes.arrays),
         lists=np.empty((LISTS, sizes.rows + 1), dtype=np.int64),
         columns=np.zeros((sizes.columns, sizes.rows)),
         keys=np.empty(sizes.rows + 1),
@@ -119,7 +126,8 @@ def blank(sizes: Sizes) -> Core:
             + 2 * slurm.rows
             + units.members
             + units.calls
-            + sizes.begins,
+            + sizes.terms
+            + sizes.events,
         ),
         pool=table(POOL, pools),
         release=room(RELEASE, pools, sizes.releases),
@@ -139,8 +147,6 @@ def blank(sizes: Sizes) -> Core:
         partition=table(slots.PARTITION, slurm.partitions),
         way=table(slots.WAY, slurm.placements),
         job=table(slots.JOB, slurm.rows),
-        array=table(slots.ARRAY, slurm.arrays),
-        group=table(slots.GROUP, slurm.groups),
         counter=table(slots.COUNTER, slurm.users, 1 + slurm.partitions),
         masks=words(slurm.masks, slurm.words),
         choice=table(slots.CHOICE, slurm.choices),
@@ -187,6 +193,14 @@ def blank(sizes: Sizes) -> Core:
     for name in SWITCHED_COLUMNS:
         core.switch[f"written_{name}"] = -1
     return core
+
+
+def no_terms(rows: int) -> Any:
+    """So many components that are held by their dependencies alone."""
+    term = np.zeros(rows, dtype=TERM).view(np.recarray)
+    for name in ("begin", "group", "following", "array", "next_task"):
+        term[name] = -1
+    return term
 
 
 def _timeline_columns(sizes: Sizes) -> int:

@@ -62,7 +62,7 @@ CLOCK_SLOTS = 21
     ARRIVALS,  # components in order of submission
     QUEUE,  # those that wait, in order, from HEAD to TAIL
     NEWCOMERS,  # NEW of them
-    UNTIED,  # READY of them
+    UNTIED,  # READY of them; below 0, arrays that have places to give
     CANDIDATES,  # for backfill in an order of their own
     NOTICES,  # TOLD of them
     EXPECTED,  # those with appointments, APPOINTMENTS of them, in order of time and trace
@@ -97,6 +97,9 @@ ALL = -1
 # Placement strategies
 PREFERRED, FIRST_AVAILABLE, EARLIEST_START, EARLIEST_END, LEAST_COST = 0, 1, 2, 3, 4
 
+
+HOLD = 1 << 32
+"""In ``missing``: whatever else holds a component; a dependency counts 1."""
 
 # A component; its placements are rows first .. last - 1 of ``place``, those who
 # depend on it after .. after_last - 1 of ``edge``.
@@ -137,6 +140,35 @@ PLACEMENT = np.dtype(
         ("duration", "i8"),  # what it really takes: min(run time, limit + overrun)
         ("killed", "i8"),  # 0, BY_LIMIT or PAST_LIMIT
         ("cost", "f8"),  # nodes x cost of a node x limit
+    ]
+)
+
+# What holds a component besides its dependencies and hands; none where no component asks for any of it.
+TERM = np.dtype(
+    [
+        (
+            "begin",
+            "i8",
+        ),  # not before this time, -1 = any; Slurm: since when its age counts, once it waits
+        ("group", "i8"),  # number of its user and name, if there are singletons among them; else -1
+        ("following", "i8"),  # the next of them, -1 = none
+        ("singleton", "i8"),  # 1 = it waits for those before it
+        ("array", "i8"),  # number of its job array, -1 = none
+        ("next_task", "i8"),  # the next of the array, -1 = none
+        ("place", "i8"),  # whether it has a place among the tasks that may run at once; 0 = it needs none
+    ]
+)
+LACKS_PLACE, HAS_PLACE = 1, 2
+GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
+ARRAY = np.dtype(
+    [
+        ("limit", "i8"),  # tasks that may run at once, -1 = any number
+        ("running", "i8"),  # tasks that do, or, but for Slurm, may
+        ("head", "i8"),  # its first task, and the first that may have yet to run
+        ("first", "i8"),
+        ("asked", "i8"),  # 1 = it has a place to give with the next updates of dependencies
+        ("made_in", "i8"),  # Slurm: the pass that last counted its reservations
+        ("reserved", "i8"),
     ]
 )
 
@@ -255,6 +287,9 @@ class Core(NamedTuple):
     place: Table  # PLACEMENT [p]
     demand: Ints  # [p, k - m] of each shared resource
     edge: Table  # EDGE, by the component waited for
+    term: Table  # TERM [n], or none
+    group: Table  # GROUP
+    array: Table  # ARRAY
     lists: Ints  # [LISTS, n + 1]
     columns: Floats  # [c, n] what a priority function that depends on time may read
     keys: Floats  # [n]
@@ -278,8 +313,6 @@ class Core(NamedTuple):
     partition: Table  # PARTITION
     way: Table  # WAY [p]
     job: Table  # JOB [n]
-    array: Table  # ARRAY
-    group: Table  # GROUP
     counter: Table  # COUNTER [users, 1 + partitions]
     masks: Words  # [.., w] the nodes of modules, partitions, weights and constraints
     choice: Table  # CHOICE

@@ -267,7 +267,9 @@ def _why_never_eligible(manifest: Mapping[str, Any], facts: Mapping[str, Any], b
     if beyond and all(beyond):
         reasons = "; ".join(reason for reasons in beyond for reason in reasons)
         return f"with EnforcePartLimits=NO a job beyond the limits of its partition waits for ever: {reasons}"
-    return "what it depends on never came true, or its begin time lies after the last event"
+    return (
+        "what it depends on never came true, nobody released it, or its begin time lies after the last event"
+    )
 
 
 def _beyond(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> list[list[str]]:

@@ -98,7 +98,10 @@ def _dependency(said: Explanation) -> list[str]:
             " does not record dependencies)."
         )
     else:
-        text += ": it depended on other components, or had a begin time (a result does not record which)."
+        text += (
+            ": it depended on other components, was held, or had a begin time"
+            " (a result does not record which)."
+        )
     return paragraph(text)
 
 

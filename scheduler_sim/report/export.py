@@ -232,7 +232,11 @@ def _is_parquet(path: Path) -> bool:
 
 def _are_ours(names: Sequence[str]) -> bool:
     """Tell whether these are columns of the components of a result, of an older version as well."""
-    return {"component_id", "start_time", "end_time", "state"} <= set(names) <= {c.name for c in COMPONENTS}
+    return (
+        {"component_id", "start_time", "end_time", "state"}
+        <= set(names)
+        <= {column.name for column in component_columns(reasons=True)}
+    )
 
 
 EXPORTS = {

@@ -116,10 +116,11 @@ class Actions:
         Parameters
         ----------
         nodes : nodes; run_time : s
-        after : ids of components it waits for, in the way of ``dependency_type``; under policy slurm
-            the type may be SINGLETON, without ids: it waits for all of its user and name
+        after : ids of components it waits for, in the way of ``dependency_type``; the type may be
+            SINGLETON, without ids: it waits for all of its user and name
         component_id : by default the next free number
-        fields : any other column of a workload: ``time_limit`` (s), ``partition``, ``user``, ...
+        fields : any other column of a workload: ``time_limit`` (s), ``partition``, ``user``,
+            ``begin_time`` (s), ``hold``, ...
 
         Raises
         ------
@@ -185,7 +186,7 @@ class Actions:
         priority : policy slurm: its priority from now on, which nothing but a release computes anew;
             0 is a hold, any other releases it
         nice : policy slurm: its priority falls by as much as nice grows
-        begin_time : policy slurm, s on the trace's clock: not eligible before
+        begin_time : s on the trace's clock: not eligible before
 
         Raises
         ------
@@ -293,7 +294,7 @@ class Actions:
         if self._submissions.noted:
             self._append_submissions()
         for operation in self._operating:
-            self._operations.carry_out(self._core, operation)
+            self._core = self._operations.carry_out(self._core, operation)
         self._changes, self._operating = [], []
         self._core.clock[slot.KICK] = 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.room import Sizes, SlurmSizes, UnitSizes, blank
+from scheduler_sim.engine.room import Sizes, SlurmSizes, UnitSizes, blank, no_terms
 from scheduler_sim.engine.slurm.slots import BF_RECORDS
 from scheduler_sim.engine.state import Core
 from scheduler_sim.simulation.slurm_load import records_for
@@ -22,7 +22,10 @@ def with_room(core: Core, sizes: Sizes) -> Core:
     bigger = blank(
         sizes._replace(
             releases=releases,
-            begins=len(core.heap),
+            terms=sizes.rows if len(core.term) else 0,
+            arrays=len(core.array),
+            groups=len(core.group),
+            events=len(core.heap),
             pools=max(sizes.pools, int(core.clock[slot.MODULES]) + core.demand.shape[1]),
             timeline=max(sizes.timeline, len(core.timeline)),
             profile=max(releases + 4 * sizes.rows + 8, core.profile.shape[1]),
@@ -45,8 +48,6 @@ def _slurm_sizes(core: Core, sizes: Sizes) -> SlurmSizes:
         placements=sizes.placements,
         partitions=len(core.partition),
         users=len(core.counter),
-        arrays=len(core.array),
-        groups=len(core.group),
         words=core.masks.shape[1],
         masks=len(core.masks),
         choices=len(core.choice),
@@ -66,6 +67,15 @@ def _unit_sizes(core: Core, sizes: Sizes) -> UnitSizes:
     return UnitSizes(
         sizes.rows, len(core.unit), len(core.crew), len(core.rect), len(core.call), len(core.booked)
     )
+
+
+def with_terms(core: Core) -> Core:
+    """Return the core with room for what holds components besides their dependencies; nothing does yet."""
+    if len(core.term):
+        return core
+    heap = np.empty(len(core.heap) + len(core.comp), dtype=slot.END).view(np.recarray)
+    heap[: len(core.heap)] = core.heap
+    return core._replace(term=no_terms(len(core.comp)), heap=heap)
 
 
 def with_more_releases(core: Core) -> Core:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.dependencies import HOLD
 from scheduler_sim.engine.room import Sizes, SlurmSizes, UnitSizes, blank
 from scheduler_sim.engine.state import Core
 from scheduler_sim.placement.single import Single
@@ -17,10 +16,10 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme
-from scheduler_sim.simulation.shifting import put_begins
 from scheduler_sim.simulation.slurm_load import load_slurm, slurm_sizes
 from scheduler_sim.simulation.slurm_rows import SlurmRows
 from scheduler_sim.simulation.switching import Switching, put_switching
+from scheduler_sim.simulation.terms import Terms, are_asked
 from scheduler_sim.simulation.units import Units, room_for_nodes, room_for_rects, write_units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -80,6 +79,7 @@ def load(
     With a power ``cap`` placements ask for one shared resource more than the system has. ``begin``,
     int64[n], s: components may not begin before. ``switching``: when idle nodes are switched off.
     """
+    workload = workload if begin is None else _beginning(workload, placements, begin)
     rows, rigid = len(placements.rows), placements.rigid
     edges = edges_between(workload, placements)
     edges["delay"] += units.think[edges["row"]]
@@ -88,7 +88,6 @@ def load(
     slurm = None
     if keys:
         numbers = SlurmRows(system, keys)
-        workload = workload if begin is None else _beginning(workload, placements, begin)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
         if units.crews:  # turns have to be listed, and advance reservations stand in the plan
@@ -108,9 +107,8 @@ def load(
         units=room,
         switched=switching is not None,
     )
-    core = blank(
-        sizes._replace(pools=sizes.pools + (cap is not None), begins=rows if begin is not None else 0)
-    )
+    bound = keys is not None or are_asked(workload, placements.rows)
+    core = blank(sizes._replace(pools=sizes.pools + (cap is not None), terms=sizes.rows if bound else 0))
     core.clock[slot.COMPONENTS] = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
@@ -126,13 +124,14 @@ def load(
         core = load_slurm(core, numbers, trace, system, keys, where)
     scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
     write_units(core, units, run_times(placements), scheme.policy.het_end)
-    if begin is not None and not keys:
-        put_begins(core, begin)
+    if bound and keys is None:
+        terms = Terms()
+        core = terms.write(core, 0, terms.describe(workload, placements))
     return core
 
 
 def _beginning(workload: Workload, placements: Placements, begin: np.ndarray) -> Workload:
-    """Let a trace ask for begin times, which Slurm knows."""
+    """Let a trace ask for begin times."""
     asked = workload["begin_time"].copy()
     later = np.where(begin > workload["submit_time"][placements.rows], begin, -1)
     asked[placements.rows] = np.maximum(asked[placements.rows], later)
@@ -176,7 +175,8 @@ def write_components(
     comp = core.comp
     comp["submit"][part] = table["submit_time"].to_numpy()[rows]
     comp["tier"][part] = placements.tier
-    comp["missing"][part] = placements.held * HOLD
+    comp["held"][part] = held = table["hold"].to_numpy()[rows] != 0
+    comp["missing"][part] = slot.HOLD * placements.held + slot.HOLD * held
     comp["fails"][part] = table["exit_code"].to_numpy()[rows] != 0
     comp["first"][part], comp["last"][part] = first, last
     core.columns[:, part] = columns_of(workload, placements, origin)
@@ -203,7 +203,10 @@ def put_components(
             core.demand[used] = way.demand
             used += 1
         comp["submit"][row], comp["tier"][row] = fields["submit_time"], single.tier
-        comp["missing"][row] += single.held * HOLD
+        comp["missing"][row] += single.held * slot.HOLD
+        if fields.get("hold"):
+            comp["held"][row] = 1
+            comp["missing"][row] += slot.HOLD
         comp["fails"][row] = fields.get("exit_code", 0) != 0
         core.columns[:, row] = (
             fields["submit_time"] - origin,

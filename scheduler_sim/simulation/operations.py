@@ -12,6 +12,7 @@ from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.simulation.growth import with_terms
 from scheduler_sim.simulation.load import keys_of
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.scheme import Scheme
@@ -36,7 +37,7 @@ UPDATES = {
 }
 """What may be updated: from which value to which, and what it means."""
 
-ONLY_SLURM = ("priority", "nice", "begin_time")
+ONLY_SLURM = ("priority", "nice")
 
 
 class Operations:
@@ -70,8 +71,8 @@ class Operations:
                 raise ConfigError(f"update: {name!r} has no meaning here; allowed: under policy slurm")
         return {name: int(value) for name, value in given.items()}
 
-    def carry_out(self, core: Core, operation: Operation) -> None:
-        """Do it, or nothing if the component is in a state to which it does not apply."""
+    def carry_out(self, core: Core, operation: Operation) -> Core:
+        """Do it, or nothing if the component is in a state to which it does not apply; returns the core."""
         kind, row, value = operation
         state = _state(core, row)
         if kind == "cancel":
@@ -89,8 +90,10 @@ class Operations:
         elif kind == "nice":
             operations.set_nice(core, row, value)
         elif kind == "begin_time":
+            core = with_terms(core)
             operations.set_begin(core, row, value)
         self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
+        return core
 
     def _requeue(self, core: Core, row: int, state: int) -> None:
         run = run_to_lose(core, row)

@@ -224,6 +224,8 @@ class Simulation(Actions):
         if self._units.unknown_calls:
             asked["unknown_call"] = self._units.unknown_calls
         slurm = self.policy.backfill == "slurm"
+        if not slurm and (tasks := self._unlimited_tasks()):
+            asked["array_limit"] = tasks
         unlisted = unlisted_qos(self.workload, self.policy.slurm) if slurm else {}
         not_honoured = {**placements.not_honoured, **asked, **unlisted}
         return outcome.build_result(
@@ -246,6 +248,11 @@ class Simulation(Actions):
             self._lost,
             self.models,
         )
+
+    def _unlimited_tasks(self) -> int:
+        """How many tasks of arrays with a limit start with other components, so that it has no effect."""
+        limits = self.workload.table["array_limit"].to_numpy()[self._placements.rows]
+        return sum(int(np.count_nonzero(limits[crew] > 0)) for crew in self._units.crews)
 
     def _shifted(self) -> int:
         """How many components begin later for the sake of cheap or clean hours."""

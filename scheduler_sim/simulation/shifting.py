@@ -6,10 +6,6 @@ import numpy as np
 
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.shift import cheapest_begin
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.dependencies import HOLD
-from scheduler_sim.engine.events import BEGIN
-from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.simulation.units import Units
@@ -40,13 +36,3 @@ def begin_times(
     except InputError as error:
         raise InputError(f"energy.shift: {error}") from None
     return begin
-
-
-def put_begins(core: Core, begin: np.ndarray) -> None:
-    """Hold components until they may begin; nothing else may be expected yet."""
-    later = np.flatnonzero(begin > np.asarray(core.comp)["submit"][: len(begin)])
-    order = later[np.lexsort((later, begin[later]))]  # what is sorted is a heap
-    core.comp["missing"][later] += HOLD
-    core.heap["time"][: len(order)] = begin[order]
-    core.heap["row"][: len(order)] = BEGIN + order
-    core.clock[slot.HEAP] = len(order)

@@ -65,8 +65,6 @@ def slurm_sizes(
         placements=places,
         partitions=parts,
         users=len(rows.users),
-        groups=len(rows.groups),
-        arrays=len(rows.arrays),
         words=int(rows.masks.low[-1]),
         masks=len(rows.masks),
         choices=rows.masks.choices,

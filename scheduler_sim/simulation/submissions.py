@@ -13,17 +13,18 @@ from scheduler_sim.applications.models import Models
 from scheduler_sim.engine import drive
 from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.state import Core
-from scheduler_sim.errors import ConfigError, InputError, did_you_mean
+from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.single import Placer, Single
 from scheduler_sim.placement.table import Placements, expand, joined
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import Dependents, Edge
-from scheduler_sim.simulation.growth import with_room
+from scheduler_sim.simulation.growth import with_room, with_terms
 from scheduler_sim.simulation.load import put_components, sizes_for
 from scheduler_sim.simulation.outcome import TOLD
 from scheduler_sim.simulation.reasons import ASKED
 from scheduler_sim.simulation.scheme import Scheme, expansion, scheme_of
 from scheduler_sim.simulation.slurm_rows import SlurmRows
+from scheduler_sim.simulation.terms import Terms, are_asked
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
@@ -39,6 +40,9 @@ _SET_BY_SUBMIT = {
     "delay": "it starts by itself: submit it so much later",
     "api_calls": "only components of the trace call",
 }
+_HELD_BY = {"begin_time", "array_limit", "dependency_kinds"}
+"""Fields of a submission that may hold it, beside a hold by hand."""
+
 _DEFAULTS = {name: field.default for name, field in FIELDS.items()}
 
 
@@ -77,8 +81,6 @@ class Submissions:
         """Check and place a component that is submitted now, a singleton if ``alone``. Raises InputError."""
         given = _checked(fields)
         if alone:
-            if self._policy.backfill != "slurm":
-                raise ConfigError("dependency_type: found 'SINGLETON'; allowed: only under policy slurm")
             given["dependency_kinds"] = "SINGLETON"
         given.setdefault("modular_job_id", given["component_id"])
         given["submit_time"] = now
@@ -112,6 +114,8 @@ class Submissions:
         put_components(core, at, self._used, [noted[:2] for noted in self.noted], self._scheme)
         if self._slurm_rows is not None:
             core = self._put_slurm(core, self._slurm_rows, at)
+        else:
+            core = self._put_terms(core, at)
         _arrive(core, at, count)
         if self._dependents is None:
             self._dependents = Dependents(core)
@@ -142,6 +146,22 @@ class Submissions:
         rows = SlurmRows(self._system, self._policy.slurm)
         rows.describe(*self._trace)
         return rows
+
+    @cached_property
+    def _terms(self) -> Terms:
+        """What writes what holds components besides dependencies; it knows the numbers that the trace has."""
+        terms = Terms()
+        terms.describe(*self._trace)
+        return terms
+
+    def _put_terms(self, core: Core, at: int) -> Core:
+        """Write what holds the components that were noted, in rows ``at ..``."""
+        given = [one for one, _, _ in self.noted]
+        if len(core.term) or any(not _HELD_BY.isdisjoint(one) for one in given):
+            added, placements = self._expanded(given)
+            if len(core.term) or are_asked(added, placements.rows):
+                core = self._terms.write(with_terms(core), at, self._terms.describe(added, placements))
+        return core
 
     def _put_slurm(self, core: Core, rows: SlurmRows, at: int) -> Core:
         """Write what was noted into rows ``at ..`` of the tables of Slurm's schedulers."""

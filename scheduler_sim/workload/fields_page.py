@@ -14,8 +14,8 @@ seconds on the trace's own clock, sizes whole nodes. Numbers are int64 unless sa
 are categoricals, missing text is empty. SWF and MWF give the position of the field in a record of
 that format, counted from 1.
 
-Account, QOS, begin time, nice, hold and the array columns are honoured by the policy `slurm`, and come
-from [`sacct`](sacct.md), Parquet or CSV; SWF and MWF have no place for them.
+Account, QOS and nice are honoured by the policy `slurm`; begin time, hold and the array columns by every
+policy. They come from [`sacct`](sacct.md), Parquet or CSV; SWF and MWF have no place for them.
 
 Where the simulator needs more than what the file says, there are two columns: `listed_x` holds
 what the file lists, and `x` what the simulator uses. A trace is written back from `listed_x` as

@@ -31,10 +31,13 @@ _ASKING = (
     "gpus",
 )
 
-HONOURED_BY_ALL = ("heterogeneous", "delay", "api_call", "dynamic")
+HONOURED_BY_ALL = (
+    *("heterogeneous", "delay", "api_call", "dynamic"),
+    *("begin_time", "hold", "array_limit", "singleton"),
+)
 """What traces ask for that has a meaning under every policy: keys of ``not_honoured``."""
 
-HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "begin_time", "hold", "nice", "array_limit", "singleton")
+HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "nice")
 """... and under policy slurm."""
 
 __all__ = ["HONOURED_BY_ALL", "HONOURED_BY_SLURM", "SKIP_REASONS", "TraceSource", "Workload"]
@@ -148,11 +151,11 @@ class Workload:
     def not_honoured(self) -> dict[str, int]:
         """Return how many simulated rows ask for something that not every policy honours.
 
-        Keys, present where the count is above 0: ``heterogeneous`` (honoured by all), ``begin_time``,
-        ``hold``, ``nice``, ``array_limit`` and ``singleton`` (by slurm), ``delay``, ``api_call`` and
-        ``dynamic`` (by all others); by none, as nodes are not shared, ``cores`` (fewer on a node than the
-        fullest of the partition), ``gpus`` and ``gres``; nor ``preceding_job`` and ``skipped_predecessor``
-        (a dependency on a record that is not simulated).
+        Keys, present where the count is above 0: ``heterogeneous``, ``delay``, ``api_call``, ``dynamic``,
+        ``begin_time``, ``hold``, ``array_limit`` and ``singleton`` (honoured by all), ``nice`` (by slurm); by
+        none, as nodes are not shared, ``cores`` (fewer on a node than the fullest of the partition), ``gpus``
+        and ``gres``; nor ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
+        simulated).
         """
         column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}
         live = self.table["skipped"].to_numpy() == 0

@@ -15,9 +15,9 @@ Where the rules are silent it takes them like this:
 * ``replan: keep``: a sweep goes before newcomers get their slots. It never moves a start back, so the
   strategy chooses among slots not later than the promise. It follows any end at another time than planned,
   that of an overrun too. A component that runs past its planned end voids every promise, at each pass as
-  long as it does: a plan from scratch. Where ends of one instant bring a pass each, this is judged after
-  the last of them; until then what is past its planned end is planned to end now, and what is promised
-  its nodes starts in the pass that finds them free.
+  long as it does and in that of its end: a plan from scratch. Where ends of one instant bring a pass each,
+  this is judged after the last of them; until then what is past its planned end is planned to end now, and
+  what is promised its nodes starts in the pass that finds them free.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def keep_promises(clock: Clock, queue: list[Component]) -> None:
     past_its_end = [
         row for row in clock.running if clock.outcomes[row].start + clock.placed(row).limit <= clock.now
     ]
-    if past_its_end and not clock.due_ends():
+    if (past_its_end or clock.late_end) and not clock.due_ends():
         promises.clear()
     elif past_its_end:
         for row in past_its_end:

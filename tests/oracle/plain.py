@@ -62,6 +62,7 @@ class Clock:
         self.promises: dict[int, Slot] = {}  # replan: keep
         self.static_shadow: dict[str, tuple[int, int]] = {}  # shadow: static; module -> (row, time)
         self.unplanned_end = False  # since the last pass
+        self.late_end = False  # ... and after it was planned
         self.last_pass: tuple[int, dict[int, str]] = (-1, {})  # when, and why each one waits since
         self.promised: list[tuple[int, int, int, int]] = []  # (now, row, promised start, reservation number)
 
@@ -140,6 +141,7 @@ class Clock:
         assert outcome.placement is not None
         self.running.remove(component.row)
         self.unplanned_end |= self.now != outcome.start + outcome.placement.limit
+        self.late_end |= self.now > outcome.start + outcome.placement.limit
         if outcome.placement.run > outcome.placement.limit + self.rules.overrun_s:
             outcome.state = "TIMEOUT"
         else:
@@ -182,7 +184,7 @@ class Clock:
     def one_pass(self) -> None:
         self.count_waits()
         make_pass(self)
-        self.unplanned_end = False
+        self.unplanned_end = self.late_end = False
         reasons = {
             c.row: "priority" if any(map(self.fits_now, self.allowed(c))) else "resources" for c in self.queue
         }

@@ -121,7 +121,7 @@ class SwitchingClock(Clock):
         else:
             plan = self.walk(queue)
         self.switch(plan)
-        self.unplanned_end = False
+        self.unplanned_end = self.late_end = False
         reasons = {
             c.row: "priority" if any(map(self.fits_now, self.allowed(c))) else "resources" for c in self.queue
         }

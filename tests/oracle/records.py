@@ -25,13 +25,33 @@ class Placement:
 
 @dataclass(frozen=True)
 class Component:
-    """One request. ``dependencies`` holds (row, kind); no placement left means REJECTED."""
+    """One request. ``dependencies`` holds (row, kind); no placement left means REJECTED.
+
+    What else may hold it, for ``plain_holds`` alone: ``begin``, an instant; ``held`` by hand; ``alone``, a
+    singleton among those of one ``line`` (user and name); ``most`` tasks of its ``array`` at once.
+    """
 
     row: int
     submit: int
     placements: tuple[Placement, ...]
     dependencies: tuple[tuple[int, str], ...] = ()
     fails: bool = False
+    any_will_do: bool = False
+    begin: int = -1
+    held: bool = False
+    alone: bool = False
+    line: str = ""
+    array: int = -1
+    most: int = -1
+
+
+@dataclass(frozen=True)
+class Act:
+    """What an operator does to a component at an instant: hold, release, cancel, requeue."""
+
+    time: int
+    kind: str
+    row: int
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,7 @@ def test_what_may_not_be_updated_is_refused_at_once():
     with pytest.raises(InputError, match="no such component"):
         sim.hold(99)
     easy = Simulation(System.homogeneous(4), trace(*FULL), "easy")
-    for name in ("priority", "nice", "begin_time"):
+    for name in ("priority", "nice"):
         with pytest.raises(ConfigError, match=f"{name}.*policy slurm"):
             easy.update(1, **{name: 5})
 

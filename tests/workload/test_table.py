@@ -132,7 +132,7 @@ def test_not_honoured_counts_simulated_rows():
     assert "heterogeneous" not in jobs.replace(skipped=[1, 1, 0]).not_honoured()
 
 
-def test_what_slurm_alone_honours_is_counted():
+def test_what_holds_components_is_counted():
     jobs = workload(
         begin_time=[-1, 5, 6], hold=[1, 0, 0], nice=[0, -5, 5], array_job_id=[1, 1, 1], array_limit=[2, 2, -1]
     )

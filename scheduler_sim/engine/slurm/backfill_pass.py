@@ -325,7 +325,7 @@ def _reserve(core: Core, row: int, placement: int, time: int) -> None:
     else:
         occupy(core, placement, max(begin, core.clock[NOW]), end, 1)
     it.reserved += 1
-    if core.job[row].array >= 0:
-        core.array[core.job[row].array].reserved += 1
+    if core.term[row].array >= 0:
+        core.array[core.term[row].array].reserved += 1
     if core.comp[row].promised < 0 or time < core.comp[row].promise:
         promise(core, row, placement, time)

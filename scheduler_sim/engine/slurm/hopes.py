@@ -64,7 +64,7 @@ def _is_tested(core: Core, i: int) -> bool:
     first. Nothing is known of who may have no turn after all, and of those who may use part of a module.
     """
     row, placement = turn(core, i)
-    it, array = core.place[placement], core.job[row].array
+    it, array = core.place[placement], core.term[row].array
     if core.comp[row].state != WAITING or is_member(core, row):
         return False
     if core.way[placement].mask != it.module or (array >= 0 and core.array[array].limit >= 0):

@@ -41,14 +41,14 @@ def over_a_limit(core: Core, row: int, placement: int) -> bool:
 def may_reserve(core: Core, row: int, placement: int) -> bool:
     """Whether it is planned ahead; if not, it may only start now."""
     slurm, now = core.slurm, core.clock[NOW]
-    if slurm[BF_MIN_AGE] and now - core.job[row].begin < slurm[BF_MIN_AGE]:
-        slurm[VALID] = min(slurm[VALID], core.job[row].begin + slurm[BF_MIN_AGE])
+    if slurm[BF_MIN_AGE] and now - core.term[row].begin < slurm[BF_MIN_AGE]:
+        slurm[VALID] = min(slurm[VALID], core.term[row].begin + slurm[BF_MIN_AGE])
         return False
     if slurm[BF_MIN_PRIORITY] and -core.way[placement].key < slurm[BF_MIN_PRIORITY]:
         return False
     if slurm[BF_ONE_RESERVATION] and core.comp[row].promised >= 0:
         return False
-    array = core.job[row].array
+    array = core.term[row].array
     if array >= 0:
         if core.array[array].made_in != slurm[PASS]:
             core.array[array].made_in, core.array[array].reserved = slurm[PASS], 0

@@ -76,8 +76,8 @@ def look_at_newcomers(core: Core) -> None:
     """To Slurm, one is eligible since the first pass that finds it so, or since its begin time."""
     for i in range(core.slurm[UNLOOKED]):
         row = core.lists[CANDIDATES, i]
-        if core.job[row].begin < 0:
-            core.job[row].begin = core.clock[NOW]
+        if core.term[row].begin < 0:
+            core.term[row].begin = core.clock[NOW]
     core.slurm[UNLOOKED] = 0
 
 
@@ -97,6 +97,6 @@ def _picked(core: Core, row: int, placement: int) -> bool:
 @part
 def _blocks(core: Core, row: int, placement: int) -> bool:
     """Whether its partition waits for it: not for those too young, or too low, to hold a reservation."""
-    if core.slurm[BF_MIN_AGE] and core.clock[NOW] - core.job[row].begin < core.slurm[BF_MIN_AGE]:
+    if core.slurm[BF_MIN_AGE] and core.clock[NOW] - core.term[row].begin < core.slurm[BF_MIN_AGE]:
         return False
     return not core.slurm[BF_MIN_PRIORITY] or -core.way[placement].key >= core.slurm[BF_MIN_PRIORITY]

@@ -186,7 +186,7 @@ def _weigh(core: Core, row: int) -> bool:
 @part
 def _age(core: Core, row: int, time: int) -> float:
     """The weighted age at ``time``."""
-    since = core.comp[row].submit if core.slurm[ACCRUE_ALWAYS] else core.job[row].begin
+    since = core.comp[row].submit if core.slurm[ACCRUE_ALWAYS] else core.term[row].begin
     return core.slurm[WEIGHT_AGE] * age_factor(time, since, core.slurm[MAX_AGE])
 
 

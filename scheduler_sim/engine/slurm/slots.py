@@ -172,13 +172,8 @@ JOB = np.dtype(
         ("association", "i8"),
         ("nice", "i8"),
         ("billing", "f8"),  # processors it is charged for
-        ("begin", "i8"),  # not before this time, -1 = any; once it waits, since when it is eligible to Slurm
         ("hopes", "i8"),  # how many of its dependencies may yet fail: from 0 down it never starts
         ("last", "i8"),  # the placement it last ran in
-        ("array", "i8"),  # number of its job array, -1 = none
-        ("group", "i8"),  # number of its user and name, if there are singletons among them; else -1
-        ("following", "i8"),  # the next of them, -1 = none
-        ("singleton", "i8"),  # 1 = it waits for those before it
         ("launch", "i8"),  # s from its start to the first second of its run time
         ("given", "i8"),  # 1 = its priority was set by hand, and stays
     ]
@@ -187,8 +182,6 @@ JOB = np.dtype(
 PIECE = np.dtype([("word", "i8"), ("bits", "u8"), ("next", "i8")])
 LISTED = np.dtype([("row", "i8"), ("reach", "i8")])  # row of ``space``, and up to where all so far reach
 TURN = np.dtype([("row", "i8"), ("placement", "i8")])
-ARRAY = np.dtype([("limit", "i8"), ("running", "i8"), ("made_in", "i8"), ("reserved", "i8")])
-GROUP = np.dtype([("head", "i8"), ("first", "i8"), ("running", "i8")])
 RECORD = np.dtype([("begin", "i8"), ("row", "i8")])  # row of ``space`` and ``note``
 
 SPAN = np.dtype([("begin", "i8")])  # see ``spans``

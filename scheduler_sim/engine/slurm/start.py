@@ -12,7 +12,7 @@ from scheduler_sim.engine.state import BY_LIMIT, MODULES, NOW, PAST_LIMIT, Core
 @part
 def may_run(core: Core, row: int) -> bool:
     """Whether its job array has room for one more task that runs."""
-    array = core.job[row].array
+    array = core.term[row].array
     if array < 0:
         return True
     return core.array[array].limit < 0 or core.array[array].running < core.array[array].limit
@@ -33,8 +33,8 @@ def start_on_picked(core: Core, row: int, placement: int, launch_s: int) -> None
     hold(core, row, placement)
     core.job[row].launch = launch_s
     set_end(core, row, placement, core.clock[NOW])
-    if core.job[row].array >= 0:
-        core.array[core.job[row].array].running += 1
+    if core.term[row].array >= 0:
+        core.array[core.term[row].array].running += 1
     start(core, row, placement)
 
 
