@@ -13,17 +13,23 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NoReturn, TextIO
 
 from scheduler_sim import __version__
 from scheduler_sim.cli import convert, explain, fit, generate, inspect, report, run, study
+from scheduler_sim.cli.terminal import note
 from scheduler_sim.errors import SchedulerSimError
 from scheduler_sim.output.failure import cannot_write
+from scheduler_sim.remarks import heard
 
 DEBUG = "SCHEDULER_SIM_DEBUG"
 """Environment variable: if set, errors come with their traceback."""
 
 FAILURE, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+
+NO_NAME = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+"""What the system says of a name that nothing can have: bad input, as an unknown file is."""
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
@@ -50,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     try:
         parsed = parser().parse_args(list(_one_setting_each(arguments)))
-        with _clean_end_on_sigterm():
+        with _clean_end_on_sigterm(), heard(partial(_remark, quiet=getattr(parsed, "quiet", False))):
             parsed.execute(parsed)
         sys.stdout.flush()
     except SchedulerSimError as error:
@@ -64,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _ended(error, f"the input {TOO_LARGE}", BAD_INPUT)
     except OSError as error:
-        return _ended(error, _told(error), FAILURE)
+        return _ended(error, _told(error), BAD_INPUT if error.errno in NO_NAME else FAILURE)
     except Exception as error:
         told = f"internal error, please report it: {type(error).__name__}: {error}"
         return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
@@ -108,6 +114,10 @@ def _ended(error: BaseException, message: str, code: int) -> int:
         shown = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in message)
         print(f"scheduler-sim: {shown}", file=sys.stderr, flush=True)
     return code
+
+
+def _remark(text: str, *, quiet: bool) -> None:
+    note(f"note: {text}", quiet=quiet)
 
 
 def _told(error: OSError) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scheduler_sim.study.study import Study
 
 FEWEST_FOR_PACE = 100
+MOST_WORKERS = 1024
 
 EXAMPLES = """\
 examples:
@@ -100,8 +101,8 @@ def _search(study: Study, out: Path, args: argparse.Namespace) -> None:
 
 
 def _runner(args: argparse.Namespace) -> Runner:
-    if args.workers is not None and args.workers < 1:
-        raise InputError(f"--workers: found {args.workers}; allowed: an integer >= 1")
+    if args.workers is not None and not 1 <= args.workers <= MOST_WORKERS:
+        raise InputError(f"--workers: found {args.workers}; allowed: an integer from 1 to {MOST_WORKERS:,}")
     if args.dask is not None:
         if args.workers is not None:
             raise InputError(

@@ -45,7 +45,7 @@ class Check:
             return self.convert(written)
         except _TooLarge as error:
             raise PydanticCustomError("allowed", "{text}", {"text": str(error)}) from None
-        except (ValueError, TypeError, KeyError, OverflowError):
+        except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):  # a value of any type
             hint = did_you_mean(written[:80], self.words) if isinstance(written, str) else ""
             raise PydanticCustomError("allowed", "{text}", {"text": self.allowed + hint}) from None
 

@@ -21,6 +21,7 @@ from scheduler_sim.config.value import (
     whole,
 )
 
+MOST_PSTATES = 10_000
 QUALITIES = ("measured", "scaled", "guess")
 
 Quality = Annotated[str, choice(*QUALITIES)]
@@ -194,24 +195,26 @@ def _of_module(entry: dict[str, Any]) -> Iterator[Problem]:
     for where, written in shares.items():
         if (value := _value(written)) is not None and value > 1:
             yield Problem(where, f"found {value:g}; allowed: a number from 0 to 1")
-    steps = entry.get("pstates")
-    if isinstance(steps, dict):
-        yield from _uneven(steps)
 
 
-def _uneven(steps: dict[str, Any]) -> Iterator[Problem]:
-    low, high, step = (steps.get(key) for key in ("lowest_khz", "highest_khz", "step_khz"))
-    step = 100_000 if step is None else step
-    if not all(isinstance(value, int) and value > 0 for value in (low, high, step)):
-        return
-    assert isinstance(low, int)
-    assert isinstance(high, int)
+def uneven(steps: RangeKeys) -> Iterator[Problem]:
+    """Check that a range has steps, whole ones, and not too many."""
+    low, high, step = steps.lowest_khz, steps.highest_khz, steps.step_khz
     if high < low or (high - low) % step:
         text = f"found {high}; allowed: {low} plus a whole number of steps of {step} kHz"
         yield Problem(("pstates", "highest_khz"), text)
+    elif (high - low) // step >= MOST_PSTATES:
+        states = (high - low) // step + 1
+        text = f"found {step}, which makes {states:,} P-states; allowed: at most {MOST_PSTATES:,}"
+        yield Problem(("pstates", "step_khz"), text)
 
 
 def _value(written: Any) -> float | None:
     """Return the number of a figure not yet checked; None where it is none."""
     value = written.get("value") if isinstance(written, dict) else written
-    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None  # told as a mistake of its own

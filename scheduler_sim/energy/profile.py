@@ -22,6 +22,7 @@ from scheduler_sim.energy.keys import (
     ProfileKeys,
     TransitionKeys,
     contradictions,
+    uneven,
 )
 from scheduler_sim.energy.laws import IdleDynamic, Stall
 from scheduler_sim.energy.model import Model
@@ -228,6 +229,8 @@ class PowerProfiles:
 def _profile(file: YamlFile, place: int, keys: ModuleKeys) -> PowerProfile:
     where = ("modules", place)
     steps = keys.pstates
+    if steps is not None and (problems := list(uneven(steps))):
+        raise file.error([Problem((*where, *problem.where), problem.text) for problem in problems])
     given = keys.pstates_khz or (
         range(steps.lowest_khz, steps.highest_khz + 1, steps.step_khz) if steps is not None else []
     )

@@ -2,56 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+
+from scheduler_sim.engine.cache import Kept, NotKept, cache_directory, why_not
 
 config: Any = numba.config
 njit: Any = numba.njit
 
-
-def _sources_hash() -> str:
-    """Hash of every source of the engine: the compiler's own cache sees one file only."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    folder = Path(__file__).parent
-    for source in sorted(folder.rglob("*.py")):
-        digest.update(str(source.relative_to(folder)).encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def cache_directory() -> Path:
-    """Per user, one folder for each version of the engine's sources."""
-    base = os.environ.get("SCHEDULER_SIM_CACHE_DIR")
-    if base is None:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        base = os.path.join(home, "scheduler-sim")
-    return Path(base) / f"engine-{_sources_hash()}"
-
-
-CACHE = cache_directory()
 COMPILED = not config.DISABLE_JIT
-
-if COMPILED:
-    try:
-        CACHE.mkdir(parents=True, exist_ok=True)
-        config.CACHE_DIR = str(CACHE)
-        CACHE_USABLE = os.access(CACHE, os.W_OK)
-    except OSError:
-        CACHE_USABLE = False
-else:
-    CACHE_USABLE = False
+CACHE = cache_directory()
+REFUSED = why_not(CACHE) if COMPILED else ""
 
 
 def is_cached(name: str) -> bool:
     """Whether the entry point ``name`` has been compiled on this machine before."""
-    return any(CACHE.rglob(f"*.{name}-*.nbc")) if CACHE_USABLE else False
+    return not REFUSED and any(CACHE.rglob(f"*.{name}-*.nbc"))
+
+
+def _cache_of(function: Any) -> Kept | NotKept:
+    return NotKept(REFUSED) if REFUSED else Kept(function, CACHE)
 
 
 class _NoEnvironment:
@@ -100,5 +76,18 @@ part: Callable[[Any], Any] = njit(
 Without the code that would unpack Python's arguments, compilation takes 40 % less.
 """
 
-entry: Callable[[Any], Any] = njit(_nrt=False, cache=CACHE_USABLE)
-"""A function that Python calls: compiled once and kept on disk."""
+
+def entry(function: Any) -> Any:
+    """A function that Python calls: compiled once and kept on disk."""
+    compiled = njit(_nrt=False)(function)
+    if COMPILED:
+        compiled._cache = _cache_of(function)
+    return compiled
+
+
+def callback(function: Any, signature: str) -> Any:
+    """A function that compiled code calls by its address: compiled now, and kept likewise."""
+    compiled: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options={})
+    compiled._cache = _cache_of(function)
+    compiled.compile()
+    return compiled

@@ -15,7 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from scheduler_sim.engine.jit import CACHE_USABLE, COMPILED
+from scheduler_sim.engine.jit import COMPILED, callback
 
 SUBMIT, LIMIT, NODES = 0, 1, 2  # rows of ``columns``
 NOW_COLUMN, WAIT_COLUMN = -1, -2
@@ -47,7 +47,7 @@ BUILT_IN = {"static": _nothing, "wfp3": _wfp3, "unicef": _unicef}
 def built_in(name: str) -> Filler:
     """Return the filler of a built-in order, or of ``static``."""
     function = BUILT_IN[name]
-    return numba.cfunc(SIGNATURE, cache=CACHE_USABLE)(function) if COMPILED else function
+    return callback(function, SIGNATURE) if COMPILED else function
 
 
 def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:

@@ -25,6 +25,7 @@ from scheduler_sim.streams import stream
 from scheduler_sim.version import __version__
 from scheduler_sim.workload.columns import categories_of
 from scheduler_sim.workload.fields import CANCELLED
+from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
@@ -32,6 +33,7 @@ MONDAY = 1704067200
 """2024-01-01, the date that second 0 is given where a format wants one."""
 
 _PERCENT = 100.0
+_BYTES_A_JOB = 250  # of memory, at the most
 
 
 def generate(
@@ -65,6 +67,8 @@ class Generated:
     def __init__(self, recipe: Recipe, seed: int | None = None) -> None:
         self.recipe = recipe
         self.seed = _checked_seed(recipe, recipe.seed if seed is None else seed)
+        jobs = sum(module.jobs for module in recipe.modules)
+        check_memory(jobs * _BYTES_A_JOB, recipe.name, f"generating {jobs:,} jobs")
         traces = [self._single(module) for module in recipe.modules]
         self.base = merge(traces, cut=recipe.cut)
         self.partition, self.partitions = self.base.module, [module.partition for module in recipe.modules]

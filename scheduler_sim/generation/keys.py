@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, Field
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import (
     Check,
-    Count,
     Flag,
     Name,
     Percent,
@@ -27,6 +26,7 @@ from scheduler_sim.generation.shapes import KINDS
 
 MOST_JOBS = 100_000_000
 MOST_COMPONENTS = 10_000
+MOST_USERS = 1_000_000
 
 Jobs = Annotated[int, whole(1, MOST_JOBS)]
 Seed = Annotated[int, whole(0, 2**63 - 1)]
@@ -180,7 +180,7 @@ class RecipeKeys(Keys):
     module_lists: FlexibilityKeys | None = Field(default=None, description="modules besides the own one")
     applications: ApplicationsKeys | None = Field(default=None, description="types of application")
     workflows: WorkflowKeys | None = Field(default=None, description="jobs tied into workflows")
-    users: Count = Field(
+    users: Annotated[int, whole(0, MOST_USERS)] = Field(
         default=0, description="number of users, of whom the k-th submits 1/k as much as the first; 0: none"
     )
     scenario: Scenario = Field(default="DEP", description="how workflows are written")

@@ -115,7 +115,10 @@ class Policy(PolicyKeys):
         shown: dict[str, str] = {}
         for written, value in settings.items():
             key = written.removeprefix("policy.")
-            read = read_scalar(value) if isinstance(value, str) else value
+            try:
+                read = read_scalar(value) if isinstance(value, str) else value
+            except ConfigError as error:
+                raise ConfigError(f"--set {written}: {error}") from None
             shown[key] = f"--set {written}={value}"
             if not key.startswith("slurm."):
                 changes[key] = read

@@ -9,6 +9,7 @@ import pandas as pd
 
 from scheduler_sim.errors import InvariantError
 from scheduler_sim.result import component_laws, energy_laws, timeline_laws
+from scheduler_sim.result.documents import MANIFEST, METRICS, shape_problem
 from scheduler_sim.result.schedule import Schedule
 
 Law = Callable[[Schedule], str | None]
@@ -18,6 +19,7 @@ INVARIANTS: dict[str, Law] = {
     for law in (
         component_laws.component_columns,
         timeline_laws.timeline_columns,
+        energy_laws.power_is_known,
         component_laws.known_states,
         component_laws.started_or_not,
         component_laws.never_started,
@@ -46,6 +48,9 @@ INVARIANTS: dict[str, Law] = {
 }
 """The laws by name, in the order in which they are tested; each may lean on those before it."""
 
+LAST_TO_READ = "timeline-capacity"
+"""Up to this one the laws say that tables can be read as those of a schedule; quick ones all."""
+
 
 def check(
     components: pd.DataFrame,
@@ -54,8 +59,27 @@ def check(
     manifest: Mapping[str, Any],
 ) -> None:
     """Test every invariant; raises InvariantError with the first one broken, where, and the two values."""
+    breach = first_breach(components, timeline, metrics, manifest)
+    if breach:
+        raise InvariantError(breach)
+
+
+def first_breach(
+    components: pd.DataFrame,
+    timeline: pd.DataFrame,
+    metrics: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    last: str = "",
+) -> str | None:
+    """Return the first law that is broken, and where, up to the law ``last``; None if none is."""
+    for name, document, shape in (("manifest", manifest, MANIFEST), ("metrics", metrics, METRICS)):
+        problem = shape_problem(document, shape)
+        if problem:
+            return f"{name}: {problem}"
     schedule = Schedule(components, timeline, metrics, manifest)
     for name, law in INVARIANTS.items():
-        breach = law(schedule)
-        if breach:
-            raise InvariantError(f"{name}: {breach}")
+        if breach := law(schedule):
+            return f"{name}: {breach}"
+        if name == last:
+            break
+    return None

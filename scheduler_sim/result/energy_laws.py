@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.result.columns import SWITCHED, TOTAL
+from scheduler_sim.result.documents import MOST
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, first_difference, from_changes, sum_of_intervals, value_at
 
@@ -17,6 +18,18 @@ MILLI = 1000
 PARTS = ("job_j", "idle_j", "transition_j", "off_j")
 RELATIVE = 1e-12
 """Energies in the metrics are float64."""
+
+
+def power_is_known(schedule: Schedule) -> Breach:
+    """Powers and energies are numbers that can be counted with, or not known at all."""
+    tables = ((schedule.components, ("power_w", "energy_j")), (schedule.timeline, ("power_w",)))
+    for table, columns in tables:
+        for column in columns:
+            values = table[column].to_numpy()
+            row = _first(~np.isnan(values) & ~((values >= 0) & (values < MOST / MILLI)))
+            if row is not None:
+                return f"{column} is {values[row]} in row {row}"
+    return None
 
 
 def component_energy(schedule: Schedule) -> Breach:
@@ -178,7 +191,7 @@ def _integral(steps: Steps, span: tuple[int, int]) -> int:
 
 
 def _milli(values: np.ndarray) -> np.ndarray:
-    return np.rint(np.nan_to_num(values) * MILLI).astype(np.int64)
+    return np.rint(np.clip(np.nan_to_num(values) * MILLI, -MOST, MOST)).astype(np.int64)
 
 
 def _first(wrong: np.ndarray) -> int | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pandas as pd
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.result import documents
 from scheduler_sim.result.columns import REASONS, SWITCHED, component_columns, timeline_columns
 from scheduler_sim.result.store import (
     LOG,
@@ -75,21 +76,26 @@ class Result:
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
-        """Read a result directory; raises InputError if it is not one, or not a whole one."""
+        """Read a result directory; raises InputError if it is none, or not as a run can have left it."""
+        from scheduler_sim.result.check import LAST_TO_READ, first_breach
+
         directory = Path(directory)
         before = stamp(directory)
-        manifest = read_document(directory / MANIFEST)
+        manifest = read_document(directory / MANIFEST, documents.MANIFEST)
         reasons = bool(manifest.get("reasons"))
         switched = bool((manifest.get("energy") or {}).get("switched"))
-        result = cls(
+        found = cls(
             components=read_table(directory / "components.parquet", component_columns(reasons)),
             timeline=read_table(directory / "timeline.parquet", timeline_columns(switched)),
-            metrics=read_document(directory / "metrics.json"),
+            metrics=read_document(directory / "metrics.json", documents.METRICS),
             manifest=manifest,
         )
         if stamp(directory) != before:
             raise InputError(f"{directory}: the result was replaced while it was read; read it again")
-        return result
+        breach = first_breach(found.components, found.timeline, found.metrics, manifest, LAST_TO_READ)
+        if breach:
+            raise InputError(f"{directory} is not as a run left it: {breach}")
+        return found
 
     def check(self) -> None:
         """Test every invariant of a schedule; raises InvariantError with the first one broken."""

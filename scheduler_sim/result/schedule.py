@@ -53,8 +53,9 @@ class Schedule:
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
         self.late_s = 0
         if slurm := self.policy.get("slurm"):
-            self.overrun_s = 60 * int(slurm["OverTimeLimit"])
-            self.late_s = int(slurm["limit_check_s"]) + int(slurm["launch_s"] or slurm["latency"] != "none")
+            self.overrun_s = 60 * int(slurm.get("OverTimeLimit") or 0)
+            launch_s = slurm.get("launch_s") or slurm.get("latency") == "measured"
+            self.late_s = int(slurm.get("limit_check_s") or 0) + int(launch_s)
         self.several_placements = bool(counts.get("several_placements", 0))
         self.several_sizes = bool(counts.get("several_sizes", 0))
         self.units = bool(counts.get("units", 0))

@@ -16,6 +16,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import MARK, put_files
 from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.result.columns import Column, column_problems
+from scheduler_sim.result.documents import shape_problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -186,15 +187,18 @@ def _write_json(document: Any, out: BinaryIO) -> None:
     out.write(f"{text}\n".encode())
 
 
-def read_document(path: Path) -> dict[str, Any]:
-    """Read a JSON object; raises InputError if it is missing, truncated or something else."""
+def read_document(path: Path, shape: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Read a JSON object; raises InputError if it is missing, truncated, of another shape, or none."""
     _require(path)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a whole JSON file (truncated, or something else): {error}") from error
     if not isinstance(document, dict):
         raise InputError(f"{path}: not a document of a result: an object is wanted at the top")
+    problem = shape_problem(document, shape or {})
+    if problem:
+        raise InputError(f"{path}: not a document of a result: {problem}")
     return document
 
 

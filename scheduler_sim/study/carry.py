@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from scheduler_sim.errors import SchedulerSimError
+from scheduler_sim.remarks import heard
 from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import Store
 
@@ -14,10 +15,11 @@ MOST_ATTEMPTS = 3
 
 
 class Done(NamedTuple):
-    """What became of a run: ``error`` is empty if its result is in the store."""
+    """What became of a run: ``error`` is empty if its result is in the store; ``remarks``: its warnings."""
 
     run_id: str
     error: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 Batch = tuple[Run, ...]
@@ -28,7 +30,13 @@ Runner = Callable[[str, Sequence[Batch]], Iterator[Done]]
 def carry_out(directory: str, batch: Batch) -> list[Done]:
     """Carry out runs that share a workload, one after the other, each kept as soon as it is done."""
     store = Store(directory)
-    return [_one(store, run) for run in batch]
+    ended = []
+    for run in batch:
+        remarks: list[str] = []
+        with heard(remarks.append):
+            done = _one(store, run)
+        ended.append(done._replace(remarks=tuple(remarks)))
+    return ended
 
 
 def _one(store: Store, run: Run) -> Done:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.metrics.replication import needed_for
+from scheduler_sim.remarks import pass_on
 from scheduler_sim.study.carry import Runner, batches, here
 from scheduler_sim.study.comparison import compared, compared_slices
 from scheduler_sim.study.keys import spelt
@@ -114,8 +115,10 @@ def _carry_out(
 ) -> dict[str, str]:
     """Carry out what is missing; return the errors of what failed."""
     done, errors = total - len(missing), {}
+    told: set[str] = set()
     for ended in runner(str(store.directory.resolve()), batches(missing, LARGEST_BATCH)):
         done += 1
+        pass_on(ended.remarks, told)
         if ended.error:
             errors[ended.run_id] = ended.error
         if progress is not None:

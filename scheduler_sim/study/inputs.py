@@ -179,7 +179,10 @@ class Inputs:
             if start is not None and base:
                 raise ConfigError(f"{found(given)}; allowed: keys of a policy, or policy with set")
             policy = Policy.resolve(self._policy_source(start)) if start else Policy(**base)
-            return policy.with_settings(given["set"]) if "set" in given else policy
+            settings = given.get("set", {})
+            if not isinstance(settings, dict):
+                raise ConfigError(f"set: {found(settings)}; allowed: a mapping of keys to values")
+            return policy.with_settings(settings) if settings else policy
         return Policy.resolve(self._policy_source(given))
 
     def _policy_source(self, given: Any) -> str | Path:

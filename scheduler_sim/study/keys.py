@@ -24,6 +24,8 @@ from scheduler_sim.config.value import (
 from scheduler_sim.metrics.slices import SLICES
 
 MOST_RUNS = 1_000_000
+MOST_SEEDS = 100_000
+MOST_MIXES = 100_000
 
 
 def _named(written: Any) -> dict[str, Any]:
@@ -58,7 +60,8 @@ def _seeds(written: Any) -> list[int]:
         if len(set(seeds)) < len(seeds):
             raise ValueError
     else:
-        seeds = list(range(int(str(written))))
+        number = int(str(written))
+        seeds = list(range(number)) if number <= MOST_SEEDS else []
     if isinstance(written, bool) or not seeds or min(seeds) < 0:
         raise ValueError
     return seeds
@@ -101,7 +104,12 @@ NamedInputs = Annotated[
     dict[str, Any],
     BeforeValidator(Check("a list of different names or files, or a mapping from a name to one", _named)),
 ]
-Seeds = Annotated[list[int], BeforeValidator(Check("a number of seeds, or a list of different ones", _seeds))]
+Seeds = Annotated[
+    list[int],
+    BeforeValidator(
+        Check(f"a number of seeds up to {MOST_SEEDS:,}, or a list of different ones", _seeds),
+    ),
+]
 Levels = Annotated[
     dict[str, list[Any]],
     BeforeValidator(Check("a mapping from a key to a list of different values", _levels)),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.study.keys import MOST_MIXES
 
 _TINY = 1e-9
 
@@ -17,6 +21,8 @@ def mixes(budget: float, costs: Sequence[float], step: int, last: int) -> list[t
     budget : in the unit of ``costs``, of a node of each module, above 0.
     step : the modules have multiples of it, or as many nodes as the budget buys of them alone.
     last : number of the module that gets what is left, in whole nodes.
+
+    Raises InputError where there are more than MOST_MIXES.
 
     Examples
     --------
@@ -32,15 +38,20 @@ def mixes(budget: float, costs: Sequence[float], step: int, last: int) -> list[t
         place, *rest = places
         most = math.floor(left / costs[place] + _TINY)
         alone = math.floor(budget / costs[place] + _TINY)
-        levels = [*range(0, most + 1, step)]
-        if most == alone and alone % step:
-            levels.append(alone)
-        for nodes in levels:
+        levels = range(0, most + 1, step)
+        last_one = [alone] if most == alone and alone % step else []
+        for nodes in chain(levels, last_one):
             for more in bought(rest, left - nodes * costs[place]):
                 yield {place: nodes, **more}
 
     found = (tuple(one[i] for i in range(len(costs))) for one in bought(others, budget))
-    return [one for one in dict.fromkeys(found) if any(one)]
+    first = list(islice(found, MOST_MIXES + 1))
+    if len(first) > MOST_MIXES:
+        raise InputError(
+            f"found {budget:g}, which buys more than {MOST_MIXES:,} mixes in steps of {step} nodes;"
+            " allowed: less, or a larger step"
+        )
+    return [one for one in dict.fromkeys(first) if any(one)]
 
 
 def mixed(system: Mapping[str, Any], nodes: Sequence[int]) -> dict[str, Any]:

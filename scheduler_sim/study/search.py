@@ -15,6 +15,7 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.selection import front, looks, margins, quantile, room_below, select, undominated
 from scheduler_sim.output.whole import whole_file
+from scheduler_sim.remarks import heard, pass_on
 from scheduler_sim.result.store import read_document, write_document
 from scheduler_sim.study.conduct import study_document
 from scheduler_sim.study.keys import COST, SearchKeys
@@ -245,8 +246,18 @@ def _mapped(task: Callable[[Any], Any], work: Sequence[Any], workers: int) -> It
     if workers < 2 or len(work) < 2:
         yield from map(task, work)
         return
+    told: set[str] = set()
     with get_context("spawn").Pool(min(workers, len(work))) as pool:
-        yield from pool.imap(task, work)
+        for done, remarks in pool.imap(partial(_with_remarks, task), work):
+            pass_on(remarks, told)
+            yield done
+
+
+def _with_remarks(task: Callable[[Any], Any], work: Any) -> tuple[Any, list[str]]:
+    remarks: list[str] = []
+    with heard(remarks.append):
+        done = task(work)
+    return done, remarks
 
 
 def _summed_up(

@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
-from scheduler_sim.errors import ConfigError, did_you_mean
+from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.metrics.verdicts import higher_is_better
 from scheduler_sim.study.inputs import Inputs
-from scheduler_sim.study.keys import COST, MOST_RUNS, StudyKeys, spelt
+from scheduler_sim.study.keys import COST, MOST_RUNS, SearchKeys, StudyKeys, spelt
+from scheduler_sim.study.mixes import mixes
 from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import known_metrics
 
@@ -73,6 +75,9 @@ class Study:
         if problems:
             return None, problems
         study = cls(keys.name or name, keys, inputs)
+        if (combined := study.combinations) > MOST_RUNS:
+            text = f"found {combined:,} combinations of their values; allowed: at most {MOST_RUNS:,}"
+            return None, [Problem(("parameters",), text)]
         try:
             by_seed = any(SEED in one for one in (*keys.include, *keys.exclude))
             runs = study.runs(keys.seeds if by_seed else keys.seeds[:1])
@@ -82,7 +87,8 @@ class Study:
             return None, [Problem(("include",), "no run is left by include and exclude")]
         number = len(runs) * (1 if by_seed else len(keys.seeds))
         if number > MOST_RUNS:
-            return None, [Problem((), f"found {number:,} runs; allowed: {MOST_RUNS:,}")]
+            text = f"found {number:,} runs, with {len(keys.seeds):,} seeds; allowed: at most {MOST_RUNS:,}"
+            return None, [Problem(("seeds",), text)]
         return study, list(_baseline_left(keys, runs))
 
     def _repr_html_(self) -> str:
@@ -135,6 +141,12 @@ class Study:
             ]
             if self._wanted(labels)
         ]
+
+    @property
+    def combinations(self) -> int:
+        """Number of combinations of all factors but the seed, before include and exclude."""
+        named = len(self.inputs.systems) * len(self.inputs.workloads) * len(self.inputs.policies)
+        return named * prod(len(values) for values in self.keys.parameters.values())
 
     def _settings(self, random: bool) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
         """Yield the combinations of the parameters that apply, and all levels; the first varies slowest."""
@@ -229,7 +241,20 @@ def _search(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
         if module.get("node_sets"):
             text = f"found node_sets in {module['name']} with search; allowed: modules of equal nodes"
             yield Problem(("systems",), text)
+    yield from _too_many_mixes(search, modules)
     yield from _searched_metrics(search.metrics, known_metrics(names, _energy(inputs)))
+
+
+def _too_many_mixes(search: SearchKeys, modules: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
+    costs = [module["cost_per_node"] for module in modules]
+    if not costs or not all(cost > 0 for cost in costs):
+        return  # told as a mistake of its own
+    for budget in search.budget:
+        try:
+            mixes(budget, costs, search.step, len(costs) - 1)
+        except InputError as error:
+            yield Problem(("search", "budget"), str(error))
+            return
 
 
 def _energy(inputs: Inputs) -> dict[str, Any] | None:

@@ -21,12 +21,16 @@ from scheduler_sim.config.value import (
     Title,
     Units,
     choice,
+    whole,
 )
 from scheduler_sim.system.node_set_checks import limits_at_odds, node_set_problems
 
+MOST_NODES = 10_000_000
+MOST_MODULES = 1000
 TOTAL = "total"  # the timeline's row over all modules; no module may bear this name
 STATES = ("UP", "DOWN", "DRAIN", "INACTIVE")
 
+Nodes = Annotated[int, whole(1, MOST_NODES)]
 State = Annotated[str, choice(*STATES)]
 
 
@@ -34,7 +38,7 @@ class NodeSetKeys(Keys):
     """Nodes of a module that are alike, and differ from its other nodes."""
 
     name: Name = Field(description="what partitions call the set; unique within the module")
-    nodes: PositiveCount = Field(description="number of nodes")
+    nodes: Nodes = Field(description="number of nodes")
     features: list[Name] = Field(default=[], description="keywords, besides those of the module")
     cores_per_node: Count = Field(default=0, description="cores of a node; 0: as the module states")
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB; 0: as the module states")
@@ -45,7 +49,7 @@ class ModuleKeys(Keys):
     """A pool of identical nodes."""
 
     name: Name = Field(description="how results call the module")
-    nodes: PositiveCount = Field(description="number of nodes")
+    nodes: Nodes = Field(description="number of nodes")
     cores_per_node: Count = Field(default=0, description="cores of a node; 0: not stated, nothing is checked")
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB of 1,048,576 KB; 0: not stated")
     gpus_per_node: Count = Field(default=0, description="GPUs of a node")
@@ -125,7 +129,10 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     partitions = _names(data.get("partitions"))
     if isinstance(data.get("modules"), list) and not data["modules"]:
         yield Problem(("modules",), "found an empty list; allowed: at least one module")
+    if len(modules) > MOST_MODULES:
+        yield Problem(("modules",), f"found {len(modules):,} modules; allowed: at most {MOST_MODULES:,}")
     yield from _repeated("modules", modules)
+    yield from _too_many_nodes(data.get("modules"))
     yield from _repeated("partitions", partitions)
     for i, name in modules.items():
         if name.lower() == TOTAL:
@@ -150,7 +157,12 @@ def _mappings(listing: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _names(listing: Any) -> dict[int, str]:
     named = ((i, entry.get("name")) for i, entry in _mappings(listing))
-    return {i: str(name) for i, name in named if isinstance(name, str | int)}
+    return {i: str(name) for i, name in named if _is_name(name)}
+
+
+def _is_name(written: Any) -> bool:
+    """Tell whether a value may be read as a name: in YAML a name of digits is a number."""
+    return isinstance(written, str | int) and not isinstance(written, bool)
 
 
 def _targets(listing: Any) -> list[str]:
@@ -166,11 +178,25 @@ def _repeated(key: str, names: dict[int, str]) -> Iterator[Problem]:
         seen.setdefault(name.lower(), name)
 
 
+def _too_many_nodes(listing: Any) -> Iterator[Problem]:
+    """Nodes are counted one by one, so that all modules together are limited as each is."""
+    total = 0
+    for i, entry in _mappings(listing):
+        nodes = entry.get("nodes", 0)
+        if not isinstance(nodes, int) or nodes > MOST_NODES:
+            continue  # told as a mistake of its own
+        total += nodes
+        if total > MOST_NODES:
+            text = f"found {nodes}, with those before {total:,}; allowed: at most {MOST_NODES:,} in all"
+            yield Problem(("modules", i, "nodes"), text)
+            return
+
+
 def _partitions_without_module(listing: Any, modules: list[str]) -> Iterator[Problem]:
     known = {name.lower() for name in modules}
     for i, entry in _mappings(listing):
         target = entry.get("module")
-        if isinstance(target, str) and target.lower() not in known:
+        if _is_name(target) and str(target).lower() not in known:
             yield Problem(
                 ("partitions", i, "module"), f"{found(target)}, no such module; {one_of(modules, target)}"
             )
@@ -216,6 +242,6 @@ def _swf_without_partition(swf: Any, partitions: list[str]) -> Iterator[Problem]
         return
     known = {name.lower() for name in partitions}
     for number, target in mapping.items():
-        if isinstance(target, str) and target.lower() not in known:
+        if _is_name(target) and str(target).lower() not in known:
             where: Location = ("swf", "partitions", str(number))
             yield Problem(where, f"{found(target)}, no such partition; {one_of(partitions, target)}")

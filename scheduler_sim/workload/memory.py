@@ -16,7 +16,7 @@ def check_memory(need: int, name: str, purpose: str) -> None:
     if free is not None and need > free:
         raise TraceError(
             f"{purpose} takes about {need / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free; "
-            "split the trace, or use a machine with more memory",
+            "allowed: less, or a machine with more memory",
             file=name,
         )
 

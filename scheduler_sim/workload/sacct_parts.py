@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler_sim.workload.sacct_columns import Columns
 from scheduler_sim.workload.sacct_text import Tres
+from scheduler_sim.workload.validation import MAX_AMOUNT
 
 #: Columns of trackable resources: what a job had goes before what it asked for.
 TRES = ("AllocTRES", "ReqTRES")
@@ -48,8 +49,11 @@ def _memory(columns: Columns, nodes: np.ndarray, cores: np.ndarray) -> np.ndarra
     said, codes = columns.mapped("ReqMem")
     kb = np.array([one.kb for one in said], dtype=np.int64)[codes]
     per = np.array([one.per for one in said], dtype=object)[codes]
-    whole = np.where(per == "cpu", kb * np.maximum(cores, 1), kb)
-    return np.where((kb < 0) | (per == "node"), kb, _on_each(whole, nodes))
+    cpus = np.where(per == "cpu", np.maximum(cores, 1), 1)
+    if (over := kb > MAX_AMOUNT // cpus).any():
+        row = int(np.argmax(over))
+        raise columns.error(f"more memory than can be counted for {cpus[row]} CPUs", "ReqMem", row, "less")
+    return np.where(per == "node", kb, _on_each(kb * cpus, nodes))
 
 
 def _cores(columns: Columns) -> np.ndarray:

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from scheduler_sim.errors import TraceError, did_you_mean
+from scheduler_sim.workload.validation import MAX_AMOUNT
 
 _UNKNOWN = frozenset({"", "unknown", "none", "n/a", "(null)", "invalid"})
 _NO_LIMIT = frozenset({"unlimited", "infinite", "partition_limit"})
@@ -115,6 +116,8 @@ def memory(text: str) -> Memory:
             "not an amount of memory", found=text, allowed="a number with K, M, G, T or P, and n or c"
         )
     kb = -int(-float(match[1]) * _KB[match[2].upper()] // 1)
+    if kb > MAX_AMOUNT:
+        raise TraceError("more memory than can be counted", found=text, allowed="at most 8192P")
     return Memory(kb or -1, {"n": "node", "c": "cpu"}.get(match[3].lower(), "job"))
 
 
@@ -125,7 +128,10 @@ def count(text: str) -> int:
     match = _COUNT.fullmatch(text.strip())
     if not match:
         raise TraceError("not a number", found=text, allowed="a whole number, or one such as 1.50K")
-    return round(float(match[1]) * 1024 ** " KMGTP".index(match[2].upper() or " "))
+    number = round(float(match[1]) * 1024 ** " KMGTP".index(match[2].upper() or " "))
+    if number > MAX_AMOUNT:
+        raise TraceError("more than can be counted", found=text, allowed="at most 8192T")
+    return number
 
 
 class Tres(NamedTuple):

@@ -32,6 +32,8 @@ METADATA = b"scheduler_sim.workload"
 
 NEEDED = ("nodes", "submit_time", "run_time")
 _ALWAYS = (*NEEDED, "modular_job_id", "component_id")  # ids that are absent are not -1 but numbers from 1
+_FORMATS = ("swf", "mwf", "sacct", "parquet", "csv", "table")
+_MOST_FIELDS = 127
 _BYTES_A_CELL = 16  # of memory
 _BYTES_A_CSV_BYTE = 8
 
@@ -61,7 +63,7 @@ def read_parquet(path: str | Path) -> Workload:
         raise TraceError(f"cannot be read as Parquet: {reason}", file=name) from None
     metadata = table.schema.metadata or {}
     plain = TraceSource(format="parquet", name=name)
-    source = _source(metadata[METADATA], name) if METADATA in metadata else plain
+    source = _source(metadata[METADATA], name, table.num_rows) if METADATA in metadata else plain
     return _workload(table, source)
 
 
@@ -241,26 +243,59 @@ def _runs(counts: np.ndarray) -> list[list[int]]:
     return [[int(count), int(length)] for count, length in zip(counts[starts], lengths, strict=True)]
 
 
-def _source(text: bytes, name: str) -> TraceSource:
+def _source(text: bytes, name: str, rows: int) -> TraceSource:
+    """Read what the metadata say of the source of so many rows; they are as untrusted as the rows."""
     try:
         said = json.loads(text)
-        counts = said["field_count"]
-        if not isinstance(counts, int):
-            counts = np.repeat(*np.array(counts, dtype=np.int64).T).astype(np.int8)
+        comments = [(int(row), _text(line)) for row, line in said["comments"]]
+        if [row for row, _ in comments] != sorted(min(max(row, 0), rows) for row, _ in comments):
+            raise ValueError(f"comments stand before rows in their order, 0 to {rows}")
         return TraceSource(
-            format=str(said["format"]),
+            format=_one_of(said["format"], _FORMATS),
             name=name,
-            origin=str(said["name"]),
-            header=tuple(map(str, said["header"])),
-            comments=tuple((int(row), str(line)) for row, line in said["comments"]),
-            field_count=counts,
-            encoding={"latin-1": "latin-1"}.get(said["encoding"], "utf-8"),
-            notes=tuple(map(str, said["notes"])),
-            dependencies_name=str(said["dependencies_name"]),
+            origin=_text(said["name"]),
+            header=_texts(said["header"]),
+            comments=tuple(comments),
+            field_count=_field_count(said["field_count"], rows),
+            encoding=_one_of(said["encoding"], ("utf-8", "latin-1")),
+            notes=_texts(said["notes"]),
+            dependencies_name=_one_of(said["dependencies_name"], ("component_id", "modular_job_id")),
             partial=bool(said["partial"]),
         )
-    except (ValueError, KeyError, TypeError) as error:
-        raise TraceError(f"the workload metadata cannot be read: {error}", file=name) from None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise TraceError(f"the workload metadata cannot be read: {error!s:.200}", file=name) from None
+
+
+def _field_count(said: Any, rows: int) -> int | np.ndarray:
+    """Fields of every record, or runs of (fields, records) that make up so many rows."""
+    if isinstance(said, int):
+        if not 0 <= said <= _MOST_FIELDS:
+            raise ValueError(f"field_count is {said}")
+        return said
+    counts, lengths = np.array(said, dtype=np.int64).reshape(-1, 2).T
+    if (counts < 0).any() or (counts > _MOST_FIELDS).any() or (lengths < 1).any():
+        raise ValueError("field_count is no list of fields and records")
+    if (lengths > rows).any() or lengths.sum() != rows:
+        raise ValueError(f"field_count is of other than {rows} records")
+    return np.repeat(counts, lengths).astype(np.int8)
+
+
+def _text(said: Any) -> str:
+    if not isinstance(said, str):
+        raise TypeError(f"{said!r:.40} is no text")
+    return said
+
+
+def _texts(said: Any) -> tuple[str, ...]:
+    if not isinstance(said, list):
+        raise TypeError(f"{said!r:.40} is no list")
+    return tuple(map(_text, said))
+
+
+def _one_of(said: Any, words: tuple[str, ...]) -> str:
+    if said not in words:
+        raise ValueError(f"{said!r:.40} is none of {', '.join(words)}")
+    return str(said)
 
 
 def _diagnose(data: bytes, name: str, reason: str) -> TraceError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from scheduler_sim.errors import TraceError
@@ -90,7 +91,7 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
     if not format and (suffix in SACCT_SUFFIXES or (suffix == "txt" and not writing and has_header(path))):
         kind = "sacct"
     if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
-        if not (writing or format or Path(path).exists()):
+        if not (writing or format or os.path.exists(path)):  # of a name that is too long, too, it says no
             raise TraceError("no such file", file=path)
         suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *(() if writing else SACCT_SUFFIXES))]
         raise TraceError(

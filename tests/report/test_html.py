@@ -317,7 +317,7 @@ def test_a_hundred_thousand_jobs_stay_below_ten_megabytes(tmp_path):
         wait_priority=waited, name=pd.Categorical([f"job-{n:x}" for n in random.integers(0, 2**62, number)]),
         user=pd.Categorical([f"user{n}" for n in random.integers(0, 500, number)]),
     )  # fmt: skip
-    times = np.sort(np.concatenate((start, start + run)))
+    times = np.unique(np.concatenate((start, start + run)))
     steps = table.timeline.iloc[np.zeros(len(times), dtype=int)].reset_index(drop=True)
     table.components, table.timeline = (
         columns,

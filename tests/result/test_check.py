@@ -175,6 +175,10 @@ BREACHES = {
         lambda r: r.timeline.__setitem__("nodes_down", r.timeline["nodes_down"].astype(float)),
         "column nodes_down is float64 instead of int64",
     ),
+    "power-is-known": (
+        powered(lambda r: set_timeline(r, "ESB", 0, power_w=float("inf"))),
+        "power_w is inf in row",
+    ),
     "known-states": (lambda r: set_text(r, 0, "state", "LOST"), "component 1 is 'LOST', which is no state"),
     "started-or-not": (
         lambda r: set_text(r, 3, "state", "PENDING"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Sequence
+from itertools import chain, product
+from math import prod
+from typing import Any
 
 from scheduler_sim.errors import InputError
 
@@ -22,14 +24,12 @@ def expand(text: str) -> list[str]:
     names: list[str] = []
     for part in split(text):
         pieces = [_choices(piece, part) for piece in re.split(r"(\[[^\[\]]*\])", part)]
-        count = len(names)
-        for choices in pieces:
-            count = max(count, 1) * len(choices)
-        if count > MOST_NAMES:
-            raise InputError(f"{_shown(part)} stands for more than {MOST_NAMES:,} names")
-        names.extend("".join(chosen) for chosen in product(*pieces))
-        if len(names) > MOST_NAMES:
-            raise InputError(f"{_shown(text)} stands for more than {MOST_NAMES:,} names")
+        count = prod(sum(map(len, choices)) for choices in pieces)
+        if len(names) + count > MOST_NAMES:
+            raise InputError(
+                f"{_shown(part if count > MOST_NAMES else text)} stands for more than {MOST_NAMES:,} names"
+            )
+        names.extend("".join(chosen) for chosen in product(*(chain(*choices) for choices in pieces)))
     return names
 
 
@@ -46,20 +46,35 @@ def split(text: str) -> list[str]:
     return [name.strip() for name in names]
 
 
-def natural_key(name: str) -> tuple[tuple[str, int], ...]:
-    """Key that sorts names as people do, numbers by value: node2 before node10."""
-    pieces = re.split(r"([0-9]+)", name)
-    return tuple((word, int(number)) for word, number in zip(pieces[::2], [*pieces[1::2], "-1"], strict=True))
+def natural_key(name: str) -> tuple[tuple[str, int, str], ...]:
+    """Key that sorts names as people do, numbers by value, of any length: node2 before node10."""
+    *pieces, last = re.split(r"([0-9]+)", name)
+    numbers = (number.lstrip("0") for number in pieces[1::2])
+    by_value = ((word, len(number), number) for word, number in zip(pieces[::2], numbers, strict=True))
+    return (*by_value, (last, -1, ""))
 
 
-def _choices(piece: str, part: str) -> list[str]:
-    """The texts that one piece of a name stands for: itself, or the numbers in its brackets."""
+def _choices(piece: str, part: str) -> list[Sequence[str]]:
+    """The texts that one piece of a name stands for: itself, or the ranges of numbers in its brackets."""
     if not piece.startswith("["):
-        return [piece]
-    return [number for item in piece[1:-1].split(",") for number in _numbers(item.strip(), part)]
+        return [[piece]]
+    return [_numbers(item.strip(), part) for item in piece[1:-1].split(",")]
 
 
-def _numbers(item: str, part: str) -> Iterator[str]:
+class _Numbers(Sequence[str]):
+    """A range as texts of at least so many digits, none of them made before it is asked for."""
+
+    def __init__(self, numbers: range, digits: int) -> None:
+        self.numbers, self.digits = numbers, digits
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, place: Any) -> Any:
+        return str(self.numbers[place]).zfill(self.digits)
+
+
+def _numbers(item: str, part: str) -> Sequence[str]:
     match = _RANGE.fullmatch(item)
     if match is None:
         raise InputError(f"{_shown(part)}: found {_shown(item)} in brackets; allowed: numbers and ranges")
@@ -68,7 +83,7 @@ def _numbers(item: str, part: str) -> Iterator[str]:
         raise InputError(f"{_shown(part)}: found the range {item}; allowed: the smaller number first")
     if int(high) - int(low) >= MOST_NAMES:
         raise InputError(f"{_shown(part)} stands for more than {MOST_NAMES:,} names")
-    return (str(number).zfill(len(low)) for number in range(int(low), int(high) + 1))
+    return _Numbers(range(int(low), int(high) + 1), len(low))
 
 
 def _shown(text: str) -> str:

@@ -1,0 +1,240 @@
+"""What once ended in a traceback, or took all memory: each now says what is wrong, and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from scheduler_sim import Workload, read_trace, write_trace
+from scheduler_sim.cli.main import main
+from scheduler_sim.energy.profile import PowerProfiles
+from scheduler_sim.errors import ConfigError, InputError, TraceError
+from scheduler_sim.generation.generate import generate
+from scheduler_sim.generation.recipe import Recipe
+from scheduler_sim.policy.policy import Policy
+from scheduler_sim.study.mixes import MOST_MIXES, mixes
+from scheduler_sim.study.study import Study
+from scheduler_sim.system.slurm_conf.hostlist import expand, natural_key
+from scheduler_sim.system.slurm_conf.site import read_slurm_conf
+from scheduler_sim.system.system import System
+from tests.study.studies import small
+from tests.workload.sacct_dump import dump
+
+CONSERVATIVE_YAML = "modules: [{name: CM, nodes: 4}]\n"
+
+
+def told(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("value", [5, "5", [1], {"CPU": {}}, True, "CPU=x"])
+def test_weights_that_are_none(value):
+    with pytest.raises(ConfigError, match=r"PriorityWeightTRES.*allowed: weights of"):
+        Policy.named("slurm").with_settings(
+            {"slurm.PriorityType": "priority/multifactor", "slurm.PriorityWeightTRES": value}
+        )
+
+
+@pytest.mark.parametrize("value", [7, [1, 2], [{"a": 1}]])
+def test_flags_that_are_none(value):
+    with pytest.raises(ConfigError, match=r"PriorityFlags.*allowed: a list of"):
+        Policy.named("slurm").with_settings({"slurm.PriorityFlags": value})
+
+
+def test_a_setting_that_is_too_long_is_named():
+    with pytest.raises(ConfigError, match=r"--set policy.depth: found a text of 5000 characters"):
+        Policy.named("easy").with_settings({"policy.depth": "9" * 5000})
+
+
+@pytest.mark.parametrize("key", ["partitions: [{name: large, module: 2}]", "swf: {partitions: {1: 2}}"])
+def test_a_number_as_a_name_that_leads_nowhere(tmp_path, key):
+    with pytest.raises(ConfigError, match=r"s.yaml:2: .*found 2, no such (module|partition)"):
+        System.from_yaml(told(tmp_path / "s.yaml", CONSERVATIVE_YAML + key + "\n"))
+
+
+@pytest.mark.parametrize("settings", ["x", 3, ["depth"], True])
+def test_settings_of_a_study_that_are_no_mapping(settings):
+    with pytest.raises(ConfigError, match=r"policies.s: set: found .*; allowed: a mapping"):
+        small(policies={"s": {"policy": "easy", "set": settings}})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ReqMem": "99999999P"}, "line 2|:2: more memory than can be counted"),
+        ({"ReqMem": "8000Pc"}, ":2: more memory than can be counted for 96 CPUs"),
+        ({"NNodes": "999999999999P"}, ":2: more than can be counted"),
+    ],
+)
+def test_amounts_of_a_dump_beyond_int64(tmp_path, change, message):
+    with pytest.raises(TraceError, match=message):
+        read_trace(dump(tmp_path, change))
+
+
+def test_an_array_of_a_thousand_million_tasks_is_one_row(tmp_path):
+    waiting = {"JobID": "8_[0-999999999%5]", "JobIDRaw": "8", "State": "PENDING", "Start": "Unknown"}
+    assert len(read_trace(dump(tmp_path, {}, waiting))) == 2
+
+
+POWER = """\
+modules:
+  - name: CM
+    idle_w: 100
+    typical_w: 200
+    peak_w: 300
+    reference_khz: 2000000
+    pstates: {{lowest_khz: {low}, highest_khz: {high}, step_khz: 1}}
+    turbo: {{khz: 2500000, effective_khz: 2600000}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "message"),
+    [
+        ("'5'", "'3'", r"p.yaml:7: .*highest_khz: found 3; allowed: 5 plus a whole number"),
+        ("1", "2000000", r"p.yaml:7: .*step_khz: found 1, which makes 2,000,000 P-states"),
+    ],
+)
+def test_p_states_that_are_none_or_too_many(tmp_path, low, high, message):
+    with pytest.raises(ConfigError, match=message):
+        PowerProfiles.from_yaml(told(tmp_path / "p.yaml", POWER.format(low=low, high=high)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dependencies_name": "colour"},
+        {"field_count": [[18, 10**13]]},
+        {"field_count": [[300, 2]]},
+        {"field_count": -1},
+        {"field_count": "x"},
+        {"comments": [[1, "a"], [0, "b"]]},
+        {"comments": [[99, "a"]]},
+        {"comments": [[0, 5]]},
+        {"header": "text"},
+        {"header": [None]},
+        {"format": ["swf"]},
+        {"encoding": 8},
+        {"notes": {}},
+        None,
+    ],
+)
+def test_metadata_of_parquet_are_as_untrusted_as_its_rows(tmp_path, change):
+    path = tmp_path / "t.parquet"
+    write_trace(Workload.from_columns(nodes=[1, 2], submit_time=[0, 1], run_time=5), path)
+    table = parquet.read_table(path)
+    said = json.loads(table.schema.metadata[b"scheduler_sim.workload"])
+    text = b"[" * 100_000 if change is None else json.dumps({**said, **change}).encode()
+    parquet.write_table(pa.table(table).replace_schema_metadata({b"scheduler_sim.workload": text}), path)
+    with pytest.raises(TraceError, match=r"t.parquet: the workload metadata cannot be read"):
+        read_trace(path).dependencies()
+
+
+def test_node_numbers_of_thousands_of_digits(tmp_path):
+    long = "9" * 5000
+    assert sorted([f"n{long}", "n10", "n09", "n", "n9" + "0" * 5000], key=natural_key)[:3] == [
+        "n",
+        "n09",
+        "n10",
+    ]
+    conf = f"NodeName=n{long},n2 CPUs=4\nPartitionName=p Nodes=ALL\n"
+    assert read_slurm_conf(told(tmp_path / "slurm.conf", conf)).system.nodes == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["n[1-999999999]", "n" + "[1-999999]" * 50, "n[" + ",".join(["1-999999"] * 5000) + "]"]
+)
+def test_hostlists_are_counted_before_they_are_written_out(text):
+    with pytest.raises(InputError, match="stands for more than 1,000,000 names"):
+        expand(text)
+
+
+def test_systems_of_more_nodes_than_can_be_counted_one_by_one(tmp_path):
+    def system(*nodes):
+        listed = "".join(f"  - {{name: m{i}, nodes: {n}}}\n" for i, n in enumerate(nodes))
+        return System.from_yaml(told(tmp_path / "s.yaml", f"modules:\n{listed}"))
+
+    assert system(9_000_000, 1_000_000).nodes == 10_000_000
+    with pytest.raises(ConfigError, match=r"s.yaml:2: .*nodes: found 1000000000; allowed: .* to 10000000"):
+        system(10**9)
+    with pytest.raises(ConfigError, match=r"s.yaml:3: .*with those before 10,000,001; allowed: at most"):
+        system(9_000_000, 1_000_001)
+    with pytest.raises(ConfigError, match="found 1,001 modules; allowed: at most 1,000"):
+        system(*[1] * 1001)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"seeds": 10**9}, r"seeds: found 1000000000; allowed: a number of seeds up to 100,000"),
+        (
+            {"parameters": {f"policy.slurm.x{i}": list(range(30)) for i in range(9)}},
+            "combinations of their values; allowed: at most 1,000,000",
+        ),
+        ({"policies": ["fcfs", "easy", "sjf", "ljf", "f1", "f2", "f3", "f4", "wfp3", "unicef", "slurm"],
+          "seeds": 100_000}, r"seeds: found 1,100,000 runs, with 100,000 seeds"),
+    ],
+)  # fmt: skip
+def test_studies_of_more_runs_than_there_is_room_for(keys, message):
+    with pytest.raises(ConfigError, match=message):
+        small(**keys)
+
+
+def test_mixes_are_counted_as_they_are_listed():
+    assert len(mixes(MOST_MIXES - 1, [1, 1], 1, 1)) == MOST_MIXES
+    with pytest.raises(InputError, match="buys more than 100,000 mixes"):
+        mixes(10**15, [1, 1, 1], 1, 2)
+    modules = [{"name": name, "nodes": 1} for name in ("CM", "ESB")]
+    with pytest.raises(ConfigError, match=r"search.budget: found 1e\+09, which buys more"):
+        Study.of(
+            systems={"s": {"modules": modules}},
+            workloads={"w": {"recipe": {"modules": [{"name": "CM", "nodes": 4, "jobs": 4}]}}},
+            policies=["easy"],
+            search={"budget": 10**9, "step": 1},
+        )
+
+
+def test_traces_that_would_not_fit_are_refused_before_they_are_drawn(monkeypatch):
+    monkeypatch.setattr("scheduler_sim.workload.memory.available_memory", lambda: 10**9)
+    recipe = Recipe.of(name="big", modules=[{"name": "CM", "nodes": 4, "jobs": 10**8}])
+    with pytest.raises(InputError, match=r"big: generating 100,000,000 jobs takes about 25\.0 GB"):
+        generate(recipe)
+    with pytest.raises(ConfigError, match="jobs: found 1000000000000; allowed"):
+        Recipe.of(modules=[{"name": "CM", "nodes": 4, "jobs": 10**12}])
+    with pytest.raises(ConfigError, match="users: found 1000000000; allowed: an integer from 0 to 1000000"):
+        Recipe.of(modules=[{"name": "CM", "nodes": 4, "jobs": 4}], users=10**9)
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("explain", LONG, "1"),
+        ("report", LONG),
+        ("inspect", f"{LONG}.swf"),
+        ("inspect", LONG),
+        ("convert", "t.swf", f"{LONG}.mwf"),
+        ("run", "s.yaml", "t.swf", "--out", LONG),
+        ("study", "s.yaml", "--workers", "1000000000"),
+    ],
+)
+def test_names_that_nothing_can_have_are_bad_input(tmp_path, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(tmp_path)
+    told(tmp_path / "s.yaml", CONSERVATIVE_YAML)
+    write_trace(Workload.from_columns(nodes=[1], submit_time=[0], run_time=5), "t.swf")
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "internal error" not in said
+    assert LONG in said or "--workers" in said
+
+
+def test_a_trace_of_a_study_with_such_a_name():
+    with pytest.raises(ConfigError, match=r"workloads.like: nnn.*: no such file"):
+        small(workloads={"like": LONG})
