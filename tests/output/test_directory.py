@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from scheduler_sim.cli.main import main
+from scheduler_sim.cli.run import _kept
 from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.output import directory as room
 from scheduler_sim.output.directory import MARK, put_files
@@ -209,6 +210,45 @@ def test_what_is_no_file_is_not_moved(tmp_path, make):
     assert [path.name for path in target.iterdir()] == ["a"]
 
 
+WRITER = """
+import sys
+from pathlib import Path
+from scheduler_sim.errors import InputError
+from scheduler_sim.output.directory import put_files
+place, own = Path(sys.argv[1]), sys.argv[2].encode()
+writers = {name: lambda out: out.write(own) for name in ("a", "b", "last")}
+done = refused = 0
+while done + refused < 200:
+    try:
+        put_files(place, writers, last="last")
+        done += 1
+    except InputError as error:
+        assert "another process is writing" in str(error), error
+        refused += 1
+print(done, refused)
+"""
+
+
+def test_writers_at_the_same_time_never_mix(tmp_path):
+    place = tmp_path / "place"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(place), own],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for own in ("one", "two", "three")
+    ]
+    ends = [process.communicate(timeout=120)[0].split() for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert all(int(done) + int(refused) == 200 for done, refused in ends)
+    found = contents(place)
+    assert set(found) == {"a", "b", "last"}
+    assert len(set(found.values())) == 1
+
+
 # Results
 
 STUDY = """
@@ -250,6 +290,18 @@ def test_a_result_that_is_replaced_while_it_is_read_is_told(result, tmp_path, mo
     monkeypatch.setattr(result_module, "read_table", slow)
     with pytest.raises(InputError, match="replaced while it was read"):
         Result.load(target)
+
+
+def test_an_interrupted_run_says_what_is_there(result, tmp_path):
+    out = tmp_path / "run"
+    assert _kept(None, None) == _kept(out, None) == ""
+    result.save(out)
+    older = stamp(out)
+    assert _kept(out, older) == f"the older result in {out} is kept"
+    result.save(out)  # by another process, meanwhile
+    assert _kept(out, older) == f"the result in {out} is a newer one"
+    (out / "manifest.json").unlink()
+    assert _kept(out, older) == f"the older result in {out} is gone"
 
 
 def test_force_writes_into_a_directory_of_somebody_else_and_touches_nothing(result, tmp_path):
