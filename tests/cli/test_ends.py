@@ -99,6 +99,22 @@ def test_sigterm_ends_cleanly(long_trace, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_sigterm_ends_slurm_in_time_without_events(tmp_path):
+    """While somebody waits, usage that does not decay grows: priorities are computed 333 million times."""
+    trace, rest = tmp_path / "long.swf", "-1 1 1 1 1 1 -1 -1 -1\n"
+    trace.write_text(f"1 0 -1 {10**11} 128 -1 -1 128 {10**11} {rest}2 5 -1 10 128 -1 -1 128 100 {rest}")
+    keys = {"PriorityType": "priority/multifactor", "PriorityWeightFairshare": 1, "PriorityDecayHalfLife": 0}
+    settings = [f"--set=policy.slurm.{key}={value}" for key, value in keys.items()]
+    running, read_until = on_a_terminal("run", CLUSTER, trace, "--policy", "slurm", *settings)
+    with running:
+        read_until(b"simulating")
+        time.sleep(1)
+        asked = time.monotonic()
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(PATIENCE_S) == 143
+        assert time.monotonic() - asked < 10
+
+
 def test_no_progress_where_nobody_looks(long_trace):
     running = started("run", CLUSTER, long_trace, "--policy", "conservative")
     with running:
