@@ -78,6 +78,7 @@ class _Worker:
         inner.close()
         self.left: list[int] = []
         self.since = time.monotonic()
+        self.is_ready = False  # before its first answer it may have the engine to compile
 
     def take(self, numbers: Sequence[int]) -> None:
         self.left, self.since = list(numbers), time.monotonic()
@@ -86,13 +87,14 @@ class _Worker:
 
     def done(self, number: int) -> int:
         """Take off the numbers up to one; return how many."""
-        self.since = time.monotonic()
+        self.since, self.is_ready = time.monotonic(), True
         count = self.left.index(number) + 1
         del self.left[:count]
         return count
 
     def is_heard(self) -> bool:
-        return self.process.is_alive() and time.monotonic() - self.since < PATIENCE_S
+        waited = time.monotonic() - self.since
+        return self.process.is_alive() and (not self.is_ready or waited < PATIENCE_S)
 
     def lost(self) -> tuple[int, list[int]]:
         """Return the case at which it was lost, and what it has not begun."""

@@ -47,10 +47,10 @@ class Conducted:
         for key in ("name", "factors", "keys"):
             if key not in document:
                 raise InputError(f"{directory / 'study.json'}: not of a study: {key} is missing")
-        index = _parquet(directory / "index.parquet")
+        index = parquet(directory / "index.parquet")
         sliced = document["keys"].get("slices")
-        slices = _parquet(directory / "slice_comparison.parquet") if sliced else pd.DataFrame()
-        return cls(document, index, _parquet(directory / "comparison.parquet"), slices)
+        slices = parquet(directory / "slice_comparison.parquet") if sliced else pd.DataFrame()
+        return cls(document, index, parquet(directory / "comparison.parquet"), slices)
 
     def words(self, metric: str) -> str:
         """Name a measure; say so if it is of the whole run while others are trimmed."""
@@ -91,7 +91,8 @@ def study_page(directory: Path) -> Page:
     return Page(f"Study: {plain(study.document['name'])}", sections, SCRIPTS, data)
 
 
-def _parquet(path: Path) -> pd.DataFrame:
+def parquet(path: Path) -> pd.DataFrame:
+    """Read a table of a study; raises InputError if it is not there or not whole."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

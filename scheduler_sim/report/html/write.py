@@ -9,6 +9,7 @@ from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.html.page import Page, html_of
 
 STUDY = "study.json"
+SEARCH = "search.json"
 
 _MARK = b'<meta name="generator" content="scheduler-sim '
 
@@ -50,11 +51,15 @@ PAGE = Kind("a report that scheduler-sim wrote", _is_page)
 
 
 def page_of(directory: Path) -> Page:
-    """Make the page of a run or of a study, whichever the directory holds."""
+    """Make the page of a run, of a study or of a search, whichever the directory holds."""
     if (directory / STUDY).is_file():
         from scheduler_sim.report.html.study_page import study_page
 
         return study_page(directory)
+    if (directory / SEARCH).is_file():
+        from scheduler_sim.report.html.search_page import search_page
+
+        return search_page(directory)
     from scheduler_sim.report.html.run_page import run_page
     from scheduler_sim.result.result import Result
 
