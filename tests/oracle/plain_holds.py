@@ -8,6 +8,8 @@ Where docs/semantics.md leaves room it is taken like this:
   none that was submitted before it waits, if it is not held by hand; once let go, it stays so.
 * A task of an array becomes eligible in the dependency updates, never in its submission: in trace order, as
   long as fewer than so many tasks of its array are in the queue or run.
+* ``passes: event``: after the pass of one update comes what is due next in the order of the instant, also an
+  update that this pass brought about.
 * The clock stops at every begin time and at the end of every AFTER's minutes.
 """
 
@@ -81,7 +83,7 @@ class HoldingClock(Clock):
             out = [other for other in mates if other in self.queue or other.row in self.running]
             if component.most < 1 or len(out) + sum(other in mates for other in going) < component.most:
                 going.append(component)
-        return going
+        return going[:1] if self.rules.passes == "event" else going
 
     def is_free(self, component: Component) -> bool:
         """Nothing holds it but, maybe, the other tasks of its array."""
