@@ -8,8 +8,7 @@ import pandas as pd
 
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.cli.wording import number
-from scheduler_sim.metrics.blocks import OF_BLOCKS
-from scheduler_sim.report.measures import untrimmed, with_unit, without_unit
+from scheduler_sim.report.measures import OF_BLOCKS, untrimmed, with_unit, without_unit
 from scheduler_sim.report.model_words import unmatched_in_runs
 from scheduler_sim.report.wording import count, duration, listing, paragraph, plain
 from scheduler_sim.study.comparison import BLOCKS

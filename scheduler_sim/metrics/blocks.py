@@ -31,13 +31,6 @@ LARGEST = 0.9
 
 NO_BLOCK = -1
 
-OF_BLOCKS = (
-    "A trace is compared by blocks of time, each measured by itself: the means compared are those of its"
-    " blocks, not the values of the whole trace; a 99th percentile of the whole is no mean of those of its"
-    " blocks."
-)
-"""What a reader has to know where both stand."""
-
 
 def blocks(
     components: pd.DataFrame, number: int | None = None, counted: np.ndarray | None = None

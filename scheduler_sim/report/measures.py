@@ -24,6 +24,14 @@ WORDS = {
 }
 
 
+OF_BLOCKS = (
+    "A trace is compared by blocks of time, each measured by itself: the means compared are those of its"
+    " blocks, not the values of the whole trace; a 99th percentile of the whole is no mean of those of its"
+    " blocks."
+)
+"""What a reader has to know where both stand."""
+
+
 WHOLE_RUN = ("modular_jobs", "workflow_", "energy_", "counts_")
 """Beginnings of the names of measures that no trimming touches."""
 

@@ -88,7 +88,9 @@ def _held_by(
 def _array_waits(core: Core, comp: Any, start: Ints, end: Ints) -> Ints:
     """Seconds from eligibility to start in which as many tasks of its array ran as may at once."""
     waits = np.zeros(len(comp), dtype=np.int64)
-    array = core.job["array"][: len(comp)]
+    if not len(core.array):
+        return waits
+    array = core.term["array"][: len(comp)]
     limits = np.append(core.array["limit"], -1)[array]
     for number in np.unique(array[(array >= 0) & (limits > 0)]):
         tasks = np.flatnonzero((array == number) & (end > 0))

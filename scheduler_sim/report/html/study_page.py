@@ -10,13 +10,12 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.metrics.blocks import OF_BLOCKS
 from scheduler_sim.report.comparison_figure import BETTER, OPEN, WORSE, outcome, plain_verdict
 from scheduler_sim.report.html.forest import forests
 from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_study, whole
-from scheduler_sim.report.measures import metric_words, untrimmed, written
+from scheduler_sim.report.measures import OF_BLOCKS, metric_words, untrimmed, written
 from scheduler_sim.report.model_words import unmatched_in_runs
 from scheduler_sim.report.wording import count, listing, plain
 from scheduler_sim.result.store import read_document
