@@ -182,7 +182,7 @@ def blank(sizes: Sizes) -> Core:
     for name in ("eligible", "start", "end", "placed", "promised"):
         core.comp[name] = -1
     core.comp["promise"] = INF
-    for name in ("unit", "whole", "group", "appointment", "found"):
+    for name in ("unit", "whole", "group", "appointment", "known", "planned"):
         core.member[name] = -1
     core.unit["start"] = -1
     core.pool["front"] = -1

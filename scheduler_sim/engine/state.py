@@ -210,7 +210,8 @@ MEMBER = np.dtype(
         ("limit", "i8"),  # s it asked for
         ("call", "i8"),
         ("call_last", "i8"),
-        ("found", "i8"),  # Slurm: its planned start in this pass, -1 = none
+        ("known", "i8"),  # Slurm: its earliest start known in this pass, INF = none yet, -1 = no turn yet
+        ("planned", "i8"),  # ... and the one that came to the deadlock test, -1 = none
         ("until", "i8"),  # Slurm: end of its advance reservation, 0 = none
         ("booked", "i8"),  # ... whose nodes are in rows booked .. booked_last - 1 of ``booked``
         ("booked_last", "i8"),

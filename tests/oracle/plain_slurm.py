@@ -2,7 +2,8 @@
 
 The rules were read in Slurm 22.05's source (job_scheduler.c, backfill.c, controller.c, job_test.c of
 cons_common) and checked on recordings of a running Slurm. One second of the world is handled after the other;
-nothing is skipped and nothing is clever. Heterogeneous jobs and features are left out.
+nothing is skipped and nothing is clever. Features are left out, and of heterogeneous jobs all that has to do
+with limits: their components end together.
 
 The daemon has two threads that look at the world once a second. Main passes happen only in the background
 loop: when something was queued and batch_sched_delay has passed since the last, and every sched_interval.
@@ -33,11 +34,12 @@ class Slurm(Passes):
 
     def __init__(self, config: Config, jobs: list[Job], ops: list[Op] = ()):
         self.c = config
-        self.jobs = sorted(jobs, key=lambda job: (job.submit, job.id))
+        self.jobs = sorted(jobs, key=lambda job: (job.submit, job.het or job.id, job.id))
         self.ops = sorted(ops, key=lambda op: op.time)
         self.all_nodes = set().union(*(set(p.nodes) for p in config.partitions.values()))
         self.seen: list[Job] = []
         self.by_id: dict[int, Job] = {}
+        self.families: dict[int, list[Job]] = {}
         self.next_priority = FIRST_PRIORITY
         d = config.daemon_start
         self.last_limit = self.last_full = self.last_sched = self.last_calc = d
@@ -173,6 +175,8 @@ class Slurm(Passes):
     def _submit(self, job: Job, now: int) -> None:
         self.seen.append(job)
         self.by_id[job.id] = job
+        if job.het:
+            self.families.setdefault(job.het, []).append(job)
         self._set_first_priority(job, now)
         self.asks.append(now)
         self.last_change = now

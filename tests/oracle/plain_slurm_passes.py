@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tests.oracle.plain_slurm_het import HetStarts
 from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job
 from tests.oracle.plain_slurm_space import Space, best_fit
 
@@ -13,14 +14,19 @@ class Passes:
 
     c: Config
     seen: list[Job]
+    families: dict[int, list[Job]]
     all_nodes: set[int]
     last_change: int
 
     def walk(self, now: int) -> Iterator[tuple[Job, str]]:
         """The list of jobs, in order of submission; each is tested when it has its turn."""
         for job in list(self.seen):
-            if job.state == PENDING and self._test(job, now):
+            if job.state == PENDING and all(self._test(one, now) for one in self._with(job)):
                 yield from ((job, part) for part in job.partitions)
+
+    def _with(self, job: Job) -> list[Job]:
+        """The components of its heterogeneous job; itself alone."""
+        return self.families.get(job.het, [job])
 
     def queue(self, now: int) -> Iterable[tuple[Job, str]]:
         tiers = {part.tier for part in self.c.partitions.values()}
@@ -55,6 +61,10 @@ class Passes:
             depth += 1
             if part in blocked or not self._has_licences(job):
                 continue
+            if job.het:  # left to backfill
+                blocked.add(part)
+                gone |= set(self.c.partitions[part].nodes)
+                continue
             own = set(self.c.partitions[part].nodes)
             if job.nodes > len(own):
                 continue
@@ -87,25 +97,58 @@ class Passes:
         records = self.queue(now)
         if not records:
             return
-        window_end = self._floor(now + c.bf_window)
-        space = Space(self._floor(now), window_end, self.all_nodes, c.every_boundary)
+        edge = (lambda time: time) if c.as_19_05 else self._floor
+        space = Space(edge(now), edge(now + c.bf_window), self.all_nodes, c.as_19_05)
+        self.het = HetStarts(now)
+        self.retried = None
         reserved: dict[object, int] = {}
         counts: dict[tuple, int] = {}
         tests = started = 0
         for job, part in records:
             if tests >= c.bf_max_job_test:
                 break
+            self.het.have_turn(job)
             if job.state != PENDING or not self._array_has_room(job):
                 continue
+            if self.het.not_before(job) > now + c.bf_window:
+                continue
+            if c.as_19_05:
+                tests += 1
             if self._over_limits(counts, job, part) or not self._has_licences(job):
                 continue
             now_only = not self._old_and_high_enough(now, job, part) or self._enough(reserved, job, part)
-            tests += self._backfill_one(now, job, part, space, now_only, reserved)
+            asked = self._backfill_one(now, job, part, space, now_only, reserved)
+            tests += 0 if c.as_19_05 else asked
             if space.full:
                 break
             started += job.state == RUNNING
             if c.bf_max_job_start and started >= c.bf_max_job_start:
                 break
+        self._start_het_jobs(now, started)
+
+    def _start_het_jobs(self, now: int, started: int) -> None:
+        """All components at once, on idle nodes beside one another; else none."""
+        most = self.c.bf_max_job_start
+        for family in self.het.to_start(self.families):
+            if most and started >= most:
+                return
+            idle, nodes = self.all_nodes - self.allocated() - self.completing(now), []
+            for job in family:
+                free = idle & set(self.c.partitions[job.partitions[0]].nodes)
+                if len(free) < job.nodes:
+                    break
+                nodes.append(best_fit(free, job.nodes))
+                idle -= nodes[-1]
+            else:
+                run = self.together(family)
+                for job, chosen in zip(family, nodes, strict=True):
+                    job.runtime, job.exit_code = run, family[0].exit_code
+                    self._launch(job, now, chosen, "backfill")
+                started += len(family)
+
+    def together(self, family: list[Job]) -> int:
+        """How long all components take: the script runs on the first."""
+        return family[0].runtime
 
     def _over_limits(self, counts: dict[tuple, int], job: Job, part: str) -> bool:
         c = self.c
@@ -145,7 +188,7 @@ class Passes:
         asked = 0
         later = now
         while True:
-            start_res, later = later, 0
+            start_res, later = max(later, self.het.not_before(job)), 0
             if window_end < start_res:
                 return asked
             avail, later = space.available(own, start_res, max(start_res, now) + limit)
@@ -165,10 +208,11 @@ class Passes:
                 self.last_change = now
             if start <= now and nodes & self.completing(now):
                 start, later = now + 1, 0
-            if start <= now:
+            if start <= now and not job.het:
                 self._launch(job, now, nodes, "backfill")
                 return asked
-            if now_only:
+            self.het.note(job, start)
+            if now_only and start > now:
                 return asked
             if later and start > later:
                 continue
@@ -179,9 +223,14 @@ class Passes:
             if space.made >= (c.bf_node_space_size or c.bf_max_job_test):
                 space.full = True
                 return asked
-            if space.overlaps(nodes, begin, end):
-                later = start
+            if start > now and space.overlaps(nodes, begin, end):
+                if c.as_19_05 and self.retried == begin:
+                    self.retried = None
+                    return asked
+                self.retried, later = begin, start
                 continue
+            if self.het.deadlock(job, part, start):
+                return asked
             for key in (part, ("job", job.id), ("array", job.array)):
                 reserved[key] = reserved.get(key, 0) + 1
             if nodes - self.allocated():

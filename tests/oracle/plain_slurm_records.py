@@ -36,6 +36,7 @@ class Job:
     array: int = -1
     array_limit: int = -1  # how many tasks of its array may run at once
     licences: int = 0  # of the one kind that there is
+    het: int = 0  # id of the first component of its heterogeneous job, 0 = it is in none
 
     state: str = PENDING
     eligible: int | None = None
@@ -91,7 +92,7 @@ class Config:
     partition_job_depth: int = 0
     bf_interval: int = 30
     bf_resolution: int = 60
-    every_boundary: bool = False  # 19.05 tries there, others only where nodes are gained
+    as_19_05: bool = False  # tries at every boundary, counts every turn, tries once more at an overlap
     bf_window: int = 1440 * 60
     bf_max_job_test: int = 500
     bf_node_space_size: int = 0  # 0: as bf_max_job_test

@@ -12,15 +12,16 @@ from tests.oracle.plain_slurm_space import best_fit
 
 
 class SimulatedSlurm(Slurm):
-    """`main` false: no job is started by the main scheduler (jobs with a delay clause)."""
+    """`main` false: no job is started by the main scheduler (jobs with a delay clause).
 
-    def __init__(self, config: Config, jobs: list[Job], *, main: bool = True, queue_limit: int = 50):
+    The cycle looks at `bf_max_job_test` records: the simulator's bf_queue_limit.
+    """
+
+    def __init__(self, config: Config, jobs: list[Job], *, main: bool = True):
         super().__init__(config, jobs)
         self.main = main
         self.last_backfill = self.jobs[0].submit
         self.tried_at = -1
-        self.queue_limit = queue_limit
-        self.in_cycle = False
 
     def run(self, until: int) -> None:
         now = self.jobs[0].submit
@@ -59,15 +60,9 @@ class SimulatedSlurm(Slurm):
             self.last_backfill = cycle - self.c.bf_interval - 1
         return min([*moments, cycle])
 
-    def queue(self, now: int) -> list[tuple[Job, str]]:
-        """The cycle looks at no more than `queue_limit` records (the simulator's bf_queue_limit)."""
-        records = super().queue(now)
-        return records[: self.queue_limit] if self.in_cycle else records
-
-    def backfill_cycle(self, now: int) -> None:
-        self.in_cycle = True
-        super().backfill_cycle(now)
-        self.in_cycle = False
+    def together(self, family: list[Job]) -> int:
+        """Until the longest component has ended."""
+        return max(min(job.runtime, (job.limit + self.c.over_time_limit) * 60) for job in family)
 
     def _first_window(
         self, now: int, job: Job, avail: set[int], free: set[int], running: list[Job]

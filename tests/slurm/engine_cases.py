@@ -195,7 +195,7 @@ def workload_of(case: Case) -> Workload:
     kinds, ids, anyway = zip(*(_as_columns(job) for job in jobs), strict=True)
     return Workload.from_columns(
         component_id=[job.id for job in jobs],
-        modular_job_id=[job.id for job in jobs],
+        modular_job_id=[job.het or job.id for job in jobs],
         submit_time=[job.submit for job in jobs],
         partition=[",".join(job.partitions) for job in jobs],
         nodes=[job.nodes for job in jobs],

@@ -8,12 +8,17 @@ import pytest
 
 from scheduler_sim import Policy, Simulation, Workload
 from scheduler_sim.result.result import Result
+from tests.oracle.plain_slurm import Slurm
+from tests.oracle.plain_slurm_records import Config, Partition
+from tests.oracle.plain_slurm_records import Job as PlainJob
 from tests.scheduling.unit_cases import operated, two_modules
 
 KEYS = {"bf_interval": 10, "batch_sched_delay": 1, "KillWait": 0, "bf_resolution": 1, "limit_check_s": 1}
 
 
-def simulation(jobs: list[tuple[int, int, str, int, int, int]], **columns: Any) -> Simulation:
+def simulation(
+    jobs: list[tuple[int, int, str, int, int, int]], keys: dict[str, Any] | None = None, **columns: Any
+) -> Simulation:
     """Jobs: (job, submit, module, nodes, run, limit in minutes)."""
     job, submit, module, nodes, run, minutes = zip(*jobs, strict=True)
     trace = Workload.from_columns(
@@ -25,7 +30,9 @@ def simulation(jobs: list[tuple[int, int, str, int, int, int]], **columns: Any) 
         time_limit=[60 * each for each in minutes],
         **columns,
     )
-    return Simulation(two_modules(), trace, Policy.resolve({"backfill": "slurm", "slurm": KEYS}))
+    return Simulation(
+        two_modules(), trace, Policy.resolve({"backfill": "slurm", "slurm": KEYS | (keys or {})})
+    )
 
 
 def told(result: Result, *names: str) -> list[list[Any]]:
@@ -100,3 +107,77 @@ def test_who_waits_for_a_component_that_never_comes_waits_for_ever() -> None:
         dependency_kinds=["SINGLETON", "SINGLETON"],
     ).run()
     assert told(run, "state") == [["PENDING", "PENDING"]]
+
+
+# -------------------------------------------------------------------- what a pass knows of a job's starts
+
+Job = tuple[int, int, str, int, int, int]
+
+
+def by_both(jobs: list[Job]) -> list[int]:
+    """The starts, which the plain model of Slurm makes the same. Backfill passes at 9, 19 and so on."""
+    (found,) = told(simulation(jobs, {"starts_before_s": 1}).run(), "start_time")
+    names = [each[0] for each in jobs]
+    config = Config({"A": Partition([0, 1]), "B": Partition([3, 4])}, daemon_start=-1, bf_resolution=1)
+    config.bf_interval, config.batch_sched_delay, config.kill_wait, config.time_limit_period = 10, 1, 0, 1
+    rows = [
+        PlainJob(number, submit, [module], nodes, run, limit, het=names.index(job) + 1)
+        if names.count(job) > 1
+        else PlainJob(number, submit, [module], nodes, run, limit)
+        for number, (job, submit, module, nodes, run, limit) in enumerate(jobs, 1)
+    ]
+    slurm = Slurm(config, rows)
+    slurm.run(3000)
+    assert found == [job.start for job in sorted(rows, key=lambda job: job.id)]
+    return found
+
+
+def test_the_earliest_start_found_for_a_component_is_known_to_the_others_whatever_it_reserves() -> None:
+    """In the pass of 9, with T = 10 s a column; R and S run, P and Q are planned, X and Y are job 5:
+
+    A  RRRRRRRRRRRRPPPPPP............QQQ...    X (4 min), tried now, could start at 300 as S ends.
+       SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSQQQ...    Tried again at 180 it would touch Q: it is planned at 660.
+    B                                YYYYYY    Y is planned at 300 all the same, and Z (6 min) waits
+                                               for the pass of 69, in which X, tried now, would touch Q.
+    """
+    running = [(1, 0, "A", 1, 110, 2), (2, 0, "A", 1, 290, 5)]
+    waiting = [(3, 1, "A", 1, 50, 1), (4, 1, "A", 2, 350, 6)]
+    job = [(5, 1, "A", 1, 20, 4), (5, 1, "B", 2, 20, 4)]
+    assert by_both([*running, *waiting, *job, (6, 2, "B", 2, 5, 6)])[-1] == 69
+    assert by_both([*running, *waiting, *job, (6, 2, "B", 2, 5, 4)])[-1] == 9  # has ended by 300
+
+
+def test_one_without_a_start_within_the_window_takes_the_turns_of_the_others() -> None:
+    """Job 1 holds A for two days by its limit: V of job 2, which waits for U, does not hold B, W has it."""
+    jobs = [(1, 0, "A", 2, 300, 2880), (2, 1, "A", 1, 20, 1), (2, 1, "B", 2, 20, 1), (3, 2, "B", 2, 40, 1)]
+    starts = by_both(jobs)
+    assert starts[3] == 9
+    assert starts[1] == starts[2] >= 300
+    assert by_both([(1, 0, "A", 2, 300, 1440 - 1), *jobs[1:]])[3] == 9  # too long for what is before V
+    assert by_both([(1, 0, "A", 2, 30, 1), *jobs[1:]])[3] > 30
+
+
+def test_the_deadlock_test_is_against_the_start_in_this_partition() -> None:
+    """R holds a node of A until 300, S all of B until 120, by their limits. In the pass of 9:
+
+    job 3  B [120, 180]  A [300, 360], both nodes of each
+    job 4  B [180, 360]  A  180: job 3 is behind that on A, and before it on B. It reserves nothing there,
+    so that W, which would keep the other node of A until 250, starts.
+    """
+    jobs = [(1, 0, "A", 1, 290, 5), (2, 0, "B", 2, 110, 2)]
+    third = [(3, 1, "B", 2, 20, 1), (3, 1, "A", 2, 20, 1)]
+    fourth = [(4, 1, "B", 1, 20, 3), (4, 1, "A", 1, 20, 1)]
+    late = (5, 2, "A", 1, 200, 4)
+    assert by_both([*jobs, *third, *fourth, late])[-1] == 9
+    assert by_both([*jobs, *third[:1], *fourth, late])[-1] > 9
+
+
+@pytest.mark.parametrize(("version", "starts"), [("22.05", [0, 60, 10]), ("19.05", [0, 60, 70])])
+def test_each_turn_counts_in_19_05(version: str, starts: list[int]) -> None:
+    """K is planned at 60 for longer than the window, so that L never finds nodes: a test only in 19.05."""
+    jobs = [(1, 0, "A", 2, 60, 1), (2, 1, "A", 2, 900, 15), (3, 1, "A", 2, 5, 9), (4, 1, "B", 1, 5, 1)]
+    keys = {"version": version, "SelectType": "select/linear", "bf_window": 5, "bf_max_job_test": 2}
+    keys |= {"bf_node_space_size": 100, "batch_sched_delay": 10_000, "sched_interval": 10_000, "defer": True}
+    trace = simulation(jobs, keys)
+    (found,) = told(trace.run(), "start_time")
+    assert [found[i] for i in (0, 1, 3)] == starts

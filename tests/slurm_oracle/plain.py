@@ -7,6 +7,7 @@ import math
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_records import Config, Job, Op, Partition
 from tests.slurm_oracle.cases import Case, Fate, Run
+from tests.slurm_oracle.engine import HET
 
 NEVER = 10**9
 PRESET: dict[str, object] = {
@@ -21,13 +22,11 @@ def play_plain(case: Case, run: Run, **settings: object) -> list[Fate]:
     """What the plain model makes of the case, with the clock origin and the daemon's start of one run."""
     slurm = plain_slurm(case, run, **settings)
     slurm.run(until=20_000)
-    return [(job.id, job.state, job.start, job.end) for job in slurm.jobs]
+    return [(job.id, job.state, job.start, job.end) for job in slurm.jobs if job.id < HET]
 
 
 def plain_slurm(case: Case, run: Run, **settings: object) -> Slurm:
-    return Slurm(
-        plain_config(case, run, settings), [plain_job(given) for given in case.jobs], plain_ops(case, run)
-    )
+    return Slurm(plain_config(case, run, settings), plain_jobs(case), plain_ops(case, run))
 
 
 def plain_config(case: Case, run: Run, settings: dict[str, object]) -> Config:
@@ -70,9 +69,19 @@ def _duration(text: str) -> int:
     return ((int(days) * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
-def plain_job(given: dict) -> Job:
+def plain_jobs(case: Case) -> list[Job]:
+    """The jobs; of a heterogeneous one its components, the first with the job's id."""
+    return [
+        plain_job(given | part | {"id": given["id"] + offset * HET}, given["id"] if "het" in given else 0)
+        for given in case.jobs
+        for offset, part in enumerate(given.get("het", [{}]))
+    ]
+
+
+def plain_job(given: dict, het: int = 0) -> Job:
     return Job(
         id=given["id"],
+        het=het,
         submit=given["submit"],
         partitions=given["partition"].split(","),
         nodes=given["nodes"],

@@ -9,14 +9,16 @@ import pytest
 
 from scheduler_sim.policy.slurm_keys import LATENCIES
 from tests.conftest import needs_shared
-from tests.slurm_oracle.agreement import CYCLE_S, DRIFTS, SIMULATED, play_simulated
+from tests.slurm_oracle.agreement import CYCLE_S, SIMULATED, play_simulated
 from tests.slurm_oracle.cases import DATA, case_names, load_case, load_simulated, read_json
 from tests.slurm_oracle.engine import DAEMON_START, play_engine
 from tests.slurm_oracle.figures import mean_waits, start_gaps
 from tests.slurm_oracle.plain import play_plain
 
 RECORDED = case_names() if DATA.is_dir() else []
-PLAIN = [name for name in RECORDED if not name.startswith("E4")]  # without heterogeneous jobs
+PLAIN = [
+    name for name in RECORDED if name != "E43_het_same_part"
+]  # there limits are overrun beside one another
 
 
 @needs_shared
@@ -56,26 +58,14 @@ def test_the_wait_of_the_main_scheduler_is_that_of_the_first_recordings() -> Non
 
 
 @needs_shared
-@pytest.mark.parametrize("name", [name for name in SIMULATED if name != DRIFTS])
+@pytest.mark.parametrize("name", SIMULATED)
 def test_the_simulators_schedules(name: str) -> None:
-    """At least 95 % of the starts within a backfill interval, mean waits of the modules within 2 %."""
+    """All starts within a backfill interval, 96 % in the same second, mean waits within 0.1 %."""
     given = load_simulated(name)
     ours = {fate[0]: fate for fate in play_simulated(given)}
     gaps = start_gaps(ours, given.run.fates)
     assert len(gaps) == len(given.jobs)
-    assert mean(gap <= CYCLE_S for gap in gaps) >= 0.95
+    assert max(gaps) <= CYCLE_S
+    assert mean(gap == 0 for gap in gaps) >= 0.96
     for mine, theirs in mean_waits(ours, given.run).values():
-        assert mine == pytest.approx(theirs, rel=0.02)
-
-
-@needs_shared
-def test_delays_are_those_of_the_simulator_until_its_reservations_outlive_their_components() -> None:
-    """468 starts but for one, by a pass; over all of it, mean waits within 2.5 %."""
-    given = load_simulated(DRIFTS)
-    ours = {fate[0]: fate for fate in play_simulated(given)}
-    until = {number: fate for number, fate in given.run.fates.items() if fate[2] <= 337_661}
-    gaps = start_gaps(ours, until)
-    assert len(gaps) == 468
-    assert sorted(gaps)[-2:] == [0, CYCLE_S]
-    for mine, theirs in mean_waits(ours, given.run).values():
-        assert mine == pytest.approx(theirs, rel=0.025)
+        assert mine == pytest.approx(theirs, rel=0.001)

@@ -18,12 +18,22 @@ def play(given: Simulated, until: int) -> SimulatedSlurm:
         partitions[name] = Partition(list(range(first, first + count)))
         first += count
     config = Config(
-        partitions, every_boundary=True, bf_interval=30, bf_max_job_test=1000, kill_wait=60, over_time_limit=1
+        partitions,
+        as_19_05=True,
+        bf_interval=30,
+        bf_max_job_test=50,
+        bf_node_space_size=1000,
+        kill_wait=60,
+        over_time_limit=1,
     )
+    crews: dict[int, list[int]] = {}
+    for row in given.jobs:
+        crews.setdefault(row["job"], []).append(row["id"])
     jobs = [
         Job(
             *(row["id"], row["submit"], [row["partition"]], row["nodes"], row["runtime"], row["limit"]),
             depends=(",", [("afterok", row["depends"], 0)] if row["depends"] else []),
+            het=crews[row["job"]][0] if len(crews[row["job"]]) > 1 else 0,
         )
         for row in given.jobs
     ]
@@ -34,7 +44,8 @@ def play(given: Simulated, until: int) -> SimulatedSlurm:
 
 @needs_shared
 @pytest.mark.parametrize(
-    ("name", "until", "started"), [("d22full", 2500, 100), ("scenario_dep1000", 200_000, 200)]
+    ("name", "until", "started"),
+    [("d22full", 2500, 100), ("scenario_dep1000", 200_000, 200), ("scenario_het1000", 200_000, 200)],
 )
 def test_simulated(name: str, until: int, started: int):
     given = load_simulated(name)

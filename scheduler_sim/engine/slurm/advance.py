@@ -10,7 +10,7 @@ from scheduler_sim.engine.appointments import expect, forget_appointment
 from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.slurm.bits import NONE, Bits, clear, copy, count, keep_common, ones_in
 from scheduler_sim.engine.slurm.slots import AVAILABLE, IDLE, KILL_WAIT, PICKED
-from scheduler_sim.engine.state import APPOINTMENTS, EXPECTED, NOW, RUNNING, UNITS, WAITING, Core
+from scheduler_sim.engine.state import APPOINTMENTS, EXPECTED, INF, NOW, RUNNING, UNITS, WAITING, Core
 
 FIRST_OF_ALL = 1 << 40  # added to its tier: in Slurm's order a reservation comes before all else
 
@@ -91,6 +91,48 @@ def leave_out_reserved(core: Core, target: Bits, begin: int, end: int) -> None:
         if reserved_until(core, row) > begin:
             for at in range(core.member[row].booked, core.member[row].booked_last):
                 target[core.booked[at].word] &= ~core.booked[at].bits
+
+
+@part
+def next_begin(core: Core, time: int) -> int:
+    """When the next advance reservation begins, at ``time`` or later; INF if none does."""
+    for i in range(core.clock[APPOINTMENTS]):
+        begin = core.member[core.lists[EXPECTED, i]].appointment
+        if begin >= time:
+            return begin
+    return INF
+
+
+@part
+def next_end(core: Core, placement: int, start: int) -> int:
+    """When the first of all advance reservations ends, from ``start`` on; INF if none is in the way.
+
+    One is in the way of a placement if it has nodes of its partition before the limit.
+    """
+    members, end = core.partition[core.way[placement].partition].members, start + core.place[placement].limit
+    first, in_the_way = INF, False
+    for i in range(core.clock[APPOINTMENTS]):
+        row = core.lists[EXPECTED, i]
+        until = reserved_until(core, row)
+        if until >= start:
+            first = min(first, until)
+        if core.member[row].appointment < end and until > start:
+            for at in range(core.member[row].booked, core.member[row].booked_last):
+                in_the_way |= core.booked[at].bits & core.masks[members, core.booked[at].word] != NONE
+    return first if in_the_way else INF
+
+
+@part
+def stands_until(core: Core) -> int:
+    """When the next advance reservation begins or ends; now if one outlasts its time."""
+    now, time = core.clock[NOW], next_begin(core, core.clock[NOW] + 1)
+    for i in range(core.clock[APPOINTMENTS]):
+        until = core.member[core.lists[EXPECTED, i]].until
+        if until > now:
+            time = min(time, until)
+        elif core.comp[core.lists[EXPECTED, i]].state == WAITING:
+            return now
+    return time
 
 
 @part

@@ -12,10 +12,19 @@ from scheduler_sim.engine.jit import part
 from scheduler_sim.engine.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.queue import close_gaps
 from scheduler_sim.engine.record import fits
-from scheduler_sim.engine.slurm.advance import has_reservation, picked_reserved
+from scheduler_sim.engine.slurm.advance import has_reservation, next_end, picked_reserved, stands_until
 from scheduler_sim.engine.slurm.bits import copy, count_common, keep_common
 from scheduler_sim.engine.slurm.fronts import first_try, note_front
-from scheduler_sim.engine.slurm.het_jobs import delay_of, not_before, note_found, start_jobs, would_block
+from scheduler_sim.engine.slurm.het_jobs import (
+    delay_of,
+    forget_plans,
+    have_turn,
+    not_before,
+    note_start,
+    start_jobs,
+    waits_for_window,
+    would_block,
+)
 from scheduler_sim.engine.slurm.hopes import last_hope, last_in_reach
 from scheduler_sim.engine.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.slurm.node_space import (
@@ -34,6 +43,7 @@ from scheduler_sim.engine.slurm.nodes import pick
 from scheduler_sim.engine.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.slurm.seats import seat_picked, seated, sit_with, take_seats
 from scheduler_sim.engine.slurm.slots import (
+    ALIGNED,
     BEST,
     BF_INTERVAL,
     BF_MAX_JOB_START,
@@ -42,6 +52,7 @@ from scheduler_sim.engine.slurm.slots import (
     BF_WINDOW,
     BROKEN_OFF,
     EITHER_SEATS,
+    ENDED,
     FIXED,
     IDLE,
     LATER,
@@ -50,6 +61,7 @@ from scheduler_sim.engine.slurm.slots import (
     PASS,
     PICKED,
     PLANNED,
+    RETRIED,
     SELF,
     SKIP,
     STARTED,
@@ -61,10 +73,11 @@ from scheduler_sim.engine.slurm.slots import (
     WINDOW_END,
 )
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
-from scheduler_sim.engine.slurm.tries import stay_free, would_do
+from scheduler_sim.engine.slurm.tries import clear_of_reserved, stay_free, would_do
 from scheduler_sim.engine.slurm.turns import turn, turns
-from scheduler_sim.engine.slurm.workflows import occupy_reservations, plan_reservations, replaced_lost
+from scheduler_sim.engine.slurm.workflows import occupy_reservations, replaced_lost
 from scheduler_sim.engine.state import (
+    APPOINTMENTS,
     COMPLEX,
     COMPONENTS,
     HEAD,
@@ -84,13 +97,12 @@ def backfill_pass(core: Core) -> None:
     """Start or reserve for the components that wait, in order."""
     core.slurm[PASS] += 1
     core.slurm[STARTED] = core.slurm[TESTED] = core.slurm[SELF] = 0
-    core.slurm[VALID] = INF
+    core.slurm[VALID], core.slurm[RETRIED] = stands_until(core), -INF
     for i in range(len(core.partition)):
         core.partition[i].tried = core.partition[i].reserved = 0
     if core.slurm[FIXED]:
         take_seats(core)
         open_plan(core)
-        plan_reservations(core)
     else:
         build_profiles(core, False)
         occupy_reservations(core)
@@ -98,7 +110,7 @@ def backfill_pass(core: Core) -> None:
     for i in range(size):
         row, _ = turn(core, i)
         withdraw(core, row)
-        note_found(core, row, -1)
+        forget_plans(core, row)
     _have_turns(core, 0, size)
 
 
@@ -130,8 +142,13 @@ def _have_turns(core: Core, first: int, size: int) -> None:
         row, placement = turn(core, i)
         if core.slurm[TESTED] >= core.slurm[BF_MAX_JOB_TEST]:
             break
+        have_turn(core, row)
         if core.comp[row].state != WAITING or not may_run(core, row) or not is_complete(core, row):
             continue
+        if waits_for_window(core, row):
+            continue
+        if not core.slurm[ALIGNED]:
+            core.slurm[TESTED] += 1
         if over_a_limit(core, row, placement):
             continue
         if has_licences(core, placement) and not _tried(core, row, placement):
@@ -169,18 +186,18 @@ def _tried(core: Core, row: int, placement: int) -> bool:
             return _started(core, row, placement)
         return True
     ahead, first, delay = may_reserve(core, row, placement), not_before(core, row), delay_of(core, row)
-    if first == INF:
-        return True
     if core.slurm[FIXED]:
-        time = _fixed_slot(core, placement, ahead, first, delay)
+        time = _fixed_slot(core, row, placement, ahead, first, delay)
     else:
-        time = _counted_slot(core, placement, ahead, first + delay)
+        time = _counted_slot(core, row, placement, ahead, first + delay)
+    if delay > 0:  # its start moves on with the clock
+        core.slurm[VALID] = core.clock[NOW]
     if time == core.clock[NOW] and not is_member(core, row):
         return _started(core, row, placement)
     if time < INF:
         if core.slurm[FIXED] and plan_is_full(core):
             return False
-        if note_found(core, row, time) and would_block(core, row):
+        if is_member(core, row) and would_block(core, row, time):
             promise(core, row, placement, time)
             return True
         _reserve(core, row, placement, time)
@@ -191,6 +208,7 @@ def _tried(core: Core, row: int, placement: int) -> bool:
 def _started(core: Core, row: int, placement: int) -> bool:
     """Start on the nodes PICKED, or after the pass with the others of its job; False ends the pass."""
     if is_member(core, row):
+        note_start(core, row, core.clock[NOW])
         promise(core, row, placement, core.clock[NOW])
         return True
     start_on_picked(core, row, placement, core.slurm[LAUNCH])
@@ -202,33 +220,38 @@ def _started(core: Core, row: int, placement: int) -> bool:
 
 
 @part
-def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay: int) -> int:
+def _fixed_slot(core: Core, row: int, placement: int, ahead: bool, earliest_s: int, delay: int) -> int:
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation.
 
-    With a delay, that much is added to each start that is tried.
+    With a delay, that much is added to each start that is tried. What starts are found for one of a
+    heterogeneous job is known to its others, so that all who run count, not only who has ended by the next
+    try.
     """
     it, now = core.partition[core.way[placement].partition], core.clock[NOW]
     start = max(first_try(core, placement) if ahead and delay == 0 else now, earliest_s) + delay
     record = record_at(core, start)
-    counted = hopeful = False
+    counted, hopeful, together = core.slurm[ALIGNED] == 0, False, is_member(core, row)
     while True:
         following = next_try(core, placement, record, start)
-        later = core.record[following].begin if following >= 0 else INF
+        later = _later(core, placement, start, following)
         time = INF
-        if stay_free(core, placement, record, start, following):
+        if stay_free(core, placement, record, start, -1 if together else following):
             if not hopeful and earliest_s == now and delay == 0:
                 note_front(core, placement, start)
             hopeful = True
-            time = _slot_on_available(core, placement, ahead)
+            stop = core.back[it.module, core.slurm[ENDED]]
+            if clear_of_reserved(core, placement, start, stop):
+                time = _slot_on_available(core, placement, ahead)
         if time == INF or time > later:  # other nodes come free before that
+            if time < INF:
+                note_start(core, row, max(time, start))
             if later > core.slurm[WINDOW_END] or not ahead:
                 if not counted and core.slurm[TURNS] >= core.slurm[BF_MAX_JOB_TEST]:
                     core.slurm[TESTED] += would_do(core, placement, ahead)
                 return INF
-            start, record = later, following
-            if delay > 0:
-                start += delay
-                record = record_at(core, start)
+            start = later + delay
+            at_boundary = delay == 0 and core.clock[APPOINTMENTS] == 0
+            record = following if at_boundary else record_at(core, start)
             continue
         core.slurm[TESTED] += 0 if counted else 1
         counted = True
@@ -238,10 +261,12 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
             core.slurm[SELF] = 1
             time = start
         if time == now and count_common(core.sets[PICKED], core.sets[LEAVING], it.low, it.high) == 0:
+            note_start(core, row, now)
             return now
+        time = max(time, now + 1)  # for the epilogs
+        note_start(core, row, time)
         if not ahead:
             return INF
-        time = max(time, now + 1)  # for the epilogs
         core.slurm[VALID] = min(core.slurm[VALID], time)
         if time > now + core.slurm[BF_WINDOW]:
             core.slurm[VALID] = min(core.slurm[VALID], time - core.slurm[BF_WINDOW])
@@ -252,8 +277,25 @@ def _fixed_slot(core: Core, placement: int, ahead: bool, earliest_s: int, delay:
             is_free(core, begin, min(start, end)) and is_free(core, max(begin, known), end)
         ):
             return time
-        start = (time if time > start else time + core.slurm[BF_RESOLUTION]) + delay
+        if core.slurm[ALIGNED]:
+            start = (time if time > start else time + core.slurm[BF_RESOLUTION]) + delay
+        elif core.slurm[RETRIED] == begin:
+            core.slurm[RETRIED] = -INF
+            return INF
+        else:
+            core.slurm[RETRIED], start = begin, time + delay
         record = record_at(core, start)
+
+
+@part
+def _later(core: Core, placement: int, start: int, following: int) -> int:
+    """When to try next: where a record begins, or a second behind the end of an advance reservation."""
+    later = core.record[following].begin if following >= 0 else INF
+    if core.clock[APPOINTMENTS] > 0:
+        end = next_end(core, placement, start) + 1
+        if end < core.slurm[WINDOW_END]:
+            later = min(later, end)
+    return later
 
 
 @part
@@ -289,14 +331,16 @@ def _slot_of_choice(core: Core, placement: int, ahead: bool) -> int:
 
 
 @part
-def _counted_slot(core: Core, placement: int, ahead: bool, earliest_s: int) -> int:
+def _counted_slot(core: Core, row: int, placement: int, ahead: bool, earliest_s: int) -> int:
     """The earliest start by numbers of nodes; on any of them if it is now."""
     now = core.clock[NOW]
-    core.slurm[TESTED] += 1
+    core.slurm[TESTED] += core.slurm[ALIGNED]
     time = earliest(core, placement, earliest_s)
     if time == now and fits(core, placement):
+        note_start(core, row, now)
         pick(core, placement, IDLE)
         return now
+    note_start(core, row, max(time, now + 1))
     if not ahead or time > now + core.slurm[BF_WINDOW]:
         return INF
     return max(time, now + 1)

@@ -1,9 +1,10 @@
 """Heterogeneous jobs as Slurm runs them: planned component by component, started by backfill alone.
 
 In a pass each component has its own turn, and is planned no earlier than those of its job that had theirs
-before. After the last turn, a job whose components could all start now does; until then each that could
-holds its nodes in the plan. All end when the script on the first component ends, or as in the DEEP-EST
-simulator with the longest; a component may reach its own limit before.
+before; one that has no start within bf_window takes the others' turns away. After the last turn, a job whose
+components could all start now does; until then each that could holds its nodes in the plan. All end when the
+script on the first component ends, or as in the DEEP-EST simulator with the longest; a component may reach
+its own limit before.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from scheduler_sim.engine.slurm.bits import copy, take_out
 from scheduler_sim.engine.slurm.nodes import picked_from
 from scheduler_sim.engine.slurm.slots import (
     BF_MAX_JOB_START,
+    BF_WINDOW,
     FREE,
     IDLE,
     LAUNCH,
@@ -25,9 +27,10 @@ from scheduler_sim.engine.slurm.slots import (
     OVER_TIME,
     PICKED,
     STARTED,
+    VALID,
 )
 from scheduler_sim.engine.slurm.start import may_run, start_on_picked
-from scheduler_sim.engine.slurm.workflows import book_workflow
+from scheduler_sim.engine.slurm.workflows import book_workflow, placement_of
 from scheduler_sim.engine.state import (
     BY_LIMIT,
     HEAD,
@@ -40,29 +43,57 @@ from scheduler_sim.engine.state import (
     UNITS,
     WAITING,
     Core,
+    Table,
 )
 
 
 @part
-def not_before(core: Core, row: int) -> int:
-    """The latest planned start of the others of its job, of those without a delay; now at the earliest.
+def forget_plans(core: Core, row: int) -> None:
+    """A pass begins: nothing is known of when a component starts."""
+    if is_member(core, row):
+        core.member[row].known = core.member[row].planned = -1
 
-    INF for one with a delay while one of those has no planned start.
+
+@part
+def have_turn(core: Core, row: int) -> None:
+    """A component has its turn: until a start is found for it, the others have none to wait for."""
+    if is_member(core, row) and core.member[row].known < 0:
+        core.member[row].known = INF
+
+
+@part
+def not_before(core: Core, row: int) -> int:
+    """The latest start that is known of the others of its job; now at the earliest.
+
+    INF if one that had its turn has none, and for one with a delay that comes before the head of its job.
     """
     time = core.clock[NOW]
     if not is_member(core, row):
         return time
     unit = core.unit[core.member[row].unit]
-    follows = core.member[row].offset > 0 and unit.delayed
     for i in range(unit.first, unit.last):
         other = core.crew[i]
-        if core.member[other].offset > 0:
-            continue
-        if core.comp[other].promised >= 0:
-            time = max(time, core.comp[other].promise)
-        elif follows:
-            return INF
+        if other != row and _binds(core, unit, other):
+            time = max(time, core.member[other].known)
+            if core.member[other].known < 0 and core.member[row].offset > 0 and unit.delayed:
+                return INF
     return time
+
+
+@part
+def waits_for_window(core: Core, row: int) -> bool:
+    """Whether it has no turn, as no start is known of others of its job within bf_window."""
+    first = not_before(core, row)
+    if first <= core.clock[NOW] + core.slurm[BF_WINDOW]:
+        return False
+    core.slurm[VALID] = min(core.slurm[VALID], first - core.slurm[BF_WINDOW])
+    return True
+
+
+@part
+def _binds(core: Core, unit: Table, row: int) -> bool:
+    """Whether the others wait for its start: with delays, only for that of the head of their job."""
+    return not unit.delayed or row == core.crew[unit.first]
 
 
 @part
@@ -72,29 +103,34 @@ def delay_of(core: Core, row: int) -> int:
 
 
 @part
-def note_found(core: Core, row: int, time: int) -> bool:
-    """Note a planned start of this pass, -1 = none; False for one that is not in a heterogeneous job."""
-    if not is_member(core, row):
-        return False
-    core.member[row].found = time
-    return True
+def note_start(core: Core, row: int, time: int) -> None:
+    """A try of a component found a start, whatever becomes of it: the earliest of its tries is known."""
+    if is_member(core, row):
+        core.member[row].known = min(core.member[row].known, time)
 
 
 @part
-def would_block(core: Core, row: int) -> bool:
-    """Slurm's deadlock test: whether a job planned before it in this partition comes after it in another."""
-    unit, here = core.unit[core.member[row].unit], _partition_of(core, row)
+def would_block(core: Core, row: int, time: int) -> bool:
+    """Slurm's deadlock test of a component planned for ``time``.
+
+    Whether another job, planned no earlier than its own in this partition, is planned in another of its
+    partitions for before its start in this one.
+    """
+    core.member[row].planned = time
+    number, here = core.member[row].unit, _partition_of(core, row)
+    unit, own = core.unit[number], _planned_in(core, number, here)
     for i in range(unit.first, unit.last):
-        there, own = _partition_of(core, core.crew[i]), core.member[core.crew[i]].found
-        if there == here or own < 0:
+        there = _partition_of(core, core.crew[i])
+        if there == here or core.member[core.crew[i]].planned < 0:
             continue
         for j in range(core.clock[HEAD], core.clock[TAIL]):
             other = core.lists[QUEUE, j]
-            if not is_member(core, other) or core.member[other].unit == core.member[row].unit:
+            if not is_member(core, other) or core.member[other].unit == number:
                 continue
-            planned_here = core.member[other].found >= 0 and _partition_of(core, other) == here
-            if planned_here and _found_in(core, core.member[other].unit, there) > own:
-                return True
+            if _planned_in(core, core.member[other].unit, here) >= own:
+                before = _planned_in(core, core.member[other].unit, there)
+                if 0 <= before < own:
+                    return True
     return False
 
 
@@ -104,41 +140,38 @@ def _partition_of(core: Core, row: int) -> int:
 
 
 @part
-def _found_in(core: Core, number: int, partition: int) -> int:
+def _planned_in(core: Core, number: int, partition: int) -> int:
     """The latest planned start of a job's components in a partition, -1 without one."""
     unit, latest = core.unit[number], -1
     for i in range(unit.first, unit.last):
         if _partition_of(core, core.crew[i]) == partition:
-            latest = max(latest, core.member[core.crew[i]].found)
+            latest = max(latest, core.member[core.crew[i]].planned)
     return latest
 
 
 @part
 def start_jobs(core: Core) -> None:
-    """Start the jobs of which every component is planned for now."""
+    """Start the jobs of which every component is planned for now, in the order of their first turns."""
     if core.rules[UNITS]:
         for i in range(core.clock[HEAD], core.clock[TAIL]):
             row = core.lists[QUEUE, i]
-            if not is_member(core, row) or core.unit[core.member[row].unit].leader != row:
+            if not is_member(core, row) or not _is_planned(core, core.unit[core.member[row].unit]):
                 continue
-            if not _is_planned(core, row):
-                continue
+            leader = core.unit[core.member[row].unit].leader
             if core.unit[core.member[row].unit].delayed:
-                book_workflow(core, row)
-            elif _may_start(core, row) and _finds_nodes(core, row):
-                _start_job(core, row)
+                book_workflow(core, leader)
+            elif _may_start(core, leader) and _finds_nodes(core, leader):
+                _start_job(core, leader)
 
 
 @part
-def _is_planned(core: Core, leader: int) -> bool:
-    """Whether all components of a job wait, and those that start at once are planned for now."""
-    unit = core.unit[core.member[leader].unit]
+def _is_planned(core: Core, unit: Table) -> bool:
+    """Whether all components of a job wait and had turns, and those that bind it are planned for now."""
     for i in range(unit.first, unit.last):
         row = core.crew[i]
-        if core.comp[row].state != WAITING:
+        if core.comp[row].state != WAITING or core.member[row].known < 0:
             return False
-        at_once = core.member[row].offset == 0 or not unit.delayed
-        if at_once and core.comp[row].promise > core.clock[NOW]:
+        if _binds(core, unit, row) and core.member[row].known > core.clock[NOW]:
             return False
     return True
 
@@ -152,7 +185,7 @@ def _may_start(core: Core, leader: int) -> bool:
     for i in range(core.demand.shape[1]):
         wanted = 0
         for j in range(unit.first, unit.last):
-            wanted += core.demand[core.comp[core.crew[j]].promised, i]
+            wanted += core.demand[placement_of(core, core.crew[j]), i]
         if wanted > core.pool[core.clock[MODULES] + i].free:
             return False
     for i in range(unit.first, unit.last):
@@ -170,7 +203,7 @@ def _finds_nodes(core: Core, leader: int) -> bool:
         row = core.crew[i]
         if not _picked(core, row, FREE):
             return False
-        it = core.partition[core.way[core.comp[row].promised].partition]
+        it = core.partition[core.way[placement_of(core, row)].partition]
         take_out(core.sets[FREE], core.sets[PICKED], it.low, it.high)
     return True
 
@@ -180,7 +213,7 @@ def _picked(core: Core, row: int, source: int) -> bool:
     """Choose its nodes among those of a set, or those reserved for it, if they suffice."""
     if has_reservation(core, row):
         return picked_reserved(core, row)
-    return picked_from(core, core.comp[row].promised, source)
+    return picked_from(core, placement_of(core, row), source)
 
 
 @part
@@ -189,11 +222,11 @@ def _start_job(core: Core, leader: int) -> None:
     unit.start = core.clock[NOW]
     for i in range(unit.first, unit.last):
         row = core.crew[i]
-        placement = core.comp[row].promised
+        placement = placement_of(core, row)
         _picked(core, row, IDLE)
         _end_with_others(core, leader, row, placement)
         start_on_picked(core, row, placement, core.slurm[LAUNCH])
-    core.slurm[STARTED] += 1
+    core.slurm[STARTED] += unit.last - unit.first
 
 
 @part

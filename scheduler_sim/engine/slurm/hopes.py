@@ -80,7 +80,9 @@ def last_hope(core: Core, first: int, last: int) -> int:
     now, valid = core.clock[NOW], core.slurm[VALID]
     record = record_at(core, now)
     while last >= first:
-        placement = turn(core, last)[1]
+        row, placement = turn(core, last)
+        if is_member(core, row) and core.unit[core.member[row].unit].delayed:
+            break  # its job may get its advance reservations now, also if it starts later itself
         it = core.partition[core.way[placement].partition]
         behind_idle = (it.low << 6) + count(core.sets[IDLE], it.low, it.high)
         if left_free(core, placement, record, now, behind_idle)[0] >= core.place[placement].nodes:

@@ -21,7 +21,6 @@ from scheduler_sim.engine.slurm.slots import (
     EPOCH,
     INCLUSIVE,
     NOTES,
-    OTHER_RECORDS,
     PICKED_SEATS,
     RECORDS,
     RECORDS_MADE,
@@ -45,16 +44,22 @@ def rounded_down(core: Core, time: int) -> int:
 
 
 @part
+def edge(core: Core, time: int) -> int:
+    """Where a plan begins or ends that should at ``time``: 19.05 does not round that."""
+    return rounded_down(core, time) if core.slurm[ALIGNED] else time
+
+
+@part
 def open_plan(core: Core) -> None:
     """Nothing is reserved from now to the end of the window."""
     now, row = core.clock[NOW], SPAN_ROWS
     open_spans(core)
     open_fronts(core)
-    core.slurm[WINDOW_END] = rounded_down(core, now + core.slurm[BF_WINDOW])
-    core.record[0].begin, core.record[0].row = rounded_down(core, now), row
+    core.slurm[WINDOW_END] = edge(core, now + core.slurm[BF_WINDOW])
+    core.record[0].begin, core.record[0].row = edge(core, now), row
     core.record[1].begin = core.slurm[WINDOW_END]
     core.mark[row].span = core.mark[row].seating = 0
-    core.slurm[RECORDS], core.slurm[RECORDS_MADE], core.slurm[OTHER_RECORDS] = 1, 1, 0
+    core.slurm[RECORDS] = core.slurm[RECORDS_MADE] = 1
     copy(core.space[row], core.sets[UP_SEATS], 0, core.space.shape[1])
     for i in range(len(core.partition)):
         core.gain[row, i] = 0
@@ -64,14 +69,14 @@ def open_plan(core: Core) -> None:
 
 @part
 def plan_is_full(core: Core) -> bool:
-    """Whether it has as many records as it may have, beside those of advance reservations."""
-    return core.slurm[RECORDS_MADE] - core.slurm[OTHER_RECORDS] >= core.slurm[BF_RECORDS]
+    """Whether it has as many records as it may have."""
+    return core.slurm[RECORDS_MADE] >= core.slurm[BF_RECORDS]
 
 
 @part
 def prolong_plan(core: Core) -> None:
     """The plan of an earlier pass still stands; its window has moved on with the clock."""
-    core.slurm[WINDOW_END] = rounded_down(core, core.clock[NOW] + core.slurm[BF_WINDOW])
+    core.slurm[WINDOW_END] = edge(core, core.clock[NOW] + core.slurm[BF_WINDOW])
     core.record[core.slurm[RECORDS]].begin = core.slurm[WINDOW_END]
 
 
@@ -151,8 +156,9 @@ def is_free(core: Core, begin: int, end: int) -> bool:
 def reserve(core: Core, it: Table, begin: int, end: int) -> None:
     """Take PICKED_SEATS, which are free, out of the plan from ``begin`` to ``end``."""
     if end >= core.slurm[WINDOW_END]:  # as the window moves on, the plan has more of it
-        seen = rounded_down(core, begin if begin >= core.slurm[WINDOW_END] else end)
-        core.slurm[VALID] = min(core.slurm[VALID], seen + core.slurm[BF_RESOLUTION] - core.slurm[BF_WINDOW])
+        seen = edge(core, begin if begin >= core.slurm[WINDOW_END] else end)
+        step = core.slurm[BF_RESOLUTION] if core.slurm[ALIGNED] else 1
+        core.slurm[VALID] = min(core.slurm[VALID], seen + step - core.slurm[BF_WINDOW])
     begin = max(begin, core.record[0].begin)
     first, last = record_at(core, begin), record_at(core, end - 1)
     if core.record[first + 1].begin <= begin or end <= begin:

@@ -87,7 +87,6 @@ import numpy as np
     SPARE,  # first free piece
     RECORDS,  # records of the plan
     RECORDS_MADE,  # ... and those joined to others, as Slurm counts them
-    OTHER_RECORDS,  # of these so many are there for advance reservations
     SPANS,  # of it
     WINDOW_END,  # where the plan ends
     PASS,  # number of the backfill pass, for counters that need no clearing
@@ -96,6 +95,7 @@ import numpy as np
     STARTED,  # components started in this pass
     TURNS,  # turns there are in this pass
     TESTED,  # components tested in it
+    RETRIED,  # 19.05: begin of the reservation for which a component was last tried once more, -INF = none
     ENDS,  # components that run, by planned end, as their nodes are seated
     SEATING,  # number of the order of seats
     SPOTS,  # words of PICKED_SEATS that are not empty

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.jit import part
-from scheduler_sim.engine.slurm.advance import leave_out_reserved
+from scheduler_sim.engine.slurm.advance import leave_out_reserved, next_begin
 from scheduler_sim.engine.slurm.bits import (
     FULL,
     NONE,
@@ -39,8 +39,8 @@ from scheduler_sim.engine.slurm.slots import (
     SPANS,
     STAYING,
     UP_SEATS,
+    VALID,
     VECTOR,
-    WINDOW_END,
 )
 from scheduler_sim.engine.slurm.spans import longest_span, spans_by
 from scheduler_sim.engine.state import APPOINTMENTS, INF, NOW, Core
@@ -68,7 +68,7 @@ def stay_free(core: Core, placement: int, record: int, start: int, following: in
     core.slurm[ENDED] = ended_at(core, following) if following >= 0 else core.slurm[ENDS]
     found, reach = left_free(core, placement, record, start, core.back[partition.module, core.slurm[ENDED]])
     if found >= it.nodes:
-        return _clear_behind(core, placement, start)
+        return True
     if way.mask == partition.members:
         note = core.note[row, way.partition, _class(it.nodes)]
         if not (note.start == start and note.later >= later):
@@ -88,19 +88,20 @@ def _class(nodes: int) -> int:
 
 
 @part
-def _clear_behind(core: Core, placement: int, start: int) -> bool:
-    """Whether the seats STAYING still suffice beside advance reservations that begin behind the plan."""
+def clear_of_reserved(core: Core, placement: int, start: int, stop: int) -> bool:
+    """Whether the seats STAYING before ``stop`` still suffice beside advance reservations."""
+    if core.clock[APPOINTMENTS] == 0:
+        return True
     it, partition = core.place[placement], core.partition[core.way[placement].partition]
-    if core.clock[APPOINTMENTS] > 0 and start + it.limit > core.slurm[WINDOW_END]:
-        low, high = partition.low, partition.high
-        kept, seats, staying = core.sets[REST], core.sets[EITHER_SEATS], core.sets[STAYING]
-        copy(kept, core.masks[partition.module], low, high)
-        leave_out_reserved(core, kept, core.slurm[WINDOW_END], start + it.limit)
-        put_seats(core, seats, kept, low, high)
-        high = words_before(partition, core.back[partition.module, core.slurm[ENDED]])
-        keep_common(staying, seats, low, high)
-        return count(staying, low, high) >= it.nodes
-    return True
+    low, high = partition.low, words_before(partition, stop)
+    kept, seats, staying = core.sets[REST], core.sets[EITHER_SEATS], core.sets[STAYING]
+    copy(kept, core.masks[partition.module], low, partition.high)
+    leave_out_reserved(core, kept, start, start + it.limit)
+    put_seats(core, seats, kept, low, partition.high)
+    keep_common(staying, seats, low, high)
+    if start == core.clock[NOW]:  # as the clock moves on, the next will be in the way
+        core.slurm[VALID] = min(core.slurm[VALID], next_begin(core, start + it.limit) - it.limit + 1)
+    return count(staying, low, high) >= it.nodes
 
 
 @part
@@ -109,7 +110,9 @@ def would_do(core: Core, placement: int, ahead: bool) -> bool:
     nodes, start = core.place[placement].nodes, core.clock[NOW]
     all_seats = core.partition[core.way[placement].partition].high << 6
     record = record_at(core, start)
-    while left_free(core, placement, record, start, all_seats)[0] < nodes:
+    while left_free(core, placement, record, start, all_seats)[0] < nodes or not clear_of_reserved(
+        core, placement, start, all_seats
+    ):
         record = next_try(core, placement, record, start) if ahead else -1
         if record < 0:
             return False

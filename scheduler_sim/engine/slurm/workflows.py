@@ -23,17 +23,12 @@ from scheduler_sim.engine.slurm.advance import (
 )
 from scheduler_sim.engine.slurm.bits import NONE, ONE, add, clear, copy, count_common, keep_common, take_out
 from scheduler_sim.engine.slurm.change import expect_change, note_change
-from scheduler_sim.engine.slurm.node_space import reserve, rounded_down
 from scheduler_sim.engine.slurm.nodes import suffices
-from scheduler_sim.engine.slurm.seats import seat_picked
 from scheduler_sim.engine.slurm.slots import (
     AVAILABLE,
     EITHER,
-    INCLUSIVE,
     KILL_WAIT,
-    OTHER_RECORDS,
     PICKED,
-    RECORDS_MADE,
     UP,
     VALID,
 )
@@ -59,7 +54,7 @@ def book_workflow(core: Core, leader: int) -> None:
     unit, now = core.unit[core.member[leader].unit], core.clock[NOW]
     for i in range(unit.first, unit.last):
         row, begin = core.crew[i], now + core.member[core.crew[i]].offset
-        placement = core.comp[row].promised if core.comp[row].promised >= 0 else core.comp[row].first
+        placement = placement_of(core, row)
         if not _picked_for(core, placement, begin, NOBODY):
             for j in range(unit.first, i):
                 end_reservation(core, core.crew[j])
@@ -74,6 +69,12 @@ def book_workflow(core: Core, leader: int) -> None:
         core.member[row].unit = core.member[row].group
     expect_change(core)
     note_change(core, now)
+
+
+@part
+def placement_of(core: Core, row: int) -> int:
+    """Where a component is planned, or could be."""
+    return core.comp[row].promised if core.comp[row].promised >= 0 else core.comp[row].first
 
 
 @part
@@ -156,24 +157,8 @@ def replaced_lost(core: Core, row: int) -> bool:
 
 
 @part
-def plan_reservations(core: Core) -> None:
-    """Take what is reserved out of the plan of a backfill pass; who ends as one begins is not in its way."""
-    now = core.clock[NOW]
-    for i in range(core.clock[APPOINTMENTS]):
-        row = core.lists[EXPECTED, i]
-        begin, end = core.member[row].appointment, reserved_until(core, row)
-        begin = begin + core.slurm[INCLUSIVE] if begin > now else rounded_down(core, now)
-        if end > now:
-            it = core.partition[core.way[core.comp[row].first].partition]
-            put_reserved(core, row, core.sets[PICKED])
-            seat_picked(core, it)
-            reserve(core, it, begin, end)
-    core.slurm[OTHER_RECORDS] = core.slurm[RECORDS_MADE] - 1
-
-
-@part
 def occupy_reservations(core: Core) -> None:
-    """The same where plans are numbers of nodes; who runs is in them by its planned end."""
+    """Take what is reserved out of a plan of numbers of nodes; who runs is in it by its planned end."""
     for i in range(core.clock[APPOINTMENTS]):
         row = core.lists[EXPECTED, i]
         if core.comp[row].state != RUNNING:

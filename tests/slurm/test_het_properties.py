@@ -1,0 +1,104 @@
+"""Heterogeneous jobs on random sites: the engine against the plain model, of 22.05 and of 19.05."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_sim import Policy, simulate
+from tests.oracle.plain_slurm_records import Job
+from tests.oracle.plain_slurm_simulator import SimulatedSlurm
+from tests.slurm.engine_cases import (
+    FIRST,
+    SECOND,
+    UNTIL_S,
+    Case,
+    Fates,
+    Queue,
+    fates,
+    plain,
+    played,
+    system_of,
+    told,
+    workload_of,
+)
+from tests.slurm_oracle.agreement import SIMULATOR
+
+SHORT_WINDOWS: dict[str, list[Any]] = {
+    "bf_interval": [30, 2, 7],
+    "bf_resolution": [60, 1, 7],
+    "bf_window": [1440, 2, 4],
+    "bf_max_job_test": [500, 500, 3, 6],
+    "bf_max_job_start": [0, 0, 0, 2],
+    "bf_min_age_reserve": [0, 0, 0, 25],
+    "epoch": [0, 17, 1_700_000_041],
+}
+
+
+@st.composite
+def het_cases(draw: st.DrawFn) -> Case:
+    """Two or three modules; jobs of one to three components that all have one limit, and keep it."""
+    modules = {f"m{i}": (draw(st.integers(1, 4)), 1) for i in range(draw(st.integers(2, 3)))}
+    queues = tuple(Queue(name, name, (FIRST, SECOND)) for name in modules)
+    rows: list[Job] = []
+    time = 1
+    for _ in range(draw(st.integers(2, 7))):
+        time += draw(st.integers(0, 40))
+        rows += draw(_components(len(rows) + 1, time, {name: sum(sizes) for name, sizes in modules.items()}))
+    drawn = {name: draw(st.sampled_from(values)) for name, values in SHORT_WINDOWS.items()}
+    drawn |= {"looks_first": draw(st.sampled_from(["main", "backfill"])), "latency": "measured"}
+    return Case(modules, queues, tuple(rows), drawn)
+
+
+@st.composite
+def _components(draw: st.DrawFn, first: int, submit: int, left: dict[str, int]) -> list[Job]:
+    """The components of one job, which fit beside one another."""
+    limit = draw(st.integers(1, 6))
+    run = draw(st.integers(1, 60 * limit - 1))
+    rows: list[Job] = []
+    for number in range(first, first + draw(st.sampled_from([1, 1, 2, 2, 3]))):
+        named = draw(st.sampled_from([name for name, nodes in left.items() if nodes] or [""]))
+        if named:
+            nodes = draw(st.integers(1, left[named]))
+            left[named] -= nodes
+            rows.append(Job(number, submit, [named], nodes, run, limit))
+    return [replace(job, het=first if len(rows) > 1 else 0) for job in rows]
+
+
+@settings(max_examples=60)
+@given(het_cases())
+def test_the_engine_is_the_plain_model(case: Case) -> None:
+    assert fates(played(case)) == told(case)
+
+
+@settings(max_examples=30)
+@given(het_cases())
+def test_idle_passes_change_nothing(case: Case) -> None:
+    assert fates(played(case)) == fates(played(case, skip_idle_passes=False))
+
+
+def simulated(case: Case, **keys: Any) -> Fates:
+    """What the engine makes of it on the clock of the DEEP-EST simulator, with the rules of 19.05."""
+    given_keys = {name: value for name, value in case.keys.items() if name not in ("looks_first", "latency")}
+    policy = Policy.from_yaml(SIMULATOR).with_settings(
+        {f"slurm.{name}": value for name, value in (given_keys | keys).items()}
+    )
+    result = simulate(system_of(case), workload_of(case), policy)
+    result.check()
+    return fates(result)
+
+
+@settings(max_examples=60)
+@given(het_cases())
+def test_with_the_rules_of_19_05_too(case: Case) -> None:
+    config = plain(case).c
+    config.as_19_05, config.launch_latency, config.backfill_first = True, False, False
+    config.bf_node_space_size, config.kill_wait, config.over_time_limit = 1000, 60, 1
+    slurm = SimulatedSlurm(config, deepcopy(list(case.jobs)))
+    slurm.run(UNTIL_S)
+    assert simulated(case) == {job.id: (job.state, job.start) for job in slurm.jobs}
+    assert simulated(case) == simulated(case, skip_idle_passes=False)
