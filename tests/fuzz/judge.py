@@ -181,7 +181,7 @@ def _text(text: str) -> None:
 
 def _command(case: Case) -> None:
     code, said = _called(*case.arguments)
-    if code == 0 and case.arguments[0] == "run":
+    if code == 0 and case.arguments[0] == "run" and "result" in case.arguments:
         Result.load("result").check()
     if code == 2:
         _require_place(said, (*case.named, "--") if case.named else ())

@@ -24,7 +24,7 @@ from scheduler_sim.system.system import System
 from tests.study.studies import small
 from tests.workload.sacct_dump import dump
 
-CONSERVATIVE_YAML = "modules: [{name: CM, nodes: 4}]\n"
+SYSTEM = "modules: [{name: CM, nodes: 4}]\n"
 
 
 def told(path: Path, text: str) -> Path:
@@ -54,7 +54,7 @@ def test_a_setting_that_is_too_long_is_named():
 @pytest.mark.parametrize("key", ["partitions: [{name: large, module: 2}]", "swf: {partitions: {1: 2}}"])
 def test_a_number_as_a_name_that_leads_nowhere(tmp_path, key):
     with pytest.raises(ConfigError, match=r"s.yaml:2: .*found 2, no such (module|partition)"):
-        System.from_yaml(told(tmp_path / "s.yaml", CONSERVATIVE_YAML + key + "\n"))
+        System.from_yaml(told(tmp_path / "s.yaml", SYSTEM + key + "\n"))
 
 
 @pytest.mark.parametrize("settings", ["x", 3, ["depth"], True])
@@ -66,7 +66,7 @@ def test_settings_of_a_study_that_are_no_mapping(settings):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ReqMem": "99999999P"}, "line 2|:2: more memory than can be counted"),
+        ({"ReqMem": "99999999P"}, ":2: more memory than can be counted"),
         ({"ReqMem": "8000Pc"}, ":2: more memory than can be counted for 96 CPUs"),
         ({"NNodes": "999999999999P"}, ":2: more than can be counted"),
     ],
@@ -227,7 +227,7 @@ LONG = "n" * 300
 )
 def test_names_that_nothing_can_have_are_bad_input(tmp_path, monkeypatch, capsys, arguments):
     monkeypatch.chdir(tmp_path)
-    told(tmp_path / "s.yaml", CONSERVATIVE_YAML)
+    told(tmp_path / "s.yaml", SYSTEM)
     write_trace(Workload.from_columns(nodes=[1], submit_time=[0], run_time=5), "t.swf")
     assert main(arguments) == 2
     said = capsys.readouterr().err

@@ -35,7 +35,8 @@ def energy_section(result: Result) -> list[Markup]:
 def _by_module(found: Mapping[str, Any]) -> Markup:
     rows = []
     for name, one in {**found["modules"], "all modules": found}.items():
-        watts = ["–" if one[key] is None else power(one[key]) for key in ("mean_power_w", "max_power_w")]
+        powers = (one.get(key) for key in ("mean_power_w", "max_power_w"))
+        watts = ["–" if watts is None else power(watts) for watts in powers]
         rows.append([plain(name), *(energy(one[key]) for key in PARTS), *watts])
     return table("Energy by module", ["module", *PARTS.values(), "mean power", "peak"], rows)
 
