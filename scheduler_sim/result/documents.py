@@ -64,13 +64,13 @@ WITH = {"pue": ("pue", "facility_j"), "above_cap_s": ("above_cap_s", "above_cap_
 
 LOST_RUNS = Columns({"module": str, "nodes": int, "start_time": int, "end_time": int, "power_w": float})
 MODULE_POWER = {"idle_w": Needed(float), "off_w": float, "boot_w": float, "shutdown_w": float}
-FIGURE = {**dict.fromkeys(("module", "figure", "unit", "quality"), Needed(str)), "source": str,
+FIGURE = {**dict.fromkeys(("module", "figure", "unit", "quality"), Needed(str)), "source": Needed(str),
           "value": Needed(float), "low": float, "high": float}  # fmt: skip
 
 MANIFEST: dict[str, Any] = {
     "version": str,
     "seed": int,
-    "modules": Needed(Each(int)),
+    "modules": Needed(Each(Needed(int))),
     "system": {
         "name": str,
         "modules": [{"name": str, "nodes": int}],
@@ -92,8 +92,8 @@ MANIFEST: dict[str, Any] = {
         "profile": str,
         "modules": Needed(Each(MODULE_POWER)),
         "switched": bool,
-        "power_from": Each(int),
-        "quality": Each(int),
+        "power_from": Each(Needed(int)),
+        "quality": Each(Needed(int)),
         "figures": [FIGURE],
         "lost_runs": LOST_RUNS,
         "cap": Columns({"time": int, "power_w": float}),
@@ -106,7 +106,7 @@ METRICS: dict[str, Any] = {
     "wait_time": Needed(Spread),
     **dict.fromkeys(("response_time", "slowdown", "bounded_slowdown"), Spread),
     "utilization": Each(float),
-    "counts": {"not_honoured": Each(int), "rejected_because": Each(int)},
+    "counts": {"not_honoured": Each(Needed(int)), "rejected_because": Each(Needed(int))},
     "energy": Energy,
 }
 

@@ -21,6 +21,7 @@ def whole():
 MANIFESTS = [
     ({"modules": 3}, "modules is 3, not a mapping"),
     ({"modules": {}}, "modules is missing"),
+    ({"modules": {"CM": None}}, "modules.CM is missing"),
     ({"modules": {"CM": "4"}}, "modules.CM is '4', not a whole number"),
     ({"modules": {"CM": 2**63}}, "modules.CM is 9223372036854775808, not a whole number"),
     ({"policy": "easy"}, "policy is 'easy', not a mapping"),
