@@ -90,12 +90,11 @@ def _array_waits(core: Core, comp: Any, start: Ints, end: Ints) -> Ints:
     waits = np.zeros(len(comp), dtype=np.int64)
     if not len(core.array):
         return waits
-    array = core.term["array"][: len(comp)]
-    limits = np.append(core.array["limit"], -1)[array]
-    for number in np.unique(array[(array >= 0) & (limits > 0)]):
+    array, limits = core.term["array"][: len(comp)], core.array["limit"]
+    for number in np.flatnonzero(limits > 0):
         tasks = np.flatnonzero((array == number) & (end > 0))
         running = sum_of_intervals(start[tasks], end[tasks], np.ones(len(tasks), dtype=np.int64))
-        waits[tasks] = time_at_least(running, limits[tasks[0]], comp["eligible"][tasks], start[tasks])
+        waits[tasks] = time_at_least(running, int(limits[number]), comp["eligible"][tasks], start[tasks])
     return waits
 
 

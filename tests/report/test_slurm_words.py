@@ -133,3 +133,9 @@ def test_the_order_of_multifactor_priorities_is_not_made_up():
     text = told(simulate(SITE, CASES["Resources"], policy))[1]
     assert "multifactor priorities, which a result does not record" in text
     assert "was first in the queue" not in text
+
+
+def test_an_array_of_which_no_task_ran():
+    held = jobs(nodes=[1, 1], array_job_id=7, array_task_id=[1, 2], array_limit=1, hold=1)
+    result = simulate(SITE, held, "slurm")
+    assert result.components["wait_array"].tolist() == [-1, -1]
