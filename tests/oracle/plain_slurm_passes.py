@@ -51,7 +51,13 @@ class Passes:
         depth = 0
         for job, part in self.queue(now):
             self.last_change = now
-            if job.state != PENDING or not self._array_has_room(job):
+            if job.state != PENDING:
+                continue
+            if job.het:  # left to backfill: it blocks, whatever its age, and is not counted
+                blocked.add(part)
+                gone |= set(self.c.partitions[part].nodes)
+                continue
+            if not self._array_has_room(job):
                 continue
             tried[part] = tried.get(part, 0) + 1
             if self.c.partition_job_depth and tried[part] > self.c.partition_job_depth:
@@ -60,10 +66,6 @@ class Passes:
                 break
             depth += 1
             if part in blocked or not self._has_licences(job):
-                continue
-            if job.het:  # left to backfill
-                blocked.add(part)
-                gone |= set(self.c.partitions[part].nodes)
                 continue
             own = set(self.c.partitions[part].nodes)
             if job.nodes > len(own):
@@ -81,9 +83,9 @@ class Passes:
         running = sum(other.state == RUNNING and other.array == job.array for other in self.seen)
         return running < job.array_limit
 
-    def _has_licences(self, job: Job) -> bool:
+    def _has_licences(self, *jobs: Job) -> bool:
         used = sum(other.licences for other in self.seen if other.state == RUNNING)
-        return used + job.licences <= self.c.licences
+        return used + sum(job.licences for job in jobs) <= self.c.licences
 
     def _old_and_high_enough(self, now: int, job: Job, part: str) -> bool:
         """Whether it may hold a reservation, and block its partition."""
@@ -132,6 +134,8 @@ class Passes:
         for family in self.het.to_start(self.families):
             if most and started >= most:
                 return
+            if not self._has_licences(*family):
+                continue
             idle, nodes = self.all_nodes - self.allocated() - self.completing(now), []
             for job in family:
                 free = idle & set(self.c.partitions[job.partitions[0]].nodes)

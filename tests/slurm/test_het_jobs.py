@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from scheduler_sim import Policy, Simulation, Workload
 from scheduler_sim.result.result import Result
 from tests.oracle.plain_slurm import Slurm
-from tests.oracle.plain_slurm_records import Config, Partition
+from tests.oracle.plain_slurm_records import FIRST_PRIORITY, Config, Partition
 from tests.oracle.plain_slurm_records import Job as PlainJob
 from tests.scheduling.unit_cases import operated, two_modules
 
+UNREACHED = FIRST_PRIORITY + 1
 KEYS = {"bf_interval": 10, "batch_sched_delay": 1, "KillWait": 0, "bf_resolution": 1, "limit_check_s": 1}
 
 
@@ -114,12 +116,13 @@ def test_who_waits_for_a_component_that_never_comes_waits_for_ever() -> None:
 Job = tuple[int, int, str, int, int, int]
 
 
-def by_both(jobs: list[Job]) -> list[int]:
+def by_both(jobs: list[Job], **keys: int) -> list[int]:
     """The starts, which the plain model of Slurm makes the same. Backfill passes at 9, 19 and so on."""
-    (found,) = told(simulation(jobs, {"starts_before_s": 1}).run(), "start_time")
+    (found,) = told(simulation(jobs, {"starts_before_s": 1} | keys).run(), "start_time")
     names = [each[0] for each in jobs]
     config = Config({"A": Partition([0, 1]), "B": Partition([3, 4])}, daemon_start=-1, bf_resolution=1)
     config.bf_interval, config.batch_sched_delay, config.kill_wait, config.time_limit_period = 10, 1, 0, 1
+    config = replace(config, **keys)
     rows = [
         PlainJob(number, submit, [module], nodes, run, limit, het=names.index(job) + 1)
         if names.count(job) > 1
@@ -170,6 +173,24 @@ def test_the_deadlock_test_is_against_the_start_in_this_partition() -> None:
     late = (5, 2, "A", 1, 200, 4)
     assert by_both([*jobs, *third, *fourth, late])[-1] == 9
     assert by_both([*jobs, *third[:1], *fourth, late])[-1] > 9
+
+
+@pytest.mark.parametrize("keys", [{}, {"bf_min_age_reserve": 25}, {"bf_min_prio_reserve": UNREACHED}])
+def test_it_blocks_its_partition_whatever_may_reserve(keys: dict[str, int]) -> None:
+    """schedule() leaves a component to backfill (`goto fail_this_part`) before it looks at age and priority.
+
+    So job 2, submitted with job 1, does not take a node of A at once, though nobody may reserve.
+    """
+    job = [(1, 0, "A", 1, 1, 1), (1, 0, "A", 1, 1, 1)]
+    starts = by_both([*job, (2, 0, "A", 1, 1, 1)], **keys)
+    assert starts[:2] == [9, 9]
+    assert starts[2] > 9
+
+
+def test_it_is_no_turn_of_a_pass_of_the_main_scheduler() -> None:
+    """Nor has it been counted by then: of the one job that such a pass may try, job 2 is the first."""
+    job = [(1, 0, "A", 1, 1, 1), (1, 0, "A", 1, 1, 1)]
+    assert by_both([*job, (2, 0, "B", 1, 1, 1)], default_queue_depth=0)[2] == 0
 
 
 @pytest.mark.parametrize(("version", "starts"), [("22.05", [0, 60, 10]), ("19.05", [0, 60, 70])])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, simulate
-from tests.oracle.plain_slurm_records import Job
+from tests.oracle.plain_slurm_records import FIRST_PRIORITY, Job
 from tests.oracle.plain_slurm_simulator import SimulatedSlurm
 from tests.slurm.engine_cases import (
     FIRST,
@@ -29,12 +29,15 @@ from tests.slurm.engine_cases import (
 from tests.slurm_oracle.agreement import SIMULATOR
 
 SHORT_WINDOWS: dict[str, list[Any]] = {
+    "default_queue_depth": [100, 100, 0, 2],
+    "partition_job_depth": [0, 0, 0, 1],
     "bf_interval": [30, 2, 7],
     "bf_resolution": [60, 1, 7],
     "bf_window": [1440, 2, 4],
     "bf_max_job_test": [500, 500, 3, 6],
     "bf_max_job_start": [0, 0, 0, 2],
     "bf_min_age_reserve": [0, 0, 0, 25],
+    "bf_min_prio_reserve": [0, 0, 0, FIRST_PRIORITY - 3],
     "epoch": [0, 17, 1_700_000_041],
 }
 
@@ -45,18 +48,19 @@ def het_cases(draw: st.DrawFn) -> Case:
     modules = {f"m{i}": (draw(st.integers(1, 4)), 1) for i in range(draw(st.integers(2, 3)))}
     queues = tuple(Queue(name, name, (FIRST, SECOND)) for name in modules)
     rows: list[Job] = []
-    time = 1
+    time, licences = 1, draw(st.sampled_from([0, 0, 1]))
     for _ in range(draw(st.integers(2, 7))):
         time += draw(st.integers(0, 40))
-        rows += draw(_components(len(rows) + 1, time, {name: sum(sizes) for name, sizes in modules.items()}))
+        left = {name: sum(sizes) for name, sizes in modules.items()}
+        rows += draw(_components(len(rows) + 1, time, left, licences))
     drawn = {name: draw(st.sampled_from(values)) for name, values in SHORT_WINDOWS.items()}
     drawn |= {"looks_first": draw(st.sampled_from(["main", "backfill"])), "latency": "measured"}
     return Case(modules, queues, tuple(rows), drawn)
 
 
 @st.composite
-def _components(draw: st.DrawFn, first: int, submit: int, left: dict[str, int]) -> list[Job]:
-    """The components of one job, which fit beside one another."""
+def _components(draw: st.DrawFn, first: int, submit: int, left: dict[str, int], licences: int) -> list[Job]:
+    """The components of one job, which fit beside one another, with up to so many licences each."""
     limit = draw(st.integers(1, 6))
     run = draw(st.integers(1, 60 * limit - 1))
     rows: list[Job] = []
@@ -65,7 +69,8 @@ def _components(draw: st.DrawFn, first: int, submit: int, left: dict[str, int]) 
         if named:
             nodes = draw(st.integers(1, left[named]))
             left[named] -= nodes
-            rows.append(Job(number, submit, [named], nodes, run, limit))
+            asked = draw(st.integers(0, licences))
+            rows.append(Job(number, submit, [named], nodes, run, limit, licences=asked))
     return [replace(job, het=first if len(rows) > 1 else 0) for job in rows]
 
 
@@ -85,7 +90,7 @@ def simulated(case: Case, **keys: Any) -> Fates:
     """What the engine makes of it on the clock of the DEEP-EST simulator, with the rules of 19.05."""
     given_keys = {name: value for name, value in case.keys.items() if name not in ("looks_first", "latency")}
     policy = Policy.from_yaml(SIMULATOR).with_settings(
-        {f"slurm.{name}": value for name, value in (given_keys | keys).items()}
+        {"name": "random"} | {f"slurm.{name}": value for name, value in (given_keys | keys).items()}
     )
     result = simulate(system_of(case), workload_of(case), policy)
     result.check()

@@ -21,7 +21,7 @@ from scheduler_sim.engine.slurm.slots import (
 )
 from scheduler_sim.engine.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.slurm.turns import turn, turns
-from scheduler_sim.engine.state import CANDIDATES, NEW, NOW, READY, TAIL, WAITING, Core
+from scheduler_sim.engine.state import CANDIDATES, NEW, NOW, READY, TAIL, WAITING, Core, Table
 
 
 @part
@@ -43,7 +43,13 @@ def main_pass(core: Core, depth: int) -> bool:
         it = core.partition[core.way[placement].partition]
         if open_partitions == 0:
             break
-        if core.comp[row].state != WAITING or not may_run(core, row) or not is_complete(core, row):
+        if core.comp[row].state != WAITING or not is_complete(core, row):
+            continue
+        if is_member(core, row):  # left to backfill before anything is counted or asked of it
+            if not has_reservation(core, row):
+                open_partitions -= _block(core, it)
+            continue
+        if not may_run(core, row):
             continue
         it.tried += 1
         if most and it.tried > most:
@@ -54,7 +60,7 @@ def main_pass(core: Core, depth: int) -> bool:
         tried += 1
         if (it.blocked and not has_reservation(core, row)) or not has_licences(core, placement):
             continue
-        if not is_member(core, row) and _picked(core, row, placement):
+        if _picked(core, row, placement):
             start_on_picked(core, row, placement, 0)
             keep_common(core.sets[FREE], core.sets[IDLE], it.low, it.high)
             if core.slurm[BUILTIN] == IN_LIST_ORDER and core.clock[READY] > 0:
@@ -64,9 +70,7 @@ def main_pass(core: Core, depth: int) -> bool:
                 core.clock[NEW] = 0
                 size = turns(core)
         elif not has_reservation(core, row) and _blocks(core, row, placement):
-            it.blocked = 1
-            open_partitions -= 1
-            take_out(core.sets[FREE], core.masks[it.members], it.low, it.high)
+            open_partitions -= _block(core, it)
     close_gaps(core, core.clock[TAIL])
     return whole
 
@@ -92,6 +96,16 @@ def _picked(core: Core, row: int, placement: int) -> bool:
         if picked_from(core, placement, FREE):
             return True
     return False
+
+
+@part
+def _block(core: Core, it: Table) -> int:
+    """Take a partition and its nodes out of this pass; returns how many partitions fewer are open."""
+    if it.blocked:
+        return 0
+    it.blocked = 1
+    take_out(core.sets[FREE], core.masks[it.members], it.low, it.high)
+    return 1
 
 
 @part
