@@ -17,11 +17,13 @@ from scheduler_sim.engine.lines import leave_place
 from scheduler_sim.engine.queue import remove
 from scheduler_sim.engine.reference import by_reference
 from scheduler_sim.engine.slurm.het_jobs import end_together
-from scheduler_sim.engine.slurm.ranking import give_priority
+from scheduler_sim.engine.slurm.ranking import give_priority, weigh_again
 from scheduler_sim.engine.slurm.slots import BUILTIN, HOLDING, IN_LIST_ORDER
 from scheduler_sim.engine.state import (
+    COMPLEX,
     HELD,
     HOLD,
+    MODULES,
     NOW,
     READY,
     RUNNING,
@@ -30,7 +32,14 @@ from scheduler_sim.engine.state import (
     WAITING,
     Core,
 )
-from scheduler_sim.engine.waiting import count_pending, line_up, withdraw
+from scheduler_sim.engine.waiting import (
+    count_pending,
+    count_waiting,
+    expect_wait,
+    line_up,
+    settle_wait,
+    withdraw,
+)
 
 
 @entry
@@ -148,6 +157,38 @@ def set_begin(core: Core, row: int, time: int) -> None:
     elif awaited:
         lift(core, row)
     changed_by_hand(core)
+
+
+@entry
+def unplace(core: Core, row: int) -> bool:
+    """One that has yet to start is to be placed anew: it counts nowhere until then; True if it waits."""
+    core = by_reference(core)
+    waits = _take_out(core, row)
+    if waits:
+        for module in range(core.clock[MODULES]):
+            if core.pool[module].front == row:
+                core.pool[module].front = -1
+        if not core.rules[COMPLEX]:
+            settle_wait(core, row)
+        count_waiting(core, row, core.comp[row].first, -1)
+    return waits
+
+
+@entry
+def place_anew(core: Core, row: int, waits: bool, closed: int) -> None:
+    """It has its new placements; ``closed``: 1 = those are all closed to it now, -1 = no longer."""
+    core = by_reference(core)
+    if core.slurm[HOLDING]:
+        weigh_again(core, row)
+    if waits:
+        if not core.rules[COMPLEX]:
+            expect_wait(core, row)
+        count_waiting(core, row, core.comp[row].first, 1)
+    _put_back(core, row, waits)
+    if closed > 0:
+        _hold_back(core, row)
+    elif closed < 0:
+        lift(core, row)
 
 
 @part

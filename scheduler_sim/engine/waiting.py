@@ -72,6 +72,13 @@ def withdraw(core: Core, row: int) -> None:
 
 
 @part
+def expect_wait(core: Core, row: int) -> None:
+    """From now on its wait for nodes is read off the pool, until it starts or ``settle_wait``."""
+    it = core.place[core.comp[row].first]
+    core.comp[row].wait_resources -= short_so_far(core, it.module, it.nodes)
+
+
+@part
 def settle_wait(core: Core, row: int) -> None:
     """Write down how long ``row`` has waited for nodes; from now on that is not read off the pool."""
     it = core.place[core.comp[row].first]

@@ -29,7 +29,7 @@ class NodeDemands:
     kind: Ints
     kinds: tuple[Choices, ...]
 
-    def picked(self, which: NDArray[np.bool_] | slice) -> NodeDemands:
+    def picked(self, which: NDArray[np.bool_] | NDArray[np.int64] | slice) -> NodeDemands:
         """Return the demands of some of the placements."""
         return NodeDemands(self.kind[which], self.kinds)
 

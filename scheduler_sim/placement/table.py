@@ -9,8 +9,9 @@ partition that is DOWN are kept only where there are no others: the component is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,6 +220,26 @@ def joined(first: Placements, later: Placements, offset: int) -> Placements:
         khz=None if first.khz is None or later.khz is None else np.concatenate((first.khz, later.khz)),
         rejected=_summed(first.rejected, later.rejected),
         not_honoured=_summed(first.not_honoured, later.not_honoured),
+    )
+
+
+def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placements:
+    """Return the table with the placements of some components, by their positions, those of other tables."""
+    if not others:
+        return placements
+    whole = joined(placements, reduce(partial(joined, offset=0), others.values()), 0)
+    source = np.arange(len(placements.rows))
+    source[list(others)] = len(source) + np.arange(len(others))
+    counts = np.diff(whole.first)[source]
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    ways = np.repeat(whole.first[source] - first[:-1], counts) + np.arange(first[-1])
+    return replace(
+        placements,
+        first=first,
+        **{name: getattr(whole, name)[ways] for name in (*OF_PLACEMENTS, "cost", "demand")},
+        **{name: getattr(whole, name)[source] for name in (*OF_COMPONENTS, "held")},
+        of_nodes=None if whole.of_nodes is None else whole.of_nodes.picked(ways),
+        khz=None if whole.khz is None else whole.khz[ways],
     )
 
 

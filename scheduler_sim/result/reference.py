@@ -71,8 +71,9 @@ the name of the first one broken, the component or instant, and the two values t
   `queue-order` is left out.
 - A run that ended in a requeue is not in the components: with `counts.requeued` above 0, `node-seconds`,
   `nodes-busy`, `queue` and `queue-order` are left out.
-- Nor is the time that a component was in the queue before it was held: with `counts.held_back` above 0,
-  `queue` and `queue-order` are left out.
+- Nor is the time that a component was in the queue before it was held, or what it asked for there before
+  an update of its partition or nodes: with `counts.held_back` or `counts.updated` above 0, `queue` and
+  `queue-order` are left out.
 - A limit may be set to less than a component has run already: with `counts.shortened` above 0,
   `time-limit` is left out.
 """

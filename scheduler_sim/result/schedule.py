@@ -32,7 +32,8 @@ class Schedule:
     switched : True if idle nodes are switched off.
     lost_runs : True if some component was requeued after a run that the tables do not show.
     lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``.
-    lost_waits : True if some component was held after it had been in the queue, which they do not show.
+    lost_waits : True if some component was held after it had been in the queue, or asked for something else
+        there, which they do not show.
     shortened : True if some component had run for longer than a limit that it was given then.
     """
 
@@ -60,7 +61,7 @@ class Schedule:
         self.several_sizes = bool(counts.get("several_sizes", 0))
         self.units = bool(counts.get("units", 0))
         self.lost_runs = bool(counts.get("requeued", 0))
-        self.lost_waits = bool(counts.get("held_back", 0))
+        self.lost_waits = any(counts.get(name, 0) for name in ("held_back", "updated"))
         self.shortened = bool(counts.get("shortened", 0))
 
     def of(self, column: str) -> np.ndarray:

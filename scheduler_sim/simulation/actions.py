@@ -22,9 +22,10 @@ from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
 from scheduler_sim.simulation.lost import LostRun
-from scheduler_sim.simulation.operations import Operation, Operations
+from scheduler_sim.simulation.operations import UPDATES, Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.power_cap import PowerCap
+from scheduler_sim.simulation.requests import PLACED_BY, Requests
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
@@ -79,7 +80,8 @@ class Actions:
         self._lost: list[LostRun] = []
         self._outages = Outages(self.system, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
-        self._operations = Operations(self._scheme, self._run_time_of, self._lost)
+        self._requests = Requests(self._submissions, self._lost)
+        self._operations = Operations(self._scheme, self._run_time_of, self._lost, self._requests)
         self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
@@ -175,6 +177,8 @@ class Actions:
         priority: int | None = None,
         nice: int | None = None,
         begin_time: int | None = None,
+        partition: str | None = None,
+        nodes: int | None = None,
     ) -> None:
         """Change what a component that has not ended asks for.
 
@@ -187,16 +191,31 @@ class Actions:
             0 is a hold, any other releases it
         nice : policy slurm: its priority falls by as much as nice grows
         begin_time : s on the trace's clock: not eligible before
+        partition : of one that has yet to start and starts on its own: one, or several as in a trace
+        nodes : likewise. It is placed anew, as if it had been submitted so: what it was submitted
+            with, its submit time among it, stays as it was; a reservation it has is void
 
         Raises
         ------
-        InputError for a value that is not allowed, ConfigError for one without a meaning here.
+        InputError for a value that is not allowed, among them a partition or a number of nodes with which
+        it could never run; ConfigError for one without a meaning here.
         """
+        where = self._requests.checked({"partition": partition, "nodes": nodes})
         if time_limit is not None and self.models is not None and self.models.change_times:
             raise ConfigError(f"time_limit: found {time_limit} {CHANGED_LIMITS}; allowed here: none")
         fields = {"time_limit": time_limit, "priority": priority, "nice": nice, "begin_time": begin_time}
-        for name, value in self._operations.checked(self._core, fields).items():
+        given, row = self._operations.checked(self._core, fields), self._row(component_id)
+        if not given and not where:
+            raise InputError(f"update: nothing given; allowed: {', '.join((*UPDATES, *PLACED_BY))}")
+        if where:
+            limits = {"time_limit": given["time_limit"]} if "time_limit" in given else {}
+            placements = self._requests.placed(self._core, row, where | limits)
+            self._operating.append(Operation("place", row, placements=placements))
+        if "time_limit" in given:
+            self._requests.limited(row, given["time_limit"])
+        for name, value in given.items():
             self._operate(name, component_id, value)
+        self._schedule_step()
 
     def drain(self, module: str, nodes: int, *, until: int | None = None) -> None:
         """Take nodes out of service as they become idle, idle ones now; back at ``until`` if announced."""
@@ -295,6 +314,7 @@ class Actions:
             self._append_submissions()
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
+        self._scheme = self._submissions.scheme
         self._changes, self._operating = [], []
         self._core.clock[slot.KICK] = 1
 

@@ -169,7 +169,7 @@ def write_components(
         able = last > first
         first = np.arange(len(rows))
         last, where = first + able, first[able]
-    _write_placements(core, where, placements, scheme)
+    write_placements(core, where, placements, scheme)
 
     part = slice(0, len(rows))
     comp = core.comp
@@ -236,7 +236,21 @@ def keys_of(core: Core, part: slice, scheme: Scheme) -> tuple[np.ndarray | None,
     return first, second
 
 
-def _write_placements(core: Core, where: Any, placements: Placements, scheme: Scheme) -> None:
+def write_request(core: Core, row: int, where: slice, placements: Placements, scheme: Scheme) -> None:
+    """Write what one component asks for anew; its placements stand in rows ``where``."""
+    comp = core.comp
+    comp["first"][row], comp["last"][row] = where.start, where.stop
+    comp["tier"][row] = placements.tier[0]
+    core.columns[1:3, row] = placements.asked_limit[0], placements.asked_nodes[0]
+    core.columns[4, row] = placements.tier[0]
+    if scheme.policy.backfill != "slurm":  # there the key is the priority
+        _write_keys(core, slice(row, row + 1), scheme)
+    if core.rules[slot.UNITS]:
+        core.member["run"][row], core.member["limit"][row] = placements.run[0], placements.asked_limit[0]
+
+
+def write_placements(core: Core, where: Any, placements: Placements, scheme: Scheme) -> None:
+    """Write placements into rows ``where``."""
     place = core.place
     longest = placements.limit + scheme.policy.overrun_s
     duration = np.minimum(placements.run, longest)

@@ -16,12 +16,18 @@ from scheduler_sim.system.system import System
 
 
 class LostRun(NamedTuple):
-    """What a component ran in before a requeue: row, placement, s, s."""
+    """What a component ran in before a requeue: row, which of its placements, module, nodes, s, s.
+
+    ``khz`` is the P-state of that placement, where the component has others by now.
+    """
 
     row: int
-    placement: int
+    way: int
+    module: int
+    nodes: int
     start: int
     end: int
+    khz: int | None = None
 
 
 def run_to_lose(core: Core, row: int) -> list[LostRun]:
@@ -30,12 +36,18 @@ def run_to_lose(core: Core, row: int) -> list[LostRun]:
     if it.start == NEVER or it.state < slot.RUNNING:
         return []
     end = core.clock[slot.NOW] if it.state == slot.RUNNING else it.end
-    return [LostRun(row, int(it.placed), int(it.start), int(end))]
+    place = core.place[it.placed]
+    way = int(it.placed - it.first)
+    return [LostRun(row, way, int(place.module), int(place.nodes), int(it.start), int(end))]
+
+
+def khz_of(run: LostRun, placements: Placements, at: int) -> int:
+    """P-state (kHz) of a run that was lost, of the component in position ``at``; -1: not chosen."""
+    return NEVER if placements.khz is None else int(placements.khz[placements.first[at] + run.way])
 
 
 def lost_runs(
     lost: Sequence[LostRun],
-    core: Core,
     placements: Placements,
     places: np.ndarray | None,
     system: System,
@@ -44,16 +56,13 @@ def lost_runs(
 
     These are ``module``, ``nodes``, ``start_time``, ``end_time`` (s) and ``frequency_khz``, -1: not chosen.
     """
-    row, placement, start, end = (np.array(one, np.int64) for one in zip(*lost, strict=True))
-    khz = np.full(len(row), NEVER)
-    if placements.khz is not None:
-        khz = placements.khz[placements.first[row] + placement - core.comp["first"][row]]
-    number = np.asarray(core.place["module"][placement], dtype=np.int64)
+    row, _, number, nodes, start, end = (np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:6])
+    khz = [khz_of(one, placements, one.row) if one.khz is None else one.khz for one in lost]
     module = pd.Categorical.from_codes(number, pd.Index([module.name for module in system.modules]))
     columns = {
         "place": row if places is None else places[row],
         "module": module,
-        "nodes": core.place["nodes"][placement],
+        "nodes": nodes,
         "start_time": start,
         "end_time": end,
         "frequency_khz": khz,

@@ -12,9 +12,11 @@ from scheduler_sim.engine import state as slot
 from scheduler_sim.engine.slurm import slots as at
 from scheduler_sim.engine.state import Core
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.placement.table import Placements
 from scheduler_sim.simulation.growth import with_terms
 from scheduler_sim.simulation.load import keys_of
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
+from scheduler_sim.simulation.requests import Requests
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.units import write_rects
 
@@ -22,11 +24,15 @@ MINUTE = 60
 
 
 class Operation(NamedTuple):
-    """``cancel``, ``hold``, ``release``, ``requeue``, or a field of ``UPDATES`` and its new value."""
+    """``cancel``, ``hold``, ``release``, ``requeue``, or a field of ``UPDATES`` and its new value.
+
+    Or ``place``, with the new placements of the component.
+    """
 
     kind: str
     row: int
     value: int = 0
+    placements: Placements | None = None
 
 
 UPDATES = {
@@ -35,7 +41,7 @@ UPDATES = {
     "nice": (-(2**31), 2**31, "which lower the priority"),
     "begin_time": (0, 10**15, "s on the trace's clock"),
 }
-"""What may be updated: from which value to which, and what it means."""
+"""What may be updated besides PLACED_BY: from which value to which, and what it means."""
 
 ONLY_SLURM = ("priority", "nice")
 
@@ -51,15 +57,15 @@ class Operations:
     shortened : components that had run for longer than the time limit they were given
     """
 
-    def __init__(self, scheme: Scheme, run_time: Callable[[int], int], lost: list[LostRun]) -> None:
-        self._scheme, self._run_time, self.lost = scheme, run_time, lost
+    def __init__(
+        self, scheme: Scheme, run_time: Callable[[int], int], lost: list[LostRun], requests: Requests
+    ) -> None:
+        self._scheme, self._run_time, self.lost, self._requests = scheme, run_time, lost, requests
         self.requeued = self.held_back = self.shortened = 0
 
     def checked(self, core: Core, fields: dict[str, Any]) -> dict[str, int]:
         """Return the fields of an update that are given. Raises InputError and ConfigError."""
         given = {name: value for name, value in fields.items() if value is not None}
-        if not given:
-            raise InputError(f"update: nothing given; allowed: {', '.join(UPDATES)}")
         for name, value in given.items():
             least, most, meaning = UPDATES[name]
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -73,7 +79,7 @@ class Operations:
 
     def carry_out(self, core: Core, operation: Operation) -> Core:
         """Do it, or nothing if the component is in a state to which it does not apply; returns the core."""
-        kind, row, value = operation
+        kind, row, value, placements = operation
         state = _state(core, row)
         if kind == "cancel":
             _cancel(core, row, state)
@@ -92,6 +98,8 @@ class Operations:
         elif kind == "begin_time":
             core = with_terms(core)
             operations.set_begin(core, row, value)
+        elif placements is not None:
+            core = self._requests.carry_out(core, row, placements)
         self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
         return core
 

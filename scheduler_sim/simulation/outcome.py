@@ -155,7 +155,8 @@ def build_result(
     ``table`` has the columns TOLD, and those of ``reasons`` if ``manifest`` says that there are any;
     ``manifest`` has version, seed, system, policy and inputs;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
-    ran longer than the limit to which theirs was ``shortened``;
+    ran longer than the limit to which theirs was ``shortened``, and waited while their partition or number
+    of nodes was ``updated``;
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     components = component_table(core, table, placements, system, reasons=bool(manifest.get("reasons")))
@@ -168,7 +169,7 @@ def build_result(
             placements,
             table,
             written,
-            lost_runs(lost, core, placements, places, system) if lost else None,
+            lost_runs(lost, placements, places, system) if lost else None,
             budget,
         )
         manifest = {**manifest, "energy": described}

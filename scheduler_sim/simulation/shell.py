@@ -215,6 +215,7 @@ class Simulation(Actions):
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
             edges = pd.concat([edges, added], ignore_index=True)
         table, placements = self._submissions.joined(self.workload, self._placements)
+        placements = self._requests.in_result(placements)
         plans = plans_of(
             self._core, self.workload, self._placements, self._units, edges, len(placements.rows)
         )
@@ -240,6 +241,7 @@ class Simulation(Actions):
                 "requeued": self._outages.requeued + self._operations.requeued,
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
+                "updated": self._requests.updated,
                 "units": len(self._units.crews),
                 "shifted": self._shifted(),
             },

@@ -89,6 +89,20 @@ class SlurmRows:
             write_factors(core, first, new.table, self._system, new.placements, self._keys, shared, where)
         return core
 
+    def place_anew(
+        self, core: Core, row: int, table: pd.DataFrame, placements: Placements, where: slice
+    ) -> Core:
+        """Write the new ways of one component into rows ``where``; their keys are that of its old one."""
+        comp, nodes = core.comp[row], self.masks.number(placements)
+        key = core.way[comp.first].key if comp.last > comp.first else comp.key
+        core = self.masks.write(core)
+        self._write_ways(core, placements, nodes, where)
+        core.way["key"][where] = key
+        if not core.slurm[at.BASIC]:
+            shared = self._association_factors(core.job["association"][row : row + 1])
+            write_factors(core, row, table, self._system, placements, self._keys, shared, where)
+        return core
+
     def _with_numbers(self, core: Core) -> Core:
         """A core with a record for each user, set of nodes and association."""
         core = self.masks.write(core)._replace(counter=lengthened(core.counter, len(self.users)))

@@ -52,6 +52,8 @@ class Submissions:
     Attributes
     ----------
     noted : components that the core has yet to be told of
+    scheme : how the core is driven, once it has been told of them
+    system, models : those of the simulation
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class Submissions:
         models: Models | None,
         seed: int,
     ) -> None:
-        self._system, self._policy, self._scheme = system, policy, scheme
+        self.system, self._policy, self.scheme, self.models = system, policy, scheme, models
         self._trace = (trace, placements)
         self._expansion = {**expansion(policy), "models": models, "seed": seed}
         self._placer = Placer(system, **self._expansion)
@@ -85,18 +87,22 @@ class Submissions:
         given.setdefault("modular_job_id", given["component_id"])
         given["submit_time"] = now
         single = self._placer.place(_DEFAULTS | given)
-        if not single.rigid and self._rigid:
-            self._scheme, self._rigid = (
-                scheme_of(
-                    self._scheme.policy,
-                    rigid=False,
-                    united=self._scheme.united,
-                    planned=self._scheme.planned,
-                    switched=self._scheme.switched,
-                ),
-                False,
-            )
+        if not single.rigid:
+            self.allow_several()
         self.noted.append((given, single, tuple(edges)))
+
+    def allow_several(self) -> None:
+        """Have the core driven so that components may have several placements, or need shared resources.
+
+        Raises ConfigError for a dialect that is not defined for them.
+        """
+        if not self._rigid:
+            return
+        old = self.scheme
+        self.scheme = scheme_of(
+            old.policy, rigid=False, united=old.united, planned=old.planned, switched=old.switched
+        )
+        self._rigid = False
 
     def run_time(self, number: int) -> int:
         """Run time (s) of the component submitted as number 0, 1, ..., as it was given."""
@@ -105,15 +111,14 @@ class Submissions:
     def append(self, core: Core) -> tuple[Core, Scheme]:
         """Put what was noted into the core, to be submitted at this instant after what the trace has."""
         at, count = int(core.clock[slot.COMPONENTS]), len(self.noted)
-        if not self._rigid and not core.rules[slot.COMPLEX]:
-            drive.look_at_each(core)
+        self.look_at_each(core)
         if at == 0:
             core.clock[slot.ORIGIN] = core.clock[slot.NOW]
         places = count if self._rigid else sum(len(single.ways) for _, single, _ in self.noted)
         core = self._with_room_for(core, at + count, self._used + places)
-        put_components(core, at, self._used, [noted[:2] for noted in self.noted], self._scheme)
-        if self._slurm_rows is not None:
-            core = self._put_slurm(core, self._slurm_rows, at)
+        put_components(core, at, self._used, [noted[:2] for noted in self.noted], self.scheme)
+        if self.slurm_rows is not None:
+            core = self._put_slurm(core, self.slurm_rows, at)
         else:
             core = self._put_terms(core, at)
         _arrive(core, at, count)
@@ -125,7 +130,38 @@ class Submissions:
         self._used += places
         self._given += [given for given, _, _ in self.noted]
         self.noted = []
-        return core, self._scheme
+        return core, self.scheme
+
+    def asked(self, row: int) -> Workload:
+        """Return the component in a row as it was submitted, by the trace or by a process."""
+        trace, placements = self._trace
+        number = row - len(placements.rows)
+        if number < 0:
+            return trace.select(placements.rows[row : row + 1])
+        return _workload([[*self._given, *(given for given, _, _ in self.noted)][number]])
+
+    def placed(self, workload: Workload) -> Placements:
+        """Return the placements of components. Raises InputError for what cannot be understood."""
+        return expand(workload, self.system, **self._expansion)
+
+    def rows_for(self, core: Core, row: int, placements: Placements) -> tuple[Core, slice]:
+        """Return the core, and where in it the new placements of one component may stand.
+
+        In the rows of its old ones if they are enough, and nobody is yet to give back nodes by one of them.
+        """
+        first, last = int(core.comp["first"][row]), int(core.comp["last"][row])
+        count, leaves = len(placements.module), bool(len(core.job)) and core.job["piece"][row] >= 0
+        if leaves:
+            self.allow_several()
+        self.look_at_each(core)
+        if count > last - first or leaves:
+            first, self._used = self._used, self._used + count
+        return self._with_room_for(core, len(core.comp), self._used), slice(first, first + count)
+
+    def look_at_each(self, core: Core) -> None:
+        """Tell the core once that components may have several placements."""
+        if not self._rigid and not core.rules[slot.COMPLEX]:
+            drive.look_at_each(core)
 
     def joined(self, workload: Workload, placements: Placements) -> tuple[pd.DataFrame, Placements]:
         """Return the columns a result needs, and the placements: the trace's, then what was submitted."""
@@ -139,11 +175,11 @@ class Submissions:
         return table.astype(dict.fromkeys(texts, "category")), joined(placements, later, len(workload))
 
     @cached_property
-    def _slurm_rows(self) -> SlurmRows | None:
+    def slurm_rows(self) -> SlurmRows | None:
         """What writes into the tables of Slurm's schedulers; it knows the numbers that the trace has."""
         if self._policy.backfill != "slurm":
             return None
-        rows = SlurmRows(self._system, self._policy.slurm)
+        rows = SlurmRows(self.system, self._policy.slurm)
         rows.describe(*self._trace)
         return rows
 
@@ -173,17 +209,21 @@ class Submissions:
 
     def _expanded(self, given: Sequence[Mapping[str, Any]]) -> tuple[Workload, Placements]:
         """Components as a workload, and their placements."""
-        names = dict.fromkeys(name for one in given for name in one)
-        added = Workload.from_columns(
-            **{name: [one.get(name, _DEFAULTS[name]) for one in given] for name in names}
-        )
-        return added, expand(added, self._system, **self._expansion)
+        added = _workload(given)
+        return added, self.placed(added)
 
     def _with_room_for(self, core: Core, rows: int, placements: int) -> Core:
         turns = len(core.turn) if len(core.partition) and not self._rigid else placements
         if rows <= len(core.comp) and placements <= min(len(core.place), turns):
             return core
-        return with_room(core, sizes_for(self._system, 2 * rows, 2 * placements, len(core.edge)))
+        return with_room(core, sizes_for(self.system, 2 * rows, 2 * placements, len(core.edge)))
+
+
+def _workload(given: Sequence[Mapping[str, Any]]) -> Workload:
+    names = dict.fromkeys(name for one in given for name in one)
+    return Workload.from_columns(
+        **{name: [one.get(name, _DEFAULTS[name]) for one in given] for name in names}
+    )
 
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:

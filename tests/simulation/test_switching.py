@@ -180,7 +180,7 @@ def watched(sim: Simulation) -> None:
             if core.clock[slot.STATUS] != slot.BUDGET or core.clock[slot.STEPS] >= budget:
                 return
 
-    sim._scheme = sim._submissions._scheme = dataclasses.replace(sim._scheme, loop=by_steps)
+    sim._scheme = sim._submissions.scheme = dataclasses.replace(sim._scheme, loop=by_steps)
 
 
 def every_node_is_somewhere(core: slot.Core, nodes: list[int]) -> None:

@@ -63,6 +63,13 @@ def give_priority(core: Core, row: int) -> None:
 
 
 @part
+def weigh_again(core: Core, row: int) -> None:
+    """What one that was submitted asks for is new; under priority/basic that changes nothing."""
+    if core.comp[row].state != UNSEEN and not core.slurm[BASIC]:
+        _weigh(core, row)
+
+
+@part
 def compute_priorities(core: Core) -> bool:
     """A tick of Slurm's decay thread; True if the order may have changed.
 

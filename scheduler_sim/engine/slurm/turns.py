@@ -47,7 +47,7 @@ def _goes_before(core: Core, row: int, placement: int, other_row: int, other: in
         return a.key < b.key
     if core.comp[row].submit != core.comp[other_row].submit:
         return core.comp[row].submit < core.comp[other_row].submit
-    return placement < other
+    return placement < other if row == other_row else row < other_row
 
 
 @part
