@@ -188,13 +188,10 @@ class Passes:
         c = self.c
         own = set(c.partitions[part].nodes)
         limit = job.limit * 60
-        window_end = space.records[-1].end
         asked = 0
         later = now
         while True:
             start_res, later = max(later, self.het.not_before(job)), 0
-            if window_end < start_res:
-                return asked
             avail, later = space.available(own, start_res, max(start_res, now) + limit)
             if len(avail) < job.nodes:
                 if later and not now_only:

@@ -123,6 +123,7 @@ def by_both(jobs: list[Job], **keys: int) -> list[int]:
     config = Config({"A": Partition([0, 1]), "B": Partition([3, 4])}, daemon_start=-1, bf_resolution=1)
     config.bf_interval, config.batch_sched_delay, config.kill_wait, config.time_limit_period = 10, 1, 0, 1
     config = replace(config, **keys)
+    config.bf_window = 60 * keys.get("bf_window", 1440)
     rows = [
         PlainJob(number, submit, [module], nodes, run, limit, het=names.index(job) + 1)
         if names.count(job) > 1
@@ -173,6 +174,16 @@ def test_the_deadlock_test_is_against_the_start_in_this_partition() -> None:
     late = (5, 2, "A", 1, 200, 4)
     assert by_both([*jobs, *third, *fourth, late])[-1] == 9
     assert by_both([*jobs, *third[:1], *fourth, late])[-1] > 9
+
+
+def test_a_start_behind_the_end_of_the_plan_is_known_as_any_other() -> None:
+    """In the pass of 69 a plan of 2 minutes, rounded down, ends at 180; U of job 3 can start at 185, by 189.
+
+    In backfill.c only the other starts and bf_window bind V, so that it is planned for 185, too. That is a
+    change, which brings the passes of 79 and 89. Had V no turn, the next would be made as job 2 ends.
+    """
+    jobs = [(1, 0, "B", 1, 1, 1), (2, 5, "A", 2, 78, 3), (3, 6, "A", 1, 1, 1), (3, 6, "B", 1, 1, 1)]
+    assert by_both(jobs, bf_window=2, bf_resolution=60)[2:] == [89, 89]
 
 
 @pytest.mark.parametrize("keys", [{}, {"bf_min_age_reserve": 25}, {"bf_min_prio_reserve": UNREACHED}])

@@ -97,13 +97,38 @@ def simulated(case: Case, **keys: Any) -> Fates:
     return fates(result)
 
 
-@settings(max_examples=60)
-@given(het_cases())
-def test_with_the_rules_of_19_05_too(case: Case) -> None:
+def told_by_simulator(case: Case) -> Fates:
+    """What the plain model makes of it on that clock."""
     config = plain(case).c
     config.as_19_05, config.launch_latency, config.backfill_first = True, False, False
     config.bf_node_space_size, config.kill_wait, config.over_time_limit = 1000, 60, 1
     slurm = SimulatedSlurm(config, deepcopy(list(case.jobs)))
     slurm.run(UNTIL_S)
-    assert simulated(case) == {job.id: (job.state, job.start) for job in slurm.jobs}
+    return {job.id: (job.state, job.start) for job in slurm.jobs}
+
+
+@settings(max_examples=60)
+@given(het_cases())
+def test_with_the_rules_of_19_05_too(case: Case) -> None:
+    assert simulated(case) == told_by_simulator(case)
     assert simulated(case) == simulated(case, skip_idle_passes=False)
+
+
+def test_what_a_component_holds_from_now_on_moves_on_with_the_clock() -> None:
+    """Job 2 waits for m0, and holds a node of m1: in the pass of 40 until 103, in that of 43 until 163.
+
+    At 163 the plan of 43 ends, so that U of job 4 has no start in it, and V no turn. The fourth turn, which
+    bf_max_job_test still allows, is then that of job 6. Nothing but the clock has changed.
+    """
+    modules = {"m0": (1, 1), "m1": (3, 1)}
+    queues = tuple(Queue(name, name, (FIRST, SECOND)) for name in modules)
+    rows = [("m0", 2, 145, 5, 0), ("m1", 1, 1, 2, 2), ("m0", 1, 1, 2, 2)]
+    rows += [("m1", 4, 1, 1, 4), ("m0", 1, 1, 1, 4), ("m1", 1, 1, 1, 0)]
+    jobs = tuple(
+        Job(number, 1, [name], nodes, run, limit, het=het)
+        for number, (name, nodes, run, limit, het) in enumerate(rows, 1)
+    )
+    keys = {"bf_interval": 2, "bf_resolution": 60, "epoch": 17, "bf_window": 2, "bf_max_job_test": 4}
+    case = Case(modules, queues, jobs, keys)
+    assert simulated(case)[6] == ("COMPLETED", 43)
+    assert simulated(case) == simulated(case, skip_idle_passes=False) == told_by_simulator(case)

@@ -359,6 +359,10 @@ def _reserve(core: Core, row: int, placement: int, time: int) -> None:
     number = core.way[placement].partition
     it = core.partition[number]
     begin, end = _span(core, placement, time)
+    if time == core.clock[NOW]:  # of a heterogeneous job: what it holds moves on with the clock
+        step, limit = core.slurm[BF_RESOLUTION], core.place[placement].limit
+        moves = min(begin, rounded_down(core, time + limit) - limit) + step
+        core.slurm[VALID] = min(core.slurm[VALID], moves)
     if core.slurm[FIXED]:
         idle = count_common(core.sets[PICKED], core.sets[IDLE], it.low, it.high)
         if idle > 0:
