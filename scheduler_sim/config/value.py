@@ -20,6 +20,7 @@ from scheduler_sim.errors import did_you_mean
 
 MOST_SECONDS = 10**12
 MOST_UNITS = 10**15
+LONGEST_TITLE = 200
 NO_LIMIT = ("UNLIMITED", "INFINITE")
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -162,7 +163,7 @@ def _text(written: Any) -> str:
 
 
 def _title(written: Any) -> str:
-    if not (isinstance(written, str) and len(written) <= 200 and written.isprintable()):
+    if not (isinstance(written, str) and len(written) <= LONGEST_TITLE and written.isprintable()):
         raise ValueError
     return written
 
@@ -215,7 +216,9 @@ Positive = Annotated[float, above_zero()]
 Percent = Annotated[float, between(0, 100)]
 Flag = Annotated[bool, BeforeValidator(Check("true, false", _flag, ("true", "false")))]
 Text = Annotated[str, BeforeValidator(Check("text", _text))]
-Title = Annotated[str, BeforeValidator(Check("text on one line, at most 200 characters", _title))]
+Title = Annotated[
+    str, BeforeValidator(Check(f"text on one line, at most {LONGEST_TITLE} characters", _title))
+]
 Name = Annotated[str, word("a name")]
 Duration = Annotated[
     int | None,

@@ -15,6 +15,7 @@ from pydantic import PrivateAttr
 
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Location, Problem, listed
+from scheduler_sim.config.value import LONGEST_TITLE
 from scheduler_sim.config.yaml_file import read_scalar, read_yaml
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.keys import (
@@ -182,15 +183,20 @@ class Policy(PolicyKeys):
         return policy
 
     def _name_with(self, keys: Mapping[str, Any], changes: Mapping[str, Any]) -> str:
-        """The name, and after it what was changed: ``easy (depth=2)``."""
+        """The name, and after it what was changed, as far as a name goes: ``easy (depth=2, and 3 more)``."""
         before = self.to_dict()
         new = [
             f"{key}={_spelt(keys[key])}" for key in changes if key not in UNSAID and keys[key] != before[key]
         ]
         inner, inner_before = changes.get("slurm") or {}, before["slurm"]
         new += [f"{key}={_spelt(value)}" for key, value in inner.items() if value != inner_before.get(key)]
-        changed = ", ".join(new)
-        return f"{self.name} ({changed})".strip() if changed else self.name
+        for told in range(len(new), -1, -1):
+            more = [f"and {len(new) - told} more"] if told < len(new) else []
+            changed = ", ".join([*new[:told], *more])
+            name = f"{self.name} ({changed})".strip() if changed else self.name
+            if len(name) <= LONGEST_TITLE:
+                return name
+        return self.name
 
     def _functions(self) -> dict[str, OrderFunction]:
         both = {"order": self.order, "backfill_order": self.backfill_order}

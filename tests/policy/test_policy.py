@@ -145,6 +145,17 @@ def test_settings() -> None:
     assert easy.with_settings({"policy.order": "fifo"}) == easy
 
 
+def test_many_settings_make_a_name_that_ends() -> None:
+    """Ten keys of Slurm with long names: those that fit are told, the others are counted."""
+    weights = ("Age", "JobSize", "Partition", "QOS", "Assoc", "Fairshare")
+    given = {f"policy.slurm.PriorityWeight{name}": "7" for name in weights}
+    given |= {f"policy.slurm.{key}": "9" for key in ("bf_interval", "bf_max_job_test", "default_queue_depth")}
+    policy = Policy.named("slurm").with_settings(given)
+    assert policy.name.startswith("slurm (PriorityWeightAge=7, PriorityWeightJobSize=7, ")
+    assert policy.name.endswith(" more)")
+    assert len(policy.name) <= 200
+
+
 def test_without_a_value_slurm_has_its_defaults(tmp_path: Path) -> None:
     slurm = Policy.named("slurm")
     assert from_text(tmp_path, "name: slurm\nbackfill: slurm\nslurm: null\n") == slurm
