@@ -151,8 +151,8 @@ def test_many_settings_make_a_name_that_ends() -> None:
     given = {f"policy.slurm.PriorityWeight{name}": "7" for name in weights}
     given |= {f"policy.slurm.{key}": "9" for key in ("bf_interval", "bf_max_job_test", "default_queue_depth")}
     policy = Policy.named("slurm").with_settings(given)
-    assert policy.name.startswith("slurm (PriorityWeightAge=7, PriorityWeightJobSize=7, ")
-    assert policy.name.endswith(" more)")
+    assert policy.name.startswith("slurm (default_queue_depth=9, bf_interval=9, ")
+    assert policy.name.endswith("PriorityWeightPartition=7, and 1 more)")
     assert len(policy.name) <= 200
 
 
