@@ -54,8 +54,10 @@ ENERGY_OF_MODULE = {
     "mean_power_w": float,
     "max_power_w": float,
 }
+POWER_FROM = Each({"components": Needed(int), "node_seconds": Needed(int), "share": float})
 ENERGY = {
     **ENERGY_OF_MODULE,
+    "power_from": POWER_FROM,
     **dict.fromkeys(("cost", "carbon_g", "above_cap_s"), float),
     "modules": Needed(Each(ENERGY_OF_MODULE)),
 }
@@ -87,12 +89,15 @@ MANIFEST: dict[str, Any] = {
     "trace": {"unix_start_time": int},
     "inputs": [{"role": str, "name": str, "sha256": str}],
     "counts": Each(Numbers),
+    "unmatched": Each([str]),
+    "reasons": bool,
     "run": {"id": str, "factors": Each(str), "workload": {}},
     "energy": {
         "profile": str,
         "modules": Needed(Each(MODULE_POWER)),
         "switched": bool,
         "power_from": Each(Needed(int)),
+        "without_signature": Each(Needed(int)),
         "quality": Each(Needed(int)),
         "figures": [FIGURE],
         "lost_runs": LOST_RUNS,
@@ -106,6 +111,8 @@ METRICS: dict[str, Any] = {
     "wait_time": Needed(Spread),
     **dict.fromkeys(("response_time", "slowdown", "bounded_slowdown"), Spread),
     "utilization": Each(float),
+    "offered_load": Each(float),
+    "warnings": [str],
     "counts": {"not_honoured": Each(Needed(int)), "rejected_because": Each(Needed(int))},
     "energy": Energy,
 }
@@ -155,7 +162,7 @@ def _kind(value: Any, kind: type, where: str) -> Iterator[str]:
         return
     if kind is Energy:
         found = value if isinstance(value, Mapping) else {}
-        shape = ENERGY if found.get("system_j") is not None else {}
+        shape: dict[str, Any] = ENERGY if found.get("system_j") is not None else {"power_from": POWER_FROM}
         for one, others in WITH.items():
             shape = shape | (dict.fromkeys(others, Needed(float)) if one in found else {})
         yield from _problems(value, shape, where)

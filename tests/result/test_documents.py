@@ -40,6 +40,12 @@ MANIFESTS = [
         {"energy": {"modules": {"CM": {"idle_w": 1}}, "lost_runs": {"module": ["CM"]}}},
         "energy.lost_runs.nodes is missing",
     ),
+    (
+        {"energy": {"modules": {"CM": {"idle_w": 1}}, "without_signature": {"a": "1"}}},
+        "energy.without_signature.a is '1', not a whole number",
+    ),
+    ({"unmatched": {"types": [1]}}, "unmatched.types[0] is 1, not text"),
+    ({"reasons": "yes"}, "reasons is 'yes', not true or false"),
     ({"trace": {"unix_start_time": "now"}}, "trace.unix_start_time is 'now', not a whole number"),
 ]
 SUMMARY = dict.fromkeys(("mean", "median", "p90", "p99", "max"), 1.0)
@@ -49,6 +55,13 @@ METRIC = [
     ({"wait_time": {**SUMMARY, "p90": None}}, "wait_time.p90 is missing"),
     ({"wait_time": {**SUMMARY, "mean": float("nan")}}, "wait_time.mean is nan, not a number"),
     ({"utilization": {"CM": "x"}}, "utilization.CM is 'x', not a number"),
+    ({"offered_load": {"CM": "x"}}, "offered_load.CM is 'x', not a number"),
+    ({"warnings": "none"}, "warnings is 'none', not a list"),
+    ({"energy": {"power_from": {"signature": 5}}}, "energy.power_from.signature is 5, not a mapping"),
+    (
+        {"energy": {"power_from": {"signature": {"components": 1}}}},
+        "energy.power_from.signature.node_seconds is missing",
+    ),
     ({"energy": {"system_j": 1.0}}, "energy.job_j is missing"),
     ({"energy": {"pue": None}}, "energy.pue is missing"),
     ({"energy": {"above_cap_s": 1}}, "energy.above_cap_j is missing"),
