@@ -30,7 +30,7 @@ def limits_at_odds(partitions: Any) -> Iterator[Problem]:
         for low, high, read in (("min_nodes", "max_nodes", int), ("default_time", "max_time", duration)):
             try:
                 least, most = read(partition[low]), read(partition[high])
-            except (KeyError, ValueError, TypeError):
+            except (KeyError, ValueError, TypeError, ArithmeticError):
                 continue  # absent, or told as a mistake of its own
             if least is not None and most is not None and least > most:
                 text = f"{found(partition[low])}; allowed: at most {high}, which is {partition[high]!r:.40}"

@@ -238,3 +238,11 @@ def test_names_that_nothing_can_have_are_bad_input(tmp_path, monkeypatch, capsys
 def test_a_trace_of_a_study_with_such_a_name():
     with pytest.raises(ConfigError, match=r"workloads.like: nnn.*: no such file"):
         small(workloads={"like": LONG})
+
+
+@pytest.mark.parametrize(("low", "high"), [("default_time", "max_time"), ("min_nodes", "max_nodes")])
+def test_limits_without_end_in_a_partition(tmp_path, low, high):
+    """Case 140,043 of seed 1: an infinite value is told as a mistake of its own."""
+    text = SYSTEM + f"partitions: [{{name: p, module: CM, {low}: .inf, {high}: 5}}]\n"
+    with pytest.raises(ConfigError, match=low):
+        System.from_yaml(told(tmp_path / "s.yaml", text))
