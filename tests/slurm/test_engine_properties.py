@@ -131,6 +131,19 @@ def traces(draw: st.DrawFn, within: int = 400, most: int = 8) -> tuple[int, Work
     )
 
 
+def test_what_starts_in_a_pass_of_counts_stands_in_its_plan() -> None:
+    """At 4 job 5 takes the one node that job 4 will not need; so job 8 waits until job 5 has ended."""
+    workload = Workload.from_columns(
+        submit_time=[0, 0, 1, 1, 2, 2, 3, 3],
+        nodes=[2, 1, 1, 5, 1, 5, 3, 1],
+        run_time=[274, 202, 3, 237, 3, 65, 3, 32],
+        time_limit=[120, 120, 240, 240, 240, 240, 120, 240],
+    )
+    policy = Policy(name="slurm", backfill="slurm", slurm=EXACT | {"bf_job_part_count_reserve": 1})
+    starts = simulate(System.homogeneous(6), workload, policy).components["start_time"].tolist()
+    assert starts == [0, 0, 1, 120, 4, 357, 422, 7]
+
+
 @pytest.mark.parametrize(
     ("other", "more"), [("conservative", {}), ("easy", {"bf_job_part_count_reserve": 1})]
 )

@@ -216,6 +216,9 @@ def _started(core: Core, row: int, placement: int) -> bool:
     core.slurm[TAKEN] = 1
     if core.slurm[FIXED]:
         sit_with(core, core.partition[core.way[placement].partition], row, list_plan(core))
+    else:
+        _, end = _span(core, placement, core.clock[NOW])
+        occupy(core, placement, core.clock[NOW], end, 1)
     return core.slurm[BF_MAX_JOB_START] == 0 or core.slurm[STARTED] < core.slurm[BF_MAX_JOB_START]
 
 
