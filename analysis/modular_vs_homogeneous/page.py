@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -143,11 +143,7 @@ def _claims(conducted: Conducted) -> Iterator[str]:
     policies = conducted.setup.policies
     for reading in READINGS:
         yield f"### Ratios below 1 read as “{reading}”\n\n"
-        rows = []
-        for claim in CLAIMS:
-            for strategy in _strategies(claim):
-                cells = [_cell(conducted, policy, reading, claim, strategy) for policy in policies]
-                rows.append((_says(claim, strategy), *cells))
+        rows = _rows(conducted, reading, CLAIMS)
         for strategy in (PREFERRED, CHOICE):
             cells = [_completion(conducted, policy, reading, strategy) for policy in policies]
             what = "completion time of modular comparable to DAM's, the best"
@@ -157,19 +153,19 @@ def _claims(conducted: Conducted) -> Iterator[str]:
 
 def _orders(conducted: Conducted) -> Iterator[str]:
     """Write what D2.3 says without a figure, beside it the ratio that was found: policies as columns."""
-    policies = conducted.setup.policies
     for reading in READINGS:
         yield f"Ratios below 1 read as “{reading}”:\n\n"
-        rows = []
-        for order in ORDERS:
-            for strategy in _strategies(order):
-                found = [
-                    ratio(conducted.part(PART_MAIN, policy, reading), order, _strategy(policy, strategy))
-                    for policy in policies
-                ]
-                cells = [f"{ratio_text(one)}: {order_verdict(one)}" for one in found]
-                rows.append((_says(order, strategy), *cells))
-        yield table(("D2.3 says", *policies), rows)
+        yield table(("D2.3 says", *conducted.setup.policies), _rows(conducted, reading, ORDERS))
+
+
+def _rows(conducted: Conducted, reading: str, said: Sequence[Claim | Order]) -> list[tuple[str, ...]]:
+    """Return a row for each, for the modular system with each strategy: what it says, a cell a policy."""
+    policies = conducted.setup.policies
+    return [
+        (_says(one, strategy), *(_cell(conducted, policy, reading, one, strategy) for policy in policies))
+        for one in said
+        for strategy in _strategies(one)
+    ]
 
 
 def _says(claim: Claim | Order, strategy: str) -> str:
@@ -185,9 +181,13 @@ def _strategy(policy: str, wanted: str) -> str:
     return wanted if wanted in strategies(policy) else strategies(policy)[-1]
 
 
-def _cell(conducted: Conducted, policy: str, reading: str, claim: Claim, strategy: str) -> str:
-    found = find(conducted.part(PART_MAIN, policy, reading), claim, _strategy(policy, strategy))
-    return f"{found.text()}: {verdict(found)}"
+def _cell(conducted: Conducted, policy: str, reading: str, said: Claim | Order, strategy: str) -> str:
+    runs, own = conducted.part(PART_MAIN, policy, reading), _strategy(policy, strategy)
+    if isinstance(said, Order):
+        found = ratio(runs, said, own)
+        return f"{ratio_text(found)}: {order_verdict(found)}"
+    claimed = find(runs, said, own)
+    return f"{claimed.text()}: {verdict(claimed)}"
 
 
 def _completion(conducted: Conducted, policy: str, reading: str, strategy: str) -> str:

@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scheduler_sim import Result, Simulation, System, Workload
+from scheduler_sim import Policy, Result, Simulation, System, Workload
 
 COLUMNS = ("submit_time", "nodes", "run_time", "time_limit")
+
+TEXTBOOK = {
+    "fcfs": Policy.resolve("fcfs"),
+    "first_fit": Policy(backfill="first_fit"),
+    "easy": Policy.resolve("easy"),
+    "static": Policy(backfill="easy", shadow="static"),
+    "depth": Policy(backfill="easy", depth=2),
+    "scratch": Policy.resolve("conservative"),
+    "keep": Policy(backfill="conservative", replan="keep"),
+    "sjf": Policy.resolve("sjf"),
+    "wfp3": Policy(order="wfp3", backfill="easy"),
+    "event": Policy(backfill="easy", passes="event", candidate_time="run"),
+}
+"""Every policy but Slurm's: each scheme, orders, and dialects."""
 
 
 def trace(*jobs: tuple[int, ...], **columns: Any) -> Workload:

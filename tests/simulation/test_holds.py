@@ -10,21 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
-from tests.simulation.acting import DONE, GONE, NEVER, at, fates, trace
+from tests.simulation.acting import DONE, GONE, NEVER, TEXTBOOK, at, fates, trace
 
-POLICIES = {
-    "fcfs": Policy.resolve("fcfs"),
-    "first_fit": Policy(backfill="first_fit"),
-    "easy": Policy.resolve("easy"),
-    "static": Policy(backfill="easy", shadow="static"),
-    "depth": Policy(backfill="easy", depth=2),
-    "scratch": Policy.resolve("conservative"),
-    "keep": Policy(backfill="conservative", replan="keep"),
-    "sjf": Policy.resolve("sjf"),
-    "wfp3": Policy(order="wfp3", backfill="easy"),
-    "own": Policy(order=lambda nodes: nodes, backfill="easy"),
-    "event": Policy(backfill="easy", passes="event", candidate_time="run"),
-}
+POLICIES = TEXTBOOK | {"own": Policy(order=lambda nodes: nodes, backfill="easy")}
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 
 

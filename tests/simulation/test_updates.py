@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError, InputError
-from tests.simulation.acting import DONE, NEVER, at, fates, steps, trace
+from tests.simulation.acting import DONE, NEVER, TEXTBOOK, at, fates, steps, trace
 from tests.simulation.test_energy import power
 
 SITE = {
@@ -36,21 +36,8 @@ def slurm(**keys: Any) -> Policy:
     return Policy(name="slurm", backfill="slurm", slurm=QUICK | keys)
 
 
-KEEP = Policy(backfill="conservative", replan="keep")
-POLICIES = {
-    "fcfs": Policy.resolve("fcfs"),
-    "first_fit": Policy(backfill="first_fit"),
-    "easy": Policy.resolve("easy"),
-    "static": Policy(backfill="easy", shadow="static"),
-    "depth": Policy(backfill="easy", depth=2),
-    "scratch": Policy.resolve("conservative"),
-    "keep": KEEP,
-    "sjf": Policy.resolve("sjf"),
-    "wfp3": Policy(order="wfp3", backfill="easy"),
-    "event": Policy(backfill="easy", passes="event", candidate_time="run"),
-    "slurm": slurm(),
-    "factors": slurm(**BY_FACTORS),
-}
+KEEP = TEXTBOOK["keep"]
+POLICIES = TEXTBOOK | {"slurm": slurm(), "factors": slurm(**BY_FACTORS)}
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 
 
