@@ -44,7 +44,7 @@ def put_files(directory: Path, writers: Mapping[str, Write], last: str, gone: Se
     names = [*(name for name in writers if name != last), last]
     for name in (*names, *gone):
         place = directory / name
-        if place.is_symlink() or (place.exists() and not _is_file(place)):
+        if place.is_symlink() or (place.exists() and not is_regular(place)):
             raise InputError(f"{place} is not a regular file and is left alone")
     with _held(directory, (*names, *gone)) as token:
         change = _Change(directory, token, names, [name for name in gone if name not in names])
@@ -62,10 +62,10 @@ def leftovers(directory: Path, names: Sequence[str]) -> list[Path]:
     found = [
         path
         for path in directory.iterdir()
-        if (left := _LEFT.fullmatch(path.name)) and left["name"] in names and _is_file(path)
+        if (left := _LEFT.fullmatch(path.name)) and left["name"] in names and is_regular(path)
     ]
     mark = directory / MARK
-    return [*sorted(found), *([mark] if _is_file(mark) else [])]
+    return [*sorted(found), *([mark] if is_regular(mark) else [])]
 
 
 class _Change:
@@ -128,7 +128,8 @@ def _clear(directory: Path, names: Sequence[str]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _is_file(path: Path) -> bool:
+def is_regular(path: Path) -> bool:
+    """Tell whether this is a regular file itself, not a link to one."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.output.directory import MARK, put_files
+from scheduler_sim.output.directory import MARK, is_regular, put_files
 from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.result.columns import Column, column_problems
 from scheduler_sim.result.documents import shape_problem
@@ -78,7 +78,7 @@ def refuse_foreign(directory: Path, *, force: bool = False) -> None:
 def _has_its_beginning(path: Path) -> bool:
     """Tell whether a file begins as that of a result does, or is empty, as a power cut may leave it."""
     try:
-        if path.is_symlink() or not path.is_file():
+        if not is_regular(path):
             return False
         with path.open("rb") as file:
             beginning = file.read(4)

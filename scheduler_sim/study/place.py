@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.output.directory import leftovers
+from scheduler_sim.output.directory import is_regular, leftovers
 from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.output.lock import locked
 from scheduler_sim.output.whole import TEMPORARY
@@ -90,7 +90,7 @@ def clear_away(directory: Path, names: Collection[str]) -> None:
     """Remove what killed writers left of files of these names, which nobody else calls so."""
     older = {f".{name}.partial" for name in names}  # what version 0.1 called them
     for path in directory.iterdir():
-        if (re.fullmatch(TEMPORARY, path.name) or path.name in older) and _is_file(path):
+        if (re.fullmatch(TEMPORARY, path.name) or path.name in older) and is_regular(path):
             path.unlink(missing_ok=True)
     for path in leftovers(directory, list(names)):
         path.unlink(missing_ok=True)
@@ -100,13 +100,9 @@ def remove_if_ours(directory: Path, names: Collection[str]) -> bool:
     """Remove a directory in which there are no other files than these; tell whether it is gone."""
     clear_away(directory, names)
     paths = list(directory.iterdir())
-    if not all(path.name in names and _is_file(path) for path in paths):
+    if not all(path.name in names and is_regular(path) for path in paths):
         return False
     for path in paths:
         path.unlink()
     directory.rmdir()
     return True
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
