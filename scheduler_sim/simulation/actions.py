@@ -15,8 +15,8 @@ import simpy
 
 from scheduler_sim.applications.models import Models
 from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.policy import Policy
@@ -39,7 +39,7 @@ STATE_NAMES = {
     slot.UNSEEN: "NOT SUBMITTED",
     slot.HELD: "HELD",
     slot.WAITING: "WAITING",
-    slot.APPOINTED: "APPOINTED",
+    slot.RESERVED: "RESERVED",
     slot.RUNNING: "RUNNING",
     slot.COMPLETED: "COMPLETED",
     slot.TIMEOUT: "TIMEOUT",
@@ -57,7 +57,7 @@ class Actions:
     workload: Workload
     policy: Policy
     models: Models | None
-    _core: Core
+    _core: FullCore
     _placements: Placements
     _scheme: Scheme
     _seed: int
@@ -273,17 +273,17 @@ class Actions:
     def state(self, component_id: int) -> str:
         """Return NOT SUBMITTED, HELD (by hand, a dependency, ...), WAITING, RUNNING or how it ended."""
         row = self._row(component_id)
-        if row >= self._core.clock[slot.COMPONENTS]:
+        if row >= self._core.clock.jobs:
             return STATE_NAMES[slot.UNSEEN]
         return STATE_NAMES[self._state_of(row)]
 
     def idle_nodes(self, module: str) -> int:
         """Nodes of a module that are in service and idle."""
-        return int(self._core.pool[self.system.module_index(module)].free)
+        return int(self._core.pools[self.system.module_index(module)].free)
 
     def waiting(self) -> int:
         """Components in the queue."""
-        return int(self._core.clock[slot.TAIL] - self._core.clock[slot.HEAD])
+        return int(self._core.queue.at.tail - self._core.queue.at.head)
 
     def stream(self, purpose: str) -> np.random.Generator:
         """Return the random stream of that name under the simulation's seed.
@@ -315,16 +315,17 @@ class Actions:
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
         self._scheme = self._submissions.scheme
+        self._core = self._scheme.put(self._core)
         self._changes, self._operating = [], []
-        self._core.clock[slot.KICK] = 1
+        self._core.clock.pass_requested = 1
 
     def _append_submissions(self) -> None:
         """Tell the core of what is submitted at this instant, which comes after all other actions."""
-        rows = range(int(self._core.clock[slot.COMPONENTS]), len(self._ids))
+        rows = range(int(self._core.clock.jobs), len(self._ids))
         self._core, self._scheme = self._submissions.append(self._core)
         for row in rows:
             if row in self._waiting_for:
-                self._core.comp["watch"][row] = 1
+                self._core.jobs["watch"][row] = 1
 
     def _return(self, coming: Change) -> Any:
         """Bring nodes back at the announced instant."""
@@ -353,7 +354,7 @@ class Actions:
         self._schedule_step()
 
     def _state_of(self, row: int) -> int:
-        return int(np.asarray(self._core.comp)["state"][row])
+        return int(np.asarray(self._core.jobs)["state"][row])
 
     def _row(self, component_id: int) -> int:
         row = self._row_of.get(component_id)
@@ -363,11 +364,11 @@ class Actions:
 
     def _watch(self, component_id: int, *, ended: bool) -> simpy.Event:
         row, event = self._row(component_id), self.env.event()
-        if row < self._core.clock[slot.COMPONENTS]:
+        if row < self._core.clock.jobs:
             state = self._state_of(row)
             if state > slot.RUNNING or (not ended and state == slot.RUNNING):
                 return event.succeed(component_id)
-            self._core.comp["watch"][row] = 1
+            self._core.jobs["watch"][row] = 1
         self._waiting_for.setdefault(row, []).append((ended, event))
         return event
 
@@ -384,7 +385,7 @@ class Actions:
             if remaining:
                 self._waiting_for[row] = remaining
             else:
-                self._core.comp["watch"][row] = 0
+                self._core.jobs["watch"][row] = 0
 
 
 def _whole(what: str, value: Any, least: int) -> int:

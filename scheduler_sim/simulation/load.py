@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.room import Sizes, SlurmSizes, UnitSizes, blank
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core.state import HOLD
+from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
+from scheduler_sim.engine.rules.dependencies import AFTER, AFTERANY, AFTERNOTOK, AFTEROK
+from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.placement.single import Single
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy import order
@@ -25,26 +26,17 @@ from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
 KINDS = {
-    "AFTER": slot.AFTER,
-    "AFTERANY": slot.AFTERANY,
-    "AFTEROK": slot.AFTEROK,
-    "AFTERNOTOK": slot.AFTERNOTOK,
+    "AFTER": AFTER,
+    "AFTERANY": AFTERANY,
+    "AFTEROK": AFTEROK,
+    "AFTERNOTOK": AFTERNOTOK,
 }
 SPARE_RELEASES = 64
 """Room for announced returns of nodes; grown when more are announced."""
 
 
-def sizes_for(
-    system: System,
-    rows: int,
-    placements: int,
-    edges: int,
-    releases: int = 0,
-    slurm: SlurmSizes | None = None,
-    units: UnitSizes | None = None,
-    switched: bool = False,
-) -> Sizes:
-    """Room for so many components on this system; ``switched``: idle nodes are switched off."""
+def sizes_for(system: System, rows: int, placements: int, releases: int = 0, switched: bool = False) -> Sizes:
+    """Room for so many jobs on this system; ``switched``: idle nodes are switched off."""
     nodes = [module.nodes for module in system.modules]
     running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES + releases + switched * (max(nodes) + 1)
     return Sizes(
@@ -53,14 +45,10 @@ def sizes_for(
         modules=len(nodes),
         pools=len(nodes) + len(system.resources),
         nodes=max(nodes),
-        edges=edges,
         columns=len(order.COLUMNS),
         releases=running,
         profile=running + 4 * rows + 8,
         timeline=2 * rows + 8 * len(nodes) + 1024,
-        slurm=slurm or SlurmSizes(),
-        units=units or UnitSizes(),
-        batches=max(nodes) if switched else 0,
     )
 
 
@@ -73,7 +61,7 @@ def load(
     cap: PowerCap | None = None,
     begin: np.ndarray | None = None,
     switching: Switching | None = None,
-) -> Core:
+) -> FullCore:
     """Return a core that holds the whole workload, nothing of it submitted yet.
 
     With a power ``cap`` placements ask for one shared resource more than the system has. ``begin``,
@@ -97,33 +85,34 @@ def load(
     words = slurm.words if slurm else 0
     booked = int(room_for_nodes(units, workload["nodes"][placements.rows], words).sum())
     room = units.sizes(max(rows, 1), room_for_rects(units, 1 + placements.demand.shape[1]), booked)
-    sizes = sizes_for(
-        system,
-        rows,
-        places,
-        len(edges),
-        releases=cap.changes if cap else 0,
-        slurm=slurm,
-        units=room,
-        switched=switching is not None,
-    )
+    sizes = sizes_for(system, rows, places, cap.changes if cap else 0, switching is not None)
     bound = keys is not None or are_asked(workload, placements.rows)
-    core = blank(sizes._replace(pools=sizes.pools + (cap is not None), terms=sizes.rows if bound else 0))
-    core.clock[slot.COMPONENTS] = rows
+    core = blank(
+        sizes._replace(pools=sizes.pools + (cap is not None)),
+        Needs(
+            terms=sizes.rows if bound else 0,
+            edges=len(edges),
+            slurm=slurm or SlurmSizes(),
+            units=room,
+            batches=sizes.nodes if switching is not None else 0,
+        ),
+        scheme.name,
+    )
+    core.clock.jobs = rows
     submit = workload.table["submit_time"].to_numpy()[placements.rows]
     origin = int(submit[0]) if rows else 0
-    core.clock[slot.NOW] = core.clock[slot.ORIGIN] = origin
+    core.clock.now = core.clock.origin = origin
     put_system(core, system, origin)
     if cap is not None:
-        core.pool[cap.pool].free = cap.highest  # so much there is at some time
+        core.pools[cap.pool].free = cap.highest  # so much there is at some time
     if switching is not None:
         put_switching(core, switching, origin)
     where = write_components(core, workload, placements, scheme, origin)
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:
         core = load_slurm(core, numbers, trace, system, keys, where)
-    scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
-    write_units(core, units, run_times(placements), scheme.policy.het_end)
+    core = scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
+    write_units(core, units, run_times(placements), scheme.policy)
     if bound and keys is None:
         terms = Terms()
         core = terms.write(core, 0, terms.describe(workload, placements))
@@ -146,17 +135,17 @@ def run_times(placements: Placements) -> np.ndarray:
     return run
 
 
-def put_system(core: Core, system: System, now: int) -> None:
+def put_system(core: FullCore, system: System, now: int) -> None:
     """All nodes idle, all shared resources free."""
     for i, module in enumerate(system.modules):
-        core.pool[i].free = core.pool[i].short_free = module.nodes
-        core.pool[i].short_since = now
+        core.pools[i].free = core.pools[i].short_free = module.nodes
+        core.pools[i].short_since = now
     for i, resource in enumerate(system.resources):
-        core.pool[len(system.modules) + i].free = resource.amount
+        core.pools[len(system.modules) + i].free = resource.amount
 
 
 def write_components(
-    core: Core, workload: Workload, placements: Placements, scheme: Scheme, origin: int
+    core: FullCore, workload: Workload, placements: Placements, scheme: Scheme, origin: int
 ) -> Any:
     """Write the components of a trace into the first rows; return the rows of their placements.
 
@@ -172,28 +161,28 @@ def write_components(
     write_placements(core, where, placements, scheme)
 
     part = slice(0, len(rows))
-    comp = core.comp
+    comp = core.jobs
     comp["submit"][part] = table["submit_time"].to_numpy()[rows]
     comp["tier"][part] = placements.tier
     comp["held"][part] = held = table["hold"].to_numpy()[rows] != 0
-    comp["missing"][part] = slot.HOLD * placements.held + slot.HOLD * held
+    comp["missing"][part] = HOLD * placements.held + HOLD * held
     comp["fails"][part] = table["exit_code"].to_numpy()[rows] != 0
     comp["first"][part], comp["last"][part] = first, last
-    core.columns[:, part] = columns_of(workload, placements, origin)
+    core.orders.columns[:, part] = columns_of(workload, placements, origin)
     _write_keys(core, part, scheme)
     return where
 
 
 def put_components(
-    core: Core, at: int, used: int, submitted: Sequence[tuple[Mapping[str, Any], Single]], scheme: Scheme
+    core: FullCore, at: int, used: int, submitted: Sequence[tuple[Mapping[str, Any], Single]], scheme: Scheme
 ) -> None:
     """Write single components into rows ``at ..``, their placements into rows ``used ..``.
 
     As long as all components are rigid, the two are the same.
     """
-    comp, place, origin = np.asarray(core.comp), np.asarray(core.place), int(core.clock[slot.ORIGIN])
+    comp, place, origin = np.asarray(core.jobs), np.asarray(core.placements), int(core.clock.origin)
     for row, (fields, single) in enumerate(submitted, at):
-        used = used if core.rules[slot.COMPLEX] else row
+        used = used if core.rules.complex else row
         comp["first"][row], comp["last"][row] = used, used + len(single.ways)
         for way in single.ways:
             longest = way.limit + scheme.policy.overrun_s
@@ -203,12 +192,12 @@ def put_components(
             core.demand[used] = way.demand
             used += 1
         comp["submit"][row], comp["tier"][row] = fields["submit_time"], single.tier
-        comp["missing"][row] += single.held * slot.HOLD
+        comp["missing"][row] += single.held * HOLD
         if fields.get("hold"):
             comp["held"][row] = 1
-            comp["missing"][row] += slot.HOLD
+            comp["missing"][row] += HOLD
         comp["fails"][row] = fields.get("exit_code", 0) != 0
-        core.columns[:, row] = (
+        core.orders.columns[:, row] = (
             fields["submit_time"] - origin,
             single.limit,
             single.nodes,
@@ -218,16 +207,16 @@ def put_components(
     _write_keys(core, slice(at, at + len(submitted)), scheme)
 
 
-def _write_keys(core: Core, part: slice, scheme: Scheme) -> None:
+def _write_keys(core: FullCore, part: slice, scheme: Scheme) -> None:
     """Keys of the orders that do not depend on time."""
     for name, keys in zip(("key", "second_key"), keys_of(core, part, scheme), strict=True):
         if keys is not None:
-            core.comp[name][part] = keys
+            core.jobs[name][part] = keys
 
 
-def keys_of(core: Core, part: slice, scheme: Scheme) -> tuple[np.ndarray | None, np.ndarray | None]:
+def keys_of(core: FullCore, part: slice, scheme: Scheme) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Keys of some components by the two orders; None of one that depends on time, or that there is not."""
-    policy, columns = scheme.policy, core.columns[:, part]
+    policy, columns = scheme.policy, core.orders.columns[:, part]
     first = second = None
     if not scheme.dynamic:
         first = order.static_keys(str(policy.order), scheme.order_function, columns)
@@ -236,22 +225,25 @@ def keys_of(core: Core, part: slice, scheme: Scheme) -> tuple[np.ndarray | None,
     return first, second
 
 
-def write_request(core: Core, row: int, where: slice, placements: Placements, scheme: Scheme) -> None:
+def write_request(core: FullCore, row: int, where: slice, placements: Placements, scheme: Scheme) -> None:
     """Write what one component asks for anew; its placements stand in rows ``where``."""
-    comp = core.comp
+    comp = core.jobs
     comp["first"][row], comp["last"][row] = where.start, where.stop
     comp["tier"][row] = placements.tier[0]
-    core.columns[1:3, row] = placements.asked_limit[0], placements.asked_nodes[0]
-    core.columns[4, row] = placements.tier[0]
+    core.orders.columns[1:3, row] = placements.asked_limit[0], placements.asked_nodes[0]
+    core.orders.columns[4, row] = placements.tier[0]
     if scheme.policy.backfill != "slurm":  # there the key is the priority
         _write_keys(core, slice(row, row + 1), scheme)
-    if core.rules[slot.UNITS]:
-        core.member["run"][row], core.member["limit"][row] = placements.run[0], placements.asked_limit[0]
+    if has(core, "coscheduling"):
+        core.coscheduling.member["run"][row], core.coscheduling.member["limit"][row] = (
+            placements.run[0],
+            placements.asked_limit[0],
+        )
 
 
-def write_placements(core: Core, where: Any, placements: Placements, scheme: Scheme) -> None:
+def write_placements(core: FullCore, where: Any, placements: Placements, scheme: Scheme) -> None:
     """Write placements into rows ``where``."""
-    place = core.place
+    place = core.placements
     longest = placements.limit + scheme.policy.overrun_s
     duration = np.minimum(placements.run, longest)
     for name, values in (
@@ -301,19 +293,19 @@ def _known(edges: pd.DataFrame, any_will_do: np.ndarray) -> pd.DataFrame:
     return edges[known & ~(any_will_do[row] & np.isin(row, row[~known]))]
 
 
-def write_edges(core: Core, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:
+def write_edges(core: FullCore, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:
     """Write the dependencies, by the component waited for; bool[n]: who needs any one of theirs alone."""
-    count, rows = len(edges), np.arange(core.clock[slot.COMPONENTS])
+    count, rows = len(edges), np.arange(core.clock.jobs)
     needs = np.bincount(edges["row"], minlength=len(rows))
-    if len(core.job):
-        core.job["hopes"][: len(rows)] = np.where(any_will_do & (needs > 0), needs, 1)
+    if has(core, "slurm"):
+        core.slurm.job["hopes"][: len(rows)] = np.where(any_will_do & (needs > 0), needs, 1)
     if not count:
         return
     edges = edges.sort_values("after_row", kind="stable")
-    core.edge["successor"][:count] = edges["row"]
-    core.edge["kind"][:count] = edges["kind"]
-    core.edge["delay"][:count] = edges["delay"]
+    core.dependencies["successor"][:count] = edges["row"]
+    core.dependencies["kind"][:count] = edges["kind"]
+    core.dependencies["delay"][:count] = edges["delay"]
     after = edges["after_row"].to_numpy()
-    core.comp["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
-    core.comp["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
-    core.comp["missing"][: len(rows)] += np.where(any_will_do, np.minimum(needs, 1), needs)
+    core.jobs["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
+    core.jobs["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
+    core.jobs["missing"][: len(rows)] += np.where(any_will_do, np.minimum(needs, 1), needs)

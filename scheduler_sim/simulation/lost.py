@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.system.system import System
@@ -30,13 +30,13 @@ class LostRun(NamedTuple):
     khz: int | None = None
 
 
-def run_to_lose(core: Core, row: int) -> list[LostRun]:
+def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     """Return the run that a requeue now would lose, if there is one."""
-    it = core.comp[row]
+    it = core.jobs[row]
     if it.start == NEVER or it.state < slot.RUNNING:
         return []
-    end = core.clock[slot.NOW] if it.state == slot.RUNNING else it.end
-    place = core.place[it.placed]
+    end = core.clock.now if it.state == slot.RUNNING else it.end
+    place = core.placements[it.placed]
     way = int(it.placed - it.first)
     return [LostRun(row, way, int(place.module), int(place.nodes), int(it.start), int(end))]
 

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine import drive, operations
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.slurm import slots as at
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import loop as drive
+from scheduler_sim.engine.core import operations
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.holds import set_begin
+from scheduler_sim.engine.rules.slurm import operations as slurm_operations
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.simulation.growth import with_terms
@@ -63,7 +65,7 @@ class Operations:
         self._scheme, self._run_time, self.lost, self._requests = scheme, run_time, lost, requests
         self.requeued = self.held_back = self.shortened = 0
 
-    def checked(self, core: Core, fields: dict[str, Any]) -> dict[str, int]:
+    def checked(self, core: FullCore, fields: dict[str, Any]) -> dict[str, int]:
         """Return the fields of an update that are given. Raises InputError and ConfigError."""
         given = {name: value for name, value in fields.items() if value is not None}
         for name, value in given.items():
@@ -73,11 +75,11 @@ class Operations:
                 raise InputError(
                     f"{name}: found {value!r}; allowed: a whole number from {least} to {most}, {meaning}"
                 )
-            if name in ONLY_SLURM and not core.slurm[at.HOLDING]:
+            if name in ONLY_SLURM and not has(core, "slurm"):
                 raise ConfigError(f"update: {name!r} has no meaning here; allowed: under policy slurm")
         return {name: int(value) for name, value in given.items()}
 
-    def carry_out(self, core: Core, operation: Operation) -> Core:
+    def carry_out(self, core: FullCore, operation: Operation) -> FullCore:
         """Do it, or nothing if the component is in a state to which it does not apply; returns the core."""
         kind, row, value, placements = operation
         state = _state(core, row)
@@ -92,18 +94,18 @@ class Operations:
         elif kind == "time_limit":
             self._limit(core, row, value)
         elif kind == "priority":
-            operations.set_priority(core, row, float(value))
+            slurm_operations.set_priority(core, row, float(value))
         elif kind == "nice":
-            operations.set_nice(core, row, value)
+            slurm_operations.set_nice(core, row, value)
         elif kind == "begin_time":
             core = with_terms(core)
-            operations.set_begin(core, row, value)
+            set_begin(core, row, value)
         elif placements is not None:
             core = self._requests.carry_out(core, row, placements)
         self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
         return core
 
-    def _requeue(self, core: Core, row: int, state: int) -> None:
+    def _requeue(self, core: FullCore, row: int, state: int) -> None:
         run = run_to_lose(core, row)
         if state == slot.RUNNING:
             drive.interrupt(core, row)
@@ -113,30 +115,30 @@ class Operations:
             self.requeued += 1
             self.lost += run
 
-    def _limit(self, core: Core, row: int, limit: int) -> None:
+    def _limit(self, core: FullCore, row: int, limit: int) -> None:
         """Set the time limit, under Slurm in whole minutes; an order that counts on it has a new key."""
-        slurm = bool(core.slurm[at.HOLDING])
-        core.columns[1, row] = limit
-        key, second_key = float(core.comp[row].key), float(core.comp[row].second_key)
+        slurm = has(core, "slurm")
+        core.orders.columns[1, row] = limit
+        key, second_key = float(core.jobs[row].key), float(core.jobs[row].second_key)
         if not slurm:
             keys, second_keys = keys_of(core, slice(row, row + 1), self._scheme)
             key = key if keys is None else float(keys[0])
             second_key = second_key if second_keys is None else float(second_keys[0])
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
         overrun = 0 if slurm else self._scheme.policy.overrun_s
-        it = core.comp[row]
-        self.shortened += bool(it.state == slot.RUNNING and core.clock[slot.NOW] - it.start > limit + overrun)
+        it = core.jobs[row]
+        self.shortened += bool(it.state == slot.RUNNING and core.clock.now - it.start > limit + overrun)
         operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)
-        if not slurm and core.rules[slot.UNITS] and core.member["unit"][row] >= 0:
-            write_rects(core, int(core.member["unit"][row]))
+        if not slurm and has(core, "coscheduling") and core.coscheduling.member["unit"][row] >= 0:
+            write_rects(core, int(core.coscheduling.member["unit"][row]))
 
 
-def _cancel(core: Core, row: int, state: int) -> None:
+def _cancel(core: FullCore, row: int, state: int) -> None:
     if state == slot.RUNNING:
         drive.strike(core, row, slot.CANCELLED)
     elif state < slot.RUNNING:
         drive.abandon(core, row, slot.CANCELLED)
 
 
-def _state(core: Core, row: int) -> int:
-    return int(np.asarray(core.comp)["state"][row])
+def _state(core: FullCore, row: int) -> int:
+    return int(np.asarray(core.jobs)["state"][row])

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine import drive
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.events import KIND
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import loop as drive
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.core.events import KIND
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.simulation.growth import with_more_releases
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.power_cap import PowerCap
@@ -62,7 +62,7 @@ class Outages:
         self._names = 0
         self.requeued = 0
 
-    def withheld(self, core: Core) -> bool:
+    def withheld(self, core: FullCore) -> bool:
         """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
         if self._cap is not None and self._cap.is_to_change:
             return True
@@ -70,7 +70,7 @@ class Outages:
             return True
         return any(_out_of_service(core, module) for module in range(len(self._nodes)))
 
-    def carry_out(self, core: Core, change: Change) -> tuple[Core, Change | None]:
+    def carry_out(self, core: FullCore, change: Change) -> tuple[FullCore, Change | None]:
         """Change the nodes or the limit; returns the core, and the return that was announced."""
         kind, pool, amount, until = change
         if kind == "capacity":
@@ -92,16 +92,16 @@ class Outages:
                 return self._announce(core, Return(pool, amount, until))
         return core, None
 
-    def _strike(self, core: Core, module: int, nodes: int, *, requeue: bool) -> None:
+    def _strike(self, core: FullCore, module: int, nodes: int, *, requeue: bool) -> None:
         """Draw the nodes that fail: those of running components in row order, idle ones, those off, the rest.
 
         The rest still does its epilog, boots or shuts down. A node that was to leave service anyway can be
         drawn; one more of the others leaves then.
         """
-        place, pool = np.asarray(core.place), core.pool[module]
-        rows = np.sort(np.asarray(core.heap)["row"][: core.clock[slot.HEAP]])
+        place, pool = np.asarray(core.placements), core.pools[module]
+        rows = np.sort(np.asarray(core.heap)["row"][: core.clock.events])
         rows = rows[rows // KIND == 0]
-        placed = np.asarray(core.comp)["placed"][rows]
+        placed = np.asarray(core.jobs)["placed"][rows]
         mine = place["module"][placed] == module
         rows, held = rows[mine], place["nodes"][placed[mine]]
         drawn = self._failures.choice(self._nodes[module] - int(pool.down), size=nodes, replace=False)
@@ -122,30 +122,33 @@ class Outages:
             else:
                 drive.strike(core, int(rows[i]), slot.FAILED)
 
-    def _set_capacity(self, core: Core, pool: int, amount: int) -> None:
-        releases = core.release["nodes"][pool]
-        in_use = int(releases[core.pool[pool].release_head : core.pool[pool].release_tail].sum())
-        core.pool[pool].free = amount - in_use
-        core.clock[slot.DIRTY] = core.clock[slot.EARLY] = 1
-        core.clock[slot.LOST] |= amount < self._capacity[pool - len(self._nodes)]
+    def _set_capacity(self, core: FullCore, pool: int, amount: int) -> None:
+        releases = core.releases["nodes"][pool]
+        in_use = int(releases[core.pools[pool].release_head : core.pools[pool].release_tail].sum())
+        core.pools[pool].free = amount - in_use
+        core.clock.dirty = core.clock.early = 1
+        core.clock.lost |= amount < self._capacity[pool - len(self._nodes)]
         self._capacity[pool - len(self._nodes)] = amount
 
-    def _announce(self, core: Core, back: Return) -> tuple[Core, Change]:
-        if core.pool[back.pool].release_tail - core.pool[back.pool].release_head >= core.release.shape[1] - 1:
+    def _announce(self, core: FullCore, back: Return) -> tuple[FullCore, Change]:
+        if (
+            core.pools[back.pool].release_tail - core.pools[back.pool].release_head
+            >= core.releases.shape[1] - 1
+        ):
             core = with_more_releases(core)
         self._names -= 1
         self._returns[self._names] = back
         drive.announce(core, back.pool, back.nodes, back.until, self._names)
         return core, Change("return", back.pool, self._names, back.until)
 
-    def _return(self, core: Core, name: int) -> None:
+    def _return(self, core: FullCore, name: int) -> None:
         """The announced instant has come; nodes resumed before are back already."""
         back = self._returns.pop(name, None)
         if back is not None:
             drive.retract(core, back.pool, back.until, name)
             drive.bring_back(core, back.pool, back.nodes)
 
-    def _resume(self, core: Core, pool: int, nodes: int) -> None:
+    def _resume(self, core: FullCore, pool: int, nodes: int) -> None:
         """Bring back nodes without an announced return first, then those announced to be back last."""
         mine = {name: back for name, back in self._returns.items() if back.pool == pool}
         early = nodes - (_out_of_service(core, pool) - sum(back.nodes for back in mine.values()))
@@ -161,6 +164,6 @@ class Outages:
         drive.bring_back(core, pool, nodes)
 
 
-def _out_of_service(core: Core, pool: int) -> int:
+def _out_of_service(core: FullCore, pool: int) -> int:
     """Nodes that are down, or leave service as they become idle."""
-    return int(core.pool[pool].down + core.pool[pool].draining)
+    return int(core.pools[pool].down + core.pools[pool].draining)

@@ -15,8 +15,8 @@ from scheduler_sim.applications.models import Models
 from scheduler_sim.applications.unmatched import unmatched
 from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.energy.budget import Budget
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import (
@@ -42,7 +42,7 @@ _STATE_NAMES = {
     slot.UNSEEN: "PENDING",
     slot.HELD: "PENDING",
     slot.WAITING: "PENDING",
-    slot.APPOINTED: "PENDING",
+    slot.RESERVED: "PENDING",
     slot.RUNNING: "PENDING",
     slot.COMPLETED: "COMPLETED",
     slot.TIMEOUT: "TIMEOUT",
@@ -63,16 +63,18 @@ TOLD = (
 
 
 def component_table(
-    core: Core, table: pd.DataFrame, placements: Placements, system: System, *, reasons: bool = False
+    core: FullCore, table: pd.DataFrame, placements: Placements, system: System, *, reasons: bool = False
 ) -> pd.DataFrame:
     """One row a component, in the order of the file, by the columns of the contract, with ``reasons``."""
     rows = len(placements.rows)
-    comp = core.comp[:rows]
+    comp = core.jobs[:rows]
     started = comp["start"] != NEVER
     placed = np.where(started, comp["placed"], 0)
-    module = np.where(started, core.place["module"][placed], _first_module(core, placements))
-    nodes = np.where(started, core.place["nodes"][placed], placements.asked_nodes)
-    limit = np.where(started, core.place["limit"][placed], core.columns[1, :rows].astype(np.int64))
+    module = np.where(started, core.placements["module"][placed], _first_module(core, placements))
+    nodes = np.where(started, core.placements["nodes"][placed], placements.asked_nodes)
+    limit = np.where(
+        started, core.placements["limit"][placed], core.orders.columns[1, :rows].astype(np.int64)
+    )
     eligible = np.ascontiguousarray(comp["eligible"])
     submit = _column(table, "submit_time", placements)
     resources = np.where(started, comp["wait_resources"], NEVER)
@@ -137,7 +139,7 @@ def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: S
 
 
 def build_result(
-    core: Core,
+    core: FullCore,
     table: pd.DataFrame,
     placements: Placements,
     system: System,
@@ -160,7 +162,7 @@ def build_result(
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     components = component_table(core, table, placements, system, reasons=bool(manifest.get("reasons")))
-    written, milliwatts, energy = core.timeline[: core.clock[slot.ROWS]], None, None
+    written, milliwatts, energy = core.timeline[: core.clock.rows], None, None
     places = _file_places(placements)
     if meter is not None:
         written, milliwatts, energy, described = meter.read(
@@ -225,10 +227,10 @@ def _details(table: pd.DataFrame, placements: Placements) -> dict[str, Any]:
     return {name: value for name, value in details.items() if value}
 
 
-def resized(core: Core, placements: Placements) -> dict[str, dict[str, int]]:
+def resized(core: FullCore, placements: Placements) -> dict[str, dict[str, int]]:
     """Count who ran on fewer and on more nodes than in the first placement; nothing where nobody did."""
-    comp = core.comp[: len(placements.rows)]
-    change = (core.place["nodes"][comp["placed"]] - placements.asked_nodes)[comp["start"] >= 0]
+    comp = core.jobs[: len(placements.rows)]
+    change = (core.placements["nodes"][comp["placed"]] - placements.asked_nodes)[comp["start"] >= 0]
     counts = {"fewer_nodes": int((change < 0).sum()), "more_nodes": int((change > 0).sum())}
     return {"resized": counts} if any(counts.values()) else {}
 
@@ -296,7 +298,7 @@ def _file_places(placements: Placements) -> np.ndarray | None:
     return places
 
 
-def _pstates(core: Core, placements: Placements, places: np.ndarray | None) -> np.ndarray | None:
+def _pstates(core: FullCore, placements: Placements, places: np.ndarray | None) -> np.ndarray | None:
     """The P-state (kHz) of each component where it ran, else in its first placement; -1: it has none.
 
     In the order of the file; None where none was chosen.
@@ -304,7 +306,7 @@ def _pstates(core: Core, placements: Placements, places: np.ndarray | None) -> n
     if placements.khz is None:
         return None
     khz = np.full(len(placements.rows), NEVER)
-    comp = core.comp[: len(khz)]
+    comp = core.jobs[: len(khz)]
     able = np.diff(placements.first) > 0
     ran = able & (comp["start"] != NEVER)
     place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
@@ -312,11 +314,13 @@ def _pstates(core: Core, placements: Placements, places: np.ndarray | None) -> n
     return khz if places is None else khz[np.argsort(places)]
 
 
-def _first_module(core: Core, placements: Placements) -> np.ndarray:
+def _first_module(core: FullCore, placements: Placements) -> np.ndarray:
     """The module of the first placement; of a rejected component, of the first it asked for."""
-    comp = core.comp[: len(placements.rows)]
+    comp = core.jobs[: len(placements.rows)]
     able = comp["first"] < comp["last"]
-    return np.where(able, core.place["module"][np.where(able, comp["first"], 0)], placements.asked_module)
+    return np.where(
+        able, core.placements["module"][np.where(able, comp["first"], 0)], placements.asked_module
+    )
 
 
 def _column(table: pd.DataFrame, name: str, placements: Placements) -> np.ndarray:

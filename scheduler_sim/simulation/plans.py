@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.calls import WF_API
 from scheduler_sim.metrics.ties import DYNAMIC
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import NEVER
@@ -46,13 +46,13 @@ class Plans:
 
 
 def plans_of(
-    core: Core, workload: Workload, placements: Placements, units: Units, edges: pd.DataFrame, rows: int
+    core: FullCore, workload: Workload, placements: Placements, units: Units, edges: pd.DataFrame, rows: int
 ) -> Plans:
     """Put together what was planned; ``edges`` with those of the ``rows`` components that were added, too."""
     any_will_do = np.zeros(rows, dtype=np.int64)
     any_will_do[: len(placements.rows)] = workload.table["dependency_any"].to_numpy()[placements.rows]
     edges = edges.assign(any=any_will_do[edges["row"]])
-    if not len(core.member):
+    if not has(core, "coscheduling"):
         return Plans(edges.assign(ready=NEVER))
     ties = by_place(workload.ties(), workload, placements.rows)
     tied = ties.assign(kind=DYNAMIC, delay=0, any=0)
@@ -62,14 +62,14 @@ def plans_of(
         return Plans(edges)
     offset = np.zeros(rows, dtype=np.int64)
     offset[: len(units.offset)] = units.offset
-    return Plans(edges, offset, np.asarray(core.member["appointment"])[:rows].copy())
+    return Plans(edges, offset, np.asarray(core.coscheduling.member["appointment"])[:rows].copy())
 
 
-def _ready(core: Core, units: Units, rows: int) -> np.ndarray:
+def _ready(core: FullCore, units: Units, rows: int) -> np.ndarray:
     """int64[rows]: when each made its first call of the workflow API, −1 = never."""
-    comp, ready = np.asarray(core.comp)[:rows], np.full(rows, NEVER)
+    comp, ready = np.asarray(core.jobs)[:rows], np.full(rows, NEVER)
     for row, kind, after in reversed(units.calls):
         start, end = int(comp["start"][row]), int(comp["end"][row])
-        if kind == slot.WF_API and start >= 0 and start + after < end:
+        if kind == WF_API and start >= 0 and start + after < end:
             ready[row] = start + after
     return ready

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from scheduler_sim.energy.budget import Budget
 from scheduler_sim.energy.layer import EnergyLayer
-from scheduler_sim.engine import drive
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import loop as drive
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.system.system import System
@@ -54,11 +53,11 @@ class PowerCap:
         """The highest cap there ever is, above idle power, mW."""
         return int(self.budget.milliwatts.max())
 
-    def put(self, core: Core) -> None:
+    def put(self, core: FullCore) -> None:
         """Let the core have what is allowed now, and plan with what is known of later."""
         milliwatts = self.budget.milliwatts
-        self._coming = int((self.budget.time <= core.clock[slot.NOW]).sum())
-        core.pool[self.pool].free = milliwatts[self._coming - 1]
+        self._coming = int((self.budget.time <= core.clock.now).sum())
+        core.pools[self.pool].free = milliwatts[self._coming - 1]
         for i in range(self._coming, len(milliwatts)):
             change = int(milliwatts[i] - milliwatts[i - 1])
             drive.announce(core, self.pool, change, int(self.budget.time[i]), -1 - i)
@@ -72,12 +71,12 @@ class PowerCap:
         """Whether the series has a change to come."""
         return self._coming < len(self.budget.time)
 
-    def step(self, core: Core) -> None:
+    def step(self, core: FullCore) -> None:
         """Let the next change come true, as it was planned."""
         milliwatts, i = self.budget.milliwatts, self._coming
         drive.retract(core, self.pool, int(self.budget.time[i]), -1 - i)
-        core.pool[self.pool].free += milliwatts[i] - milliwatts[i - 1]
-        core.clock[slot.DIRTY] = 1
+        core.pools[self.pool].free += milliwatts[i] - milliwatts[i - 1]
+        core.clock.dirty = 1
         self._coming += 1
 
     def change(self, time: int, watts: float) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.steps import sum_of_intervals, time_at_least
@@ -25,12 +25,14 @@ WORDS = (
 Ints = np.ndarray
 
 
-def reason_columns(core: Core, table: pd.DataFrame, placements: Placements, system: System) -> dict[str, Any]:
+def reason_columns(
+    core: FullCore, table: pd.DataFrame, placements: Placements, system: System
+) -> dict[str, Any]:
     """Return the columns ``REASONS`` of a result, of n components in the order of ``placements``.
 
     ``table``: the columns ASKED of the workload.
     """
-    comp = core.comp[: len(placements.rows)]
+    comp = core.jobs[: len(placements.rows)]
     able = np.diff(placements.first) > 0
     ran = able & (comp["start"] != NEVER)
     place = np.where(able, placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0), 0)
@@ -85,12 +87,12 @@ def _held_by(
     return pd.Categorical.from_codes(codes, pd.Index(texts, dtype=object))
 
 
-def _array_waits(core: Core, comp: Any, start: Ints, end: Ints) -> Ints:
+def _array_waits(core: FullCore, comp: Any, start: Ints, end: Ints) -> Ints:
     """Seconds from eligibility to start in which as many tasks of its array ran as may at once."""
     waits = np.zeros(len(comp), dtype=np.int64)
-    if not len(core.array):
+    if not has(core, "holds") or not len(core.holds.array):
         return waits
-    array, limits = core.term["array"][: len(comp)], core.array["limit"]
+    array, limits = core.holds.term["array"][: len(comp)], core.holds.array["limit"]
     for number in np.flatnonzero(limits > 0):
         tasks = np.flatnonzero((array == number) & (end > 0))
         running = sum_of_intervals(start[tasks], end[tasks], np.ones(len(tasks), dtype=np.int64))

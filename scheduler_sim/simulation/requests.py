@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_sim.applications.models import NO_TYPE
-from scheduler_sim.engine import operations
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import operations
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.table import Placements, replaced
 from scheduler_sim.simulation.load import write_placements, write_request
@@ -53,7 +53,7 @@ class Requests:
         """From now on a component has a time limit of its own, s."""
         self._changes.setdefault(row, {})["time_limit"] = limit
 
-    def placed(self, core: Core, row: int, changes: Mapping[str, Any]) -> Placements:
+    def placed(self, core: FullCore, row: int, changes: Mapping[str, Any]) -> Placements:
         """Return the placements of a component with these changes, and those made before.
 
         Raises InputError where it runs, has ended, starts with others, or could never run so.
@@ -76,10 +76,10 @@ class Requests:
         self._changes[row] = changed
         return placements
 
-    def carry_out(self, core: Core, row: int, placements: Placements) -> Core:
+    def carry_out(self, core: FullCore, row: int, placements: Placements) -> FullCore:
         """Place a component anew, if it has yet to start."""
         self._submissions.look_at_each(core)
-        state = int(core.comp["state"][row])
+        state = int(core.jobs["state"][row])
         if state >= slot.RUNNING:
             return core
         before = self._current_of(row)
@@ -89,7 +89,7 @@ class Requests:
         scheme, slurm = self._submissions.scheme, self._submissions.slurm_rows
         write_placements(core, where, placements, scheme)
         if slurm is not None:
-            table = self._submissions.asked(row).table.assign(nice=int(core.job["nice"][row]))
+            table = self._submissions.asked(row).table.assign(nice=int(core.slurm.job["nice"][row]))
             core = slurm.place_anew(core, row, table, placements, where)
         write_request(core, row, where, placements, scheme)
         operations.place_anew(core, row, waits, int(placements.held[0]) - int(before.held[0]))
@@ -112,16 +112,16 @@ class Requests:
             if run.row == row and run.khz is None:
                 self._lost[i] = run._replace(khz=khz_of(run, before, 0))
 
-    def _refuse(self, core: Core, row: int, asked: Workload) -> None:
+    def _refuse(self, core: FullCore, row: int, asked: Workload) -> None:
         """Raise InputError or ConfigError where a component cannot be placed anew."""
         name, app = asked["component_id"][0], str(asked.table["app"].iloc[0])
-        if row < core.clock[slot.COMPONENTS]:
-            if core.comp["state"][row] >= slot.RUNNING:
+        if row < core.clock.jobs:
+            if core.jobs["state"][row] >= slot.RUNNING:
                 raise InputError(
                     f"update: component {name} runs or has ended; allowed: {' and '.join(PLACED_BY)} of one"
                     " that has yet to start"
                 )
-            if core.rules[slot.UNITS] and core.member["whole"][row] >= 0:
+            if has(core, "coscheduling") and core.coscheduling.member["whole"][row] >= 0:
                 raise InputError(
                     f"update: component {name} starts by one plan with others of its modular job; allowed:"
                     f" {' and '.join(PLACED_BY)} of one that starts on its own"

@@ -7,28 +7,28 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from scheduler_sim.engine import drive, orders
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.jit import COMPILED, is_cached
+from scheduler_sim.engine.core import loop, orders, state
+from scheduler_sim.engine.core.scheme import Scheme as Pass
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy import order
 from scheduler_sim.policy.policy import Policy
 
 STRATEGIES = {
-    "preferred": slot.PREFERRED,
-    "first_available": slot.FIRST_AVAILABLE,
-    "earliest_start": slot.EARLIEST_START,
-    "earliest_end": slot.EARLIEST_END,
-    "least_cost": slot.LEAST_COST,
+    "preferred": state.PREFERRED,
+    "first_available": state.FIRST_AVAILABLE,
+    "earliest_start": state.EARLIEST_START,
+    "earliest_end": state.EARLIEST_END,
+    "least_cost": state.LEAST_COST,
 }
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A policy made ready to run: the loop, the fillers of its keys, the order functions."""
+    """A policy made ready to run: the name of its pass, the fillers of its keys, the order functions."""
 
     policy: Policy
-    loop: Callable[..., None]
+    name: str
     filler: Any
     second_filler: Any
     dynamic: bool
@@ -39,27 +39,29 @@ class Scheme:
     planned: bool
     switched: bool
 
-    def run(self, core: slot.Core, until: int, steps: int) -> None:
+    def run(self, core: FullCore, until: int, steps: int) -> None:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
-        self.loop(core, self.filler, self.second_filler, until, steps)
+        loop.drive(core, until, steps)
 
-    def write_rules(self, core: slot.Core, *, complex_components: bool) -> None:
-        """Write the policy into the core's rules."""
+    def put(self, core: FullCore) -> FullCore:
+        """Return the core with this pass."""
+        return core._replace(scheme=Pass(self.name))
+
+    def write_rules(self, core: FullCore, *, complex_components: bool) -> FullCore:
+        """Return the core with the policy as its rules and orders."""
         policy, rules = self.policy, core.rules
-        rules[slot.DEPTH] = policy.reservation_depth
-        rules[slot.STRATEGY] = STRATEGIES[policy.placement]
-        rules[slot.ONE_EVENT] = policy.passes == "event"
-        rules[slot.EXTRA] = policy.extra_rule
-        rules[slot.STATIC_SHADOW] = policy.shadow == "static"
-        rules[slot.BY_RUN] = policy.candidate_time == "run"
-        rules[slot.DYNAMIC] = self.dynamic
-        rules[slot.TWO_ORDERS] = 0 if policy.backfill_order is None else 1 + self.second_dynamic
-        rules[slot.COMPLEX] = complex_components
-        rules[slot.FIRST_FIT] = policy.backfill == "first_fit"
-        rules[slot.RESERVED] = policy.delay == "reserved"
-        rules[slot.EXTEND] = policy.extend_job == "grant"
-        rules[slot.OVERRUN] = policy.overrun_s
-        rules[slot.SWITCHING] = self.switched
+        rules.depth = policy.reservation_depth
+        rules.strategy = STRATEGIES[policy.placement]
+        rules.one_event = policy.passes == "event"
+        rules.extra = policy.extra_rule
+        rules.static_shadow = policy.shadow == "static"
+        rules.by_run = policy.candidate_time == "run"
+        rules.dynamic = self.dynamic
+        rules.two_orders = 0 if policy.backfill_order is None else 1 + self.second_dynamic
+        rules.complex = complex_components
+        rules.first_fit = policy.backfill == "first_fit"
+        rules.overrun = policy.overrun_s
+        return core._replace(orders=core.orders._replace(fill=self.filler, fill_second=self.second_filler))
 
 
 def scheme_of(
@@ -80,7 +82,7 @@ def scheme_of(
     second_dynamic = order.depends_on_time(second_name, second)
     return Scheme(
         policy,
-        _loop(policy, rigid and not united, united or planned, switched),
+        _pass(policy, rigid and not united, united or planned, switched),
         _filler(name, function, dynamic),
         _filler(second_name, second, second_dynamic),
         dynamic,
@@ -103,36 +105,26 @@ def expansion(policy: Policy) -> dict[str, Any]:
     }
 
 
-def needs_compiling(policy: Policy) -> bool:
-    """Whether running this policy will first compile its loop (about ten seconds, once)."""
-    return is_to_compile(scheme_of(policy, rigid=True))
-
-
-def is_to_compile(scheme: Scheme) -> bool:
-    """Whether the loop of a scheme is yet to be compiled on this machine."""
-    return COMPILED and not is_cached(scheme.loop.__name__)
-
-
-def _loop(policy: Policy, rigid: bool, plans: bool, switched: bool) -> Callable[..., None]:
+def _pass(policy: Policy, rigid: bool, plans: bool, switched: bool) -> str:
     if policy.backfill == "slurm" and switched:
         raise ConfigError(
             "policy.backfill: found 'slurm' where idle nodes are switched off; allowed here: none, easy,"
             " conservative, first_fit"
         )
     if policy.backfill == "slurm":
-        return drive.drive_slurm
+        return "slurm"
     if policy.reservation_depth == 0 and not (plans or switched):
-        return drive.drive_greedy
+        return "fcfs_and_first_fit"
     if policy.replan == "keep":
-        return drive.drive_keep
+        return "conservative_keep"
     if policy.reservation_depth == 1 and rigid and not switched:
-        return drive.drive_easy
+        return "easy"
     if policy.shadow != "dynamic":
         raise ConfigError(
             f"policy.shadow: found {policy.shadow!r}; this dialect of EASY is defined for components with "
             "one placement and no shared resources, on nodes that stay on; allowed here: 'dynamic'"
         )
-    return drive.drive_plan
+    return "reservation_backfill"
 
 
 @lru_cache(maxsize=64)

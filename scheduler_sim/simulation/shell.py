@@ -15,8 +15,9 @@ import simpy
 from simpy.events import EventPriority
 
 from scheduler_sim.applications.models import Models
-from scheduler_sim.engine import drive
-from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.core import loop as drive
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.core.jit import is_compiled
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.parts import PARTS
 from scheduler_sim.placement.table import expand
@@ -30,7 +31,7 @@ from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.power_cap import PowerCap
-from scheduler_sim.simulation.scheme import expansion, is_to_compile, scheme_of
+from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.slurm_load import MINUTE
@@ -158,12 +159,12 @@ class Simulation(Actions):
     @property
     def needs_compiling(self) -> bool:
         """Whether the first run compiles the loop, as its policy never ran on this machine before."""
-        return is_to_compile(self._scheme)
+        return not is_compiled(drive.drive, self._core, 0, 0)
 
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""
         clock = self._core.clock
-        self._scheme.run(self._core, clock[slot.NOW], clock[slot.STEPS])
+        self._scheme.run(self._core, clock.now, clock.steps)
 
     def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
         """Start a SimPy process that ``run`` waits for (``env.process`` starts one it does not)."""
@@ -295,22 +296,22 @@ class Simulation(Actions):
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""
-        clock, pool = self._core.clock, self._core.pool
+        clock, pool = self._core.clock, self._core.pools
         if env is None:
-            return simpy.Environment(initial_time=int(clock[slot.NOW]))
+            return simpy.Environment(initial_time=int(clock.now))
         now = int(env.now)
-        if len(self._placements.rows) and now > clock[slot.NOW]:
+        if len(self._placements.rows) and now > clock.now:
             raise InputError(
-                f"the environment's clock is at {env.now}, after the first submission at {clock[slot.NOW]}"
+                f"the environment's clock is at {env.now}, after the first submission at {clock.now}"
             )
-        clock[slot.NOW] = pool["short_since"][:] = now
+        clock.now = pool["short_since"][:] = now
         idle_since(self._core, now)
         return env
 
     def _is_over(self) -> bool:
-        if self._foreground or self._has_actions() or self._core.clock[slot.TOLD]:
+        if self._foreground or self._has_actions() or self._core.queue.at.told:
             return False
-        if drive.upcoming(self._core) < slot.INF or self.env.now < self._core.clock[slot.NOW]:
+        if drive.upcoming(self._core) < slot.INF or self.env.now < self._core.clock.now:
             return False
         return not (self.waiting() and self._outages.withheld(self._core))
 
@@ -323,8 +324,8 @@ class Simulation(Actions):
         self._step_event = None
         if time < slot.INF:
             self._step_event = self._at(time, self._step, LAST)
-        elif self._core.clock[slot.NOW] > now:
-            self._at(int(self._core.clock[slot.NOW]))  # nothing more to do: the clock follows
+        elif self._core.clock.now > now:
+            self._at(int(self._core.clock.now))  # nothing more to do: the clock follows
 
     def _at(
         self,
@@ -351,9 +352,9 @@ class Simulation(Actions):
             self._act()
         outside = self.env.peek()
         self._advance(max(now + 1, int(outside) if outside < slot.INF else int(slot.INF)))
-        if self._core.clock[slot.TOLD]:
+        if self._core.queue.at.told:
             # those who wait for a start or an end are told at the instant at which it happened
-            self._at(int(self._core.clock[slot.NOW]), self._tell)
+            self._at(int(self._core.clock.now), self._tell)
         else:
             self._schedule_step()
 
@@ -365,23 +366,23 @@ class Simulation(Actions):
             self._scheme.run(
                 self._core,
                 until,
-                clock[slot.STEPS] + self._steps_at_once,
+                clock.steps + self._steps_at_once,
             )
             took = perf_counter() - begin
             self.engine_s += took
-            if clock[slot.STATUS] == slot.BUDGET:
+            if clock.status == slot.BUDGET:
                 self._steps_at_once = int(self._steps_at_once * min(max(LOOK_EVERY_S / took, 0.1), 2)) + 1
             if self.progress is not None:
-                ended = int(np.count_nonzero(self._core.comp["state"] > slot.RUNNING))
-                self.progress(ended, int(clock[slot.COMPONENTS]))
-            if clock[slot.STATUS] == slot.TIMELINE_FULL:
+                ended = int(np.count_nonzero(self._core.jobs["state"] > slot.RUNNING))
+                self.progress(ended, int(clock.jobs))
+            if clock.status == slot.TIMELINE_FULL:
                 self._core = longer_timeline(self._core)
-            elif clock[slot.STATUS] != slot.BUDGET:
+            elif clock.status != slot.BUDGET:
                 return
 
     def _tell(self, _: simpy.Event) -> None:
-        told = self._core.lists[slot.NOTICES, : self._core.clock[slot.TOLD]].tolist()
-        self._core.clock[slot.TOLD] = 0
+        told = self._core.queue.notices[: self._core.queue.at.told].tolist()
+        self._core.queue.at.told = 0
         self._notify(told)
         self._schedule_step()
 

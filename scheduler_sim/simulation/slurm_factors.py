@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.slurm import priority
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.slurm.priority import priority
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.system.module import NodeSet
@@ -20,7 +20,7 @@ MINUTE = 60
 
 
 def write_factors(
-    core: Core,
+    core: FullCore,
     first: int,
     table: pd.DataFrame,
     system: System,
@@ -51,7 +51,7 @@ def write_factors(
     best = 1 if "NO_NORMAL_QOS" in flags else max(keys.qos.values(), default=1)
     asked = _requested(table, nodes, cpus, owner, list(keys.PriorityWeightTRES))
     totals = _totals(system, list(keys.PriorityWeightTRES))[placements.partition]
-    core.factor[where] = priority.static_factors(
+    core.slurm.accounts.factor[where] = priority.static_factors(
         priority.Weights(
             keys.PriorityWeightAssoc,
             keys.PriorityWeightJobSize,
@@ -69,7 +69,7 @@ def write_factors(
     )
     ways = np.diff(placements.first)
     charged = np.bincount(owner, cpus, len(table)) / np.maximum(ways, 1)
-    core.job["billing"][first : first + len(table)] = np.maximum(charged, 1)
+    core.slurm.job["billing"][first : first + len(table)] = np.maximum(charged, 1)
 
 
 def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:

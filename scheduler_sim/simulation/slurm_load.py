@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.room import SlurmSizes
-from scheduler_sim.engine.slurm import fair_share
-from scheduler_sim.engine.slurm import slots as at
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
+from scheduler_sim.engine.rules.slurm.priority import fair_share
+from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.slurm_masks import Masks, bits
 from scheduler_sim.simulation.slurm_rows import Described, SlurmRows
@@ -22,35 +22,35 @@ MINUTE = 60
 LONG_AFTER_S = 10 * 366 * 86400
 
 PLAIN = {
-    at.BATCH_SCHED_DELAY: "batch_sched_delay",
-    at.QUEUE_DEPTH: "default_queue_depth",
-    at.PARTITION_JOB_DEPTH: "partition_job_depth",
-    at.BF_INTERVAL: "bf_interval",
-    at.BF_MAX_JOB_TEST: "bf_max_job_test",
-    at.BF_RECORDS: "bf_node_space_size",
-    at.BF_MAX_JOB_PART: "bf_max_job_part",
-    at.BF_MAX_JOB_USER: "bf_max_job_user",
-    at.BF_MAX_JOB_USER_PART: "bf_max_job_user_part",
-    at.BF_MAX_JOB_START: "bf_max_job_start",
-    at.BF_ARRAY_RESERVE: "bf_max_job_array_resv",
-    at.BF_WINDOW_LINEAR: "bf_window_linear",
-    at.BF_RESOLUTION: "bf_resolution",
-    at.BF_MIN_AGE: "bf_min_age_reserve",
-    at.BF_MIN_PRIORITY: "bf_min_prio_reserve",
-    at.BF_PART_RESERVE: "bf_job_part_count_reserve",
-    at.BF_ONE_RESERVATION: "bf_one_resv_per_job",
-    at.KILL_INVALID: "kill_invalid_depend",
-    at.KILL_WAIT: "KillWait",
-    at.CHECK_PERIOD: "limit_check_s",
-    at.EPILOG: "epilog_s",
-    at.LAUNCH: "launch_s",
-    at.KILLED: "killed_epilog_s",
-    at.MAIN_WAIT: "main_wait_ms",
-    at.REQUEUE_DELAY: "requeue_delay_s",
-    at.EPOCH: "epoch",
-    at.FIXED: "fixed_nodes",
-    at.INCLUSIVE: "inclusive_end",
-    at.SKIP: "skip_idle_passes",
+    "batch_sched_delay": "batch_sched_delay",
+    "queue_depth": "default_queue_depth",
+    "partition_job_depth": "partition_job_depth",
+    "bf_interval": "bf_interval",
+    "bf_max_job_test": "bf_max_job_test",
+    "bf_records": "bf_node_space_size",
+    "bf_max_job_part": "bf_max_job_part",
+    "bf_max_job_user": "bf_max_job_user",
+    "bf_max_job_user_part": "bf_max_job_user_part",
+    "bf_max_job_start": "bf_max_job_start",
+    "bf_array_reserve": "bf_max_job_array_resv",
+    "bf_window_linear": "bf_window_linear",
+    "bf_resolution": "bf_resolution",
+    "bf_min_age": "bf_min_age_reserve",
+    "bf_min_priority": "bf_min_prio_reserve",
+    "bf_part_reserve": "bf_job_part_count_reserve",
+    "bf_one_reservation": "bf_one_resv_per_job",
+    "kill_invalid": "kill_invalid_depend",
+    "kill_wait": "KillWait",
+    "check_period": "limit_check_s",
+    "epilog": "epilog_s",
+    "launch": "launch_s",
+    "killed": "killed_epilog_s",
+    "main_wait": "main_wait_ms",
+    "requeue_delay": "requeue_delay_s",
+    "epoch": "epoch",
+    "fixed": "fixed_nodes",
+    "inclusive": "inclusive_end",
+    "skip": "skip_idle_passes",
 }
 """Parameters that the core takes as they are."""
 
@@ -81,55 +81,55 @@ def records_for(most: int, rows: int) -> int:
 
 
 def load_slurm(
-    core: Core, rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, where: Any
-) -> Core:
+    core: FullCore, rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, where: Any
+) -> FullCore:
     """Write Slurm's parameters, its nodes, and the trace, whose placements stand in rows ``where``."""
     _write_rules(core, keys, system)
     _write_nodes(core, system, rows.masks)
-    core = core._replace(resets=_resets(core, keys))
+    accounts = core.slurm.accounts._replace(resets=_resets(core, keys))
+    core = core._replace(slurm=core.slurm._replace(accounts=accounts))
     return rows.write(core, 0, trace, where)
 
 
-def _write_rules(core: Core, keys: SlurmKeys, system: System) -> None:
+def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     slurm = core.slurm
-    for number, name in PLAIN.items():
-        slurm[number] = keys.settled(name)
-    origin = int(core.clock[slot.NOW])
+    for field, name in PLAIN.items():
+        setattr(slurm.rules, field, keys.settled(name))
+    origin = int(core.clock.now)
     start = origin - keys.starts_before_s
-    slurm[at.HOLDING] = 1
-    slurm[at.BF_WINDOW] = keys.bf_window * MINUTE
-    slurm[at.OVER_TIME] = keys.OverTimeLimit * MINUTE
-    slurm[at.BUILTIN] = _builtin(keys, system)
-    slurm[at.SCHED_INTERVAL] = max(keys.sched_interval, 0)
-    slurm[at.SCHED_MIN_INTERVAL] = keys.sched_min_interval // 1_000_000
-    slurm[at.GROUPED] = keys.grouped_ends and keys.SelectType != "select/linear"
-    slurm[at.ALIGNED] = keys.version != "19.05"
-    slurm[at.AT_END] = keys.version == "19.05" and not keys.defer
-    slurm[at.LONGEST] = keys.clock == "simulator"
-    slurm[at.BACKFILL_FIRST] = keys.looks_first == "backfill"
+    slurm.rules.bf_window = keys.bf_window * MINUTE
+    slurm.rules.over_time = keys.OverTimeLimit * MINUTE
+    slurm.rules.builtin = _builtin(keys, system)
+    slurm.rules.sched_interval = max(keys.sched_interval, 0)
+    slurm.rules.sched_min_interval = keys.sched_min_interval // 1_000_000
+    slurm.rules.grouped = keys.grouped_ends and keys.SelectType != "select/linear"
+    slurm.rules.aligned = keys.version != "19.05"
+    slurm.rules.at_end = keys.version == "19.05" and not keys.defer
+    slurm.rules.longest = keys.clock == "simulator"
+    slurm.rules.backfill_first = keys.looks_first == "backfill"
     if keys.clock == "simulator":
-        slurm[at.BF_INTERVAL] += 1
-        slurm[at.SCHED_INTERVAL] = slurm[at.BATCH_SCHED_DELAY] = 0
-        slurm[at.ALWAYS_MORE] = 1
-    slurm[at.BASIC] = keys.PriorityType == "priority/basic"
-    aged = keys.AccountingStorageType != "accounting_storage/none" and not slurm[at.BASIC]
-    slurm[at.WEIGHT_AGE] = keys.PriorityWeightAge if aged else 0
-    slurm[at.WEIGHT_FAIR] = keys.PriorityWeightFairshare if aged else 0
-    slurm[at.MAX_AGE] = keys.PriorityMaxAge or slot.INF
-    slurm[at.ACCRUE_ALWAYS] = "ACCRUE_ALWAYS" in keys.PriorityFlags
-    slurm[at.INCREASE_ONLY] = "INCR_ONLY" in keys.PriorityFlags
-    slurm[at.ALGORITHM] = _algorithm(keys.PriorityFlags)
-    slurm[at.CHARGE_ENDS] = keys.charges_ends
-    slurm[at.CALC_PERIOD] = keys.PriorityCalcPeriod if aged else 0
-    core.weight[at.DECAY_RATE] = fair_share.decay_rate(keys.PriorityDecayHalfLife)
-    core.weight[at.DAMPING] = keys.FairShareDampeningFactor
-    slurm[at.LAST_MAIN] = start - (keys.clock == "simulator")  # a daemon's first turn is a second later
-    slurm[at.LAST_BACKFILL] = slurm[at.LAST_CALC] = slurm[at.STARTS_AT] = start
-    slurm[at.LAST_CHANGE] = slurm[at.SEEN_FROM] = slurm[at.LOOKED] = start - 1
-    slurm[at.VALID] = slot.INF
-    slurm[at.SERIAL] = -FIRST_PRIORITY
-    period = max(int(slurm[at.CALC_PERIOD]), 1)
-    slurm[at.NEXT_CALC] = start + max(-(-keys.starts_before_s // period), 1) * period
+        slurm.rules.bf_interval += 1
+        slurm.rules.sched_interval = slurm.rules.batch_sched_delay = 0
+        slurm.rules.always_more = 1
+    slurm.rules.basic = keys.PriorityType == "priority/basic"
+    aged = keys.AccountingStorageType != "accounting_storage/none" and not slurm.rules.basic
+    slurm.rules.weight_age = keys.PriorityWeightAge if aged else 0
+    slurm.rules.weight_fair = keys.PriorityWeightFairshare if aged else 0
+    slurm.rules.max_age = keys.PriorityMaxAge or INF
+    slurm.rules.accrue_always = "ACCRUE_ALWAYS" in keys.PriorityFlags
+    slurm.rules.increase_only = "INCR_ONLY" in keys.PriorityFlags
+    slurm.rules.algorithm = _algorithm(keys.PriorityFlags)
+    slurm.rules.charge_ends = keys.charges_ends
+    slurm.rules.calc_period = keys.PriorityCalcPeriod if aged else 0
+    core.slurm.rules.decay_rate = fair_share.decay_rate(keys.PriorityDecayHalfLife)
+    core.slurm.rules.damping = keys.FairShareDampeningFactor
+    slurm.memory.last_main = start - (keys.clock == "simulator")  # a daemon's first turn is a second later
+    slurm.memory.last_backfill = slurm.memory.last_calc = slurm.rules.starts_at = start
+    slurm.memory.last_change = slurm.memory.seen_from = slurm.memory.looked = start - 1
+    slurm.memory.valid = INF
+    slurm.memory.serial = -FIRST_PRIORITY
+    period = max(int(slurm.rules.calc_period), 1)
+    slurm.memory.next_calc = start + max(-(-keys.starts_before_s // period), 1) * period
 
 
 def _builtin(keys: SlurmKeys, system: System) -> int:
@@ -137,14 +137,14 @@ def _builtin(keys: SlurmKeys, system: System) -> int:
     if keys.SchedulerType != "sched/builtin":
         return int(keys.bf_interval < 0)
     one_tier = len({partition.priority for partition in system.partitions}) <= 1
-    return at.IN_LIST_ORDER if keys.PriorityType == "priority/basic" and one_tier else 1
+    return IN_LIST_ORDER if keys.PriorityType == "priority/basic" and one_tier else 1
 
 
-def _resets(core: Core, keys: SlurmKeys) -> np.ndarray:
+def _resets(core: FullCore, keys: SlurmKeys) -> np.ndarray:
     """int64[..]: when usage is forgotten, s of the trace, up to long after the last submission; UTC."""
-    last = int(core.comp["submit"].max(initial=0)) + LONG_AFTER_S
+    last = int(core.jobs["submit"].max(initial=0)) + LONG_AFTER_S
     times = fair_share.reset_times(
-        keys.PriorityUsageResetPeriod, int(core.clock[slot.NOW]) + keys.epoch, last + keys.epoch
+        keys.PriorityUsageResetPeriod, int(core.clock.now) + keys.epoch, last + keys.epoch
     )
     return np.asarray(times - keys.epoch)
 
@@ -156,15 +156,15 @@ def _algorithm(flags: tuple[str, ...]) -> int:
     return fair_share.DEPTH_OBLIVIOUS if "DEPTH_OBLIVIOUS" in flags else fair_share.CLASSIC
 
 
-def _write_nodes(core: Core, system: System, masks: Masks) -> None:
+def _write_nodes(core: FullCore, system: System, masks: Masks) -> None:
     """Nodes are numbered through, each module from a new word on; all are idle."""
     for number, partition in enumerate(system.partitions):
-        it, i = core.partition[number], system.module_index(partition.module)
+        it, i = core.slurm.partition[number], system.module_index(partition.module)
         it.module, it.low, it.high = i, masks.low[i], masks.low[i + 1]
         it.members = masks.members[number]
         it.lightest, it.heaviest = masks.lightest[i]
     for i, module in enumerate(system.modules):
-        core.sets[at.IDLE] |= bits([range(module.nodes)], int(masks.low[i]), core.sets.shape[1])
-    core.sets[at.UP] = core.sets[at.IDLE]
-    core.piece["next"][:-1] = np.arange(1, len(core.piece))
-    core.piece["next"][-1] = -1
+        core.slurm.sets.idle[:] |= bits([range(module.nodes)], int(masks.low[i]), len(core.slurm.sets.idle))
+    core.slurm.sets.up[:] = core.slurm.sets.idle
+    core.slurm.nodes.piece["next"][:-1] = np.arange(1, len(core.slurm.nodes.piece))
+    core.slurm.nodes.piece["next"][-1] = -1

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim.engine.room import words
-from scheduler_sim.engine.slurm import slots as at
-from scheduler_sim.engine.state import Core, Ints
+from scheduler_sim.engine.core.records import Ints, dtype_of
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.slurm.allocation import words
+from scheduler_sim.engine.rules.slurm.state import VECTOR, Choice, Need
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.system.module import Module, NodeChoice
 from scheduler_sim.system.system import System
@@ -77,16 +78,17 @@ class Masks:
         ways = [self._way(int(module), kinds[i]) for module, i in zip(modules, used, strict=True)]
         return np.array(ways, dtype=np.int64).reshape(-1, 3)[position]
 
-    def write(self, core: Core) -> Core:
+    def write(self, core: FullCore) -> FullCore:
         """A core that has all of them."""
-        if len(core.masks) < len(self._sets):
-            room = len(self._sets), core.masks.shape[1]
-            core = core._replace(
-                masks=words(*room), seats_of=words(*room), seated_at=np.zeros(room[0], dtype=np.int64)
-            )
+        nodes, seats = core.slurm.nodes, core.slurm.seats
+        if len(nodes.masks) < len(self._sets):
+            room = len(self._sets), nodes.masks.shape[1]
+            nodes = nodes._replace(masks=words(*room))
+            seats = seats._replace(masks=words(*room), seated_at=np.zeros(room[0], dtype=np.int64))
         for row, (module, ranges) in enumerate(self._sets):
-            core.masks[row] = bits(ranges, int(self.low[module]), core.masks.shape[1])
-        return core._replace(choice=_table(self._choices, at.CHOICE), need=_table(self._needs, at.NEED))
+            nodes.masks[row] = bits(ranges, int(self.low[module]), nodes.masks.shape[1])
+        nodes = nodes._replace(choice=_table(self._choices, Choice), need=_table(self._needs, Need))
+        return core._replace(slurm=core.slurm._replace(nodes=nodes, seats=seats))
 
     def _by_weight(self, number: int, module: Module) -> tuple[int, int]:
         weights = sorted({one.weight for one in module.sets})
@@ -135,11 +137,11 @@ def bits(ranges: Iterable[range], low: int, size: int) -> np.ndarray:
     return np.packbits(flags, bitorder="little").view("<u8").astype(np.uint64)
 
 
-def _table(rows: list[Any], dtype: np.dtype[Any]) -> Any:
-    return np.array(rows, dtype=dtype).view(np.recarray)
+def _table(rows: list[Any], record: type) -> Any:
+    return np.array(rows, dtype=dtype_of(record)).view(np.recarray)
 
 
 def _words(nodes: int) -> int:
     """How many words a module has: if many, whole vectors of the processor, for it is slow with the rest."""
     size = -(-nodes // WORD)
-    return size if size < at.VECTOR else -(-size // at.VECTOR) * at.VECTOR
+    return size if size < VECTOR else -(-size // VECTOR) * VECTOR

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.slurm import fair_share, priority
-from scheduler_sim.engine.slurm import slots as at
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core.records import lengthened
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.slurm.priority import fair_share, priority
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.slurm_factors import write_factors
 from scheduler_sim.simulation.slurm_masks import Masks
-from scheduler_sim.simulation.terms import Asked, Numbers, Terms, lengthened, numbered
+from scheduler_sim.simulation.terms import Asked, Numbers, Terms, numbered
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -78,56 +78,61 @@ class SlurmRows:
         numbers, nodes = numbered(self.users, table, "user"), self.masks.number(placements)
         return Described(table, placements, numbers, charged, asked, nodes)
 
-    def write(self, core: Core, first: int, new: Described, where: Any) -> Core:
+    def write(self, core: FullCore, first: int, new: Described, where: Any) -> FullCore:
         """Write components into rows ``first ..``, their ways into rows ``where``, with room for both."""
         core = self._with_numbers(core)
         self._write_jobs(core, slice(first, first + len(new.table)), new)
         core = self._terms.write(core, first, new.asked)
         self._write_ways(core, new.placements, new.nodes, where)
-        if not core.slurm[at.BASIC]:
+        if not core.slurm.rules.basic:
             shared = self._association_factors(new.charged)
             write_factors(core, first, new.table, self._system, new.placements, self._keys, shared, where)
         return core
 
     def place_anew(
-        self, core: Core, row: int, table: pd.DataFrame, placements: Placements, where: slice
-    ) -> Core:
+        self, core: FullCore, row: int, table: pd.DataFrame, placements: Placements, where: slice
+    ) -> FullCore:
         """Write the new ways of one component into rows ``where``; their keys are that of its old one."""
-        comp, nodes = core.comp[row], self.masks.number(placements)
-        key = core.way[comp.first].key if comp.last > comp.first else comp.key
+        comp, nodes = core.jobs[row], self.masks.number(placements)
+        key = core.slurm.way[comp.first].key if comp.last > comp.first else comp.key
         core = self.masks.write(core)
         self._write_ways(core, placements, nodes, where)
-        core.way["key"][where] = key
-        if not core.slurm[at.BASIC]:
-            shared = self._association_factors(core.job["association"][row : row + 1])
+        core.slurm.way["key"][where] = key
+        if not core.slurm.rules.basic:
+            shared = self._association_factors(core.slurm.job["association"][row : row + 1])
             write_factors(core, row, table, self._system, placements, self._keys, shared, where)
         return core
 
-    def _with_numbers(self, core: Core) -> Core:
+    def _with_numbers(self, core: FullCore) -> FullCore:
         """A core with a record for each user, set of nodes and association."""
-        core = self.masks.write(core)._replace(counter=lengthened(core.counter, len(self.users)))
-        if self.tree is None or 0 < len(core.assoc) == len(self.tree.parent):
+        core = self.masks.write(core)
+        counter = lengthened(core.slurm.counter, len(self.users))
+        core = core._replace(slurm=core.slurm._replace(counter=counter))
+        if self.tree is None or 0 < len(core.slurm.accounts.assoc) == len(self.tree.parent):
             return core
         assoc, order = fair_share.association_table(self.tree.parent, self.tree.user, self.tree.shares)
         for name in KEPT:
-            assoc[name][: len(core.assoc)] = core.assoc[name]
-        return core._replace(assoc=assoc, order=order)
+            assoc[name][: len(core.slurm.accounts.assoc)] = core.slurm.accounts.assoc[name]
+        accounts = core.slurm.accounts._replace(assoc=assoc, order=order)
+        return core._replace(slurm=core.slurm._replace(accounts=accounts))
 
-    def _write_jobs(self, core: Core, rows: slice, new: Described) -> None:
-        job = core.job[rows]
+    def _write_jobs(self, core: FullCore, rows: slice, new: Described) -> None:
+        job = core.slurm.job[rows]
         job["piece"] = -1
         job["user"], job["association"] = new.users, new.charged
         job["nice"] = new.table["nice"]
 
-    def _write_ways(self, core: Core, placements: Placements, nodes: np.ndarray, where: Any) -> None:
+    def _write_ways(self, core: FullCore, placements: Placements, nodes: np.ndarray, where: Any) -> None:
         tiers = np.array([partition.priority for partition in self._system.partitions], dtype=np.int64)
-        core.way["partition"][where] = placements.partition
+        core.slurm.way["partition"][where] = placements.partition
         for name, column in zip(("mask", "first", "last"), nodes.T, strict=True):
-            core.way[name][where] = column
-        core.way["choice"][where] = nodes[:, 1]
-        core.way["run"][where] = placements.run
-        core.way["tier"][where] = tiers[placements.partition]
-        core.place["limit"][where] = core.place["test"][where] = -(-placements.limit // MINUTE) * MINUTE
+            core.slurm.way[name][where] = column
+        core.slurm.way["choice"][where] = nodes[:, 1]
+        core.slurm.way["run"][where] = placements.run
+        core.slurm.way["tier"][where] = tiers[placements.partition]
+        core.placements["limit"][where] = core.placements["test"][where] = (
+            -(-placements.limit // MINUTE) * MINUTE
+        )
 
     def _association_factors(self, charged: np.ndarray) -> np.ndarray:
         if self.tree is None:

@@ -4,48 +4,49 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.engine import drive
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.events import KIND
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import loop as drive
+from scheduler_sim.engine.core.events import KIND
+from scheduler_sim.engine.core.state import CANCELLED, TIMELINE_COLUMNS
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
 from scheduler_sim.simulation.growth import longer_timeline
 
 
-def stopped(core: Core, now: int) -> Core:
+def stopped(core: FullCore, now: int) -> FullCore:
     """Return the core with its last instant written down, and what runs cancelled at ``now``.
 
     The simulation itself is left as it is and can go on. Where something runs, the table
     of components is copied.
     """
-    while core.clock[slot.ROWS] + 2 * core.clock[slot.MODULES] > len(core.timeline):
+    while core.clock.rows + 2 * core.clock.modules > len(core.timeline):
         core = longer_timeline(core)
-    events = np.asarray(core.heap)["row"][: core.clock[slot.HEAP]]
+    events = np.asarray(core.heap)["row"][: core.clock.events]
     running = events[events // KIND == 0]
     steps = _last_steps(core, now, stops=len(running) > 0)
-    clock, comp = core.clock.copy(), core.comp
-    core.timeline[clock[slot.ROWS] :][: len(steps)] = steps  # behind the end of the one that goes on
-    clock[slot.ROWS] += len(steps)
+    clock, jobs = core.clock.copy(), core.jobs
+    core.timeline[clock.rows :][: len(steps)] = steps  # behind the end of the one that goes on
+    clock.rows += len(steps)
     if len(running):
-        comp = comp.copy()
-        comp["state"][running], comp["end"][running] = slot.CANCELLED, now
-    return core._replace(clock=clock, comp=comp)
+        jobs = jobs.copy()
+        jobs["state"][running], jobs["end"][running] = CANCELLED, now
+    return core._replace(clock=clock, jobs=jobs)
 
 
-def _last_steps(core: Core, now: int, *, stops: bool) -> np.ndarray:
+def _last_steps(core: FullCore, now: int, *, stops: bool) -> np.ndarray:
     """What the last instant changed in each module, and what stopping changes."""
-    pool = np.asarray(core.pool)[: core.clock[slot.MODULES]]
+    pool = np.asarray(core.pools)[: core.clock.modules]
     written = np.stack([pool[f"written_{name}"] for name in ("busy", "down", "queued", "nodes")], axis=1)
     values = np.stack([pool[name] for name in ("busy", "down", "queued", "queued_nodes")], axis=1)
-    if core.timeline.shape[1] > len(slot.TIMELINE_COLUMNS):
+    if core.timeline.shape[1] > len(TIMELINE_COLUMNS):
         written = np.column_stack((written, pool["written_held"]))
         values = np.column_stack((values, [drive.idle_but_held(core, module) for module in range(len(pool))]))
-    if len(core.switch):
-        switch = np.asarray(core.switch)[: len(pool)]
-        written = np.column_stack((written, *(switch[f"written_{name}"] for name in slot.SWITCHED_COLUMNS)))
-        values = np.column_stack((values, *(switch[name] for name in slot.SWITCHED_COLUMNS)))
+    if has(core, "power_saving"):
+        switch = np.asarray(core.power_saving.module)[: len(pool)]
+        written = np.column_stack((written, *(switch[f"written_{name}"] for name in SWITCHED_COLUMNS)))
+        values = np.column_stack((values, *(switch[name] for name in SWITCHED_COLUMNS)))
     idle = values * (0, 1, 1, 1, 0, 1, 1, 1)[: values.shape[1]]
     touched = pool["touched"] > 0
-    last = int(core.clock[slot.NOW])
+    last = int(core.clock.now)
     if not stops:
         return _steps(last, values, touched & (values != written).any(axis=1))
     if now <= last:

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.applications.models import Models
-from scheduler_sim.engine import drive
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core import loop as drive
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.single import Placer, Single
 from scheduler_sim.placement.table import Placements, expand, joined
@@ -108,12 +107,12 @@ class Submissions:
         """Run time (s) of the component submitted as number 0, 1, ..., as it was given."""
         return int(self._given[number]["run_time"])
 
-    def append(self, core: Core) -> tuple[Core, Scheme]:
+    def append(self, core: FullCore) -> tuple[FullCore, Scheme]:
         """Put what was noted into the core, to be submitted at this instant after what the trace has."""
-        at, count = int(core.clock[slot.COMPONENTS]), len(self.noted)
+        at, count = int(core.clock.jobs), len(self.noted)
         self.look_at_each(core)
         if at == 0:
-            core.clock[slot.ORIGIN] = core.clock[slot.NOW]
+            core.clock.origin = core.clock.now
         places = count if self._rigid else sum(len(single.ways) for _, single, _ in self.noted)
         core = self._with_room_for(core, at + count, self._used + places)
         put_components(core, at, self._used, [noted[:2] for noted in self.noted], self.scheme)
@@ -144,23 +143,23 @@ class Submissions:
         """Return the placements of components. Raises InputError for what cannot be understood."""
         return expand(workload, self.system, **self._expansion)
 
-    def rows_for(self, core: Core, row: int, placements: Placements) -> tuple[Core, slice]:
+    def rows_for(self, core: FullCore, row: int, placements: Placements) -> tuple[FullCore, slice]:
         """Return the core, and where in it the new placements of one component may stand.
 
         In the rows of its old ones if they are enough, and nobody is yet to give back nodes by one of them.
         """
-        first, last = int(core.comp["first"][row]), int(core.comp["last"][row])
-        count, leaves = len(placements.module), bool(len(core.job)) and core.job["piece"][row] >= 0
+        first, last = int(core.jobs["first"][row]), int(core.jobs["last"][row])
+        count, leaves = len(placements.module), has(core, "slurm") and core.slurm.job["piece"][row] >= 0
         if leaves:
             self.allow_several()
         self.look_at_each(core)
         if count > last - first or leaves:
             first, self._used = self._used, self._used + count
-        return self._with_room_for(core, len(core.comp), self._used), slice(first, first + count)
+        return self._with_room_for(core, len(core.jobs), self._used), slice(first, first + count)
 
-    def look_at_each(self, core: Core) -> None:
+    def look_at_each(self, core: FullCore) -> None:
         """Tell the core once that components may have several placements."""
-        if not self._rigid and not core.rules[slot.COMPLEX]:
+        if not self._rigid and not core.rules.complex:
             drive.look_at_each(core)
 
     def joined(self, workload: Workload, placements: Placements) -> tuple[pd.DataFrame, Placements]:
@@ -190,20 +189,20 @@ class Submissions:
         terms.describe(*self._trace)
         return terms
 
-    def _put_terms(self, core: Core, at: int) -> Core:
+    def _put_terms(self, core: FullCore, at: int) -> FullCore:
         """Write what holds the components that were noted, in rows ``at ..``."""
         given = [one for one, _, _ in self.noted]
-        if len(core.term) or any(not _HELD_BY.isdisjoint(one) for one in given):
+        if has(core, "holds") or any(not _HELD_BY.isdisjoint(one) for one in given):
             added, placements = self._expanded(given)
-            if len(core.term) or are_asked(added, placements.rows):
+            if has(core, "holds") or are_asked(added, placements.rows):
                 core = self._terms.write(with_terms(core), at, self._terms.describe(added, placements))
         return core
 
-    def _put_slurm(self, core: Core, rows: SlurmRows, at: int) -> Core:
+    def _put_slurm(self, core: FullCore, rows: SlurmRows, at: int) -> FullCore:
         """Write what was noted into rows ``at ..`` of the tables of Slurm's schedulers."""
         added, placements = self._expanded([given for given, _, _ in self.noted])
         counts = np.diff(placements.first)
-        first = np.asarray(core.comp)["first"][at : at + len(counts)]
+        first = np.asarray(core.jobs)["first"][at : at + len(counts)]
         places = np.repeat(first - placements.first[:-1], counts) + np.arange(len(placements.module))
         return rows.write(core, at, rows.describe(added, placements), places)
 
@@ -212,11 +211,11 @@ class Submissions:
         added = _workload(given)
         return added, self.placed(added)
 
-    def _with_room_for(self, core: Core, rows: int, placements: int) -> Core:
-        turns = len(core.turn) if len(core.partition) and not self._rigid else placements
-        if rows <= len(core.comp) and placements <= min(len(core.place), turns):
+    def _with_room_for(self, core: FullCore, rows: int, placements: int) -> FullCore:
+        turns = len(core.slurm.turn) if has(core, "slurm") and not self._rigid else placements
+        if rows <= len(core.jobs) and placements <= min(len(core.placements), turns):
             return core
-        return with_room(core, sizes_for(self.system, 2 * rows, 2 * placements, len(core.edge)))
+        return with_room(core, sizes_for(self.system, 2 * rows, 2 * placements))
 
 
 def _workload(given: Sequence[Mapping[str, Any]]) -> Workload:
@@ -236,11 +235,11 @@ def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: check_value(name, value) for name, value in fields.items()}
 
 
-def _arrive(core: Core, at: int, count: int) -> None:
+def _arrive(core: FullCore, at: int, count: int) -> None:
     """Let rows ``at ..`` arrive at this instant, behind what the trace submits at it."""
-    arrivals, submit, place = core.lists[slot.ARRIVALS], core.comp["submit"], int(core.clock[slot.SEEN])
-    while place < at and submit[arrivals[place]] <= core.clock[slot.NOW]:
+    arrivals, submit, place = core.queue.arrivals, core.jobs["submit"], int(core.queue.at.seen)
+    while place < at and submit[arrivals[place]] <= core.clock.now:
         place += 1
     arrivals[place + count : at + count] = arrivals[place:at].copy()
     arrivals[place : place + count] = np.arange(at, at + count)
-    core.clock[slot.COMPONENTS] = at + count
+    core.clock.jobs = at + count

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import IdleOffKeys
 from scheduler_sim.energy.profile import PowerProfile
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.power_saving.state import IDLE
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.system.system import System
 
@@ -67,28 +68,28 @@ def _switched(keys: IdleOffKeys, profile: PowerProfile, module: str) -> Switched
     return Switched(own.timeout_s, own.min_awake, profile.boot_s, profile.shutdown_s)
 
 
-def put_switching(core: Core, switching: Switching, now: int) -> None:
+def put_switching(core: FullCore, switching: Switching, now: int) -> None:
     """Write when nodes are switched off; all are idle from ``now`` on."""
     for module, one in enumerate(switching):
-        it = core.switch[module]
-        it.timeout = slot.INF if one.timeout_s is None else one.timeout_s
+        it = core.power_saving.module[module]
+        it.timeout = INF if one.timeout_s is None else one.timeout_s
         it.awake, it.boot_s, it.stop_s = one.min_awake, one.boot_s, one.shutdown_s
     idle_since(core, now)
 
 
-def idle_since(core: Core, now: int) -> None:
+def idle_since(core: FullCore, now: int) -> None:
     """All nodes are idle, and were not before ``now``; the clock stops when the first have been for long."""
-    due = int(slot.INF)
-    for module in range(core.clock[slot.MODULES] if len(core.switch) else 0):
-        nodes = int(core.pool[module].free)
-        core.window[module, slot.IDLE].head, core.window[module, slot.IDLE].tail = 0, 1
-        first = core.batch[module, slot.IDLE, 0]
+    due = int(INF)
+    for module in range(core.clock.modules if has(core, "power_saving") else 0):
+        nodes = int(core.pools[module].free)
+        core.power_saving.window[module, IDLE].head, core.power_saving.window[module, IDLE].tail = 0, 1
+        first = core.power_saving.batch[module, IDLE, 0]
         first.time, first.nodes = now, nodes
-        if nodes > core.switch[module].awake:
-            due = min(due, now + int(core.switch[module].timeout))
-    core.clock[slot.DUE] = min(due, int(slot.INF))
+        if nodes > core.power_saving.module[module].awake:
+            due = min(due, now + int(core.power_saving.module[module].timeout))
+    core.clock.due = min(due, int(INF))
 
 
-def nodes_off(core: Core, module: int) -> int:
+def nodes_off(core: FullCore, module: int) -> int:
     """Nodes of a module that are switched off."""
-    return int(core.switch[module].off) if len(core.switch) else 0
+    return int(core.power_saving.module[module].off) if has(core, "power_saving") else 0

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.core.records import lengthened
+from scheduler_sim.engine.core.state import HOLD, RUNNING
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.holds import LACKS_PLACE
 from scheduler_sim.placement.table import Placements
 from scheduler_sim.workload.table import Workload
 
@@ -69,34 +71,37 @@ class Terms:
         arrays[in_array] = numbered(self._arrays, table[in_array], "array_job_id")
         return Asked(table, alone, arrays)
 
-    def write(self, core: Core, first: int, asked: Asked) -> Core:
+    def write(self, core: FullCore, first: int, asked: Asked) -> FullCore:
         """Write what holds the components in rows ``first ..``; dependencies stand there already."""
         core = core._replace(
-            array=lengthened(core.array, len(self._arrays)), group=lengthened(core.group, len(self._groups))
+            holds=core.holds._replace(
+                array=lengthened(core.holds.array, len(self._arrays)),
+                group=lengthened(core.holds.group, len(self._groups)),
+            )
         )
         rows, table = slice(first, first + len(asked.table)), asked.table
-        term, comp = core.term[rows], core.comp[rows]
+        term, comp = core.holds.term[rows], core.jobs[rows]
         in_array = asked.arrays >= 0
         limits = table["array_limit"].to_numpy()[in_array]
-        core.array["limit"][asked.arrays[in_array]] = np.where(limits > 0, limits, -1)
+        core.holds.array["limit"][asked.arrays[in_array]] = np.where(limits > 0, limits, -1)
         later = table["begin_time"].to_numpy() > table["submit_time"].to_numpy()
         term["begin"] = np.where(later, table["begin_time"], -1)
         term["array"] = asked.arrays
         self._line_up(core, rows)
         alone = self._alone(core, rows, asked.alone) if self._places else asked.alone
-        either = alone & (comp["missing"] % slot.HOLD > 0) & (table["dependency_any"].to_numpy() != 0)
-        if len(core.job):
-            core.job["hopes"][rows] += either
+        either = alone & (comp["missing"] % HOLD > 0) & (table["dependency_any"].to_numpy() != 0)
+        if has(core, "slurm"):
+            core.slurm.job["hopes"][rows] += either
         term["singleton"] = alone
-        comp["missing"] += slot.HOLD * later + (alone & ~either)
+        comp["missing"] += HOLD * later + (alone & ~either)
         if self._places:
             self._need_places(core, rows, asked.arrays)
         return core
 
-    def _alone(self, core: Core, rows: slice, alone: np.ndarray) -> np.ndarray:
+    def _alone(self, core: FullCore, rows: slice, alone: np.ndarray) -> np.ndarray:
         """bool[n]: the singletons; of those that start together the first of the line waits for them all."""
         unit = unit_of(core, rows)
-        group = np.asarray(core.term)["group"][rows]
+        group = np.asarray(core.holds.term)["group"][rows]
         inside = np.flatnonzero((unit >= 0) & (group >= 0))
         if not len(inside):
             return alone
@@ -105,27 +110,27 @@ class Terms:
             alone[members], alone[members.iloc[0]] = False, alone[members].any()
         return alone
 
-    def _need_places(self, core: Core, rows: slice, arrays: np.ndarray) -> None:
+    def _need_places(self, core: FullCore, rows: slice, arrays: np.ndarray) -> None:
         """Tasks of arrays with a limit need a place there; one that starts with others needs none."""
-        if not len(core.array):
+        if not len(core.holds.array):
             return
-        needs = (arrays >= 0) & (core.array["limit"][arrays] > 0) & (unit_of(core, rows) < 0)
-        core.term["place"][rows] = needs * slot.LACKS_PLACE
-        core.comp["missing"][rows] += slot.HOLD * needs
-        tasks = np.flatnonzero(np.asarray(core.term)["place"][: rows.stop] > 0)
-        _chain(core, core.array, core.term["array"], core.term["next_task"], tasks)
+        needs = (arrays >= 0) & (core.holds.array["limit"][arrays] > 0) & (unit_of(core, rows) < 0)
+        core.holds.term["place"][rows] = needs * LACKS_PLACE
+        core.jobs["missing"][rows] += HOLD * needs
+        tasks = np.flatnonzero(np.asarray(core.holds.term)["place"][: rows.stop] > 0)
+        _chain(core, core.holds.array, core.holds.term["array"], core.holds.term["next_task"], tasks)
 
-    def _line_up(self, core: Core, rows: slice) -> None:
+    def _line_up(self, core: FullCore, rows: slice) -> None:
         """Chain those of one user and name, where there are singletons among them."""
-        group = np.asarray(core.term)["group"]
-        group[rows] = core.term["following"][rows] = -1
+        group = np.asarray(core.holds.term)["group"]
+        group[rows] = core.holds.term["following"][rows] = -1
         if not self._groups:
             return
         group[: rows.stop] = np.concatenate([self._groups_of(table) for table in self._tables])
         members = np.flatnonzero(group[: rows.stop] >= 0)
-        _chain(core, core.group, group, core.term["following"], members)
-        runs = members[core.comp["state"][members] == slot.RUNNING]
-        core.group["running"] = np.bincount(group[runs], minlength=len(core.group))
+        _chain(core, core.holds.group, group, core.holds.term["following"], members)
+        runs = members[core.jobs["state"][members] == RUNNING]
+        core.holds.group["running"] = np.bincount(group[runs], minlength=len(core.holds.group))
 
     def _groups_of(self, table: pd.DataFrame) -> np.ndarray:
         """int64[n]: number of the group of each component, -1 = none."""
@@ -144,11 +149,11 @@ class Terms:
         return np.where(wanted[place] == pairs, there[place], -1)
 
 
-def _chain(core: Core, lines: Any, line: np.ndarray, following: np.ndarray, members: np.ndarray) -> None:
+def _chain(core: FullCore, lines: Any, line: np.ndarray, following: np.ndarray, members: np.ndarray) -> None:
     """Chain the members of each line in order of submission, from its head on."""
     if not len(members):
         return
-    members = members[np.lexsort((members, core.comp["submit"][members], line[members]))]
+    members = members[np.lexsort((members, core.jobs["submit"][members], line[members]))]
     mine = line[members]
     starts = np.flatnonzero(np.diff(mine, prepend=-1))
     following[members] = np.append(members[1:], -1)
@@ -156,11 +161,11 @@ def _chain(core: Core, lines: Any, line: np.ndarray, following: np.ndarray, memb
     lines["head"][mine[starts]] = lines["first"][mine[starts]] = members[starts]
 
 
-def unit_of(core: Core, rows: slice) -> np.ndarray:
+def unit_of(core: FullCore, rows: slice) -> np.ndarray:
     """int64[n]: the unit of each, -1 = none."""
-    if not len(core.member):
+    if not has(core, "coscheduling"):
         return np.full(rows.stop - rows.start, -1, dtype=np.int64)
-    return np.asarray(core.member)["unit"][rows]
+    return np.asarray(core.coscheduling.member)["unit"][rows]
 
 
 def numbered(known: Numbers, table: pd.DataFrame, *columns: str) -> np.ndarray:
@@ -170,11 +175,3 @@ def numbered(known: Numbers, table: pd.DataFrame, *columns: str) -> np.ndarray:
     codes, found = pd.factorize(pd.MultiIndex.from_frame(table[list(columns)]))
     numbers = [known.setdefault(tuple(values), len(known)) for values in found.tolist()]
     return np.array(numbers, dtype=np.int64)[codes]
-
-
-def lengthened(table: Any, length: int) -> Any:
-    """A table with at least so many records, and room for as many again if it had to grow."""
-    if length <= len(table):
-        return table
-    more = np.zeros((2 * length - len(table), *table.shape[1:]), dtype=table.dtype)
-    return np.concatenate((table, more)).view(np.recarray)

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine import state as slot
-from scheduler_sim.engine.room import UnitSizes
-from scheduler_sim.engine.state import Core
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.calls import EXTEND_JOB, WF_API
+from scheduler_sim.engine.rules.coscheduling.state import UnitSizes
 from scheduler_sim.metrics.ties import connected
 from scheduler_sim.placement.table import Placements
+from scheduler_sim.policy.policy import Policy
 from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import problem
 
-CALL_KINDS = {"WF_API": slot.WF_API, "EXTEND_JOB": slot.EXTEND_JOB}
+CALL_KINDS = {"WF_API": WF_API, "EXTEND_JOB": EXTEND_JOB}
 """Calls by their names in traces, in capitals; a number alone is WF_API."""
 
 Rect = tuple[int, int, int, int]
@@ -113,72 +114,74 @@ def _rects_of(
     return [(pool, *one) for pool, parts in wanted.items() for one in _summed(parts)]
 
 
-def write_units(core: Core, units: Units, run: np.ndarray, het_end: str) -> None:
+def write_units(core: FullCore, units: Units, run: np.ndarray, policy: Policy) -> None:
     """Write units and calls; ``run`` int64[n], s each component takes without a limit."""
     if not units.any:
         return
-    for crew in units.crews if het_end != "component" else ():
-        run = _ended_together(core, crew, units.offset, run, het_end)
-    core.rules[slot.UNITS] = 1
-    member, comp = core.member, core.comp
+    for crew in units.crews if policy.het_end != "component" else ():
+        run = _ended_together(core, crew, units.offset, run, policy.het_end)
+    core.coscheduling.at.reserved = policy.delay == "reserved"
+    core.coscheduling.at.extend = policy.extend_job == "grant"
+    member, comp = core.coscheduling.member, core.jobs
     member["run"][: len(run)] = run
-    member["limit"][: len(run)] = core.columns[1, : len(run)]
+    member["limit"][: len(run)] = core.orders.columns[1, : len(run)]
     member["offset"][: len(run)] = units.offset
     crew_at = rect_at = 0
     pools = 1 + core.demand.shape[1]  # its module, and shared resources
     group_at = len(units.crews)
     for number, crew in enumerate(units.crews):
-        unit = core.unit[number]
+        unit = core.coscheduling.unit[number]
         unit.leader, unit.first, unit.last = crew.min(), crew_at, crew_at + len(crew)
-        core.crew[crew_at : crew_at + len(crew)] = crew
+        core.coscheduling.crew[crew_at : crew_at + len(crew)] = crew
         member["unit"][crew] = member["whole"][crew] = number
         unit.delayed = units.offset[crew].any()
-        group_at = _write_groups(core, units.offset[crew], crew_at, group_at) if unit.delayed else group_at
+        if unit.delayed and has(core, "slurm"):
+            group_at = _write_groups(core, units.offset[crew], crew_at, group_at)
         crew_at += len(crew)
         able = bool((comp["first"][crew] < comp["last"][crew]).all())
         comp["last"][crew] = comp["first"][crew]  # if one can never run, or not beside another, none does
         unit.rect, unit.at_once = rect_at, rect_at + 2 * len(crew) * pools
         rect_at += 4 * len(crew) * pools
-        if not able or any(one[3] > core.pool[one[0]].free for one in write_rects(core, number)):
+        if not able or any(one[3] > core.pools[one[0]].free for one in write_rects(core, number)):
             continue
         comp["last"][crew] += 1
-    if units.crews and len(core.booked):
-        room = room_for_nodes(units, core.columns[2].astype(np.int64), core.masks.shape[1])
-        member["booked"][np.concatenate(units.crews)] = np.cumsum(room) - room
+    if units.crews and has(core, "slurm") and len(core.slurm.booked):
+        room = room_for_nodes(units, core.orders.columns[2].astype(np.int64), core.slurm.nodes.masks.shape[1])
+        core.slurm.het["booked"][np.concatenate(units.crews)] = np.cumsum(room) - room
     for number, call in enumerate(units.calls):
-        core.call[number] = call
+        core.calls[number] = call
     of = np.array([row for row, *_ in units.calls], dtype=np.int64)
     rows = np.arange(len(run))
     member["call"][: len(run)] = np.searchsorted(of, rows, side="left")
     member["call_last"][: len(run)] = np.searchsorted(of, rows, side="right")
 
 
-def _write_groups(core: Core, offset: np.ndarray, crew_at: int, group_at: int) -> int:
+def _write_groups(core: FullCore, offset: np.ndarray, crew_at: int, group_at: int) -> int:
     """Make a unit of every several members with one offset; returns the number of the next."""
     for time in np.unique(offset):
         first, last = crew_at + np.searchsorted(offset, [time, time + 1])
         if last - first > 1:
-            group = core.unit[group_at]
-            group.leader, group.first, group.last = core.crew[first:last].min(), first, last
-            core.member["group"][core.crew[first:last]] = group_at
+            group = core.coscheduling.unit[group_at]
+            group.leader, group.first, group.last = core.coscheduling.crew[first:last].min(), first, last
+            core.slurm.het["group"][core.coscheduling.crew[first:last]] = group_at
             group_at += 1
     return group_at
 
 
 def _ended_together(
-    core: Core, crew: np.ndarray, offset: np.ndarray, run: np.ndarray, het_end: str
+    core: FullCore, crew: np.ndarray, offset: np.ndarray, run: np.ndarray, het_end: str
 ) -> np.ndarray:
     """What members take if those that start together end together: with the first of them, or the last.
 
     Each is still killed at its own limit.
     """
-    run, comp, place = run.copy(), core.comp, core.place
+    run, comp, place = run.copy(), core.jobs, core.placements
     if (comp["first"][crew] == comp["last"][crew]).any():
         return run
     for time in np.unique(offset[crew]):
         rows = np.sort(crew[offset[crew] == time])
         at = comp["first"][rows]
-        allowed = place["limit"][at] + core.rules[slot.OVERRUN]
+        allowed = place["limit"][at] + core.rules.overrun
         takes = np.minimum(run[rows], allowed)
         if het_end == "leader":
             run[rows[1:]] = takes[0]
@@ -201,17 +204,17 @@ def room_for_nodes(units: Units, nodes: np.ndarray, words: int) -> np.ndarray:
     return np.minimum(nodes[members], words)
 
 
-def write_rects(core: Core, number: int) -> list[Rect]:
+def write_rects(core: FullCore, number: int) -> list[Rect]:
     """Write what a unit needs, and what those of it need who start at once; return the first."""
-    unit, modules = core.unit[number], int(core.clock[slot.MODULES])
-    crew = core.crew[unit.first : unit.last]
-    members = [(int(core.comp[row].first), int(core.member[row].offset)) for row in crew]
-    whole = _rects_of(core.place, core.demand, members, modules)
-    at_once = _rects_of(core.place, core.demand, [one for one in members if one[1] == 0], modules)
+    unit, modules = core.coscheduling.unit[number], int(core.clock.modules)
+    crew = core.coscheduling.crew[unit.first : unit.last]
+    members = [(int(core.jobs[row].first), int(core.coscheduling.member[row].offset)) for row in crew]
+    whole = _rects_of(core.placements, core.demand, members, modules)
+    at_once = _rects_of(core.placements, core.demand, [one for one in members if one[1] == 0], modules)
     unit.rect_last, unit.at_once_last = unit.rect + len(whole), unit.at_once + len(at_once)
     for first, rects in ((unit.rect, whole), (unit.at_once, at_once)):
         for place, one in enumerate(rects, first):
-            core.rect[place] = one
+            core.coscheduling.rect[place] = one
     return whole
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numba
 
 import scheduler_sim
-import scheduler_sim.engine.drive
+import scheduler_sim.engine.core.loop
 
 NAMES = ("state", "room", "queue", "releases", "events", "record", "profile", "life", "drive")
 PACKAGE = "scheduler_sim.engine"

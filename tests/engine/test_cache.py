@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import numba
 import pytest
 
-from scheduler_sim.engine import cache
-from scheduler_sim.engine.cache import Kept, NotKept, cache_directory, why_not
+from scheduler_sim.engine.core import cache
+from scheduler_sim.engine.core.cache import Kept, NotKept, cache_directory, why_not
 from tests.cli.command import process
 from tests.conftest import ROOT
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.core import state as slot
 from scheduler_sim.metrics import ties
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.critical_path import ideal_ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from scheduler_sim import simulate
-from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.core import state as slot
 from tests.scheduling.cases import Case, any_cases
 from tests.simulation.scripts import Script, scripts
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from scheduler_sim.engine.slurm import slots
+from scheduler_sim.engine.rules.slurm import state as slots
 from scheduler_sim.errors import ConfigError, InputError
 from tests.simulation.acting import DONE, FAILED, GONE, NEVER, at, fates, trace
 

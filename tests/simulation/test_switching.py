@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
 from scheduler_sim.cli.main import main
-from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.core import state as slot
 from scheduler_sim.errors import ConfigError
 from tests.oracle.plain_switching import Switch
 from tests.scheduling.test_switching import a_switch, models

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from scheduler_sim.engine import state as slot
+from scheduler_sim.engine.core import state as slot
 
 LONG = 10**11
 BY_AGE = {"PriorityType": "priority/multifactor", "PriorityWeightAge": 1000}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim.engine.slurm import fair_share as compiled
+from scheduler_sim.engine.rules.slurm.priority import fair_share as compiled
 from tests.slurm.plain_parts import plain
 
 F = plain("fair_share").fair_share

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from scheduler_sim.engine.slurm import fair_share
-from scheduler_sim.engine.slurm import slots as at
+from scheduler_sim.engine.rules.slurm.priority import fair_share
+from scheduler_sim.engine.rules.slurm import state as at
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
-from scheduler_sim.engine.state import RUNNING
+from scheduler_sim.engine.core.state import RUNNING
 from scheduler_sim.errors import ConfigError
 
 RACKS = {

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim.engine.slurm import priority as compiled
+from scheduler_sim.engine.rules.slurm.priority import priority as compiled
 from tests.conftest import SHARED, needs_shared
 from tests.slurm.plain_parts import plain
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from scheduler_sim.engine.slurm import slots
+from scheduler_sim.engine.rules.slurm import state as slots
 from tests.conftest import ROOT
 from tests.slurm_oracle.cases import Case, Fate, Simulated, case_names, load_case, load_simulated
 from tests.slurm_oracle.engine import play_engine

@@ -1,0 +1,82 @@
+"""How much room the tables of a core have, and a core with all its room and nothing in it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine.core.records import one, room, table
+from scheduler_sim.engine.core.scheme import Scheme
+from scheduler_sim.engine.core.state import (
+    INF,
+    TIMELINE_COLUMNS,
+    Clock,
+    End,
+    Job,
+    Orders,
+    Placement,
+    Pool,
+    Queue,
+    QueueAt,
+    Release,
+    Rules,
+    Step,
+)
+
+
+class Sizes(NamedTuple):
+    """How much room a core has."""
+
+    rows: int
+    placements: int
+    modules: int
+    pools: int
+    nodes: int  # of the widest module
+    columns: int
+    releases: int  # jobs running at once, and announced returns of nodes
+    profile: int
+    timeline: int
+    more_events: int = 0  # what rules put among the events
+    more_columns: int = 0  # of the timeline
+    more_pools: int = 0  # without nodes or an amount: lists of planned ends alone
+
+
+def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
+    """Return the parts that every core has, by name, with all their room and nothing in them."""
+    pools = sizes.pools + sizes.more_pools
+    clock, jobs, pool = one(Clock), table(Job, sizes.rows), table(Pool, pools)
+    clock.modules, clock.due = sizes.modules, INF
+    for name in ("eligible", "start", "end", "placed", "promised"):
+        jobs[name] = -1
+    jobs["promise"] = INF
+    pool["front"] = -1
+    for name in ("written_busy", "written_down", "written_queued", "written_nodes", "written_held"):
+        pool[name] = -1
+    pool["release_head"] = pool["release_tail"] = sizes.releases // 2
+    return {
+        "clock": clock,
+        "rules": one(Rules),
+        "scheme": Scheme(scheme),
+        "jobs": jobs,
+        "placements": table(Placement, sizes.placements),
+        "demand": np.zeros((sizes.placements, sizes.pools - sizes.modules), dtype=np.int64),
+        "pools": pool,
+        "queue": _blank_queue(sizes.rows),
+        "orders": Orders(np.zeros((sizes.columns, sizes.rows)), np.empty(sizes.rows + 1), nothing, nothing),
+        "heap": room(End, sizes.releases + 1 + sizes.more_events),
+        "releases": room(Release, pools, sizes.releases),
+        "profile": room(Step, pools, sizes.profile),
+        "short": np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
+        "timeline": np.empty((sizes.timeline, len(TIMELINE_COLUMNS) + sizes.more_columns), dtype=np.int64),
+    }
+
+
+def _blank_queue(rows: int) -> Queue:
+    queue = Queue(one(QueueAt), *(np.empty(rows + 1, dtype=np.int64) for _ in range(6)))
+    queue.arrivals[:rows] = np.arange(rows)
+    return queue
+
+
+def nothing(now: int, rows: Any, columns: Any, keys: Any) -> None:
+    """Write no keys: the order is not known yet."""

@@ -1,0 +1,138 @@
+"""Moments in the life of a job, and the rules that have something to do or to say at them.
+
+The core names moments, not rules. An ``event`` is told to every rule that the run has, in the order of the
+parts of the core; a ``question`` is answered by the first of these that has an answer, else by its own body.
+A rule hangs a function on a moment with ``on``. What the run has is known from the types of the parts: an
+absent part is the empty tuple, and of what hangs on it nothing is compiled, nor looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar, cast
+
+from scheduler_sim.engine.core.jit import COMPILED, part
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ABSENT = ()
+"""A part of the core that the run does not need."""
+
+
+def is_absent(value: Any) -> bool:
+    """Tell whether a part of the core is absent."""
+    return isinstance(value, tuple) and len(value) == 0
+
+
+class Hook(NamedTuple):
+    """A function that hangs on a moment.
+
+    Attributes
+    ----------
+    part : the part of the core that it belongs to
+    needs : the parts without which it is nothing, that one among them
+    unless : the parts that have a rule of their own for this
+    """
+
+    part: str
+    needs: frozenset[str]
+    unless: frozenset[str]
+    function: Any
+
+
+class Moment:
+    """Something that happens, or is asked: called by the core, done or answered by rules.
+
+    Parameters
+    ----------
+    otherwise : what is done, or the answer, where no rule of the run has any
+    is_event : all rules are told; else the first one that is there answers
+    instead : a compiled function that stands for ``otherwise``
+    """
+
+    def __init__(self, otherwise: Callable[..., Any], *, is_event: bool, instead: Any = None) -> None:
+        self.otherwise, self.is_event, self.instead = otherwise, is_event, instead
+        self.__name__, self.__doc__ = otherwise.__name__, otherwise.__doc__
+        self.hooks: list[Hook] = []
+        self._chosen: dict[tuple[Hook, ...], Any] = {}
+        if COMPILED:
+            from scheduler_sim.engine.core.reference import MomentType
+
+            self._numba_type_ = MomentType(self)
+
+    def __call__(self, core: Any, *arguments: Any) -> Any:
+        """Do what the compiled core does, in plain Python."""
+        absent = {name for name in core._fields if is_absent(getattr(core, name))}
+        return self.chosen(core._fields, absent)(core, *arguments)
+
+    def chosen(self, parts: Sequence[str], absent: Set[str]) -> Any:
+        """Return the function for a core with such parts, in their order, some of which are absent."""
+        hooks = [
+            hook for hook in self.hooks if hook.needs.isdisjoint(absent) and hook.unless - absent == set()
+        ]
+        key = tuple(sorted(hooks, key=lambda hook: parts.index(hook.part)))
+        if key not in self._chosen:
+            self._chosen[key] = self._made([hook.function for hook in key])
+        return self._chosen[key]
+
+    def _made(self, functions: list[Any]) -> Any:
+        if not functions:
+            return self.instead or part(self.otherwise)
+        made = functions[-1]
+        for function in reversed(functions[:-1]) if self.is_event else []:
+            made = _one_after_another(function, made)
+        return made if self.is_event else functions[0]
+
+
+@lru_cache
+def _constant(value: Any) -> Any:
+    """Return a function of anything that returns always the same."""
+
+    @part
+    def absent(core: Any, *rest: Any) -> Any:
+        return value
+
+    return absent
+
+
+def _one_after_another(first: Any, second: Any) -> Any:
+    @part
+    def both(core: Any, *arguments: Any) -> None:
+        first(core, *arguments)
+        second(core, *arguments)
+
+    return both
+
+
+def event(function: F) -> F:
+    """Name a moment that rules are told of; the function has no body but its documentation."""
+    return cast(F, Moment(function, is_event=True, instead=_constant(None)))
+
+
+def question(function: F) -> F:
+    """Name a question that a rule may answer; the function is the answer where none does."""
+    return cast(F, Moment(function, is_event=False))
+
+
+def on(moment: Callable[..., Any], *needs: str, unless: str = "") -> Callable[[F], F]:
+    """Hang a function on a moment, for runs that have the parts ``needs`` of the core, and not ``unless``."""
+
+    def hang(function: F) -> F:
+        compiled = part(function)
+        without = frozenset({unless} - {""})
+        cast(Any, moment).hooks.append(Hook(needs[0], frozenset(needs), without, compiled))
+        return compiled
+
+    return hang
+
+
+def only_with(name: str, otherwise: Any = None) -> Callable[[F], F]:
+    """Name a function of a rule that others call: where its part is absent, it returns ``otherwise``."""
+
+    def decorate(function: F) -> F:
+        moment = Moment(function, is_event=False, instead=_constant(otherwise))
+        moment.hooks.append(Hook(name, frozenset({name}), frozenset(), part(function)))
+        return cast(F, moment)
+
+    return decorate

@@ -1,0 +1,98 @@
+"""Compilation: where compiled code is kept, and how functions ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+from scheduler_sim.engine.core.cache import Kept, NotKept, cache_directory, why_not
+
+config: Any = numba.config
+njit: Any = numba.njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COMPILED = not config.DISABLE_JIT
+CACHE = cache_directory()
+REFUSED = why_not(CACHE) if COMPILED else ""
+
+
+def is_compiled(function: Any, *arguments: Any) -> bool:
+    """Tell whether an entry point has been compiled for such arguments, now or before on this machine."""
+    if not COMPILED:
+        return True
+    kinds = tuple(numba.typeof(argument) for argument in arguments)
+    return kinds in function.overloads or function._cache.has(kinds, function.targetctx)
+
+
+def _cache_of(function: Any) -> Kept | NotKept:
+    return NotKept(REFUSED) if REFUSED else Kept(function, CACHE)
+
+
+class _NoEnvironment:
+    """What Numba keeps for a function that Python calls: nothing, as where code comes from the cache."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _Linked(JITCodeLibrary):
+    """Code that is only ever linked into an entry point, which is optimised as a whole.
+
+    Numba would optimise each function by itself, with all that it calls, and make machine code of it,
+    which nobody runs: half of the time of compilation.
+    """
+
+    codegen = _NoEnvironment()
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+
+class _PartCompiler(Compiler):
+    """Numba's, but for the library: this is the last call before it makes its own."""
+
+    def define_pipelines(self) -> Any:
+        self.state.library = _Linked(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+# Reference counting is off (an option Numba has but does not document): the core
+# allocates nothing, and counting every array at every call made it thirty times slower.
+part: Callable[[F], F] = njit(
+    _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler
+)
+"""A function of the core, compiled into the loop that calls it; Python cannot call it.
+
+Without the code that would unpack Python's arguments, compilation takes 40 % less.
+"""
+
+
+def entry(function: F) -> F:
+    """A function that Python calls: compiled once and kept on disk."""
+    compiled: Any = njit(_nrt=False)(function)
+    if COMPILED:
+        compiled._cache = _cache_of(function)
+    return compiled
+
+
+def callback(function: Any, signature: str) -> Any:
+    """A function that compiled code calls by its address: compiled now, and kept likewise."""
+    compiled: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options={})
+    compiled._cache = _cache_of(function)
+    compiled.compile()
+    return compiled

@@ -1,0 +1,64 @@
+"""Time limits that change: of what waits, and of what runs and is planned to end by them."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.events import drop_end, push_end
+from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.moments import end_forgotten, end_planned
+from scheduler_sim.engine.core.releases import add_release, drop_release
+from scheduler_sim.engine.core.state import BY_LIMIT, Core
+
+
+@part
+def change_limit(core: Core, placement: int, limit: int, run: int, overrun: int) -> None:
+    """What a placement takes by a new limit (s); ``run`` and ``overrun`` in s."""
+    it = core.placements[placement]
+    it.cost = it.cost / it.limit * limit
+    it.limit = it.test = limit
+    set_duration(core, placement, run, overrun)
+
+
+@question
+def set_duration(core: Core, placement: int, run: int, overrun: int) -> None:
+    """How long a placement takes by its limit; ``run`` and ``overrun`` in s."""
+    it = core.placements[placement]
+    it.duration = min(run, it.limit + overrun)
+    it.killed = BY_LIMIT if run > it.limit + overrun else 0
+    if core.rules.by_run:
+        it.test = max(it.duration, 1)
+
+
+@question
+def least_limit(core: Core, row: int, overrun: int) -> int:
+    """The least limit (s) that a running job can be given: what it has run already, so that it ends now."""
+    return core.clock.now - core.jobs[row].start - overrun
+
+
+@part
+def forget_end(core: Core, row: int) -> None:
+    """Take what runs out of the events and the planned ends."""
+    it = core.jobs[row]
+    planned = it.start + core.placements[it.placed].limit
+    drop_end(core, row)
+    drop_release(core, core.placements[it.placed].module, planned, row)
+    for i in range(core.demand.shape[1]):
+        if core.demand[it.placed, i] > 0:
+            drop_release(core, core.clock.modules + i, planned, row)
+    end_forgotten(core, row)
+
+
+@part
+def plan_end(core: Core, row: int) -> None:
+    """Put what runs among the events and the planned ends, by its limit as it is now."""
+    end_planned(core, row)
+    it = core.jobs[row]
+    placement = core.placements[it.placed]
+    planned = it.start + placement.limit
+    add_release(core, placement.module, planned, row, placement.nodes)
+    for i in range(core.demand.shape[1]):
+        if core.demand[it.placed, i] > 0:
+            add_release(core, core.clock.modules + i, planned, row, core.demand[it.placed, i])
+    it.end = it.start + placement.duration
+    push_end(core, it.end, row)
+    core.clock.lost = 1  # reservations may count on its nodes

@@ -1,0 +1,111 @@
+"""What is written down as the clock moves: the timeline and the reason of each wait."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.moments import write_more
+from scheduler_sim.engine.core.state import Core
+
+
+@part
+def settle(core: Core, until: int) -> None:
+    """Close the instant NOW: nothing more happens before ``until``."""
+    for module in range(core.clock.modules):
+        if core.pools[module].touched:
+            core.pools[module].touched = 0
+            _write_row(core, module)
+            _account_free(core, module)
+    if core.rules.complex:
+        _account_complex_waits(core, until - core.clock.now)
+
+
+@part
+def short_so_far(core: Core, module: int, nodes: int) -> int:
+    """Seconds, up to NOW, in which fewer than ``nodes`` nodes of ``module`` were free after a pass."""
+    tree = core.short[module]
+    seconds = core.clock.now - core.pools[module].short_since if core.pools[module].short_free < nodes else 0
+    place = min(nodes, len(tree) - 1)
+    while place > 0:
+        seconds += tree[place]
+        place -= place & -place
+    return seconds
+
+
+@part
+def _account_free(core: Core, module: int) -> None:
+    """The free nodes changed at NOW: credit the time since their last change."""
+    if core.pools[module].free == core.pools[module].short_free:
+        return
+    tree, now = core.short[module], core.clock.now
+    place = core.pools[module].short_free + 1
+    while place < len(tree):
+        tree[place] += now - core.pools[module].short_since
+        place += place & -place
+    core.pools[module].short_free = core.pools[module].free
+    core.pools[module].short_since = now
+
+
+@part
+def _write_row(core: Core, module: int) -> None:
+    it = core.pools[module]
+    if (
+        it.written_busy == it.busy
+        and it.written_down == it.down
+        and it.written_queued == it.queued
+        and it.written_nodes == it.queued_nodes
+        and not has_more_to_write(core, module)
+    ):
+        return
+    it.written_busy, it.written_down = it.busy, it.down
+    it.written_queued, it.written_nodes = it.queued, it.queued_nodes
+    row = core.clock.rows
+    core.clock.rows = row + 1
+    core.timeline[row, 0] = core.clock.now
+    core.timeline[row, 1] = module
+    core.timeline[row, 2] = it.busy
+    core.timeline[row, 3] = it.down
+    core.timeline[row, 4] = it.queued
+    core.timeline[row, 5] = it.queued_nodes
+    write_more(core, module, row)
+
+
+@question
+def has_more_to_write(core: Core, module: int) -> bool:
+    """Whether the further columns of the timeline differ from the last row of the module."""
+    return False
+
+
+@part
+def _account_complex_waits(core: Core, seconds: int) -> None:
+    """With several placements or shared resources about: one look at each job, each step."""
+    for i in range(core.queue.at.head, core.queue.at.tail):
+        account_wait(core, core.queue.waiting[i], seconds)
+
+
+@question
+def account_wait(core: Core, row: int, seconds: int) -> None:
+    """``row`` has waited for so many more s: for nodes, if it fits nowhere."""
+    if not fits_somewhere(core, row):
+        core.jobs[row].wait_resources += seconds
+
+
+@part
+def fits(core: Core, placement: int) -> bool:
+    """Whether the free nodes and resources are enough for ``placement`` now."""
+    if core.placements[placement].nodes > core.pools[core.placements[placement].module].free:
+        return False
+    modules = core.clock.modules
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > core.pools[modules + i].free:
+            return False
+    return True
+
+
+@part
+def fits_somewhere(core: Core, row: int) -> bool:
+    """Whether any placement of ``row`` fits now."""
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        if fits(core, placement):
+            return True
+    return False

@@ -1,0 +1,89 @@
+"""Tables and records of the core: declared as classes with typed fields, kept in arrays.
+
+A record is declared once, as a class whose annotations are its fields; ``one`` and ``table`` make
+arrays of them, which the compiler reads as structures and the type checker as instances of the class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+R = TypeVar("R")
+
+_CODES = {int: "i8", float: "f8", np.uint64: "u8"}
+
+
+class Table(Generic[R]):
+    """An array of records, of one dimension or more: for the type checker alone."""
+
+    if TYPE_CHECKING:
+        shape: tuple[int, ...]
+        dtype: np.dtype[Any]
+
+        @overload
+        def __getitem__(self, at: int | tuple[int, ...]) -> R: ...
+        @overload
+        def __getitem__(self, at: str) -> NDArray[Any]: ...
+        @overload
+        def __getitem__(self, at: slice | NDArray[Any]) -> Table[R]: ...
+        def __getitem__(self, at: Any) -> Any: ...
+        def __setitem__(self, at: Any, value: Any) -> None: ...
+        def __len__(self) -> int: ...
+
+
+class Rows(Generic[R]):
+    """A table of two dimensions, a row of which is a table: for the type checker alone."""
+
+    if TYPE_CHECKING:
+        shape: tuple[int, ...]
+        dtype: np.dtype[Any]
+
+        @overload
+        def __getitem__(self, at: int) -> Table[R]: ...
+        @overload
+        def __getitem__(self, at: tuple[int, ...]) -> R: ...
+        @overload
+        def __getitem__(self, at: str) -> NDArray[Any]: ...
+        def __getitem__(self, at: Any) -> Any: ...
+        def __setitem__(self, at: Any, value: Any) -> None: ...
+        def __len__(self) -> int: ...
+
+
+def dtype_of(record: type) -> np.dtype[Any]:
+    """Return how the records of a class lie in memory: fields of 8 bytes, in the order of its annotations."""
+    return np.dtype([(name, _CODES[kind]) for name, kind in get_type_hints(record).items()])
+
+
+def one(record: type[R]) -> R:
+    """Return a single record, all of it 0."""
+    return cast(R, np.zeros(1, dtype=dtype_of(record)).view(np.recarray)[0])
+
+
+def table(record: type[R], rows: int) -> Table[R]:
+    """Return a table of records, all of them 0."""
+    return cast("Table[R]", np.zeros(rows, dtype=dtype_of(record)).view(np.recarray))
+
+
+def rows(record: type[R], *shape: int) -> Rows[R]:
+    """Return a table of several dimensions, all of it 0."""
+    return cast("Rows[R]", np.zeros(shape, dtype=dtype_of(record)).view(np.recarray))
+
+
+def room(record: type[R], *shape: int) -> Any:
+    """Return a table that has nothing in it yet, not even zeros: its pages are taken as they are used."""
+    return np.empty(shape, dtype=dtype_of(record)).view(np.recarray)
+
+
+def lengthened(table: Any, length: int) -> Any:
+    """Return a table with at least so many records, and room for as many again if it had to grow."""
+    if length <= len(table):
+        return table
+    more = np.zeros((2 * length - len(table), *table.shape[1:]), dtype=table.dtype)
+    return np.concatenate((table, more)).view(np.recarray)

@@ -1,0 +1,141 @@
+"""What the compiler is taught about the core: parts by reference, moments, the scheme as a type.
+
+Numba hands a tuple of arrays from function to function as its parts, here more than a
+hundred words a call: it took most of the time of a run, and of its compilation. An entry
+point puts the tuple on its stack once and passes the address. In plain Python nothing
+is to be done: a tuple is passed by reference anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, TypeVar, cast
+
+from scheduler_sim.engine.core.jit import COMPILED
+
+C = TypeVar("C")
+
+if COMPILED:
+    from numba.core import cgutils, types
+    from numba.core.datamodel import models
+    from numba.core.imputils import impl_ret_borrowed, lower_constant, lower_getattr_generic
+    from numba.core.typing.templates import AttributeTemplate, infer_getattr
+    from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
+
+    def _is_part(kind: Any) -> bool:
+        return isinstance(kind, types.BaseNamedTuple)
+
+    def _is_absent(kind: Any) -> bool:
+        return isinstance(kind, types.BaseTuple) and len(kind) == 0
+
+    class Reference(types.Type):
+        """Where a named tuple stands. Its name, which all functions have in theirs, is short."""
+
+        def __init__(self, target: Any) -> None:
+            self.target = target
+            super().__init__(name=f"Reference{blake2b(str(target).encode(), digest_size=8).hexdigest()}")
+
+        def kind_of(self, name: str) -> Any:
+            """Return the type of a field; a part that is a tuple again is passed on by reference, too."""
+            if name not in self.target.fields:
+                return None
+            kind = self.target.types[self.target.fields.index(name)]
+            return Reference(kind) if _is_part(kind) else kind
+
+    @register_model(Reference)
+    class _Address(models.PrimitiveModel):
+        def __init__(self, dmm: Any, fe_type: Reference) -> None:
+            super().__init__(dmm, fe_type, dmm.lookup(fe_type.target).get_value_type().as_pointer())
+
+    @infer_getattr
+    class _FieldType(AttributeTemplate):
+        key = Reference
+
+        def generic_resolve(self, reference: Reference, name: str) -> Any:  # type: ignore[override]
+            return reference.kind_of(name)
+
+    @lower_getattr_generic(Reference)
+    def _field(context: Any, builder: Any, reference: Reference, address: Any, name: str) -> Any:
+        place = reference.target.fields.index(name)
+        at = cgutils.gep_inbounds(builder, address, 0, place)
+        kind = reference.target.types[place]
+        return at if _is_part(kind) else impl_ret_borrowed(context, builder, kind, builder.load(at))
+
+    @intrinsic
+    def _put_on_stack(typing_context: Any, core: Any) -> Any:
+        """Where the tuple stands, for functions that are called from here."""
+
+        def on_stack(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return cgutils.alloca_once_value(builder, arguments[0])
+
+        return Reference(core)(core), on_stack
+
+    by_reference: Callable[[C], C] = cast(Any, _put_on_stack)
+    """Put the core on the stack; functions called with what this returns get its address."""
+
+    class Called(types.Callable, types.Dummy):
+        """Something that is called with the core: which function that is, the parts of the core say."""
+
+        def function_for(self, core: Any) -> Any:
+            """Return the compiled function for a core of this type."""
+            raise NotImplementedError
+
+        def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+            return types.Dispatcher(self.function_for(args[0].target)).get_call_type(context, args, kws)
+
+        def get_call_signatures(self) -> Any:
+            return [], True
+
+        def get_impl_key(self, sig: Any) -> Any:
+            return types.Dispatcher(self.function_for(sig.args[0].target)).get_impl_key(sig)
+
+    @lower_constant(Called)
+    def _called(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        return context.get_dummy_value()
+
+    class MomentType(Called):
+        """The type of a moment: a call of it is a call of what hangs on it in a core with such parts."""
+
+        def __init__(self, moment: Any) -> None:
+            self.moment = moment
+            super().__init__(f"moment {moment.__name__} {id(moment)}")
+
+        def function_for(self, core: Any) -> Any:
+            absent = {name for name, kind in zip(core.fields, core.types, strict=True) if _is_absent(kind)}
+            return self.moment.chosen(core.fields, absent)
+
+    class SchemeType(types.Opaque):
+        """The type of a scheme: it says no more than its name."""
+
+        def __init__(self, name: str) -> None:
+            self.scheme = name
+            super().__init__(f"scheme {name}")
+
+    class ScheduleType(Called):
+        """The type of what makes the pass of the scheme that the core has."""
+
+        def __init__(self, passes: dict[str, Any]) -> None:
+            self.passes = passes
+            super().__init__("schedule")
+
+        def function_for(self, core: Any) -> Any:
+            return self.passes[core.types[core.fields.index("scheme")].scheme]
+
+    for kind in (MomentType, SchemeType, ScheduleType):
+        register_model(kind)(models.OpaqueModel)
+
+    @unbox(SchemeType)
+    def _scheme(kind: Any, value: Any, c: Any) -> Any:
+        return NativeValue(c.context.get_dummy_value())
+
+    def teach_scheme(scheme: type, schedule: Any, passes: dict[str, Any]) -> None:
+        """Teach the compiler what a scheme is, and what it means to call ``schedule``."""
+        typeof_impl.register(scheme)(lambda value, context: SchemeType(value.name))
+        schedule._numba_type_ = ScheduleType(passes)
+
+else:
+
+    def by_reference(core: C) -> C:
+        """Return the core."""
+        return core

@@ -1,0 +1,50 @@
+"""Schemes: which pass is made over the queue. The core calls the one that its part ``scheme`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim.engine.core.state import Core
+
+PASSES: dict[str, Callable[[Core], None]] = {}
+"""The pass of each scheme, by its name."""
+
+
+class Scheme:
+    """The name of a scheme, as a part of the core: to the compiler it is a type.
+
+    Attributes
+    ----------
+    name : of one in PASSES
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class _Schedule:
+    """Calls the pass of the scheme that a core has."""
+
+    def __call__(self, core: Core) -> None:
+        PASSES[core.scheme.name](core)
+
+
+schedule: Callable[[Core], None] = _Schedule()
+"""Make one pass over the queue."""
+
+if COMPILED:
+    from scheduler_sim.engine.core.reference import teach_scheme
+
+    teach_scheme(Scheme, schedule, PASSES)
+
+
+def pass_of(name: str) -> Callable[[Any], Any]:
+    """Name a pass as that of a scheme."""
+
+    def named(function: Any) -> Any:
+        PASSES[name] = function
+        return function
+
+    return named

@@ -1,0 +1,1 @@
+"""Rules: each a part of the state, and what it does at which moment."""

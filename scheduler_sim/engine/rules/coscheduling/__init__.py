@@ -1,0 +1,1 @@
+"""Jobs that start by one plan, at once or each some time after the others."""

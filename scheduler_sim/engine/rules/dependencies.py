@@ -1,0 +1,99 @@
+"""Dependencies: a job waits for the start or the end of others.
+
+Hangs on the start and the end of a job; lifts what holds those that wait for it.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.events import KIND, push_end
+from scheduler_sim.engine.core.holding import meet
+from scheduler_sim.engine.core.hooks import on, question
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.moments import ended, event_due, started
+from scheduler_sim.engine.core.records import Table
+from scheduler_sim.engine.core.state import COMPLETED, Core
+
+AFTER, AFTERANY, AFTEROK, AFTERNOTOK = 0, 1, 2, 3
+"""Kinds of dependencies."""
+
+NEVER = -1
+"""Of a dependency that will never be satisfied, also if what it waits for runs again later."""
+
+SATISFIED = -KIND
+"""Event: a dependency with a delay is satisfied; the rest is its row."""
+
+
+class Dependency:
+    """A job waits for another: rows by the job waited for."""
+
+    successor: int
+    kind: int
+    satisfied: int
+    delay: int  # AFTER: s from the start to the moment it is satisfied
+
+
+class DependenciesCore(Core):
+    """A core with dependencies."""
+
+    dependencies: Table[Dependency]
+
+
+@on(started, "dependencies")
+def satisfy_started(core: DependenciesCore, row: int) -> None:
+    """``row`` started: who may start after that is freed, at once or later."""
+    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
+        if core.dependencies[edge].kind == AFTER:
+            satisfy_later(core, edge)
+
+
+@part
+def satisfy_by_call(core: DependenciesCore, row: int) -> None:
+    """Every AFTEROK on ``row`` becomes AFTER."""
+    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
+        if core.dependencies[edge].kind == AFTEROK:
+            core.dependencies[edge].kind = AFTER
+            satisfy_later(core, edge)
+
+
+@part
+def satisfy_later(core: DependenciesCore, edge: int) -> None:
+    """So long after a start, or after an end, as it says."""
+    if core.dependencies[edge].delay > 0:
+        push_end(core, core.clock.now + core.dependencies[edge].delay, SATISFIED + edge)
+    else:
+        satisfy(core, edge)
+
+
+@on(event_due, "dependencies")
+def satisfy_now(core: DependenciesCore, kind: int, edge: int) -> None:
+    """Its delay is over."""
+    if kind == SATISFIED:
+        satisfy(core, edge)
+
+
+@on(ended, "dependencies")
+def satisfy_ended(core: DependenciesCore, row: int) -> None:
+    """Rejected and cancelled jobs end without having started (and not successfully)."""
+    well = core.jobs[row].state == COMPLETED
+    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
+        kind = core.dependencies[edge].kind
+        if kind == AFTER and core.dependencies[edge].delay > 0 and core.jobs[row].start >= 0:
+            continue  # its time comes by itself
+        if (kind == AFTEROK and not well) or (kind == AFTERNOTOK and well):
+            fails(core, edge)
+        else:
+            satisfy_later(core, edge)
+
+
+@question
+def fails(core: DependenciesCore, edge: int) -> None:
+    """A dependency will not be satisfied by this end: who needs it waits on."""
+
+
+@part
+def satisfy(core: DependenciesCore, edge: int) -> None:
+    """A dependency is satisfied, and stays so."""
+    if core.dependencies[edge].satisfied:
+        return
+    core.dependencies[edge].satisfied = 1
+    meet(core, core.dependencies[edge].successor)

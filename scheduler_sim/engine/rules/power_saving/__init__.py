@@ -1,0 +1,1 @@
+"""Idle nodes that are switched off."""

@@ -1,0 +1,1 @@
+"""What is there for the speed of Slurm's passes alone."""

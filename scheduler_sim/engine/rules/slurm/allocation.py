@@ -1,0 +1,126 @@
+"""How much room Slurm's schedulers have, and their part of the core with all its room and nothing in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine.core.records import Words, one, room, rows, table
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.state import (
+    FRONTS,
+    NOTES,
+    SPAN_ROWS,
+    SPANS_AT_MOST,
+    Accelerate,
+    Accounts,
+    Assoc,
+    Booked,
+    Choice,
+    Counter,
+    Factors,
+    Front,
+    HetMember,
+    Listed,
+    Mark,
+    Memory,
+    Need,
+    Nodes,
+    Note,
+    Partition,
+    Piece,
+    Plan,
+    Record,
+    Seats,
+    Sets,
+    Slurm,
+    SlurmJob,
+    SlurmRules,
+    Sorted,
+    Span,
+    Turn,
+    Way,
+)
+
+CACHE_LINE = 64  # bytes
+
+
+class SlurmSizes(NamedTuple):
+    """How much room Slurm's schedulers have; the least of all by default."""
+
+    rows: int = 0
+    placements: int = 0
+    partitions: int = 0
+    users: int = 0
+    words: int = 0
+    masks: int = 0
+    choices: int = 0
+    needs: int = 0
+    pieces: int = 0
+    records: int = 0
+    turns: int = 0
+    associations: int = 0
+    resets: int = 0
+
+
+def blank_slurm(sizes: SlurmSizes, modules: int, members: int, booked: int) -> Slurm:
+    """Return the part; ``members``: jobs that may be of heterogeneous ones, or none."""
+    plan_rows = SPAN_ROWS + sizes.records
+    made = Slurm(
+        rules=one(SlurmRules),
+        memory=one(Memory),
+        partition=table(Partition, sizes.partitions),
+        way=table(Way, sizes.placements),
+        job=table(SlurmJob, sizes.rows),
+        counter=rows(Counter, sizes.users, 1 + sizes.partitions),
+        turn=table(Turn, sizes.turns),
+        sets=Sets(*words(len(Sets._fields), sizes.words)),
+        nodes=Nodes(
+            masks=words(sizes.masks, sizes.words),
+            choice=table(Choice, sizes.choices),
+            need=table(Need, sizes.needs),
+            piece=table(Piece, sizes.pieces),
+            run=np.zeros(sizes.words * 32, dtype=np.int64),
+        ),
+        plan=Plan(
+            record=table(Record, sizes.records + 1),
+            space=words(plan_rows, sizes.words),
+            listed=room(Listed, plan_rows),
+            mark=table(Mark, plan_rows),
+            gain=np.zeros((plan_rows, sizes.partitions), dtype=np.int64),
+            spots=np.zeros(sizes.words, dtype=np.int64),
+        ),
+        seats=Seats(
+            node_in=np.zeros(64 * sizes.words, dtype=np.int32),
+            seat_of=np.zeros(64 * sizes.words, dtype=np.int32),
+            moved=np.zeros(64, dtype=np.int32),
+            back=np.zeros((modules, sizes.pieces + 1), dtype=np.int64),
+            masks=words(sizes.masks, sizes.words),
+            seated_at=np.zeros(sizes.masks, dtype=np.int64),
+        ),
+        accelerate=Accelerate(
+            span=table(Span, SPANS_AT_MOST + 1),
+            front=table(Front, FRONTS),
+            note=rows(Note, plan_rows, sizes.partitions, NOTES),
+        ),
+        accounts=Accounts(
+            factor=table(Factors, sizes.placements),
+            assoc=table(Assoc, sizes.associations),
+            order=table(Sorted, sizes.associations),
+            resets=np.full(sizes.resets, INF),
+        ),
+        het=table(HetMember, members),
+        booked=table(Booked, booked),
+    )
+    for name in ("group", "known", "planned"):
+        made.het[name] = -1
+    return made
+
+
+def words(rows: int, size: int) -> Words:
+    """uint64[rows, size] of zeros that begin with a line of the cache: sets across two of them are slow."""
+    line = CACHE_LINE // 8
+    memory = np.zeros(rows * size + line, dtype=np.uint64)
+    first = -memory.ctypes.data % CACHE_LINE // 8
+    return memory[first : first + rows * size].reshape(rows, size)

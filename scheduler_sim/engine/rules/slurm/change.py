@@ -1,0 +1,33 @@
+"""What the schedulers are told between their passes: that something changed."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+NEWCOMERS_ONLY, ALL_ELSE = 1, 2  # what changed since the last pass of the backfill scheduler
+IN_TIME, LATE = 1, 2  # how something ended
+
+
+@part
+def note_change(core: SlurmCore, time: int) -> None:
+    """Something changed at ``time`` that the backfill scheduler looks out for; it may have looked already."""
+    slurm, now = core.slurm, core.clock.now
+    if time > slurm.memory.last_change:
+        slurm.memory.last_change = time
+        slurm.memory.seen_from = now + (1 if slurm.memory.looked == now else 0)
+
+
+@part
+def note_end(core: SlurmCore, row: int) -> None:
+    """A component has ended: in the second before, behind the look of that second, if it began late."""
+    launch = core.slurm.job[row].launch
+    note_change(core, core.clock.now - launch)
+    core.slurm.memory.ended_here = max(core.slurm.memory.ended_here, LATE if launch > 0 else IN_TIME)
+
+
+@part
+def expect_change(core: SlurmCore) -> None:
+    """The next passes, whenever they are made, may come out otherwise than the last ones."""
+    core.slurm.memory.changed, core.slurm.memory.unseen_by_full = ALL_ELSE, 1
+    core.slurm.memory.steady_until = 0

@@ -1,0 +1,197 @@
+"""When Slurm's schedulers make their passes.
+
+The daemon looks once a second. The main scheduler passes over the whole queue every
+sched_interval, and over its head when asked to, batch_sched_delay after its last pass. The
+backfill scheduler passes bf_interval after its last pass if anything changed since, else at the
+first second at which something has. Passes that can change nothing are not made, but keep
+their place in time (``moments``): the moments of later passes depend on them.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.instant import (
+    come_due,
+    end_due,
+    handle_instant,
+    submit_due,
+    take_events,
+    untie_ready,
+)
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.loop import come_to_act
+from scheduler_sim.engine.core.queue import insert_newcomers, newcomers_come_last
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.backfill_pass import backfill_newcomers, backfill_pass
+from scheduler_sim.engine.rules.slurm.change import ALL_ELSE, NEWCOMERS_ONLY, expect_change, note_change
+from scheduler_sim.engine.rules.slurm.main_pass import look_at_newcomers, main_pass
+from scheduler_sim.engine.rules.slurm.moments import (
+    answer,
+    ask,
+    asked_pass,
+    catch_up_passes,
+    next_backfill,
+    next_full,
+    next_moment,
+    somebody_waits,
+)
+from scheduler_sim.engine.rules.slurm.nodes import match_service
+from scheduler_sim.engine.rules.slurm.priority.ranking import compute_priorities, pass_over_computations
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+
+@on(handle_instant, "slurm")
+def slurm_instant(core: SlurmCore) -> None:
+    """What happens at this instant, the passes that are due, and when the next are.
+
+    The two schedulers look in turn; which is first within a second is a matter of chance, in
+    a real daemon, and of ``looks_first`` here. If it is backfill, it sees no ends of the second.
+    """
+    now, slurm = core.clock.now, core.slurm
+    catch_up(core)
+    slurm.memory.steady_until = 0
+    if slurm.rules.backfill_first:
+        come_due(core)
+        submit_due(core)
+        _notice(core)
+        _backfill(core)
+    take_events(core)
+    ended = _notice(core)
+    _compute(core)
+    _main(core, ended)
+    _notice(core)
+    if not slurm.rules.backfill_first:
+        _backfill(core)
+    core.clock.due = max(now + 1, next_moment(core))
+
+
+@part
+def _notice(core: SlurmCore) -> bool:
+    """Whether something ended. Ends, submissions and commands ask for a pass.
+
+    What is eligible by time alone, or because another has started, does not: it is seen in the
+    next pass, whatever brings that.
+    """
+    slurm, ended = core.slurm, core.clock.dirty == 1
+    outside = core.clock.early == 1 or core.queue.at.seen != slurm.memory.seen_before
+    if outside:
+        slurm.memory.seen_before = core.queue.at.seen
+        note_change(core, core.clock.now)
+    if outside or ended:
+        ask(core, at_once=outside)
+    if ended or core.clock.early:
+        expect_change(core)
+    elif core.queue.at.new:
+        slurm.memory.unseen_by_full = 1
+        slurm.memory.changed = max(
+            slurm.memory.changed, NEWCOMERS_ONLY if newcomers_come_last(core) else ALL_ELSE
+        )
+    if core.queue.at.new:
+        slurm.memory.steady_until = 0
+        if not somebody_waits(core):
+            slurm.memory.waits_from = core.clock.now
+    insert_newcomers(core)
+    if ended:
+        for i in range(len(core.slurm.partition)):
+            match_service(
+                core,
+                core.slurm.partition[i].module,
+                core.slurm.partition[i].low,
+                core.slurm.partition[i].high,
+            )
+    core.queue.at.new = core.clock.dirty = core.clock.early = 0
+    return ended
+
+
+@part
+def _compute(core: SlurmCore) -> None:
+    now, slurm = core.clock.now, core.slurm
+    if slurm.rules.calc_period == 0 or now < slurm.memory.next_calc:
+        return
+    slurm.memory.next_calc += slurm.rules.calc_period * (
+        (now - slurm.memory.next_calc) // slurm.rules.calc_period + 1
+    )
+    moved = compute_priorities(core)
+    if (moved or slurm.rules.bf_min_priority) and slurm.memory.steady_until <= now:
+        expect_change(core)
+    if slurm.memory.pending > 0:  # also of those who are not eligible
+        note_change(core, now)
+
+
+@part
+def _main(core: SlurmCore, ended: bool) -> None:
+    now, slurm = core.clock.now, core.slurm
+    full = next_full(core, now) == now
+    asked = slurm.memory.asked and (asked_pass(core) <= now or (ended and slurm.rules.at_end))
+    if slurm.memory.last_main == now or not (full or asked):  # it takes one turn a second
+        return
+    look_at_newcomers(core)
+    waiting = core.queue.at.tail - core.queue.at.head
+    if slurm.memory.unseen_by_full or not slurm.rules.skip:
+        depth = waiting * len(core.slurm.partition) if full else slurm.rules.queue_depth
+        if main_pass(core, depth):
+            slurm.memory.unseen_by_full = 0
+        if core.queue.at.tail - core.queue.at.head < waiting:
+            expect_change(core)
+    untie_ready(core)  # who waited for the start of another
+    look_at_newcomers(core)
+    answer(core, now)
+    if waiting > 0:
+        note_change(core, now)
+
+
+@part
+def _backfill(core: SlurmCore) -> None:
+    now, slurm = core.clock.now, core.slurm
+    if slurm.rules.backfill_first:
+        slurm.memory.looked = now
+    if slurm.rules.builtin or now < next_backfill(core):
+        return
+    slurm.memory.last_backfill = now
+    look_at_newcomers(core)
+    waiting = core.queue.at.tail - core.queue.at.head
+    if waiting == 0:
+        slurm.memory.changed, slurm.memory.self_change = ALL_ELSE, 0  # there is no plan
+        return
+    if slurm.memory.changed or now >= slurm.memory.valid or not slurm.rules.skip:
+        if slurm.memory.changed == NEWCOMERS_ONLY and _plan_stands(core):
+            backfill_newcomers(core)
+        else:
+            backfill_pass(core)
+        slurm.memory.changed = 0
+        if core.queue.at.tail - core.queue.at.head < waiting:
+            expect_change(core)
+            note_change(core, now)
+    if slurm.memory.self_change:
+        note_change(core, now)
+
+
+@part
+def _plan_stands(core: SlurmCore) -> bool:
+    """Whether those planned by the last pass would be planned likewise now, and before all newcomers.
+
+    Who is last in the queue may still have a turn in a partition of a higher tier. Where they are the first
+    to make more turns than tests, those before must be tested anew: only now do all tests count.
+    """
+    slurm = core.slurm
+    if core.rules.complex or not slurm.rules.skip or not slurm.rules.fixed:
+        return False
+    if slurm.memory.turns < slurm.rules.bf_max_job_test <= core.queue.at.tail - core.queue.at.head:
+        return False
+    return slurm.memory.planned > 0 and core.clock.now < slurm.memory.valid
+
+
+@on(come_to_act, "slurm")
+def come_to_command(core: SlurmCore) -> None:
+    """What the trace submits at the instant comes first: an operator's command finds it, a release goes behind."""
+    catch_up(core)
+    if not core.slurm.rules.backfill_first:  # there, ends come after the first scheduler's look
+        end_due(core)
+    submit_due(core)
+
+
+@part
+def catch_up(core: SlurmCore) -> None:
+    """Whatever was due before now, and could change nothing: later moments depend on it."""
+    computed = pass_over_computations(core)
+    catch_up_passes(core, computed if core.slurm.memory.pending > 0 else INF)

@@ -1,0 +1,1 @@
+"""Heterogeneous jobs under Slurm, with delays or without."""

@@ -1,0 +1,147 @@
+"""What becomes of heterogeneous jobs and their reservations at the moments in the life of a job.
+
+Each component stands in the queue by itself.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.lifecycle import plan_anew
+from scheduler_sim.engine.core.loop import held_idle
+from scheduler_sim.engine.core.moments import event_due, limit_changed, stopped, struck, withdrawn, write_more
+from scheduler_sim.engine.core.record import has_more_to_write
+from scheduler_sim.engine.core.state import INF, TIMELINE_COLUMNS
+from scheduler_sim.engine.core.waiting import count_waiting, join_queue, line_up, stop_counting, stop_waiting
+from scheduler_sim.engine.rules.calls import (
+    CallsCore,
+    asked_for,
+    may_stay,
+    move_next,
+    satisfy_called,
+    satisfy_if_awaited,
+)
+from scheduler_sim.engine.rules.coscheduling.members import is_member
+from scheduler_sim.engine.rules.coscheduling.reservations import RESERVED_FROM, forget_reservation
+from scheduler_sim.engine.rules.slurm.het.advance import (
+    end_reservation,
+    has_reservation,
+    idle_and_reserved,
+    keeps_its_nodes,
+)
+from scheduler_sim.engine.rules.slurm.het.delays import come_for, move_next_advance_reservations
+from scheduler_sim.engine.rules.slurm.het.het_jobs import end_together, end_with_leader
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+HELD_COLUMN = len(TIMELINE_COLUMNS)
+MINUTE = 60  # what Slurm counts limits in
+
+
+@on(join_queue, "slurm", "coscheduling")
+def join_by_itself(core: SlurmCore, row: int) -> None:
+    """A component that starts later is not eligible before, but stands in the queue for the sake of its job."""
+    member = core.coscheduling.member[row]
+    if is_member(core, row) and member.offset > 0 and member.appointment < 0:
+        core.jobs[row].eligible = -1
+    else:
+        count_waiting(core, row, core.jobs[row].first, 1)
+    line_up(core, row)
+
+
+@on(stop_waiting, "slurm", "coscheduling")
+def stop_waiting_by_itself(core: SlurmCore, row: int) -> None:
+    """It is no longer counted in the queue, if its delay has begun, nor has it a reservation."""
+    if core.jobs[row].eligible >= 0:
+        stop_counting(core, row)
+    core.jobs[row].promise, core.jobs[row].promised = INF, -1
+
+
+@on(stopped, "slurm", "coscheduling")
+def end_its_reservation(core: SlurmCore, row: int) -> None:
+    """A reservation lasts until its job has ended."""
+    if has_reservation(core, row):
+        end_reservation(core, row)
+
+
+@on(withdrawn, "slurm", "coscheduling")
+def cancel_its_reservation(core: SlurmCore, row: int) -> None:
+    """A job that is cancelled needs no reservation."""
+    if has_reservation(core, row):
+        end_reservation(core, row)
+        plan_anew(core)
+    elif core.coscheduling.member[row].appointment >= 0:
+        forget_reservation(core, row)
+        plan_anew(core)
+
+
+@on(event_due, "slurm", "coscheduling")
+def begin_reservation(core: SlurmCore, kind: int, row: int) -> None:
+    """A reservation begins."""
+    if kind == RESERVED_FROM:
+        come_for(core, row)
+
+
+@on(limit_changed, "slurm", "coscheduling")
+def end_others_anew(core: SlurmCore, row: int) -> None:
+    """Components of a job end together."""
+    end_together(core, row)
+
+
+@on(struck, "slurm")
+def strike_others(core: SlurmCore, row: int, state: int) -> None:
+    """With the first component of a job all end."""
+    end_with_leader(core, row, state)
+    plan_anew(core)
+
+
+@on(held_idle, "slurm", "coscheduling")
+def idle_reserved(core: SlurmCore, module: int) -> int:
+    """Idle nodes of a module that are held for jobs whose reservations have begun, but who wait."""
+    return idle_and_reserved(core, module)
+
+
+@on(has_more_to_write, "slurm", "coscheduling")
+def other_reserved(core: SlurmCore, module: int) -> bool:
+    """Whether other nodes are idle and reserved than when the last row was written."""
+    if core.timeline.shape[1] <= HELD_COLUMN:
+        return False
+    return core.pools[module].written_held != idle_and_reserved(core, module)
+
+
+@on(write_more, "slurm", "coscheduling")
+def write_reserved_idle(core: SlurmCore, module: int, row: int) -> None:
+    """Write how many nodes are idle and reserved."""
+    if core.timeline.shape[1] > HELD_COLUMN:
+        held = idle_and_reserved(core, module)
+        core.pools[module].written_held = core.timeline[row, HELD_COLUMN] = held
+
+
+# -- calls
+
+
+class SlurmCallsCore(SlurmCore, CallsCore):
+    """A core with both."""
+
+
+@on(satisfy_called, "slurm")
+def satisfy_and_tell(core: SlurmCallsCore, row: int) -> None:
+    """To the schedulers a call is a change."""
+    satisfy_if_awaited(core, row)
+    plan_anew(core)
+
+
+@on(move_next, "slurm")
+def move_next_in_slurm(core: SlurmCallsCore, row: int) -> None:
+    """The advance reservations of those who come next are moved."""
+    move_next_advance_reservations(core, row)
+
+
+@on(asked_for, "slurm")
+def in_minutes(core: SlurmCallsCore, seconds: int) -> int:
+    """Limits are counted in minutes."""
+    return seconds + -seconds % MINUTE
+
+
+@on(may_stay, "slurm")
+def may_stay_in_slurm(core: SlurmCallsCore, row: int, begin: int, end: int) -> bool:
+    """Whether its nodes are reserved for nobody else."""
+    return keeps_its_nodes(core, row, end)

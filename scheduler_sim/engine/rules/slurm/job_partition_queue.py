@@ -1,0 +1,62 @@
+"""Whose turn it is: one turn for each partition a component asks for.
+
+With one partition each, the queue is the list of turns. Else it is made for each pass:
+partition tier first, then the priority in that partition, submission, trace order, list order.
+Where Slurm walks its list of jobs, it is the queue with all partitions of each.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmCore
+
+
+@part
+def turns(core: SlurmCore) -> int:
+    """Make the list of turns and return how many there are."""
+    head, tail = core.queue.at.head, core.queue.at.tail
+    if not core.rules.complex:
+        return tail - head
+    size = 0
+    for i in range(head, tail):
+        row = core.queue.waiting[i]
+        for placement in range(core.jobs[row].first, core.jobs[row].last):
+            core.slurm.turn[size].row, core.slurm.turn[size].placement = row, placement
+            size += 1
+    if core.slurm.rules.builtin != IN_LIST_ORDER:
+        _sort(core, size)
+    return size
+
+
+@part
+def turn(core: SlurmCore, i: int) -> tuple[int, int]:
+    """Row and placement of turn ``i``."""
+    if core.rules.complex:
+        return core.slurm.turn[i].row, core.slurm.turn[i].placement
+    row = core.queue.waiting[core.queue.at.head + i]
+    return row, core.jobs[row].first
+
+
+@part
+def _goes_before(core: SlurmCore, row: int, placement: int, other_row: int, other: int) -> bool:
+    a, b = core.slurm.way[placement], core.slurm.way[other]
+    if a.tier != b.tier:
+        return a.tier > b.tier
+    if a.key != b.key:
+        return a.key < b.key
+    if core.jobs[row].submit != core.jobs[other_row].submit:
+        return core.jobs[row].submit < core.jobs[other_row].submit
+    return placement < other if row == other_row else row < other_row
+
+
+@part
+def _sort(core: SlurmCore, size: int) -> None:
+    """Insertion sort: the queue is in order already, but for partitions of another tier or priority."""
+    turn = core.slurm.turn
+    for i in range(1, size):
+        row, placement = turn[i].row, turn[i].placement
+        j = i
+        while j > 0 and _goes_before(core, row, placement, turn[j - 1].row, turn[j - 1].placement):
+            turn[j].row, turn[j].placement = turn[j - 1].row, turn[j - 1].placement
+            j -= 1
+        turn[j].row, turn[j].placement = row, placement

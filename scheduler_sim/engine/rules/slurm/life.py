@@ -1,0 +1,271 @@
+"""What Slurm does at the moments in the life of a job."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.events import KIND, drop_end, push_end
+from scheduler_sim.engine.core.hooks import on, only_with
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import (
+    forget_run,
+    give_back,
+    hand_back,
+    leave_queue,
+    plan_anew,
+    send_back,
+    vacate,
+    wait_again,
+)
+from scheduler_sim.engine.core.limits import least_limit, set_duration
+from scheduler_sim.engine.core.moments import (
+    arrives_held,
+    becomes_eligible,
+    end_forgotten,
+    end_planned,
+    ended,
+    event_due,
+    let_go,
+    pending_changed,
+    started,
+    stopped,
+    submitted,
+)
+from scheduler_sim.engine.core.releases import add_release, drop_release
+from scheduler_sim.engine.core.state import (
+    CANCELLED,
+    COMPLETED,
+    FAILED,
+    HELD,
+    HOLD,
+    PAST_LIMIT,
+    RUNNING,
+    TIMEOUT,
+    UNSEEN,
+)
+from scheduler_sim.engine.rules.dependencies import NEVER, fails
+from scheduler_sim.engine.rules.holds import BEGIN, await_begin, let_singleton_go
+from scheduler_sim.engine.rules.slurm.change import expect_change, note_change, note_end
+from scheduler_sim.engine.rules.slurm.nodes import everywhere, give_up, set_leaving
+from scheduler_sim.engine.rules.slurm.priority.ranking import charge_until, give_priority
+from scheduler_sim.engine.rules.slurm.start import set_end
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+NODES_BACK = KIND
+"""Event: the epilog of a job is over, or what was killed is gone: its nodes are idle."""
+
+HOPELESS = 2 * KIND
+"""Event: the dependencies of a job can never be satisfied."""
+
+
+# -- to its start
+
+
+@on(submitted, "slurm")
+def rank_submitted(core: SlurmCore, row: int) -> None:
+    """It gets its priority, and may be the singleton that others wait for."""
+    give_priority(core, row)
+    let_singleton_go(core, row)
+
+
+@on(arrives_held, "slurm")
+def hold_at_first(core: SlurmCore, row: int) -> None:
+    """It is held until the next updates of dependencies, also if all is over already."""
+    core.jobs[row].state = HELD
+    end_hopeless(core, row)
+
+
+@on(becomes_eligible, "slurm")
+def count_age(core: SlurmCore, row: int) -> None:
+    """Its age counts from its submission, its begin time, or the next pass that looks at it."""
+    if core.jobs[row].state == UNSEEN:
+        core.holds.term[row].begin = core.clock.now
+    elif core.holds.term[row].begin < core.clock.now:
+        core.holds.term[row].begin = -1
+        core.queue.candidates[core.slurm.memory.unlooked] = row
+        core.slurm.memory.unlooked += 1
+
+
+@on(pending_changed, "slurm")
+def count_pending(core: SlurmCore, row: int, sign: int) -> None:
+    """Priorities are computed for those that are pending, eligible or not."""
+    core.slurm.memory.pending += sign
+
+
+@on(started, "slurm")
+def plan_end_everywhere(core: SlurmCore, row: int) -> None:
+    """Its planned end stands in the list of all modules together, too."""
+    it = core.placements[core.jobs[row].placed]
+    add_release(core, everywhere(core), core.jobs[row].start + it.limit, row, it.nodes)
+
+
+# -- to its end
+
+
+@on(hand_back, "slurm")
+def complete(core: SlurmCore, row: int, planned: int) -> bool:
+    """Its nodes are idle after the epilog, and KillWait for what was killed; False if that takes time."""
+    now, seconds = core.clock.now, _completing_s(core, row)
+    if seconds > 0:  # passes are asked for when they are back
+        push_end(core, now + seconds, NODES_BACK + row)
+        set_leaving(core, row, True)
+        expect_change(core)
+        note_change(core, now)
+        return False
+    core.clock.dirty = 1
+    note_end(core, row)
+    it = core.placements[core.jobs[row].placed]
+    give_back(core, it.module, it.nodes)
+    give_up(core, row)
+    return True
+
+
+@part
+def _completing_s(core: SlurmCore, row: int) -> int:
+    """How long nodes are not idle after an end."""
+    state, rules = core.jobs[row].state, core.slurm.rules
+    if state in (COMPLETED, FAILED):
+        return rules.epilog
+    if state == TIMEOUT and core.placements[core.jobs[row].placed].killed == PAST_LIMIT:
+        return rules.epilog
+    return rules.epilog + rules.kill_wait + rules.killed
+
+
+@on(stopped, "slurm")
+def account_end(core: SlurmCore, row: int) -> None:
+    """What it used is charged, if at all, and one task less of its array runs."""
+    placed = core.jobs[row].placed
+    drop_release(core, everywhere(core), core.jobs[row].start + core.placements[placed].limit, row)
+    core.slurm.job[row].last = placed
+    if core.slurm.rules.charge_ends:
+        charge_until(core, row, core.clock.now)
+    if core.holds.term[row].array >= 0:
+        core.holds.array[core.holds.term[row].array].running -= 1
+
+
+@on(event_due, "slurm")
+def happen_in_slurm(core: SlurmCore, kind: int, row: int) -> None:
+    """Nodes are back, or a job ends that can never start."""
+    if kind == NODES_BACK:
+        _nodes_back(core, row)
+    elif kind == HOPELESS and core.jobs[row].state == HELD and not core.jobs[row].held:
+        leave_queue(core, row, CANCELLED)
+
+
+@part
+def _nodes_back(core: SlurmCore, row: int) -> None:
+    """The nodes of a job that ended are idle at last; to those that depend on it, it ends now."""
+    it = core.placements[core.slurm.job[row].last]
+    give_back(core, it.module, it.nodes)
+    set_leaving(core, row, False)
+    give_up(core, row)
+    core.clock.dirty = core.clock.early = 1
+    if core.jobs[row].state > RUNNING:
+        ended(core, row)
+    elif core.jobs[row].state == HELD:
+        _requeue(core, row)
+
+
+@on(plan_anew, "slurm")
+def note_by_hand(core: SlurmCore) -> None:
+    """Something changed, though nothing ended."""
+    core.clock.early = 1
+
+
+# -- once more
+
+
+@on(send_back, "slurm")
+def send_back_later(core: SlurmCore, row: int) -> None:
+    """Requeue what runs: it waits again some time after its nodes are back."""
+    gone = vacate(core, row, HELD)
+    plan_anew(core)
+    forget_run(core, row)
+    if gone:
+        _requeue(core, row)
+
+
+@on(wait_again, "slurm")
+def wait_for_nodes(core: SlurmCore, row: int) -> None:
+    """Requeue what has ended; who depends on it may hope again."""
+    hope_again(core, row)
+    if core.slurm.job[row].piece < 0:  # else its nodes are yet to come back
+        _requeue(core, row)
+
+
+@part
+def _requeue(core: SlurmCore, row: int) -> None:
+    """One that is requeued counts as submitted now, and is eligible after Slurm's delay."""
+    now, term = core.clock.now, core.holds.term[row]
+    if term.begin > now:  # it still waited for a begin time when it was cancelled
+        drop_end(core, BEGIN + row)
+        core.jobs[row].missing -= HOLD
+    core.jobs[row].submit = now
+    term.begin = now + core.slurm.rules.requeue_delay
+    await_begin(core, row)
+
+
+# -- dependencies that can never be satisfied
+
+
+@on(fails, "slurm")
+def lose_hope(core: SlurmCore, edge: int) -> None:
+    """A dependency that can never be satisfied any more ends who needs it, if it is to be killed."""
+    row = core.dependencies[edge].successor
+    if core.dependencies[edge].satisfied:
+        return
+    core.dependencies[edge].satisfied = NEVER
+    core.slurm.job[row].hopes -= 1
+    if core.jobs[row].state == HELD:
+        end_hopeless(core, row)
+
+
+@only_with("dependencies")
+def hope_again(core: SlurmCore, row: int) -> None:
+    """``row`` is to run once more: what Slurm did not test, as it is not there yet or held, is hoped for."""
+    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
+        dependent = core.dependencies[edge].successor
+        tested = core.jobs[dependent].state != UNSEEN and not core.jobs[dependent].held
+        if core.dependencies[edge].satisfied == NEVER and not tested:
+            core.dependencies[edge].satisfied = 0
+            core.slurm.job[dependent].hopes += 1
+
+
+@part
+def end_hopeless(core: SlurmCore, row: int) -> None:
+    """Cancel what can never start, if it is to be killed; of what is held by hand Slurm tests nothing."""
+    if core.slurm.rules.kill_invalid and core.slurm.job[row].hopes <= 0 and not core.jobs[row].held:
+        push_end(core, core.clock.now, HOPELESS + row)
+
+
+@on(let_go, "slurm")
+def test_let_go(core: SlurmCore, row: int) -> None:
+    """One that was held by hand has not been tested."""
+    if core.jobs[row].state == HELD:
+        end_hopeless(core, row)
+
+
+# -- limits
+
+
+@on(set_duration, "slurm")
+def keep_duration(core: SlurmCore, placement: int, run: int, overrun: int) -> None:
+    """How long it takes is known when its end is planned."""
+
+
+@on(least_limit, "slurm")
+def any_limit(core: SlurmCore, row: int, overrun: int) -> int:
+    """Any limit will do."""
+    return 0
+
+
+@on(end_forgotten, "slurm")
+def forget_end_everywhere(core: SlurmCore, row: int) -> None:
+    """Its planned end stood in the list of all modules together, too."""
+    planned = core.jobs[row].start + core.placements[core.jobs[row].placed].limit
+    drop_release(core, everywhere(core), planned, row)
+
+
+@on(end_planned, "slurm")
+def set_end_anew(core: SlurmCore, row: int) -> None:
+    """When it ends by its new limit, and where its planned end stands."""
+    set_end(core, row, core.jobs[row].placed, core.jobs[row].start)
+    plan_end_everywhere(core, row)

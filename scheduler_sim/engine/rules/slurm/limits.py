@@ -1,0 +1,63 @@
+"""How many components a backfill pass tries, and which of them may reserve."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+
+@part
+def over_a_limit(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether enough components of its partition or its user have been tried; if not, it counts itself."""
+    number = core.slurm.way[placement].partition
+    it, user = core.slurm.partition[number], core.slurm.job[row].user
+    _renew(core, user, 0)
+    _renew(core, user, 1 + number)
+    if _reached(core.slurm.rules.bf_max_job_part, it.tried):
+        return True
+    if _reached(core.slurm.rules.bf_max_job_user, core.slurm.counter[user, 0].tried):
+        return True
+    if _reached(core.slurm.rules.bf_max_job_user_part, core.slurm.counter[user, 1 + number].tried):
+        return True
+    it.tried += 1
+    core.slurm.counter[user, 0].tried += 1
+    core.slurm.counter[user, 1 + number].tried += 1
+    return False
+
+
+@part
+def may_reserve(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether it is planned ahead; if not, it may only start now."""
+    slurm, now = core.slurm, core.clock.now
+    if slurm.rules.bf_min_age and now - core.holds.term[row].begin < slurm.rules.bf_min_age:
+        slurm.memory.valid = min(slurm.memory.valid, core.holds.term[row].begin + slurm.rules.bf_min_age)
+        return False
+    if slurm.rules.bf_min_priority and -core.slurm.way[placement].key < slurm.rules.bf_min_priority:
+        return False
+    if slurm.rules.bf_one_reservation and core.jobs[row].promised >= 0:
+        return False
+    array = core.holds.term[row].array
+    if array >= 0:
+        if core.holds.array[array].made_in != slurm.memory.pass_number:
+            core.holds.array[array].made_in, core.holds.array[array].reserved = slurm.memory.pass_number, 0
+        if _reached(slurm.rules.bf_array_reserve, core.holds.array[array].reserved):
+            return False
+    return not _reached(
+        slurm.rules.bf_part_reserve, core.slurm.partition[core.slurm.way[placement].partition].reserved
+    )
+
+
+@part
+def _reached(limit: int, number: int) -> bool:
+    """Whether a limit is reached; 0 is no limit."""
+    return limit > 0 and number >= limit
+
+
+@part
+def _renew(core: SlurmCore, user: int, which: int) -> None:
+    """Counters of an earlier pass start again."""
+    if core.slurm.counter[user, which].made_in != core.slurm.memory.pass_number:
+        core.slurm.counter[user, which].made_in, core.slurm.counter[user, which].tried = (
+            core.slurm.memory.pass_number,
+            0,
+        )

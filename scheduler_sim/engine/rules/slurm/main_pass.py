@@ -1,0 +1,114 @@
+"""Slurm's main scheduler: in order, until a partition's first component that cannot start."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.instant import untie_ready
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
+from scheduler_sim.engine.core.state import WAITING
+from scheduler_sim.engine.rules.coscheduling.members import is_member
+from scheduler_sim.engine.rules.slurm.bits import copy, keep_common, take_out
+from scheduler_sim.engine.rules.slurm.het.advance import has_reservation, picked_reserved
+from scheduler_sim.engine.rules.slurm.het.het_jobs import whole_job_waits
+from scheduler_sim.engine.rules.slurm.job_partition_queue import turn, turns
+from scheduler_sim.engine.rules.slurm.nodes import picked_from
+from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
+from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, SlurmCore
+
+
+@part
+def main_pass(core: SlurmCore, depth: int) -> bool:
+    """Try ``depth`` turns (and one more, as Slurm counts); a partition that blocks takes its nodes away.
+
+    Returns whether all turns were had, so that a longer pass could start nothing more. Where Slurm
+    walks its list of jobs, who waits for a start can still have its turn in this pass.
+    """
+    open_partitions = len(core.slurm.partition)
+    for i in range(len(core.slurm.partition)):
+        core.slurm.partition[i].tried = core.slurm.partition[i].blocked = 0
+    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
+    most, tried, whole = core.slurm.rules.partition_job_depth, 0, True
+    i, size = -1, turns(core)
+    while i + 1 < size:
+        i += 1
+        row, placement = turn(core, i)
+        it = core.slurm.partition[core.slurm.way[placement].partition]
+        if open_partitions == 0:
+            break
+        if core.jobs[row].state != WAITING or not whole_job_waits(core, row):
+            continue
+        if is_member(core, row):  # left to backfill before anything is counted or asked of it
+            if not has_reservation(core, row):
+                open_partitions -= _block(core, it)
+            continue
+        if not may_run(core, row):
+            continue
+        it.tried += 1
+        if most and it.tried > most:
+            continue
+        if tried > depth:
+            whole = False
+            break
+        tried += 1
+        if (it.blocked and not has_reservation(core, row)) or not has_licences(core, placement):
+            continue
+        if _picked(core, row, placement):
+            start_on_picked(core, row, placement, 0)
+            keep_common(core.slurm.sets.free, core.slurm.sets.idle, it.low, it.high)
+            if core.slurm.rules.builtin == IN_LIST_ORDER and core.queue.at.released > 0:
+                untie_ready(core)
+                look_at_newcomers(core)
+                insert_newcomers(core)
+                core.queue.at.new = 0
+                size = turns(core)
+        elif not has_reservation(core, row) and _blocks(core, row, placement):
+            open_partitions -= _block(core, it)
+    close_gaps(core, core.queue.at.tail)
+    return whole
+
+
+@part
+def look_at_newcomers(core: SlurmCore) -> None:
+    """To Slurm, one is eligible since the first pass that finds it so, or since its begin time."""
+    for i in range(core.slurm.memory.unlooked):
+        row = core.queue.candidates[i]
+        if core.holds.term[row].begin < 0:
+            core.holds.term[row].begin = core.clock.now
+    core.slurm.memory.unlooked = 0
+
+
+@part
+def _picked(core: SlurmCore, row: int, placement: int) -> bool:
+    """Choose its nodes among those that are idle and not behind a blocked partition, if they suffice."""
+    if has_reservation(core, row):
+        return picked_reserved(core, row)
+    way = core.slurm.way[placement]
+    for choice in range(way.first, way.last):
+        way.choice = choice
+        if picked_from(core, placement, core.slurm.sets.free):
+            return True
+    return False
+
+
+@part
+def _block(core: SlurmCore, it: Partition) -> int:
+    """Take a partition and its nodes out of this pass; returns how many partitions fewer are open."""
+    if it.blocked:
+        return 0
+    it.blocked = 1
+    take_out(core.slurm.sets.free, core.slurm.nodes.masks[it.members], it.low, it.high)
+    return 1
+
+
+@part
+def _blocks(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether its partition waits for it: not for those too young, or too low, to hold a reservation."""
+    if (
+        core.slurm.rules.bf_min_age
+        and core.clock.now - core.holds.term[row].begin < core.slurm.rules.bf_min_age
+    ):
+        return False
+    return (
+        not core.slurm.rules.bf_min_priority
+        or -core.slurm.way[placement].key >= core.slurm.rules.bf_min_priority
+    )

@@ -1,0 +1,228 @@
+"""At which moments Slurm's schedulers make their passes, and which of these can change something."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.change import LATE
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+MS = 1000
+
+
+@part
+def next_moment(core: SlurmCore) -> int:
+    """When a pass may next change something."""
+    now, slurm = core.clock.now, core.slurm
+    if not more_comes(core) and slurm.memory.valid == INF and not slurm.memory.changed:
+        return INF  # priorities may change for ever, but nothing else
+    time, waits = INF, somebody_waits(core)
+    shows = waits or (more_comes(core) and (slurm.memory.pending > 0 or slurm.rules.weight_fair > 0))
+    if slurm.rules.calc_period and shows:
+        time = _next_computation(core)
+    if slurm.memory.asked and waits:
+        time = min(time, asked_pass(core))
+    if waits and (slurm.memory.unseen_by_full or not slurm.rules.skip):
+        time = min(time, next_full(core, now + 1))
+    if waits and not slurm.rules.builtin:
+        following = next_backfill(core)
+        if not slurm.memory.changed and slurm.rules.skip:
+            if slurm.rules.calc_period:  # one that is passed over may bring it sooner
+                following = min(following, slurm.memory.next_calc)
+            following = max(following, slurm.memory.valid)
+        time = min(time, following)
+    return time
+
+
+@part
+def _next_computation(core: SlurmCore) -> int:
+    """When priorities are next computed such that something may come of it.
+
+    To a backfill pass that is to see a change a computation is one.
+    """
+    until, following = core.slurm.memory.steady_until, core.slurm.memory.next_calc
+    if until <= following or (core.slurm.memory.changed and somebody_waits(core)):
+        return following
+    return INF if until == INF else until + (following - until) % core.slurm.rules.calc_period
+
+
+@part
+def more_comes(core: SlurmCore) -> bool:
+    """Whether something is to happen yet, so that the present usage, and passes, may matter."""
+    return core.clock.events > 0 or core.queue.at.seen < core.clock.jobs
+
+
+@part
+def somebody_waits(core: SlurmCore) -> bool:
+    """Whether the queue has anybody in it."""
+    return core.queue.at.tail > core.queue.at.head
+
+
+# -- the main scheduler
+
+
+@part
+def ask(core: SlurmCore, at_once: bool) -> None:
+    """Ask for a pass of the main scheduler; of ends it hears with its next look."""
+    slurm, now = core.slurm, core.clock.now
+    if slurm.memory.ended_here:
+        slurm.memory.hears_at = now + _wait_after_end(core)
+    time = now if at_once else max(now, slurm.memory.hears_at)
+    slurm.memory.asked_at = min(slurm.memory.asked_at, time) if slurm.memory.asked else time
+    slurm.memory.asked = 1
+
+
+@part
+def answer(core: SlurmCore, time: int) -> None:
+    """A pass is made at ``time``; one that was asked for later is still to come."""
+    slurm = core.slurm
+    slurm.memory.last_main = time
+    slurm.memory.asked = slurm.memory.asked and slurm.memory.hears_at > time
+    slurm.memory.asked_at = slurm.memory.hears_at
+
+
+@part
+def _wait_after_end(core: SlurmCore) -> int:
+    """Whole seconds up to the look that sees an end: fractions add up from one end to the next.
+
+    What ended behind the look of the second before has waited.
+    """
+    slurm = core.slurm
+    late = slurm.memory.ended_here == LATE
+    slurm.memory.ended_here = 0
+    if late or slurm.rules.at_end:
+        return 0
+    slurm.memory.waited += slurm.rules.main_wait
+    wait = slurm.memory.waited // MS
+    slurm.memory.waited %= MS
+    return wait
+
+
+@part
+def asked_pass(core: SlurmCore) -> int:
+    """When the pass is made that was asked for: its delay after the last one, or with the next full one."""
+    slurm, asked_at = core.slurm, core.slurm.memory.asked_at
+    last = max(slurm.memory.last_main, _last_full(core, asked_at - 1))
+    delay = max(slurm.rules.batch_sched_delay, slurm.rules.sched_min_interval, 1)
+    return min(max(asked_at, last + delay), next_full(core, max(asked_at, slurm.memory.last_main + 1)))
+
+
+@part
+def next_full(core: SlurmCore, time: int) -> int:
+    """When the main scheduler next passes over the whole queue, at ``time`` or later; INF = never."""
+    interval, since = core.slurm.rules.sched_interval, time - core.slurm.rules.starts_at
+    if interval == 0:
+        return INF
+    return time + (-since) % interval if since > 0 else core.slurm.rules.starts_at + interval
+
+
+@part
+def _last_full(core: SlurmCore, time: int) -> int:
+    """When it last did, at ``time`` or before, or the daemon started."""
+    if core.slurm.rules.sched_interval == 0:
+        return -INF
+    return time - (time - core.slurm.rules.starts_at) % core.slurm.rules.sched_interval
+
+
+# -- the backfill scheduler
+
+
+@part
+def next_backfill(core: SlurmCore) -> int:
+    """When the backfill scheduler next finds that something changed, its interval after its last pass."""
+    return _next_backfill(core, INF)
+
+
+@part
+def _next_backfill(core: SlurmCore, computed: int) -> int:
+    """With computations of priorities, from ``computed`` on, that were passed over."""
+    slurm = core.slurm
+    earliest = slurm.memory.last_backfill + slurm.rules.bf_interval
+    if slurm.rules.always_more:
+        return earliest
+    if slurm.memory.last_change >= slurm.memory.last_backfill:
+        return max(earliest, slurm.memory.seen_from)
+    change = _next_computed(core, computed, slurm.memory.last_backfill)
+    if somebody_waits(core):
+        change = min(change, next_full(core, max(slurm.memory.last_backfill, slurm.memory.waits_from)))
+    return INF if change == INF else max(earliest, change + slurm.rules.backfill_first)
+
+
+@part
+def _next_computed(core: SlurmCore, computed: int, time: int) -> int:
+    """The first computation that was passed over, at ``time`` or later."""
+    if computed == INF:
+        return INF
+    return max(time, computed) + (computed - max(time, computed)) % core.slurm.rules.calc_period
+
+
+@part
+def _last_seen(core: SlurmCore, computed: int, time: int) -> int:
+    """The last change at ``time`` or before, of those that come by the clock alone; -INF = none."""
+    slurm, last = core.slurm, -INF
+    if somebody_waits(core) and next_full(core, slurm.memory.waits_from) <= time:
+        last = _last_full(core, time)
+    return max(last, _last_computed(core, computed, time))
+
+
+@part
+def _last_computed(core: SlurmCore, computed: int, time: int) -> int:
+    """The last computation that was passed over, at ``time`` or before."""
+    return time - (time - computed) % core.slurm.rules.calc_period if computed <= time else -INF
+
+
+# -- time in which nothing happens
+
+
+@part
+def catch_up_passes(core: SlurmCore, computed: int) -> None:
+    """Passes that were due before now, and could change nothing, are no more than moments others count from.
+
+    ``computed``: since when computations of priorities were passed over that the backfill scheduler saw.
+    """
+    slurm, now = core.slurm, core.clock.now
+    while slurm.memory.asked and asked_pass(core) < now:  # with nobody waiting
+        answer(core, asked_pass(core))
+    if slurm.rules.builtin or slurm.rules.bf_interval == 0:
+        return
+    _catch_up_backfill(core, computed)
+    last = _last_computed(core, computed, now - 1)
+    if last > slurm.memory.last_change:
+        slurm.memory.last_change, slurm.memory.seen_from = last, last + slurm.rules.backfill_first
+
+
+@part
+def _catch_up_backfill(core: SlurmCore, computed: int) -> None:
+    """Passes of the backfill scheduler before now; what repeats itself is not gone through again."""
+    slurm, now = core.slurm, core.clock.now
+    mark, steps, again = -INF, 0, 2
+    while True:
+        time = _next_backfill(core, computed)
+        if time >= now:
+            return
+        if slurm.memory.self_change and somebody_waits(core):  # each pass is a change that brings the next
+            time = slurm.memory.last_change = _repeated(time, slurm.rules.bf_interval, now)
+        elif slurm.rules.always_more:
+            time = _repeated(time, slurm.rules.bf_interval, now)
+        elif mark > -INF and _in_phase(core, computed, time - mark):
+            time, mark = _repeated(time, time - mark, now), -INF
+        slurm.memory.last_backfill = time
+        slurm.memory.last_change = max(slurm.memory.last_change, _last_seen(core, computed, time))
+        steps += 1
+        if steps == again:  # phases come round in the end: a mark among those that do, and a circle after it
+            mark, again = time, 2 * again
+
+
+@part
+def _repeated(time: int, span: int, now: int) -> int:
+    """The last of the moments ``time``, ``time + span``, ... before now."""
+    return time + (now - 1 - time) // span * span
+
+
+@part
+def _in_phase(core: SlurmCore, computed: int, span: int) -> bool:
+    """Whether after ``span`` s all that changes by the clock alone changes as before."""
+    slurm = core.slurm
+    if somebody_waits(core) and slurm.rules.sched_interval and span % slurm.rules.sched_interval:
+        return False
+    return computed == INF or span % slurm.rules.calc_period == 0

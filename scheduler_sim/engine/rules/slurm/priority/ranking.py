@@ -1,0 +1,206 @@
+"""Slurm's priorities at Slurm's moments: at submission, at a release, and every PriorityCalcPeriod.
+
+The key of a component is minus its priority, so that the smaller goes first as in every queue.
+Under priority/basic the priority counts down from one submission to the next, and nice is
+taken off it. Where Slurm walks its list of jobs instead of sorting it, the key is the place there.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.queue import goes_before, sort_queue
+from scheduler_sim.engine.core.state import INF, RUNNING, UNSEEN
+from scheduler_sim.engine.rules.slurm.priority.fair_share import (
+    FAIR_TREE,
+    account_usage,
+    charge,
+    decay,
+    decay_over,
+    faded,
+    fair_share,
+    rank_fair_tree,
+    reset,
+    usage_stands,
+)
+from scheduler_sim.engine.rules.slurm.priority.priority import age_factor, priority
+from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmCore
+
+
+@part
+def give_priority(core: SlurmCore, row: int) -> None:
+    """Priority of one that is submitted or released."""
+    if core.slurm.rules.basic:
+        key = core.slurm.memory.serial + core.slurm.job[row].nice
+        if core.slurm.rules.builtin != IN_LIST_ORDER:
+            core.jobs[row].key = key
+        elif core.jobs[row].state == UNSEEN:
+            core.jobs[row].key = core.slurm.memory.serial
+        core.slurm.memory.serial += 1
+        for placement in range(core.jobs[row].first, core.jobs[row].last):
+            core.slurm.way[placement].key = key
+    else:
+        _weigh(core, row)
+
+
+@part
+def weigh_again(core: SlurmCore, row: int) -> None:
+    """What one that was submitted asks for is new; under priority/basic that changes nothing."""
+    if core.jobs[row].state != UNSEEN and not core.slurm.rules.basic:
+        _weigh(core, row)
+
+
+@part
+def compute_priorities(core: SlurmCore) -> bool:
+    """A tick of Slurm's decay thread; True if the order may have changed.
+
+    Until STEADY_UNTIL further ones change nothing, unless something else does.
+    """
+    now, head, tail = core.clock.now, core.queue.at.head, core.queue.at.tail
+    same = True
+    if core.slurm.rules.weight_fair:
+        same = _let_usage_fade(core, now)
+    core.slurm.memory.last_calc = now
+    changed = core.rules.complex == 1
+    for i in range(head, tail):
+        same = not _weigh(core, core.queue.waiting[i]) and same
+        if i > head and goes_before(core, core.queue.waiting[i], core.queue.waiting[i - 1]):
+            changed = True
+    if changed:
+        sort_queue(core)
+    core.slurm.memory.steady_until = _steady_until(core, same) if core.slurm.rules.skip else 0
+    return changed
+
+
+@part
+def pass_over_computations(core: SlurmCore) -> int:
+    """Ticks that were due before now and change nothing but usage; the first, INF if none."""
+    slurm, period = core.slurm, core.slurm.rules.calc_period
+    first, end = slurm.memory.next_calc, min(core.clock.now, slurm.memory.steady_until)
+    if period == 0 or end <= first:
+        return INF
+    last = first + (end - 1 - first) // period * period
+    if (
+        slurm.rules.weight_fair and core.slurm.rules.decay_rate == 1.0
+    ):  # each adds what was used: so does one for all
+        if last > first:
+            _let_usage_fade(core, last - period)
+            slurm.memory.last_calc = last - period
+        _let_usage_fade(core, last)
+    slurm.memory.last_calc, slurm.memory.next_calc = last, last + period
+    return first
+
+
+@part
+def _steady_until(core: SlurmCore, same: bool) -> int:
+    """Until when ticks change nothing, if the last one did not: priorities grow with age, if at all."""
+    slurm, now, until = core.slurm, core.clock.now, INF
+    if slurm.memory.resets_done < len(core.slurm.accounts.resets):
+        until = core.slurm.accounts.resets[slurm.memory.resets_done]
+    if core.queue.at.head == core.queue.at.tail and core.slurm.rules.decay_rate == 1.0:
+        return until  # usage grows, and nobody asks for it
+    if not same or until <= now:
+        return 0
+    if _priorities_stand(core, until - 1):
+        return until
+    ahead = slurm.rules.calc_period
+    while _priorities_stand(core, now + ahead):
+        ahead *= 2
+    return now + ahead // 2 + 1
+
+
+@part
+def _priorities_stand(core: SlurmCore, time: int) -> bool:
+    """Whether all that wait have the priorities at ``time`` that they have now."""
+    for i in range(core.queue.at.head, core.queue.at.tail):
+        row = core.queue.waiting[i]
+        if core.slurm.job[row].given:
+            continue
+        age, fair = _age(core, row, time), _fair(core, row)
+        for placement in range(core.jobs[row].first, core.jobs[row].last):
+            if -float(_value(core, placement, age, fair)) != core.slurm.way[placement].key:
+                return False
+    return True
+
+
+@part
+def charge_until(core: SlurmCore, row: int, time: int) -> None:
+    """Charge what a running component has used since the last tick."""
+    if not core.slurm.rules.weight_fair:
+        return
+    seconds = time - max(core.slurm.memory.last_calc, core.jobs[row].start)
+    each = faded(float(seconds), core.slurm.rules.decay_rate)
+    charge(core.slurm.accounts.assoc, core.slurm.job[row].association, each * core.slurm.job[row].billing)
+
+
+@part
+def _let_usage_fade(core: SlurmCore, time: int) -> bool:
+    """Usage at a tick; True if it stands."""
+    since, algorithm = core.slurm.memory.last_calc, core.slurm.rules.algorithm
+    while (
+        core.slurm.memory.resets_done < len(core.slurm.accounts.resets)
+        and time >= core.slurm.accounts.resets[core.slurm.memory.resets_done]
+    ):
+        reset(core.slurm.accounts.assoc)
+        core.slurm.memory.resets_done += 1
+    if algorithm != FAIR_TREE:
+        account_usage(core.slurm.accounts.assoc, algorithm)
+    decay(core.slurm.accounts.assoc, decay_over(core.slurm.rules.decay_rate, float(time - since)))
+    each = faded(float(time - since), core.slurm.rules.decay_rate)
+    everywhere = len(core.pools) - 1
+    for i in range(core.pools[everywhere].release_head, core.pools[everywhere].release_tail):
+        row = core.releases[everywhere, i].row
+        if row < 0 or core.jobs[row].state != RUNNING:
+            continue
+        if core.jobs[row].start > since:
+            charge_until(core, row, time)
+        else:
+            charge(
+                core.slurm.accounts.assoc, core.slurm.job[row].association, each * core.slurm.job[row].billing
+            )
+    core.slurm.memory.unranked = algorithm == FAIR_TREE
+    return usage_stands(core.slurm.accounts.assoc)
+
+
+@part
+def _weigh(core: SlurmCore, row: int) -> bool:
+    """Priority in each partition, the best of which counts in the queue; True if one is new."""
+    if core.slurm.job[row].given:
+        return False
+    age, fair = _age(core, row, core.clock.now), _fair(core, row)
+    best, new = 0, False
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        value = _value(core, placement, age, fair)
+        new = new or core.slurm.way[placement].key != -float(value)
+        core.slurm.way[placement].key = -float(value)
+        best = max(best, value)
+    core.jobs[row].key = -float(best)
+    return new
+
+
+@part
+def _age(core: SlurmCore, row: int, time: int) -> float:
+    """The weighted age at ``time``."""
+    since = core.jobs[row].submit if core.slurm.rules.accrue_always else core.holds.term[row].begin
+    return core.slurm.rules.weight_age * age_factor(time, since, core.slurm.rules.max_age)
+
+
+@part
+def _fair(core: SlurmCore, row: int) -> float:
+    """The weighted fair share."""
+    if not core.slurm.rules.weight_fair:
+        return 0.0
+    if core.slurm.memory.unranked:  # only now that somebody asks
+        rank_fair_tree(core.slurm.accounts.assoc, core.slurm.accounts.order)
+        core.slurm.memory.unranked = 0
+    return core.slurm.rules.weight_fair * fair_share(
+        core.slurm.accounts.assoc,
+        core.slurm.job[row].association,
+        core.slurm.rules.algorithm,
+        core.slurm.rules.damping,
+    )
+
+
+@part
+def _value(core: SlurmCore, placement: int, age: float, fair: float) -> int:
+    value = priority(core.slurm.accounts.factor[placement], age, fair)
+    return max(value, int(-core.slurm.way[placement].key)) if core.slurm.rules.increase_only else value

@@ -1,0 +1,54 @@
+"""Slurm's start of a component, and what may stand against it."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import start
+from scheduler_sim.engine.core.state import BY_LIMIT, PAST_LIMIT
+from scheduler_sim.engine.rules.slurm.nodes import hold
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+
+@part
+def may_run(core: SlurmCore, row: int) -> bool:
+    """Whether its job array has room for one more task that runs."""
+    array = core.holds.term[row].array
+    if array < 0:
+        return True
+    return (
+        core.holds.array[array].limit < 0 or core.holds.array[array].running < core.holds.array[array].limit
+    )
+
+
+@part
+def has_licences(core: SlurmCore, placement: int) -> bool:
+    """Whether the shared resources it asks for are free."""
+    for i in range(core.demand.shape[1]):
+        if core.demand[placement, i] > core.pools[core.clock.modules + i].free:
+            return False
+    return True
+
+
+@part
+def start_on_picked(core: SlurmCore, row: int, placement: int, launch_s: int) -> None:
+    """Start now on the nodes PICKED."""
+    hold(core, row, placement)
+    core.slurm.job[row].launch = launch_s
+    set_end(core, row, placement, core.clock.now)
+    if core.holds.term[row].array >= 0:
+        core.holds.array[core.holds.term[row].array].running += 1
+    start(core, row, placement)
+
+
+@part
+def set_end(core: SlurmCore, row: int, placement: int, begun: int) -> None:
+    """When it ends: by itself, or at the first look from now on that finds it past its limit."""
+    it, natural = core.placements[placement], core.slurm.way[placement].run
+    allowed, period = it.limit + core.slurm.rules.over_time, core.slurm.rules.check_period
+    late = natural > allowed
+    natural += core.slurm.job[row].launch
+    allowed = max(allowed, core.clock.now - begun)
+    if period > 1:
+        allowed += (core.slurm.rules.starts_at - begun - allowed) % period
+    it.killed = BY_LIMIT if natural > allowed else PAST_LIMIT if late else 0
+    it.duration = min(natural, allowed)

@@ -1,0 +1,416 @@
+"""What Slurm's schedulers keep beside the rest of the core: parameters, partitions, nodes, the plan.
+
+Nodes of a system are numbered through, each module from a new word of 64 on, so that sets
+of nodes are rows of words (see ``bits``). What a running job holds is a chain of
+pieces: a word each, with the bits it has there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine.core.records import Ints, Rows, Table, Words
+from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
+from scheduler_sim.engine.rules.dependencies import DependenciesCore
+from scheduler_sim.engine.rules.holds import HoldsCore
+
+IN_LIST_ORDER = 2
+"""``builtin``: Slurm's fifo, the main scheduler walks the list of jobs."""
+
+VECTOR = 8
+"""Words the processor works on at once, at best: modules of many have whole ones."""
+
+SPANS_AT_MOST = 128  # a power of 2
+SPAN_ROWS = 2 * SPANS_AT_MOST
+"""Rows of ``space`` for spans: those of the records come behind."""
+
+FRONTS = 8
+NOTES = 2  # for each record of the plan and partition
+
+
+class SlurmRules:
+    """The parameters, by Slurm's names, times in seconds."""
+
+    sched_interval: int
+    sched_min_interval: int
+    batch_sched_delay: int
+    queue_depth: int
+    partition_job_depth: int
+    bf_interval: int
+    bf_max_job_test: int
+    bf_records: int
+    bf_max_job_part: int
+    bf_max_job_user: int
+    bf_max_job_user_part: int
+    bf_max_job_start: int
+    bf_array_reserve: int
+    bf_window: int
+    bf_window_linear: int
+    bf_resolution: int
+    bf_min_age: int
+    bf_min_priority: int
+    bf_part_reserve: int
+    bf_one_reservation: int
+    builtin: int  # 1 = no backfill scheduler, IN_LIST_ORDER = nor does the main one heed priorities
+    kill_invalid: int
+    over_time: int  # s a component may run past its limit
+    kill_wait: int
+    check_period: int  # s between two looks for components past their limit; 0 = at the second
+    epilog: int  # s from an end to the moment the nodes are idle
+    launch: int  # s from a start by the backfill scheduler to the first second of the run time
+    killed: int  # ... more after one that was killed
+    main_wait: int  # ms from an end to the main scheduler's look at it, on average
+    requeue_delay: int
+    epoch: int
+    fixed: int  # 1 = reservations name their nodes
+    inclusive: int  # 1 = to end in the second in which a reservation begins is a conflict
+    aligned: (
+        int  # 1 = later than 19.05: groups begin at half minutes of the epoch, tries where nodes are gained
+    )
+    backfill_first: int  # 1 = within a second the backfill scheduler looks before the main one
+    grouped: int  # 1 = ends of running components are predicted in groups
+    skip: int  # 1 = passes and turns that can change nothing are skipped
+    basic: int  # 1 = priority/basic: in order of submission
+    at_end: int  # 1 = an end brings a pass at once
+    always_more: int  # 1 = the backfill scheduler does not ask whether anything changed
+    weight_age: int
+    weight_fair: int
+    max_age: int
+    accrue_always: int
+    increase_only: int
+    algorithm: int  # of fair share
+    longest: int  # 1 = heterogeneous jobs end with their longest component, not with the first
+    charge_ends: int  # 1 = what was used since the last computation is charged at an end
+    calc_period: int  # s from one computation of the priorities to the next, 0 = never
+    starts_at: int  # when the daemon started: its timers count from there
+    decay_rate: float  # what is left of usage after a second
+    damping: float  # FairShareDampeningFactor
+
+
+class Memory:
+    """What the schedulers remember."""
+
+    last_main: int  # when the main scheduler last made a pass that was asked for
+    asked_at: int  # ... and since when
+    asked: int  # 1 = an end, a submission or a change asks for a pass
+    ended_here: int  # 1 = something ended at this instant by itself, 2 = and did so behind an earlier look
+    hears_at: int  # when the main scheduler hears of the last end
+    waited: int  # ms of such waits that whole seconds have yet to make up for
+    unseen_by_full: int  # 1 = a pass over the whole queue may start something
+    last_backfill: int
+    last_change: int  # when something last changed that the backfill scheduler looks out for
+    seen_from: int  # ... and from when on it can see that
+    looked: int  # when it last looked before the rest of a second happened
+    changed: int  # 1 = newcomers joined the end of the queue since its last pass, 2 = something else changed
+    valid: int  # until when it would come out as the last one, if nothing changes
+    self_change: int  # 1 = a pass like the last one is itself a change to look out for
+    next_calc: int  # when priorities are computed next
+    steady_until: int  # ... and until when that changes nothing, if nothing else does
+    last_calc: int  # ... and were last
+    unranked: int  # 1 = usage has changed since Fair Tree last ranked its users
+    resets_done: int  # how often usage has been forgotten
+    seen_before: int  # submissions handled up to the instant before
+    serial: int  # of the next submission or release, under priority/basic
+    spare: int  # first free piece
+    records: int  # records of the plan
+    records_made: int  # ... and those joined to others, as Slurm counts them
+    spans: int  # of it
+    window_end: int  # where the plan ends
+    pass_number: int  # number of the backfill pass, for counters that need no clearing
+    planned: int  # first of those in the queue who have yet to have a turn in the last pass
+    broken_off: int  # 1 = a limit ended it: there are no more turns
+    started: int  # components started in this pass
+    turns: int  # turns there are in this pass
+    tested: int  # components tested in it
+    retried: (
+        int  # 19.05: begin of the reservation for which a component was last tried once more, -INF = none
+    )
+    ends: int  # components that run, by planned end, as their nodes are seated
+    seating: int  # number of the order of seats
+    spots: int  # words of PICKED_SEATS that are not empty
+    rows: int  # sets listed for a try: those of the plan from its start on
+    ended: int  # components that have ended by the end of a try
+    taken: int  # 1 = since last asked who may start now, idle nodes were taken
+    waits_from: int  # since when somebody has waited in the queue
+    pending: int  # components submitted, not held by hand, that have yet to start
+    unlooked: int  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
+
+
+class Partition:
+    """A partition, its nodes, and what a pass counts of it."""
+
+    module: int
+    low: int  # words of its module: low .. high - 1
+    high: int
+    members: int  # row of ``masks``: its nodes
+    lightest: int  # rows of ``masks``: the nodes of its module by weight, ascending
+    heaviest: int  # ... up to the one before this
+    tried: int  # jobs tried in this pass
+    reserved: int  # reservations made in this pass
+    blocked: int  # main scheduler: nothing more starts here in this pass
+
+
+class Way:
+    """What Slurm adds to a placement: one way to run a job is one partition."""
+
+    partition: int
+    mask: int  # row of ``masks``: the nodes it may use, by any of its choices
+    first: int  # its choices: first .. last - 1
+    last: int
+    choice: int  # the one that was tried last
+    tier: int
+    key: float  # minus its priority: smaller first, as in every queue
+    run: int  # s it would take without a limit
+
+
+class Choice:
+    """Nodes a placement may take: one choice, or one for each alternative of ``[a|b]``."""
+
+    mask: int  # row of ``masks``: those that will do
+    first: int  # what it needs besides, counts of nodes: first .. last - 1
+    last: int
+
+
+class Need:
+    """At least so many of these nodes."""
+
+    mask: int
+    count: int
+
+
+class SlurmJob:
+    """What Slurm adds to a job."""
+
+    piece: int  # first piece of the nodes it holds, -1 = none
+    user: int
+    association: int
+    nice: int
+    billing: float  # processors it is charged for
+    hopes: int  # how many of its dependencies may yet fail: from 0 down it never starts
+    last: int  # the placement it last ran in
+    launch: int  # s from its start to the first second of its run time
+    given: int  # 1 = its priority was set by hand, and stays
+
+
+class HetMember:
+    """What Slurm adds to a member of a heterogeneous job."""
+
+    group: int  # the unit of those with the same delay, once they are apart; -1 = alone
+    known: int  # its earliest start known in this pass, INF = none yet, -1 = no turn yet
+    planned: int  # ... and the one that came to the deadlock test, -1 = none
+    until: int  # end of its advance reservation, 0 = none
+    booked: int  # ... whose nodes are in rows booked .. booked_last - 1 of ``booked``
+    booked_last: int
+
+
+class Booked:
+    """A word of the nodes that are reserved for a job."""
+
+    word: int
+    bits: np.uint64
+
+
+class Piece:
+    """A word of the nodes that a job holds."""
+
+    word: int
+    bits: np.uint64
+    next: int
+
+
+class Listed:
+    """A row of ``space``, and up to where all so far reach."""
+
+    row: int
+    reach: int
+
+
+class Turn:
+    """An entry of the job-partition queue."""
+
+    row: int
+    placement: int
+
+
+class Record:
+    """A stretch of the plan, and the row of ``space`` and ``note`` with what is free in it."""
+
+    begin: int
+    row: int
+
+
+class Span:
+    """A stretch of several records (see ``interval_tree``)."""
+
+    begin: int
+
+
+class Mark:
+    """What is known of where a record of the plan begins."""
+
+    span: int  # the first that begins then or later
+    ended: int  # who is planned to have ended by then ...
+    seating: int  # ... in this order of seats
+
+
+class Front:
+    """No start before this one for so many nodes for so long (see ``start_lower_bounds``)."""
+
+    start: int
+    partition: int
+    nodes: int
+    limit: int
+
+
+class Note:
+    """What tries found that were in vain, for those who need about as many nodes (see ``slot_search``)."""
+
+    start: int  # a try to start then ...
+    later: int  # ... and to have all nodes by then
+    most: int  # ... finds at most so many
+    reach: int  # and to hold them beyond this time
+    left: int  # ... at most so many
+
+
+class Counter:
+    """Jobs of a user that were tried in a pass."""
+
+    made_in: int
+    tried: int
+
+
+class Factors:
+    """The parts of a priority in one partition that time does not change (see ``priority``)."""
+
+    association: float  # weighted, as all but nice
+    job_size: float
+    partition: float
+    qos: float
+    tres: float
+    nice: float
+    listed: int  # 1 = the job names several partitions
+
+
+class Assoc:
+    """An account or a user in the tree of shares (see ``fair_share``)."""
+
+    parent: int  # who is charged, too; -1 of the root
+    group: int  # the nearest ancestor with shares of its own: its children compete
+    user: int  # 1 = a user, 0 = an account
+    shares: int  # PARENT: those of the group
+    level_shares: int  # of all in the group
+    part: float  # ... and its part of them
+    norm_shares: float  # classic: part of the whole machine
+    first: int  # its group stands in ``order`` from first to last - 1
+    last: int
+    usage: float  # processor seconds, decayed
+    before: float  # ... before the last computation
+    effective: float
+    factor: float
+    place: int  # where the walk through the tree stands
+    tied: int  # whether its first user shares the rank of the one before
+
+
+class Sorted:
+    """A row of ``assoc``; Fair Tree: shares over usage among siblings."""
+
+    row: int
+    level: float
+
+
+class Sets(NamedTuple):
+    """Sets of nodes that are in use while the schedulers look: each [w] words."""
+
+    idle: Words
+    leaving: Words  # about to be idle
+    free: Words
+    available: Words
+    later: Words
+    picked: Words
+    rest: Words
+    up: Words
+    either: Words
+    best: Words
+    nothing: Words  # always empty
+    # ... in the order of seats (see ``release_order``)
+    staying: Words
+    either_seats: Words
+    picked_seats: Words
+    up_seats: Words
+
+
+class Nodes(NamedTuple):
+    """Which nodes there are, which may be used, and which are held."""
+
+    masks: Words  # [.., w] the nodes of modules, partitions, weights and constraints
+    choice: Table[Choice]
+    need: Table[Need]
+    piece: Table[Piece]
+    run: Ints  # nodes of a set that stand side by side (see ``nodes``)
+
+
+class Plan(NamedTuple):
+    """The plan of a backfill pass, of r records."""
+
+    record: Table[Record]  # [r + 1]
+    space: Words  # [SPAN_ROWS + r, w] seats that spans, and records of the plan, have free
+    listed: Table[Listed]  # rows of ``space``
+    mark: Table[Mark]  # [SPAN_ROWS + r]
+    gain: Ints  # [SPAN_ROWS + r, partitions] nodes that the next record has and this one has not
+    spots: Ints  # [w] the words of a set that are not empty
+
+
+class Seats(NamedTuple):
+    """Nodes in the order in which they come free."""
+
+    node_in: Ints  # int32[64 w] the node in each seat
+    seat_of: Ints  # int32[64 w] the seat of each node
+    moved: Ints  # int32[64] nodes on the way to other seats
+    back: Ints  # [m, nodes + 2] the seat behind those that are idle once so many have ended
+    masks: Words  # [.., w] the masks, in the order of seats
+    seated_at: Ints  # ... of which number that was
+
+
+class Accelerate(NamedTuple):
+    """What is there for speed alone."""
+
+    span: Table[Span]
+    front: Table[Front]  # [FRONTS]
+    note: Rows[Note]  # [SPAN_ROWS + r, partitions, NOTES]
+
+
+class Accounts(NamedTuple):
+    """What priorities are made of."""
+
+    factor: Table[Factors]  # [p]
+    assoc: Table[Assoc]
+    order: Table[Sorted]  # the associations, by group
+    resets: Ints  # when usage is forgotten
+
+
+class Slurm(NamedTuple):
+    """Slurm's schedulers."""
+
+    rules: SlurmRules
+    memory: Memory
+    partition: Table[Partition]
+    way: Table[Way]  # [p]
+    job: Table[SlurmJob]  # [n]
+    counter: Rows[Counter]  # [users, 1 + partitions]
+    turn: Table[Turn]
+    sets: Sets
+    nodes: Nodes
+    plan: Plan
+    seats: Seats
+    accelerate: Accelerate
+    accounts: Accounts
+    het: Table[HetMember]  # [n], or none
+    booked: Table[Booked]  # by job
+
+
+class SlurmCore(UnitsCore, DependenciesCore, HoldsCore):
+    """A core with Slurm's schedulers; the list of planned ends has one more row, for all modules together."""
+
+    slurm: Slurm

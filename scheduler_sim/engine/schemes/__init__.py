@@ -1,0 +1,1 @@
+"""Schemes: passes over the queue."""

@@ -1,0 +1,137 @@
+"""EASY by shadow time and extra nodes (rule 5), and its dialects.
+
+For components with one placement and no shared resources: every row is its own
+placement. ``plan`` does the general case by reservations in a profile, with equal
+results where both apply.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import start
+from scheduler_sim.engine.core.queue import (
+    close_gaps,
+    goes_before,
+    insert,
+    insert_newcomers,
+    refresh,
+    sort_candidates,
+    sort_newcomers,
+)
+from scheduler_sim.engine.core.records import Ints
+from scheduler_sim.engine.core.releases import overran
+from scheduler_sim.engine.core.scheme import pass_of
+from scheduler_sim.engine.core.state import INF, WAITING, Core
+
+
+@pass_of("easy")
+@part
+def easy_pass(core: Core) -> None:
+    """One walk over the queue, or over the newcomers alone where nothing else can change."""
+    if _fronts_stand(core):
+        size = core.queue.at.new
+        _sweep(core, core.queue.newcomers, 0, size)
+        for i in range(size):
+            row = core.queue.newcomers[i]
+            if core.jobs[row].state == WAITING:
+                insert(core, row)
+        return
+    if core.rules.dynamic:
+        refresh(core)
+    else:
+        insert_newcomers(core)
+    for module in range(core.clock.modules):
+        core.pools[module].reserved = core.pools[module].front
+        core.pools[module].front = -1
+    close_gaps(core, _sweep(core, core.queue.waiting, core.queue.at.head, core.queue.at.tail))
+
+
+@part
+def _fronts_stand(core: Core) -> bool:
+    """Nothing came free and newcomers stand behind the fronts: all earlier decisions stay as they are.
+
+    Judged by run time, a candidate may outlast the shadow time by its limit and so move it.
+    """
+    rules = core.rules
+    if core.clock.dirty or rules.dynamic or rules.by_run or rules.two_orders == 2 or overran(core):
+        return False
+    sort_newcomers(core)
+    for i in range(core.queue.at.new):
+        row = core.queue.newcomers[i]
+        front = core.pools[core.placements[row].module].front
+        if front >= 0 and goes_before(core, row, front):
+            return False
+    return True
+
+
+@part
+def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
+    """Fronts and candidates in ``low .. high`` of a list; returns where it could stop."""
+    put_off = 0
+    place = low
+    while place < high and (core.rules.two_orders or not _all_closed(core)):
+        row = rows[place]
+        place += 1
+        it = core.placements[row]
+        pool = core.pools[it.module]
+        if pool.front < 0:
+            if it.nodes <= pool.free:
+                start(core, row, row)
+            else:
+                pool.front = row
+                _set_shadow(core, it.module, row)
+        elif core.rules.two_orders:
+            core.queue.candidates[put_off] = row
+            put_off += 1
+        elif it.nodes <= pool.free:
+            _backfill(core, row)
+    if put_off > 0:
+        sort_candidates(core, put_off)
+        for i in range(put_off):
+            row = core.queue.candidates[i]
+            if core.placements[row].nodes <= core.pools[core.placements[row].module].free:
+                _backfill(core, row)
+    return place
+
+
+@part
+def _all_closed(core: Core) -> bool:
+    """No module has both somebody to try and a node to give."""
+    for module in range(core.clock.modules):
+        pool = core.pools[module]
+        if (pool.front < 0 and pool.queued > 0) or (pool.front >= 0 and pool.free > 0):
+            return False
+    return True
+
+
+@part
+def _backfill(core: Core, row: int) -> None:
+    """Start a candidate that fits now, if it ends by the shadow time or leaves the front its nodes."""
+    it = core.placements[row]
+    pool = core.pools[it.module]
+    if core.clock.now + it.test > pool.shadow:
+        if core.rules.extra == 0 or it.nodes > pool.extra:
+            return
+        pool.extra -= it.nodes
+    start(core, row, row)
+
+
+@part
+def _set_shadow(core: Core, module: int, row: int) -> None:
+    """When planned ends free enough nodes for the front, and how many are then left over."""
+    plan, pool = core.releases[module], core.pools[module]
+    soonest = core.clock.now + 1  # also for what is past its planned end
+    needed = core.placements[row].nodes
+    available = pool.free - pool.draining
+    shadow = INF
+    if core.rules.static_shadow and pool.reserved == row:
+        shadow = pool.shadow
+    for i in range(pool.release_head, pool.release_tail):
+        time = max(plan[i].time, soonest)
+        if time > shadow:
+            break
+        available += plan[i].nodes
+        if shadow == INF and available >= needed:
+            shadow = time
+    pool.shadow = shadow
+    pool.extra = max(0, available - needed)

@@ -1,0 +1,301 @@
+"""Reservations of any depth, planned anew at each pass (rules 5 and 6).
+
+One algorithm with one number: the first ``depth`` components a module that cannot
+start hold reservations; with depth ALL every component does (conservative backfill).
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import only_with
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import start
+from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
+from scheduler_sim.engine.core.queue import (
+    close_gaps,
+    insert,
+    insert_newcomers,
+    newcomers_come_last,
+    refresh,
+    sort_candidates,
+)
+from scheduler_sim.engine.core.record import fits
+from scheduler_sim.engine.core.releases import overran
+from scheduler_sim.engine.core.scheme import pass_of
+from scheduler_sim.engine.core.state import ALL, EARLIEST_END, FIRST_AVAILABLE, INF, LEAST_COST, WAITING, Core
+from scheduler_sim.engine.core.waiting import promise, withdraw
+from scheduler_sim.engine.rules.coscheduling.members import has_units, is_member, unit_fits
+from scheduler_sim.engine.rules.coscheduling.reservations import occupy_reservations
+from scheduler_sim.engine.rules.coscheduling.state import Unit, UnitsCore
+from scheduler_sim.engine.rules.coscheduling.units import (
+    keep_reservations,
+    may_be_appointed,
+    occupy_unit,
+    plans_starts_alone,
+    start_unit,
+    unit_slot,
+)
+from scheduler_sim.engine.rules.power_saving.switching import (
+    forget_who_is_called,
+    is_called,
+    let_nobody_pass,
+    let_nobody_pass_unit,
+    not_before,
+    sleeps,
+    switch_nodes,
+    switches_off,
+    unit_not_before,
+)
+from scheduler_sim.engine.schemes.fcfs_and_first_fit import all_failed, block, is_blocked
+
+
+@pass_of("reservation_backfill")
+@part
+def plan_pass(core: Core) -> None:
+    """Plan every component anew, or only the newcomers where the plan still stands."""
+    keep_reservations(core)
+    if core.clock.now >= core.clock.due:
+        core.clock.dirty = 1
+    if _plan_stands(core):
+        if core.clock.dirty:
+            due = start_promised(core)
+            core.clock.due = due if has_units(core) else INF
+        for i in range(core.queue.at.new):
+            row = core.queue.newcomers[i]
+            _plan(core, row)
+            if core.jobs[row].state == WAITING:
+                insert(core, row)
+        return
+    if core.rules.dynamic:
+        refresh(core)
+    else:
+        insert_newcomers(core)
+    core.clock.due = INF
+    build_profiles(core, False)
+    occupy_reservations(core)
+    for pool in range(len(core.pools)):
+        core.pools[pool].reserved, core.pools[pool].shadow, core.pools[pool].blocked = 0, INF, 0
+    forget_who_is_called(core)
+    _plan_all(core)
+    close_gaps(core, core.queue.at.tail)
+    switch_nodes(core)
+
+
+@part
+def start_promised(core: Core) -> int:
+    """The reservations that begin now start; returns when the next one begins.
+
+    After a single event of an instant one may have to wait for another end of that instant.
+    """
+    now, due = core.clock.now, INF
+    for i in range(core.queue.at.head, core.queue.at.tail):
+        row = core.queue.waiting[i]
+        time = core.jobs[row].promise
+        if time == now and is_member(core, row):
+            _start_unit_if_it_fits(core, row)
+        elif time == now and fits(core, core.jobs[row].promised):
+            start(core, row, core.jobs[row].promised)
+        elif time > now:
+            due = min(due, time)
+    close_gaps(core, core.queue.at.tail)
+    return due
+
+
+@only_with("coscheduling")
+def _start_unit_if_it_fits(core: UnitsCore, leader: int) -> None:
+    if unit_fits(core, leader):
+        start_unit(core, leader)
+
+
+@part
+def _plan_stands(core: Core) -> bool:
+    """Nothing came free early and newcomers stand last: earlier slots would come out the same."""
+    if not core.clock.profiled or core.clock.early or core.rules.dynamic or core.rules.by_run:
+        return False
+    if core.clock.dirty and (core.rules.depth != ALL or core.rules.strategy == FIRST_AVAILABLE):
+        return False
+    if core.rules.two_orders or plans_starts_alone(core) or switches_off(core) or overran(core):
+        return False
+    return newcomers_come_last(core)
+
+
+@part
+def _plan_all(core: Core) -> None:
+    put_off = 0
+    for place in range(core.queue.at.head, core.queue.at.tail):
+        row = core.queue.waiting[place]
+        if core.rules.two_orders and _is_candidate(core, row):
+            core.queue.candidates[put_off] = row
+            put_off += 1
+        else:
+            _plan(core, row)
+    if put_off > 0:
+        sort_candidates(core, put_off)
+        for i in range(put_off):
+            _plan(core, core.queue.candidates[i])
+
+
+@part
+def _plan(core: Core, row: int) -> None:
+    """Start ``row`` now, or reserve its best slot while depth is left."""
+    if is_member(core, row):
+        _plan_unit(core, row)
+        return
+    now = core.clock.now
+    best, best_time = -1, INF
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        ahead = _may_reserve(core, row, placement)
+        module = core.placements[placement].module
+        if not ahead and (_is_blocked(core, placement) or not _is_worth_a_look(core, placement)):
+            continue
+        time = earliest(core, placement, not_before(core, placement))
+        _look_again(core, time)
+        called = _waits_for(core, row, placement) and is_called(core, module, time)
+        if not ahead and time > now and not called:
+            continue
+        if (time == now or not ahead) and not _may_pass(core, placement, time):
+            continue
+        if best < 0 or ranks_before(core, placement, time, best, best_time):
+            best, best_time = placement, time
+    if best < 0:
+        withdraw(core, row)
+        for placement in range(core.jobs[row].first, core.jobs[row].last):
+            block(core, placement)
+        return
+    pool = core.pools[core.placements[best].module]
+    if best_time == now and fits(core, best):
+        # Whoever starts before there is a front is planned as what runs: by its limit.
+        length = core.placements[best].test if pool.reserved > 0 else core.placements[best].limit
+        occupy(core, best, now, now + length, 1)
+        start(core, row, best)
+        return
+    promise(core, row, best, best_time)
+    if best_time < INF:
+        occupy(core, best, best_time, best_time + core.placements[best].test, 1)
+    if is_called(core, core.placements[best].module, best_time):
+        let_nobody_pass(core, best, best_time)
+        return
+    pool.reserved += 1
+    pool.shadow = min(pool.shadow, best_time)
+
+
+@part
+def _is_worth_a_look(core: Core, placement: int) -> bool:
+    """Whether a placement for which no depth is left may start now, or be called."""
+    return has_units(core) or sleeps(core, core.placements[placement].module) or fits(core, placement)
+
+
+@part
+def _look_again(core: Core, time: int) -> None:
+    """Have the clock stop at a slot: with offsets and appointments that may be when nothing ends."""
+    if has_units(core) and not plans_starts_alone(core) and time > core.clock.now:
+        core.clock.due = min(core.clock.due, time)
+
+
+@only_with("coscheduling")
+def _plan_unit(core: UnitsCore, leader: int) -> None:
+    """Start a unit now, or reserve its slot while depth is left in each module it asks for."""
+    now, unit = core.clock.now, core.coscheduling.unit[core.coscheduling.member[leader].unit]
+    time = unit_slot(core, leader, unit_not_before(core, leader))
+    ahead, passes = True, True
+    for i in range(unit.first, unit.last):
+        placement = core.jobs[core.coscheduling.crew[i]].first
+        ahead = ahead and _has_depth(core, placement)
+        passes = passes and not _is_blocked(core, placement) and _may_pass(core, placement, time)
+    if time == now and passes and unit_fits(core, leader) and may_be_appointed(core, leader):
+        occupy_unit(core, leader, now, 1)
+        start_unit(core, leader)
+        return
+    _look_again(core, time)
+    called = (ahead or passes) and time > now and _unit_is_called(core, unit, time)
+    if not ahead and not called:
+        withdraw(core, leader)
+        for i in range(unit.first, unit.last):
+            block(core, core.jobs[core.coscheduling.crew[i]].first)
+        return
+    if time == now:
+        time = unit_slot(core, leader, now + 1)
+    if called:
+        let_nobody_pass_unit(core, leader, time)
+    else:
+        for i in range(unit.rect, unit.rect_last):
+            _count_reservation(core, unit, i, time)
+    promise(core, leader, core.jobs[leader].first, time)
+    if time < INF:
+        occupy_unit(core, leader, time, 1)
+
+
+@part
+def _unit_is_called(core: UnitsCore, unit: Unit, time: int) -> bool:
+    """Whether a unit waits for no more than a boot in one of its modules."""
+    for i in range(unit.rect, unit.rect_last):
+        if is_called(core, core.coscheduling.rect[i].pool, time):
+            return True
+    return False
+
+
+@part
+def _count_reservation(core: UnitsCore, unit: Unit, i: int, time: int) -> None:
+    """One reservation in each module, at the first rectangle there is in it."""
+    number = core.coscheduling.rect[i].pool
+    for other in range(unit.rect, i):
+        if core.coscheduling.rect[other].pool == number:
+            return
+    core.pools[number].reserved += 1
+    core.pools[number].shadow = min(core.pools[number].shadow, time + core.coscheduling.rect[i].offset)
+
+
+@part
+def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -> bool:
+    """Rule 9: whether the slot of ``one`` is better than that of ``other``, earlier in the list."""
+    strategy = core.rules.strategy
+    if strategy == FIRST_AVAILABLE:
+        return time == core.clock.now and other_time != core.clock.now
+    if (
+        strategy == EARLIEST_END
+        and time + core.placements[one].limit != other_time + core.placements[other].limit
+    ):
+        return time + core.placements[one].limit < other_time + core.placements[other].limit
+    if strategy == LEAST_COST and core.placements[one].cost != core.placements[other].cost:
+        return core.placements[one].cost < core.placements[other].cost
+    return time < other_time
+
+
+@part
+def _may_reserve(core: Core, row: int, placement: int) -> bool:
+    return _waits_for(core, row, placement) and _has_depth(core, placement)
+
+
+@part
+def _waits_for(core: Core, row: int, placement: int) -> bool:
+    """Whether ``row`` may wait for a slot of ``placement``, or else only start in it now."""
+    return core.rules.strategy != FIRST_AVAILABLE or placement == core.jobs[row].first
+
+
+@part
+def _has_depth(core: Core, placement: int) -> bool:
+    depth = core.rules.depth
+    return depth == ALL or core.pools[core.placements[placement].module].reserved < depth
+
+
+@part
+def _is_candidate(core: Core, row: int) -> bool:
+    """Whether somebody before ``row`` has failed to start in each module it asks for."""
+    if core.rules.first_fit:
+        return all_failed(core, row)
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        if _has_depth(core, placement):
+            return False
+    return True
+
+
+@part
+def _is_blocked(core: Core, placement: int) -> bool:
+    """Under fcfs: whether somebody before it waits for what a placement asks for."""
+    return core.rules.depth == 0 and is_blocked(core, placement)
+
+
+@part
+def _may_pass(core: Core, placement: int, time: int) -> bool:
+    """The dialect without extra nodes: who passes a front and starts at ``time`` ends by its reservation."""
+    pool = core.pools[core.placements[placement].module]
+    return core.rules.extra or pool.reserved == 0 or time + core.placements[placement].test <= pool.shadow
