@@ -23,21 +23,21 @@ moves = st.lists(st.tuples(st.sampled_from(["in", "in", "out", "start", "new"]),
 def queue_core(drawn):
     made = core(ROWS)
     for row, (tier, key, submit) in enumerate(drawn):
-        made.comp[row].tier, made.comp[row].key, made.comp[row].submit = tier, key, submit
+        made.jobs[row].tier, made.jobs[row].key, made.jobs[row].submit = tier, key, submit
     return made
 
 
 def rank(made, row: int):
-    it = made.comp[row]
+    it = made.jobs[row]
     return -it.tier, it.key, it.submit, row
 
 
 def order_of(made) -> list[int]:
-    return made.lists[slot.QUEUE, made.clock[slot.HEAD] : made.clock[slot.TAIL]].tolist()
+    return made.queue.waiting[made.queue.at.head : made.queue.at.tail].tolist()
 
 
 def newcomers_of(made) -> list[int]:
-    return made.lists[slot.NEWCOMERS, : made.clock[slot.NEW]].tolist()
+    return made.queue.newcomers[: made.queue.at.new].tolist()
 
 
 @settings(max_examples=150)
@@ -50,14 +50,14 @@ def test_the_queue_is_always_in_order(drawn, steps):
             last = queue.insert(made, row)
             inside.add(row)
             assert last == (order_of(made)[-1] == row)
-            made.comp[row].state = slot.WAITING
+            made.jobs[row].state = slot.WAITING
         elif what == "out" and row in inside:
             queue.remove(made, row)
             inside.remove(row)
         elif what == "start":  # everybody up to a place, some of whom started
-            place = made.clock[slot.HEAD] + min(row, len(inside))
-            for gone in order_of(made)[: place - made.clock[slot.HEAD]][::2]:
-                made.comp[gone].state = slot.RUNNING
+            place = made.queue.at.head + min(row, len(inside))
+            for gone in order_of(made)[: place - made.queue.at.head][::2]:
+                made.jobs[gone].state = slot.RUNNING
                 inside.remove(gone)
             queue.close_gaps(made, place)
         assert order_of(made) == sorted(inside, key=lambda r: rank(made, r))
@@ -70,8 +70,8 @@ def test_newcomers_are_sorted_compared_and_inserted(drawn, waiting, coming):
     for row in waiting:
         queue.insert(made, row)
     new = [row for row in coming if row not in waiting]
-    made.lists[slot.NEWCOMERS, : len(new)] = new
-    made.clock[slot.NEW] = len(new)
+    made.queue.newcomers[: len(new)] = new
+    made.queue.at.new = len(new)
     last = queue.newcomers_come_last(made)
     assert newcomers_of(made) == sorted(new, key=lambda r: rank(made, r))
     assert last == (
@@ -89,12 +89,12 @@ def test_newcomers_are_sorted_compared_and_inserted(drawn, waiting, coming):
 def test_long_sorts(values, nearly):
     """Insertion sort while little moves, heap sort when much does."""
     made = core(len(values))
-    made.comp["key"] = sorted(values) if nearly else values
+    made.jobs["key"] = sorted(values) if nearly else values
     for row in range(len(values)):
-        made.lists[slot.NEWCOMERS, row] = row
-    made.clock[slot.NEW] = len(values)
+        made.queue.newcomers[row] = row
+    made.queue.at.new = len(values)
     if nearly:
-        made.lists[slot.NEWCOMERS, 0], made.lists[slot.NEWCOMERS, len(values) - 1] = len(values) - 1, 0
+        made.queue.newcomers[0], made.queue.newcomers[len(values) - 1] = len(values) - 1, 0
     queue.sort_newcomers(made)
     assert newcomers_of(made) == sorted(range(len(values)), key=lambda r: rank(made, r))
 
@@ -105,14 +105,14 @@ def test_orders_that_move_sort_the_queue_anew(drawn, later, now):
     made = queue_core(drawn)
     for row in range(ROWS):
         queue.insert(made, row)
-    made.clock[slot.NOW], made.clock[slot.ORIGIN] = now + 100, 100
+    made.clock.now, made.clock.origin = now + 100, 100
 
     def fill(at, rows, columns, out):
         assert at == now
         for i, row in enumerate(rows):
             out[i] = later[row] * at
 
-    queue.refresh(made, fill)
+    queue.refresh(made._replace(orders=made.orders._replace(fill=fill)))
     assert order_of(made) == sorted(range(ROWS), key=lambda r: (-drawn[r][0], later[r] * now, drawn[r][2], r))
 
 
@@ -120,12 +120,12 @@ def test_orders_that_move_sort_the_queue_anew(drawn, later, now):
 @given(keys, st.lists(st.integers(-5, 5), min_size=ROWS, max_size=ROWS))
 def test_candidates_have_an_order_of_their_own(drawn, second):
     made = queue_core(drawn)
-    made.comp["second_key"] = second
-    made.lists[slot.CANDIDATES, :ROWS] = range(ROWS)
-    queue.sort_candidates(made, None, ROWS)
+    made.jobs["second_key"] = second
+    made.queue.candidates[:ROWS] = range(ROWS)
+    queue.sort_candidates(made, ROWS)
     expected = sorted(range(ROWS), key=lambda r: (-drawn[r][0], second[r], drawn[r][2], r))
-    assert made.lists[slot.CANDIDATES, :ROWS].tolist() == expected
-    assert made.comp["key"].tolist() == [key for _, key, _ in drawn]
+    assert made.queue.candidates[:ROWS].tolist() == expected
+    assert made.jobs["key"].tolist() == [key for _, key, _ in drawn]
 
 
 # ------------------------------------------------------------------------ release lists
@@ -143,14 +143,14 @@ def test_release_lists_are_sorted_by_planned_end(steps):
             releases.add_release(made, 0, time, row, nodes)
             model.append((time, row, nodes))
             model.sort(key=lambda one: one[:2])
-        head, tail = made.pool[0].release_head, made.pool[0].release_tail
-        assert 0 <= head <= tail <= made.release.shape[1]
-        assert made.release[0, head:tail].tolist() == model
+        head, tail = made.pools[0].release_head, made.pools[0].release_tail
+        assert 0 <= head <= tail <= made.releases.shape[1]
+        assert made.releases[0, head:tail].tolist() == model
     late = [time for time, row, _ in model if time <= 5]
-    made.clock[slot.NOW] = 5
+    made.clock.now = 5
     assert releases.overran(made) == bool(late)
     for _, row, _ in model:
-        made.comp[row].end = 5
+        made.jobs[row].end = 5
     assert not releases.overran(made)
 
 
@@ -177,7 +177,7 @@ def test_the_event_heap_gives_the_earliest_end(steps):
             if there is not None:
                 model.remove(there)
                 heapq.heapify(model)
-        assert made.clock[slot.HEAP] == len(model)
+        assert made.clock.events == len(model)
         assert events.next_end(made) == (model[0][0] if model else slot.INF)
 
 
@@ -188,11 +188,11 @@ def test_short_times_are_counted_by_the_second(changes, last):
     """The tree of seconds by free nodes, against one entry a second."""
     made, seconds = core(), []
     for wait, free in changes:
-        made.clock[slot.NOW] += wait
-        seconds += [int(made.pool[0].free)] * wait
-        made.pool[0].free, made.pool[0].touched = free, 1
-        record.settle(made, made.clock[slot.NOW] + 1)
-    made.clock[slot.NOW] += last
-    seconds += [int(made.pool[0].free)] * last
+        made.clock.now += wait
+        seconds += [int(made.pools[0].free)] * wait
+        made.pools[0].free, made.pools[0].touched = free, 1
+        record.settle(made, made.clock.now + 1)
+    made.clock.now += last
+    seconds += [int(made.pools[0].free)] * last
     for nodes in range(1, 12):
         assert record.short_so_far(made, 0, nodes) == sum(free < nodes for free in seconds)

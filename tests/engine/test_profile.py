@@ -22,17 +22,17 @@ class ProfileMachine(RuleBasedStateMachine):
     )
     def build(self, now: int, ends: list[tuple[int, int]]) -> None:
         self.core = core(rows=2, nodes=NODES, releases=8, profile=300)
-        self.core.clock[slot.NOW] = self.now = now
+        self.core.clock.now = self.now = now
         self.free = np.full((2, FOREVER), NODES)
         for row, (end, nodes) in enumerate(ends):
             releases.add_release(self.core, 0, end, row % 2, nodes)
-            self.core.pool[0].free -= nodes
+            self.core.pools[0].free -= nodes
             self.free[0, : max(end, now + 1)] -= nodes  # past its planned end: it is planned to end next
         profile.build_profiles(self.core, False)
         self.held: list[tuple[int, int, int, int]] = []
 
     def ask(self, nodes: int, demand: int, length: int) -> None:
-        it = self.core.place[0]
+        it = self.core.placements[0]
         it.module, it.nodes, it.test, it.limit = 0, nodes, length, length
         self.core.demand[0, 0] = demand
 
@@ -84,7 +84,7 @@ class ProfileMachine(RuleBasedStateMachine):
         if not hasattr(self, "core"):
             return
         for pool in range(2):
-            steps = self.core.profile[pool, : self.core.pool[pool].profile_size]
+            steps = self.core.profile[pool, : self.core.pools[pool].profile_size]
             times, values = steps["time"], steps["free"]
             assert times[0] == self.now
             assert (np.diff(times) > 0).all()
@@ -99,25 +99,25 @@ TestProfile = ProfileMachine.TestCase
 def test_nodes_that_are_to_be_drained_do_not_come_back_in_plans():
     """Of 3 + 2 nodes that come back 4 are drained: one is free from 20 on."""
     made = core(rows=2, nodes=6, releases=8, profile=40)
-    made.pool[0].free, made.pool[0].draining = 1, 0
+    made.pools[0].free, made.pools[0].draining = 1, 0
     releases.add_release(made, 0, 10, 0, 3)
     releases.add_release(made, 0, 20, 1, 2)
-    made.pool[0].free, made.pool[0].draining = 0, 4
+    made.pools[0].free, made.pools[0].draining = 0, 4
     profile.build_profiles(made, False)
-    steps = made.profile[0, : made.pool[0].profile_size]
+    steps = made.profile[0, : made.pools[0].profile_size]
     assert steps["free"].tolist()[-1] == 1
-    made.place[0].module, made.place[0].nodes, made.place[0].test = 0, 1, 5
+    made.placements[0].module, made.placements[0].nodes, made.placements[0].test = 0, 1, 5
     assert profile.earliest(made, 0, 0) == 20
 
 
 def test_what_ends_now_may_be_planned_to_end_now():
     """Kept promises count on it; plans made anew take it to end in the next second."""
     made = core(rows=1, nodes=4, releases=8, profile=40)
-    made.clock[slot.NOW] = 7
-    made.pool[0].free = 0
-    made.comp[0].end = 7
+    made.clock.now = 7
+    made.pools[0].free = 0
+    made.jobs[0].end = 7
     releases.add_release(made, 0, 7, 0, 4)
-    made.place[0].module, made.place[0].nodes, made.place[0].test = 0, 4, 5
+    made.placements[0].module, made.placements[0].nodes, made.placements[0].test = 0, 4, 5
     for on_time, expected in ((True, 7), (False, 8)):
         profile.build_profiles(made, on_time)
         assert profile.earliest(made, 0, 7) == expected

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.rules import dependencies
 from scheduler_sim.metrics import ties
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.critical_path import ideal_ends
@@ -54,7 +54,7 @@ def only(table):
 
 def test_codes_are_those_of_the_engine():
     for name in ("AFTER", "AFTERANY", "AFTEROK", "AFTERNOTOK"):
-        assert getattr(ties, name) == getattr(slot, name)
+        assert getattr(ties, name) == getattr(dependencies, name)
 
 
 def test_a_diamond_that_waits_for_nodes():

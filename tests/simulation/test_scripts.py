@@ -36,21 +36,23 @@ def test_afterwards_the_books_are_balanced(script: Script) -> None:
     sim = script.simulation()
     script.play(sim)
     core = sim._core
-    running = [core.comp[row] for row in core.heap["row"][: core.clock[slot.HEAP]]]
+    running = [core.jobs[row] for row in core.heap["row"][: core.clock.events]]
     for i, module in enumerate(sim.system.modules):
-        held = sum(core.place[it.placed].nodes for it in running if core.place[it.placed].module == i)
-        pool = core.pool[i]
+        held = sum(
+            core.placements[it.placed].nodes for it in running if core.placements[it.placed].module == i
+        )
+        pool = core.pools[i]
         assert pool.busy == held
         assert pool.free + pool.busy + pool.down == module.nodes
         assert 0 <= pool.draining <= pool.busy
         assert pool.queued == sum(
-            core.place[it.first if it.promised < 0 else it.promised].module == i
-            for it in core.comp[: core.clock[slot.COMPONENTS]]
+            core.placements[it.first if it.promised < 0 else it.promised].module == i
+            for it in core.jobs[: core.clock.jobs]
             if it.state == slot.WAITING
         )
-    assert core.clock[slot.HEAP] == len(running)
-    queue = core.lists[slot.QUEUE, core.clock[slot.HEAD] : core.clock[slot.TAIL]]
-    waiting = [r for r in range(core.clock[slot.COMPONENTS]) if core.comp[r].state == slot.WAITING]
+    assert core.clock.events == len(running)
+    queue = core.queue.waiting[core.queue.at.head : core.queue.at.tail]
+    waiting = [r for r in range(core.clock.jobs) if core.jobs[r].state == slot.WAITING]
     assert sorted(queue) == waiting
 
 

@@ -10,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from scheduler_sim.engine.rules.slurm import state as slots
 from scheduler_sim.errors import ConfigError, InputError
 from tests.simulation.acting import DONE, FAILED, GONE, NEVER, at, fates, trace
 
@@ -340,21 +339,21 @@ def test_a_dependency_that_can_never_be_met_is_known_at_the_submission(code, sta
 def check_books(sim: Simulation) -> None:
     """Every node in service is idle or held by one component, and the counts agree."""
     core = sim._core
-    idle, up = core.sets[slots.IDLE].copy(), core.sets[slots.UP]
+    idle, up = core.slurm.sets.idle.copy(), core.slurm.sets.up
     held = np.zeros_like(idle)
-    for row in range(len(core.job)):
-        piece, seen = int(core.job[row].piece), set()
+    for row in range(len(core.slurm.job)):
+        piece, seen = int(core.slurm.job[row].piece), set()
         while piece >= 0 and piece not in seen:
             seen.add(piece)
-            word, bits = int(core.piece[piece].word), core.piece[piece].bits
+            word, bits = int(core.slurm.nodes.piece[piece].word), core.slurm.nodes.piece[piece].bits
             assert not held[word] & bits, "a node is held twice"
             held[word] |= bits
-            piece = int(core.piece[piece].next)
+            piece = int(core.slurm.nodes.piece[piece].next)
     assert not (idle & held).any()
     assert ((idle | held) == up).all()
-    counted = {number: int(core.pool[number].free) for number in range(len(sim.system.modules))}
-    for number, mask in enumerate(core.masks[: len(counted)]):
-        pool, nodes = core.pool[number], sim.system.modules[number].nodes
+    counted = {number: int(core.pools[number].free) for number in range(len(sim.system.modules))}
+    for number, mask in enumerate(core.slurm.nodes.masks[: len(counted)]):
+        pool, nodes = core.pools[number], sim.system.modules[number].nodes
         assert pool.draining <= nodes - pool.free - pool.down, "more nodes leave than are in use"
         assert sum(int(word).bit_count() for word in idle & mask) == counted[number]
 

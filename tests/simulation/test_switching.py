@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from hypothesis import strategies as st
 from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
 from scheduler_sim.cli.main import main
 from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.power_saving.state import LINES
 from scheduler_sim.errors import ConfigError
 from tests.oracle.plain_switching import Switch
 from tests.scheduling.test_switching import a_switch, models
@@ -152,12 +153,14 @@ def test_units_start_whole_and_nobody_is_late_for_an_appointment(case: UnitCase,
     result.check()
     if case.settings["extend_job"] == "refuse":
         late = result.components["start_time"] > result.components["eligible_time"]
-        appointed = [row for row in np.flatnonzero(late) if len(sim._core.member) and is_appointed(sim, row)]
+        appointed = [
+            row for row in np.flatnonzero(late) if has(sim._core, "coscheduling") and is_appointed(sim, row)
+        ]
         assert not appointed
 
 
 def is_appointed(sim: Simulation, row: int) -> bool:
-    return bool(sim._core.member[row].appointment >= 0)
+    return bool(sim._core.coscheduling.member[row].appointment >= 0)
 
 
 @settings(max_examples=40)
@@ -171,27 +174,27 @@ def test_units_are_as_ever_where_the_timeout_never_comes(case: UnitCase) -> None
 # -------------------------------------------------------------------- whatever is done
 def watched(sim: Simulation) -> None:
     """Look at the core after every single instant."""
-    loop, nodes = sim._scheme.loop, [module.nodes for module in sim.system.modules]
+    run, nodes = sim._scheme.run, [module.nodes for module in sim.system.modules]
 
-    def by_steps(core: slot.Core, first: Any, second: Any, until: int, budget: int) -> None:
+    def by_steps(core: FullCore, until: int, budget: int) -> None:
         while True:
-            loop(core, first, second, until, min(budget, int(core.clock[slot.STEPS]) + 1))
+            run(core, until, min(budget, int(core.clock.steps) + 1))
             every_node_is_somewhere(core, nodes)
-            if core.clock[slot.STATUS] != slot.BUDGET or core.clock[slot.STEPS] >= budget:
+            if core.clock.status != slot.BUDGET or core.clock.steps >= budget:
                 return
 
-    sim._scheme = sim._submissions.scheme = dataclasses.replace(sim._scheme, loop=by_steps)
+    object.__setattr__(sim._scheme, "run", by_steps)
 
 
-def every_node_is_somewhere(core: slot.Core, nodes: list[int]) -> None:
+def every_node_is_somewhere(core: FullCore, nodes: list[int]) -> None:
     for module, count in enumerate(nodes):
-        pool = core.pool[module]
-        if not len(core.switch):
+        pool = core.pools[module]
+        if not has(core, "power_saving"):
             return
-        switch, lines = core.switch[module], []
-        for line in range(slot.LINES):
-            window = core.window[module, line]
-            batches = core.batch[module, line][window.head : window.tail]
+        switch, lines = core.power_saving.module[module], []
+        for line in range(LINES):
+            window = core.power_saving.window[module, line]
+            batches = core.power_saving.batch[module, line][window.head : window.tail]
             assert (batches["nodes"] > 0).all()
             assert (np.diff(batches["time"]) >= 0).all()
             lines.append(int(batches["nodes"].sum()))

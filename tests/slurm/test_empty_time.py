@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from scheduler_sim.engine.core import state as slot
 
 LONG = 10**11
 BY_AGE = {"PriorityType": "priority/multifactor", "PriorityWeightAge": 1000}
@@ -49,14 +48,14 @@ def test_three_thousand_years_take_few_steps(keys: dict[str, Any], columns: dict
     simulated = simulation(keys, **columns)
     states = simulated.run().components["state"]
     assert set(states) <= {"COMPLETED", "TIMEOUT"}
-    assert simulated._core.clock[slot.STEPS] < 500_000
+    assert simulated._core.clock.steps < 500_000
 
 
 def test_without_decay_usage_is_added_up_at_once_while_nobody_waits() -> None:
     simulated = simulation(BY_SHARE | {"PriorityDecayHalfLife": 0}, **ONE_RUNS)
     simulated.run()
-    assert simulated._core.clock[slot.STEPS] < 10
-    assert simulated._core.assoc["usage"].max() == 4.0 * LONG
+    assert simulated._core.clock.steps < 10
+    assert simulated._core.slurm.accounts.assoc["usage"].max() == 4.0 * LONG
 
 
 job = st.tuples(

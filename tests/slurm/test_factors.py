@@ -34,7 +34,7 @@ def core_of(folder: Path, conf: str, partitions: list[str], nodes: list[int], **
 
 
 def factors(core: Any, name: str) -> list[float]:
-    return [float(value) for value in core.factor[name][: len(core.comp)]]
+    return [float(value) for value in core.slurm.accounts.factor[name][: len(core.jobs)]]
 
 
 def test_nodes_of_one_module_count_with_their_own_cores(tmp_path):
@@ -43,7 +43,7 @@ def test_nodes_of_one_module_count_with_their_own_cores(tmp_path):
     assert factors(core, "tres") == [1000, 1000, 250]
     by_nodes, by_cpus = np.array([8, 4, 2]) / 8, np.array([768, 512, 192]) / 768
     assert factors(core, "job_size") == pytest.approx((by_nodes + by_cpus) / 2 * 1000, rel=1e-12)
-    assert list(core.job["billing"][:3]) == [768, 512, 192]
+    assert list(core.slurm.job["billing"][:3]) == [768, 512, 192]
 
 
 def test_the_mean_of_a_partition_is_rounded_up_for_the_whole_job(tmp_path):
@@ -57,7 +57,7 @@ def test_a_node_whose_cores_are_not_stated_has_one(tmp_path):
     core = core_of(tmp_path, "NodeName=n[1-4]\nPartitionName=p Nodes=ALL\n", ["p"], [2])
     assert factors(core, "tres") == [500]
     assert factors(core, "job_size") == [500]
-    assert list(core.job["billing"][:1]) == [2]
+    assert list(core.slurm.job["billing"][:1]) == [2]
 
 
 def test_who_names_several_partitions_is_charged_once(tmp_path):

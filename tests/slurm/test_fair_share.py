@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from tests.slurm.plain_parts import plain
+from tests.engine.plain_engine import plain
 
-F = plain("fair_share").fair_share
+F = plain("rules.slurm.priority.fair_share").fair_share
 DAY = 86_400
 
 

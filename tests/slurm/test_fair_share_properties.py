@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim.engine.rules.slurm.priority import fair_share as compiled
-from tests.slurm.plain_parts import plain
+from tests.engine.plain_engine import plain
 
-F = plain("fair_share").fair_share
+F = plain("rules.slurm.priority.fair_share").fair_share
 
 
 @st.composite

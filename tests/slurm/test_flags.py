@@ -6,7 +6,6 @@ import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload
 from scheduler_sim.engine.rules.slurm.priority import fair_share
-from scheduler_sim.engine.rules.slurm import state as at
 
 
 @pytest.mark.parametrize(
@@ -23,4 +22,4 @@ def test_which_fair_share(flags: str, algorithm: int) -> None:
     slurm = {"PriorityType": "priority/multifactor", "PriorityFlags": flags}
     jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[5])
     simulation = Simulation(System.homogeneous(1), jobs, Policy(backfill="slurm", slurm=slurm))
-    assert simulation._core.slurm[at.ALGORITHM] == algorithm
+    assert simulation._core.slurm.rules.algorithm == algorithm

@@ -268,11 +268,11 @@ def test_whatever_runs_holds_what_it_asked_for(asked: list[Any], scheduler: str)
     for now in range(0, 2000, 50):
         simulation.run(until=now)
         busy: set[int] = set()
-        for row in np.flatnonzero(core.comp["state"] == RUNNING):
-            way = int(core.comp["placed"][row])
+        for row in np.flatnonzero(core.jobs["state"] == RUNNING):
+            way = int(core.jobs["placed"][row])
             held = nodes_of(core, int(row))
-            partition = simulation.system.partitions[int(core.way["partition"][way])].name
-            assert len(held) == core.place["nodes"][way]
+            partition = simulation.system.partitions[int(core.slurm.way["partition"][way])].name
+            assert len(held) == core.placements["nodes"][way]
             assert held <= NODES[partition] - busy
             assert MEANS[sorted(asked)[row][4]](held)
             busy |= held
@@ -283,9 +283,9 @@ def test_whatever_runs_holds_what_it_asked_for(asked: list[Any], scheduler: str)
 
 def nodes_of(core: Any, row: int) -> set[int]:
     """Numbers of the nodes that a component holds."""
-    piece, held = int(core.job["piece"][row]), set()
+    piece, held = int(core.slurm.job["piece"][row]), set()
     while piece >= 0:
-        word, bits, piece = core.piece[piece]
+        word, bits, piece = core.slurm.nodes.piece[piece]
         held |= {64 * int(word) + i for i in range(64) if int(bits) >> i & 1}
     return held
 

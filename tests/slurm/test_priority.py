@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from scheduler_sim.engine.rules.slurm.priority import priority as compiled
 from tests.conftest import SHARED, needs_shared
-from tests.slurm.plain_parts import plain
+from tests.engine.plain_engine import plain
 
-P = plain("priority").priority
+P = plain("rules.slurm.priority.priority").priority
 NOTHING = {
     "association": 0.0,
     "size": 0.0,

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.slurm.plain_parts import plain
+from tests.engine.plain_engine import plain
 
-SETS = plain("bits", "nodes")
+SETS = plain("rules.slurm.bits", "rules.slurm.nodes")
 BITS, NODES = SETS.bits, SETS.nodes
 WORDS = 4
 SIZE = 64 * WORDS

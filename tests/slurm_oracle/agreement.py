@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from scheduler_sim.engine.rules.slurm import state as slots
 from tests.conftest import ROOT
 from tests.slurm_oracle.cases import Case, Fate, Simulated, case_names, load_case, load_simulated
 from tests.slurm_oracle.engine import play_engine
@@ -119,7 +118,7 @@ def play_simulated(given: Simulated) -> list[Fate]:
     )
     simulation = Simulation(system, workload, Policy.from_yaml(SIMULATOR))
     if given.run.name in WITHOUT_MAIN:
-        simulation._core.slurm[slots.QUEUE_DEPTH] = -1
+        simulation._core.slurm.rules.queue_depth = -1
     found = simulation.run().components
     rows = zip(found["component_id"], found["state"], found["start_time"], found["end_time"], strict=True)
     return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows]
