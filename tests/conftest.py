@@ -28,7 +28,7 @@ settings.load_profile("repeatable")
 
 def run_interpreted(code: str, folder: Path) -> None:
     """Run Python code, which finds ``folder`` as its argument, with the engine's compiler switched off."""
-    check = "from scheduler_sim.engine import jit; assert not jit.COMPILED; "
+    check = "from scheduler_sim.engine.core import jit; assert not jit.COMPILED; "
     subprocess.run(
         [sys.executable, "-c", check + code, str(folder)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
