@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.statistics import summary
-from scheduler_sim.metrics.workflows import EQUATIONS, workflow_labels, workflow_table
+from scheduler_sim.metrics.table import METRICS
+from scheduler_sim.metrics.workflows import workflow_labels, workflow_table
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE
 from tests.result.hand_made import Run, components_of, result_of, timeline_of
 
@@ -256,6 +257,7 @@ def test_all_metrics_are_those_of_the_plain_loops(schedule):
 
 
 def test_equations_are_all_there():
-    assert [equation for _, _, equation, _ in EQUATIONS] == [f"3.{i}" for i in range(1, 10)]
+    equations = [metric.equation for metric in METRICS if metric.equation]
+    assert equations == [f"3.{i}" for i in range(1, 10)]
     assert len(COMPONENTS) == 20
     assert len(TIMELINE) == 8

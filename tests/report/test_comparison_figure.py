@@ -9,7 +9,8 @@ import pytest
 from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.comparison import compare
 from scheduler_sim.report.comparison_figure import BETTER, MARKS, OPEN, WORSE, comparison_figure
-from scheduler_sim.report.look import percent_change, save_png
+from scheduler_sim.report.look import save_png
+from scheduler_sim.report.wording import percent_change
 from tests.report.test_gantt import texts
 
 
