@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from scheduler_sim.cli.terminal import red, table
 from scheduler_sim.cli.wording import number
 from scheduler_sim.report.energy_words import energy, energy_lines, power
+from scheduler_sim.report.measures import summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.wording import REJECTED, doubts, duration, plain
+from scheduler_sim.result.documents import SPREAD
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
-
-SPREAD = ("mean", "median", "p90", "p99", "max")
 
 
 def run_text(result: Result, trace: str, engine_s: float) -> str:
@@ -67,15 +67,9 @@ def _why_rejected(manifest: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _waits(metrics: Mapping[str, Any]) -> str:
-    wait, slowdown = metrics["wait_time"], metrics["bounded_slowdown"]
-    if wait["mean"] is None:
+    if metrics["makespan"] is None:
         return "  no component ran"
-    rows = [
-        ("", *SPREAD),
-        ("wait", *(duration(round(wait[name])) for name in SPREAD)),
-        ("bounded slowdown", *(f"{slowdown[name]:,.2f}" for name in SPREAD)),
-    ]
-    return table(rows)
+    return table([("", *SPREAD), *summaries(metrics, "terminal")])
 
 
 def _utilisation(result: Result) -> str:

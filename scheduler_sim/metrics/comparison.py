@@ -24,8 +24,9 @@ from scheduler_sim.metrics.intervals import (
     ratio_finding,
     standard_error,
 )
+from scheduler_sim.metrics.names import better
 from scheduler_sim.metrics.significance import holm, wilcoxon
-from scheduler_sim.metrics.verdicts import MINIMUM_PAIRS, higher_is_better, verdict
+from scheduler_sim.metrics.verdicts import MINIMUM_PAIRS, verdict
 
 RAN = "ran"
 
@@ -146,14 +147,13 @@ def _compared(
     if blocks and len(level) < FEWEST_BLOCKS:
         difference, ratio, check = _without_ends(difference), _without_ends(ratio), np.nan
     p = difference.p if np.isnan(ratio.interval.value) else ratio.p
-    better = differences > 0 if higher_is_better(metric) else differences < 0
     return {
         **found,
         "mean": float(level.mean()),
         "mean_baseline": float(baseline.mean()),
         **_named("change", Interval(*(100.0 * (part - 1.0) for part in ratio.interval))),
         "d_z": _effect_size(differences),
-        "probability_better": float(better.mean() + (differences == 0).mean() / 2),
+        "probability_better": _probability_better(differences, metric),
         **_named("difference", difference.interval),
         **_named("ratio", ratio.interval),
         "p": p,
@@ -172,6 +172,15 @@ def _effect_size(differences: np.ndarray) -> float:
         return 0.0
     error = standard_error(differences) if len(differences) > 1 else 0.0
     return float(differences.mean()) / (error * float(np.sqrt(len(differences)))) if error > 0 else np.nan
+
+
+def _probability_better(differences: np.ndarray, metric: str) -> float:
+    """Share of pairs in which the level is better, ties half; NaN of a metric that has no better values."""
+    which = better(metric)
+    if which == "neither":
+        return np.nan
+    won = differences > 0 if which == "more" else differences < 0
+    return float(won.mean() + (differences == 0).mean() / 2)
 
 
 def _notes(

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.metrics.load import offered_load, overloads
+from scheduler_sim.metrics import table
+from scheduler_sim.metrics.load import overloads
+from scheduler_sim.metrics.metric import Run
 from scheduler_sim.metrics.statistics import summary
-from scheduler_sim.metrics.utilization import energy_of, utilization, window
+from scheduler_sim.metrics.utilization import energy_of
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.metrics.workflows import workflow_metrics
 from scheduler_sim.result.columns import NEVER, rows_named
@@ -44,27 +46,25 @@ def compute(
     -------
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
-    span = window(components)
-    load = offered_load(components, modules)
+    run, of_jobs = Run(components, timeline, modules), job_metrics(components)
+    found: dict[str, Any] = {
+        metric.name: metric.of_run(run) if metric.of_run else of_jobs[metric.name]
+        for metric in table.METRICS
+        if metric.of_run or metric.of_jobs
+    }
     return {
-        "jobs": len(components),
-        "modular_jobs": int(pd.unique(components["modular_job_id"].to_numpy()).size),
-        **job_metrics(components),
-        "makespan": None if span is None else span[1] - span[0],
-        "utilization": utilization(components, timeline, modules),
-        "offered_load": load,
+        **found,
         "workflow": workflow_metrics(components, edges, offset=offset, appointment=appointment),
         "energy": energy_of(components, timeline, energy),
         "counts": state_counts(components, counts or {}),
-        "warnings": [*overloads(load), *warnings],
+        "warnings": [*overloads(found["offered_load"]), *warnings],
     }
 
 
 def job_metrics(components: pd.DataFrame) -> dict[str, Any]:
-    """Sum up wait, response, slowdown and bounded slowdown over the components that ran."""
+    """Sum up the metrics of single jobs over the components that ran."""
     ran = components["start_time"].to_numpy() != NEVER
-    submit, start, end = (components[f"{name}_time"].to_numpy()[ran] for name in ("submit", "start", "end"))
-    return {name: summary(values) for name, values in job_values(submit, start, end).items()}
+    return {name: summary(values[ran]) for name, values in job_values(components).items()}
 
 
 def state_counts(components: pd.DataFrame, counts: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.metrics.fairness import (
-    gini,
-    jain,
-    max_over_mean,
-    overtaken,
-    user_means,
-    user_numbers,
-)
+from scheduler_sim.metrics import table
+from scheduler_sim.metrics.fairness import overtaken, user_numbers
+from scheduler_sim.metrics.metric import Part
 from scheduler_sim.metrics.statistics import rounded, summary
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.result.columns import NEVER
@@ -50,10 +45,10 @@ class Jobs:
     @classmethod
     def of(cls, components: pd.DataFrame) -> Jobs:
         """Evaluate the table of a result."""
-        submit, start, end = (components[f"{name}_time"].to_numpy() for name in ("submit", "start", "end"))
+        start, end = components["start_time"].to_numpy(), components["end_time"].to_numpy()
         return cls(
             ran=start != NEVER,
-            values=job_values(submit, start, end),
+            values=job_values(components),
             node_seconds=components["nodes"].to_numpy() * (end - start),
             users=user_numbers(components["user"]),
             overtaken=overtaken(components),
@@ -62,28 +57,13 @@ class Jobs:
     def measures(self, rows: np.ndarray) -> dict[str, float]:
         """Measure the components of these row numbers."""
         ran = rows[self.ran[rows]]
-        result: dict[str, float | None] = {"jobs": len(rows), "ran": len(ran)}
-        for name, values in self.values.items():
-            for statistic, value in summary(values[ran]).items():
-                result[f"{name}_{statistic}"] = value
-        result["wait_time_weighted"] = self._weighted_wait(ran)
-        result |= self._fairness(ran)
+        values = {name: of_all[ran] for name, of_all in self.values.items()}
+        part = Part(len(rows), values, self.node_seconds[ran], self.users[ran], self.overtaken[ran])
+        result: dict[str, float | None] = {}
+        for metric in table.METRICS:
+            if metric.of_part:
+                result[metric.name] = rounded(float(metric.of_part(part)))
+            elif metric.of_jobs:
+                found = summary(values[metric.name])
+                result |= {f"{metric.name}_{statistic}": value for statistic, value in found.items()}
         return {name: np.nan if value is None else float(value) for name, value in result.items()}
-
-    def _weighted_wait(self, ran: np.ndarray) -> float | None:
-        """Mean wait of a node-hour: Σ nodes·run·wait / Σ nodes·run, in seconds."""
-        weights = self.node_seconds[ran].astype(np.float64)
-        total = float(weights.sum())
-        return rounded(float((weights * self.values["wait_time"][ran]).sum()) / total) if total > 0 else None
-
-    def _fairness(self, ran: np.ndarray) -> dict[str, float | None]:
-        users = self.users[ran]
-        slowdowns = user_means(self.values["bounded_slowdown"][ran], users)
-        waits = user_means(self.values["wait_time"][ran], users)
-        return {
-            "users": len(slowdowns),
-            "user_slowdown_jain": rounded(jain(slowdowns)),
-            "user_slowdown_gini": rounded(gini(slowdowns)),
-            "user_wait_max_over_mean": rounded(max_over_mean(waits)),
-            "overtaken_share": rounded(float(self.overtaken[ran].mean())) if len(ran) else None,
-        }

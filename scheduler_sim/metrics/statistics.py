@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from scheduler_sim.result.documents import SPREAD
+
 DECIMALS = 6
 PERCENTILES = {"median": 50, "p90": 90, "p99": 99}
 
@@ -22,7 +24,7 @@ def summary(values: np.ndarray) -> Summary:
     """
     count = len(values)
     if count == 0:
-        return dict.fromkeys(("mean", *PERCENTILES, "max"))
+        return dict.fromkeys(SPREAD)
     # Only the values at the positions asked for need to be in their sorted place.
     below = {name: (count - 1) * percent // 100 for name, percent in PERCENTILES.items()}
     places = {place for low in below.values() for place in (low, min(low + 1, count - 1))}
@@ -35,6 +37,13 @@ def summary(values: np.ndarray) -> Summary:
         result[name] = rounded(lower + (upper - lower) * share)
     result["max"] = rounded(float(ordered[-1]))
     return result
+
+
+def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
+    """Σ weight·value / Σ weight; NaN if the weights are 0."""
+    weights = weights.astype(np.float64)
+    total = float(weights.sum())
+    return float((weights * values).sum()) / total if total > 0 else np.nan
 
 
 def ratio(part: float, whole: float) -> float | None:

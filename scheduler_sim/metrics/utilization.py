@@ -24,6 +24,12 @@ def window(components: pd.DataFrame) -> Window | None:
     )
 
 
+def makespan(components: pd.DataFrame) -> int | None:
+    """Seconds from the first submission of a component that ran to the last end; None if none ran."""
+    span = window(components)
+    return None if span is None else span[1] - span[0]
+
+
 def utilization(
     components: pd.DataFrame, timeline: pd.DataFrame, modules: Mapping[str, int]
 ) -> dict[str, float | None]:

@@ -1,28 +1,24 @@
-"""What the schedule means to each job: wait, response, slowdown, bounded slowdown."""
+"""What the schedule means to each job: its wait, its slowdown, and whatever else the table has."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
-BOUND_S = 10
-"""Run times below this count as this much in the bounded slowdown."""
+from scheduler_sim.metrics import table
+from scheduler_sim.metrics.metric import JobColumns
 
 
-def job_values(submit: np.ndarray, start: np.ndarray, end: np.ndarray) -> dict[str, np.ndarray]:
-    """Evaluate the formulas of ``docs/reference/metrics.md``, job by job.
+def job_values(components: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Evaluate the metrics of single jobs, job by job.
 
     Parameters
     ----------
-    submit, start, end : int64[jobs], seconds.
+    components : the table of a result, or rows of it; of one that never ran the values mean nothing.
 
     Returns
     -------
-    wait_time and response_time, int64[jobs] in seconds; slowdown and bounded_slowdown, float64[jobs].
+    int64[components] or float64[components] by name, in the order of the table.
     """
-    response, run = end - submit, end - start
-    return {
-        "wait_time": start - submit,
-        "response_time": response,
-        "slowdown": response / np.maximum(run, 1),
-        "bounded_slowdown": np.maximum(1.0, response / np.maximum(run, BOUND_S)),
-    }
+    jobs = JobColumns.of(components)
+    return {metric.name: metric.of_jobs(jobs) for metric in table.METRICS if metric.of_jobs}

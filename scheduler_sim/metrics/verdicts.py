@@ -8,20 +8,14 @@ from typing import Any
 import numpy as np
 
 from scheduler_sim.metrics.blocks import LARGEST
+from scheduler_sim.metrics.metric import Metric
+from scheduler_sim.metrics.names import named
 
 SMALL_PERCENT = 10.0
 """An interval within this of no change says that there is no difference worth the name."""
 
 MINIMUM_PAIRS = 5
 """With fewer, no verdict is given."""
-
-HIGHER_IS_BETTER = ("utilization", "user_slowdown_jain", "ran", "jobs", "counts_completed")
-"""Beginnings of the names of metrics of which more is better; of all others less is."""
-
-
-def higher_is_better(metric: str) -> bool:
-    """Tell whether more of a metric is better."""
-    return metric.startswith(HIGHER_IS_BETTER)
 
 
 def verdict(
@@ -46,20 +40,21 @@ def verdict(
         return f"too few replicates: {pairs}, {least_pairs} are needed"
     if row["difference_low"] == row["difference_high"] == 0:
         return f"no difference: all {pairs} pairs are equal"
+    metric = named(row["metric"]).metric
     unit, name = "%", "change"
     if np.isnan(row["change_low"]):  # nothing to divide by
-        unit, name = "s" if "_time" in row["metric"] or row["metric"] == "makespan" else "", "difference"
+        unit, name = metric.unit, "difference"
     change, low, high = (float(row[key]) for key in (name, f"{name}_low", f"{name}_high"))
     confidence = f"{100 * float(row['confidence']):g} %"
     if low <= 0 <= high:
         if unit == "%" and max(-low, high) > SMALL_PERCENT:
             if row.get("autocorrelation", 0.0) >= LARGEST:
                 return "undecided: the blocks depend too much on each other"
-            less, more = _directions(row["metric"])
+            less, more = _directions(metric)
             ends = f"between {_amounts(-low, unit=unit)} {less} and {_amounts(high, unit=unit)} {more}"
             return f"undecided: {ends} ({confidence})"
         return f"no difference found: within {_amounts(max(-low, high), unit=unit)}"
-    direction = _directions(row["metric"])[change > 0]
+    direction = _directions(metric)[change > 0]
     near, far = sorted((abs(low), abs(high)))
     by, ends = _amounts(abs(change), unit=unit), _amounts(near, far, unit=unit)
     if significant:
@@ -67,9 +62,8 @@ def verdict(
     return f"not certain among {family} comparisons: {direction} by {by} ({confidence} for this one: {ends})"
 
 
-def _directions(metric: str) -> tuple[str, str]:
-    is_duration = "_time_" in metric or metric.endswith("_time") or metric == "makespan"
-    return ("shorter", "longer") if is_duration else ("lower", "higher")
+def _directions(metric: Metric) -> tuple[str, str]:
+    return ("shorter", "longer") if metric.is_span else ("lower", "higher")
 
 
 def _amounts(*values: float, unit: str) -> str:

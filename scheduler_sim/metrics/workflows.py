@@ -12,45 +12,11 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.metrics.critical_path import ideal_ends
+from scheduler_sim.metrics.metric import SUMMARY
 from scheduler_sim.metrics.statistics import ratio, summary
+from scheduler_sim.metrics.table import of_block
 from scheduler_sim.metrics.ties import connected, ties
 from scheduler_sim.result.columns import NEVER
-
-EQUATIONS = (
-    ("start_time", "s", "3.1", "smallest start time of its components"),
-    ("submission_time", "s", "3.2", "smallest submit time of its components"),
-    ("end_time", "s", "3.3", "largest end time of its components"),
-    ("runtime", "s", "3.4", "end_time − start_time"),
-    ("response_time", "s", "3.5", "end_time − submission_time"),
-    ("components_runtime", "s", "3.6", "sum of the run times of its components"),
-    (
-        "internal_wait_time",
-        "s",
-        "3.7",
-        "sum over components with predecessors of max(0, start − latest end of its predecessors)",
-    ),
-    ("slowdown", "", "3.8", "response_time / max(components_runtime, 1)"),
-    ("normalized_runtime", "", "3.9", "runtime / max(components_runtime, 1)"),
-)
-"""Name, unit, equation and formula of each metric of a workflow."""
-
-MEASURES = (
-    ("node_seconds", "node-seconds", "sum of nodes · run time of its components"),
-    ("critical_path", "s", "its run time on an empty machine"),
-    ("stretch", "", "response_time / max(critical_path, 1)"),
-    (
-        "held_idle",
-        "node-seconds",
-        "sum over components of nodes · max(0, min(end, its last data ready) − start)",
-    ),
-    (
-        "held_late",
-        "node-seconds",
-        "sum over components with an appointment of nodes · max(0, start − appointment)",
-    ),
-    ("lateness", "s", "sum over components with an appointment of max(0, start − appointment)"),
-)
-"""Name, unit and formula of what D2.3 does not define."""
 
 
 def workflow_table(
@@ -60,7 +26,7 @@ def workflow_table(
     offset: np.ndarray | None = None,
     appointment: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Evaluate ``EQUATIONS`` and ``MEASURES`` for every workflow of which all components ran.
+    """Evaluate the metrics of workflows for every one of which all components ran.
 
     Parameters
     ----------
@@ -75,8 +41,8 @@ def workflow_table(
 
     Returns
     -------
-    One row a workflow, in the order of their first components; the columns of ``EQUATIONS``
-    and ``MEASURES``, how many ``appointments`` its components had, how many of them were
+    One row a workflow, in the order of their first components; the metrics that are
+    summed up over workflows, how many ``appointments`` its components had, how many of them were
     ``late``, and how many ``components`` it has.
     """
     labels = workflow_labels(components["modular_job_id"].to_numpy(), edges)
@@ -248,6 +214,7 @@ def _summed_up(table: pd.DataFrame, workflows: int) -> dict:
         "appointments": int(table["appointments"].sum()),
         "late": int(table["late"].sum()),
     }
-    for name, *_ in (*EQUATIONS, *MEASURES):
-        result[name] = summary(table[name].to_numpy())
+    for metric in of_block("workflow"):
+        if metric.by == SUMMARY:
+            result[metric.name] = summary(table[metric.name].to_numpy())
     return result | overlap_shares(table)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from scheduler_sim.report.measures import in_full, statistic_of
 from scheduler_sim.report.module_view import module_sizes
-from scheduler_sim.report.wording import count, duration, plain
+from scheduler_sim.report.wording import count, plain
 from scheduler_sim.result.columns import TOTAL
 
 if TYPE_CHECKING:
@@ -51,16 +52,11 @@ def _used(nodes: int, share: float | None) -> str:
 
 
 def _waits(result: Result) -> list[tuple[str, str]]:
-    wait, slowdown = (result.metrics.get(name) or {} for name in ("wait_time", "bounded_slowdown"))
-    makespan = result.metrics.get("makespan")
+    words = {"mean": "mean wait", "median": "median wait", "max": "longest wait"}
+    waits = [(word, statistic_of(result.metrics, "wait_time", one)) for one, word in words.items()]
+    slowdown = statistic_of(result.metrics, "bounded_slowdown", "mean")
     return [
-        ("mean wait", _span(wait.get("mean"))),
-        ("median wait", _span(wait.get("median"))),
-        ("longest wait", _span(wait.get("max"))),
-        ("mean bounded slowdown", "–" if slowdown.get("mean") is None else f"{slowdown['mean']:,.4g}"),
-        ("makespan", _span(makespan)),
+        *((word, in_full(wait, "wait_time")) for word, wait in waits),
+        ("mean bounded slowdown", "–" if slowdown is None else f"{slowdown:,.4g}"),
+        ("makespan", in_full(result.metrics.get("makespan"), "makespan")),
     ]
-
-
-def _span(seconds: Any) -> str:
-    return "–" if seconds is None else duration(round(seconds))

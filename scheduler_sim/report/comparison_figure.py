@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.metrics.verdicts import higher_is_better
+from scheduler_sim.metrics.names import better
 from scheduler_sim.report.look import COLOURS, GREY, blank, look
 from scheduler_sim.report.measures import metric_words
 from scheduler_sim.report.wording import plain
@@ -74,7 +75,7 @@ def comparison_figure(table: pd.DataFrame) -> Figure:
             panel.set_title(metric_title(metric))
         baselines = ", ".join(dict.fromkeys(plain(name) for name in table["baseline"]))
         panels[-1].set_xlabel(f"compared with {baselines}")
-        figure.legend(handles=_keys(), loc="outside lower center", ncols=3, fontsize=8.5)
+        figure.legend(handles=_keys(metrics), loc="outside lower center", ncols=3, fontsize=8.5)
         confidence = ", ".join(dict.fromkeys(f"{100 * float(c):g} %" for c in table["confidence"]))
         blocks = " of blocks" if (table.get("replicates", pd.Series([""])) == "blocks").all() else ""
         figure.suptitle(
@@ -96,7 +97,7 @@ def row_names(table: pd.DataFrame) -> list[str]:
 def metric_title(metric: str) -> str:
     """Name a metric as a title that says which direction is better."""
     words = metric_words(metric)
-    return f"{words[:1].upper()}{words[1:]} ({'more' if higher_is_better(metric) else 'less'} is better)"
+    return f"{words[:1].upper()}{words[1:]} ({better(metric)} is better)"
 
 
 def _metric(panel: Axes, part: pd.DataFrame, names: list[str]) -> None:
@@ -136,15 +137,25 @@ def _metric(panel: Axes, part: pd.DataFrame, names: list[str]) -> None:
 
 
 def outcome(row: Any) -> tuple[str, str]:
-    """Return how to draw a row: better or worse only if its verdict says so."""
-    first = str(row["verdict"]).split(" ", 1)[0]
-    if first not in LESS + MORE:
+    """Return how to draw a row: better or worse only if its verdict says so, of a metric that can be."""
+    first, which = str(row["verdict"]).split(" ", 1)[0], better(row["metric"])
+    if first not in LESS + MORE or which == "neither":
         return OPEN
-    return BETTER if (first in MORE) == higher_is_better(row["metric"]) else WORSE
+    return BETTER if (first in MORE) == (which == "more") else WORSE
 
 
-def _keys() -> list[Line2D]:
-    words = (("better", BETTER), ("worse", WORSE), ("no certain difference", OPEN))
+def open_words(metrics: Iterable[str]) -> str:
+    """Say what a row of one of these metrics is that is drawn as neither better nor worse."""
+    return " or ".join(
+        dict.fromkeys(
+            "neither better nor worse" if better(metric) == "neither" else "no certain difference"
+            for metric in metrics
+        )
+    )
+
+
+def _keys(metrics: Iterable[str]) -> list[Line2D]:
+    words = (("better", BETTER), ("worse", WORSE), (open_words(metrics), OPEN))
     return [
         Line2D(
             [],

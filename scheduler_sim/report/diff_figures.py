@@ -13,11 +13,11 @@ from scheduler_sim.report.colouring import Colouring
 from scheduler_sim.report.distributions import FIRST_SECOND, steps_of, time_marks
 from scheduler_sim.report.figures import run_span, x_label
 from scheduler_sim.report.gantt import checked_span, legend, most_used, notes, panel_heights
-from scheduler_sim.report.look import blank, look, percent_change, span_text, time_axis
+from scheduler_sim.report.look import blank, look, time_axis
 from scheduler_sim.report.module_view import ints
 from scheduler_sim.report.node_panel import Bars, draw_nodes, module_bars, node_axis
 from scheduler_sim.report.schedule_diff import ScheduleDiff
-from scheduler_sim.report.wording import count, percent, plain
+from scheduler_sim.report.wording import count, percent, percent_change, plain, span_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

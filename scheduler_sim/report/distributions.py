@@ -10,10 +10,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from scheduler_sim.metrics.values import job_values
-from scheduler_sim.report.look import COLOURS, DASHES, blank, look, short, span_text
+from scheduler_sim.report.look import COLOURS, DASHES, blank, look
 from scheduler_sim.report.module_view import ints
 from scheduler_sim.report.trace_figures import TIMES
-from scheduler_sim.report.wording import count, plain
+from scheduler_sim.report.wording import count, plain, short, span_text
 from scheduler_sim.result.columns import NEVER
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def time_marks(most: float) -> dict[int, str]:
 
 def _values(result: Result) -> dict[str, NDArray[Any]]:
     ran = ints(result.components, "start_time") != NEVER
-    return job_values(*(ints(result.components, f"{name}_time")[ran] for name in ("submit", "start", "end")))
+    return {name: values[ran] for name, values in job_values(result.components).items()}
 
 
 def _pen(number: int, of: int) -> Pen:

@@ -13,20 +13,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from scheduler_sim.report.envelope import Envelope, envelope, means
-from scheduler_sim.report.look import (
-    COLOURS,
-    GREY,
-    HATCHES,
-    blank,
-    look,
-    save_png,
-    short,
-    span_text,
-    time_axis,
-    time_label,
-)
+from scheduler_sim.report.look import COLOURS, GREY, HATCHES, blank, look, save_png, time_axis, time_label
 from scheduler_sim.report.module_view import ints, module_sizes
-from scheduler_sim.report.wording import count, plain
+from scheduler_sim.report.wording import count, plain, short, span_text
 from scheduler_sim.result.columns import TOTAL, rows_named
 from scheduler_sim.result.steps import Steps
 

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
+from scheduler_sim.metrics.names import named
+from scheduler_sim.metrics.table import shown_in
 from scheduler_sim.report.energy_words import energy, power
-from scheduler_sim.report.look import short, span_text
-from scheduler_sim.report.wording import plain
+from scheduler_sim.report.wording import duration, plain, short, span_text
+from scheduler_sim.result.columns import TOTAL
+from scheduler_sim.result.documents import SPREAD
 
 STATISTICS = {
     "mean": "mean {}", "median": "median {}", "p90": "90th percentile of {}",
-    "p99": "99th percentile of {}", "max": "largest {}", "weighted": "mean {} of a node-hour",
+    "p99": "99th percentile of {}", "max": "largest {}",
 }  # fmt: skip
 """Last words of the name of a measure, and how they are said."""
 
-WORDS = {
-    "wait_time": "wait",
-    "response_time": "response time",
-    "bounded_slowdown": "bounded slowdown",
-    "utilization": "utilisation",
-    "utilization_total": "utilisation",
-}
-
+UNITS = {"J": energy, "W": power}
+"""Units in which values are written with the multiple that fits."""
 
 OF_BLOCKS = (
     "A trace is compared by blocks of time, each measured by itself: the means compared are those of its"
@@ -32,42 +30,59 @@ OF_BLOCKS = (
 """What a reader has to know where both stand."""
 
 
-WHOLE_RUN = ("modular_jobs", "workflow_", "energy_", "counts_")
-"""Beginnings of the names of measures that no trimming touches."""
-
-
 def untrimmed(name: str, trim: Mapping[str, float]) -> str:
     """Say of a measure that it is of the whole run where a study leaves a part out of the others."""
-    return " (whole run)" if any(trim.values()) and name.startswith(WHOLE_RUN) else ""
+    return " (whole run)" if any(trim.values()) and named(name).metric.whole_run else ""
 
 
 def metric_words(name: str) -> str:
     """Write the name of a measure: ``mean wait`` for ``wait_time_mean``."""
-    if name.startswith("utilization_") and name != "utilization_total":
-        return f"utilisation of {plain(name.removeprefix('utilization_'))}"
-    name = without_unit(name)
-    what, _, statistic = name.rpartition("_")
-    if statistic not in STATISTICS:
-        what, statistic = name, ""
-    words = WORDS.get(what) or plain(what.replace("_", " "))
+    metric, base, statistic, part = named(name)
+    words = metric.words or plain(without_unit(base).replace("_", " "))
+    if metric.words and part not in ("", TOTAL):
+        words = f"{words} of {plain(part)}"
     return STATISTICS[statistic].format(words) if statistic else words
 
 
 def with_unit(value: float, name: str) -> str | None:
     """Write the value of a measure of energy (J) or power (W) in units that fit it; None of any other."""
-    if not name.startswith("energy_"):
-        return None
-    return energy(value) if name.endswith("_j") else power(value) if name.endswith("_w") else None
+    unit = named(name).metric.unit
+    return UNITS[unit](value) if unit in UNITS else None
 
 
 def without_unit(name: str) -> str:
     """Return the name of a measure without the unit with which :func:`with_unit` writes its value."""
-    return name[:-2] if name.startswith("energy_") and name.endswith(("_j", "_w")) else name
+    unit = named(name).metric.unit
+    return name.removesuffix(f"_{unit.lower()}") if unit in UNITS else name
 
 
 def is_span(name: str) -> bool:
     """Tell whether a measure is a span of time in seconds."""
-    return name.startswith(("wait_time", "response_time", "makespan"))
+    return named(name).metric.is_span
+
+
+def statistic_of(metrics: Mapping[str, Any], name: str, statistic: str) -> float | None:
+    """Return a statistic of a run's metric; None where the run has none."""
+    found = metrics.get(name)
+    return found.get(statistic) if isinstance(found, Mapping) else None
+
+
+def summaries(metrics: Mapping[str, Any], place: str) -> list[tuple[str, ...]]:
+    """Return a row for each metric of single jobs that a page on a run shows: words, and its ``SPREAD``.
+
+    ``place`` : ``terminal`` or ``report``.
+    """
+    return [
+        (metric_words(name), *(in_full(statistic_of(metrics, name, one), name) for one in SPREAD))
+        for name in shown_in(place)
+    ]
+
+
+def in_full(value: float | None, name: str) -> str:
+    """Write the value of a measure, spans of time to the second, other values with two decimals."""
+    if value is None or math.isnan(value):
+        return "–"
+    return duration(round(value)) if is_span(name) else f"{value:,.2f}"
 
 
 def written(value: float, name: str) -> str:

@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from scheduler_sim.report.look import COLOURS, GREY, look, short, span_text, time_axis, time_label
-from scheduler_sim.report.wording import count, percent, plain
+from scheduler_sim.report.look import COLOURS, GREY, look, time_axis, time_label
+from scheduler_sim.report.wording import count, percent, plain, short, span_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

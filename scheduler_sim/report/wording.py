@@ -83,6 +83,31 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def span_text(seconds: float) -> str:
+    """Write a mean span of time with sensible digits: ``0 s``, ``3.2 min``, ``1.9 h``, ``4.1 d``."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{short(seconds / size)} {unit}"
+    return f"{short(seconds)} s"
+
+
+def short(number: float) -> str:
+    """Write a number with sensible digits: ``1,234``, ``3.2``, ``0.071``."""
+    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
+
+
+def percent_change(ratio: float) -> str:
+    """Write a ratio as what changed: ``no change``, ``+12 %``, ``−3.4 %``, from twice on ``3.2 times``."""
+    if ratio >= 2:
+        return f"{short(float(f'{ratio:.3g}'))} times"
+    change = 100 * (ratio - 1)
+    digits = 0 if abs(change) >= 9.5 else 1
+    text = f"{abs(change):.{digits}f}"
+    if float(text) == 0:
+        return "no change" if change == 0 else "under 0.1 %"
+    return f"{'−' if change < 0 else '+'}{text} %"
+
+
 def plain(name: object) -> str:
     """Make a name from a trace safe to print: no control or direction characters, not endless.
 

@@ -48,7 +48,16 @@ class Energy:
     """The energy of a run: all its parts, where there is a model that gives them."""
 
 
+class Measure:
+    """Anything; what holds a mean or a quantile is a ``Spread``."""
+
+
 SPREAD = ("mean", "median", "p90", "p99", "max")
+"""What a sample is summed up by."""
+
+OTHERS = "*"
+"""Key for the shape of all keys that are not named beside it."""
+
 ENERGY_OF_MODULE = {
     **dict.fromkeys(("job_j", "idle_j", "transition_j", "off_j", "system_j"), Needed(float)),
     "mean_power_w": float,
@@ -109,12 +118,12 @@ METRICS: dict[str, Any] = {
     "jobs": int,
     "makespan": int,
     "wait_time": Needed(Spread),
-    **dict.fromkeys(("response_time", "slowdown", "bounded_slowdown"), Spread),
     "utilization": Each(float),
     "offered_load": Each(float),
     "warnings": [str],
     "counts": {"not_honoured": Each(Needed(int)), "rejected_because": Each(Needed(int))},
     "energy": Energy,
+    OTHERS: Measure,
 }
 
 
@@ -151,11 +160,16 @@ def _problems(value: Any, shape: Any, where: str) -> Iterator[str]:
         for name, one in value.items():
             yield from _problems(one, shape.shape, f"{where}.{name:.40}")
     else:
-        for name, part in shape.items():
-            yield from _problems(value.get(name), part, f"{where}.{name}".lstrip("."))
+        beside = [name for name in value if name not in shape] if OTHERS in shape else []
+        for name, part in {**shape, **dict.fromkeys(beside, shape.get(OTHERS))}.items():
+            yield from _problems(value.get(name), part, f"{where}.{name:.40}".lstrip("."))
 
 
 def _kind(value: Any, kind: type, where: str) -> Iterator[str]:
+    if kind is Measure:
+        if isinstance(value, Mapping) and value.keys() & set(SPREAD):
+            yield from _problems(value, Spread, where)
+        return
     if kind is Spread:
         some = isinstance(value, Mapping) and any(number is not None for number in value.values())
         yield from _problems(value, dict.fromkeys(SPREAD, Needed(float) if some else float), where)

@@ -105,8 +105,8 @@ class Question(NamedTuple):
         """Compare runs, or blocks of runs; empty if they have not both baseline and another level."""
         if runs.empty or self.level not in set(runs[self.factor]) or runs[self.factor].nunique() < 2:
             return NOTHING
-        without = [name for name in self.metrics if name not in runs]
-        table = runs.assign(**dict.fromkeys(without, float("nan")))
+        without = [name for name in dict.fromkeys(self.metrics) if name not in runs]
+        table = runs.reindex(columns=[*runs.columns, *without])
         by_block = replicates == BLOCKS
         replicate = BLOCK if by_block else REPLICATE
         cells = [*self.cells, *within]

@@ -14,7 +14,7 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
-from scheduler_sim.metrics.verdicts import higher_is_better
+from scheduler_sim.metrics.names import better
 from scheduler_sim.study.inputs import Inputs
 from scheduler_sim.study.keys import COST, MOST_RUNS, SearchKeys, StudyKeys, spelt
 from scheduler_sim.study.mixes import mixes
@@ -272,8 +272,8 @@ def _searched_metrics(metrics: Sequence[str], of_runs: Sequence[str]) -> Iterato
         if name not in known:
             text = f"{found(name)}; allowed: {COST}, or a metric of the index, as wait_time_mean"
             yield Problem(("search", "metrics", i), text + did_you_mean(name, known))
-        elif higher_is_better(name):
-            text = f"{found(name)}, of which more is better; allowed: of which less is better"
+        elif better(name) != "less":
+            text = f"{found(name)}, of which {better(name)} is better; allowed: of which less is better"
             yield Problem(("search", "metrics", i), text)
 
 

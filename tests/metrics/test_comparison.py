@@ -10,7 +10,8 @@ from scipy import stats
 from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.comparison import COLUMNS, compare
 from scheduler_sim.metrics.intervals import ratio_interval
-from scheduler_sim.metrics.verdicts import higher_is_better, verdict
+from scheduler_sim.metrics.names import better
+from scheduler_sim.metrics.verdicts import verdict
 
 
 def runs_of(metric="wait_time_mean", **levels):
@@ -257,12 +258,33 @@ def test_words_follow_the_metric():
 
 
 def test_more_is_better_of_some():
-    assert higher_is_better("utilization_total")
-    assert higher_is_better("user_slowdown_jain")
-    assert not higher_is_better("wait_time_mean")
+    assert better("utilization_total") == better("user_slowdown_jain") == "more"
+    assert better("wait_time_mean") == "less"
     row = row_of("utilization_total", easy=[0.5] * 6, sjf=[0.6, 0.6, 0.7, 0.5, 0.4, 0.6])
     assert row["probability_better"] == 4.5 / 6
     assert row_of(easy=[0.5] * 6, sjf=[0.6, 0.6, 0.7, 0.5, 0.4, 0.6])["probability_better"] == 1.5 / 6
+
+
+def test_neither_is_better_of_some():
+    row = row_of("offered_load_total", easy=[0.5] * 6, sjf=[0.6] * 6)
+    assert np.isnan(row["probability_better"])
+    assert row["verdict"].startswith("higher by 20 %")
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("workflow_runtime_mean", "longer by 3.0 s (95 %: 2.0 to 4.0 s)"),
+        ("workflow_start_time_mean", "higher by 3.0 s (95 %: 2.0 to 4.0 s)"),
+        ("counts_timed_out", "higher by 3.0 components (95 %: 2.0 to 4.0 components)"),
+        ("energy_modules_CM_off_j", "higher by 3.0 J (95 %: 2.0 to 4.0 J)"),
+        ("overtaken_share", "higher by 3.0 (95 %: 2.0 to 4.0)"),
+    ],
+)
+def test_differences_have_the_unit_of_the_metric(metric, words):
+    nothing = dict.fromkeys(("change", "change_low", "change_high"), np.nan)
+    row = row_with(metric, **nothing, difference=3.0, difference_low=2.0, difference_high=4.0)
+    assert verdict(row, significant=True) == words
 
 
 def test_the_check_by_ranks_is_no_part_of_the_verdict():

@@ -8,8 +8,9 @@ import pytest
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.comparison import compare
-from scheduler_sim.report.comparison_figure import BETTER, MARKS, OPEN, WORSE, comparison_figure
-from scheduler_sim.report.look import percent_change, save_png
+from scheduler_sim.report.comparison_figure import BETTER, MARKS, OPEN, WORSE, comparison_figure, open_words
+from scheduler_sim.report.look import save_png
+from scheduler_sim.report.wording import percent_change
 from tests.report.test_gantt import texts
 
 
@@ -65,6 +66,25 @@ def test_more_is_better_for_utilisation():
     )
     assert [mark[1:] for mark in drawn(figure.axes[0])[1]] == [WORSE, BETTER, OPEN]
     assert figure.axes[0].get_title(loc="left") == "Utilisation (more is better)"
+
+
+def test_of_some_metrics_neither_is_better():
+    verdicts = ["lower by 7 %", "higher by 2 %", "no difference found: within 1 %"]
+    figure = comparison_figure(
+        comparison(
+            metric="offered_load_total",
+            ratio=[0.93, 1.02, 1.0],
+            ratio_low=0.9,
+            ratio_high=1.1,
+            verdict=verdicts,
+        )
+    )
+    assert [mark[1:] for mark in drawn(figure.axes[0])[1]] == [OPEN] * 3
+    assert figure.axes[0].get_title(loc="left") == "Offered load total (neither is better)"
+    assert [text.get_text() for text in figure.legends[0].get_texts()][-1] == "neither better nor worse"
+    assert (
+        open_words(["wait_time_mean", "users", "jobs"]) == "no certain difference or neither better nor worse"
+    )
 
 
 def test_an_interval_that_reaches_nothing_gets_an_arrow():

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scheduler_sim.metrics.workflows import EQUATIONS, MEASURES
 from scheduler_sim.result import reference
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, column_problems, frame, rows_named
 from tests.conftest import ROOT
@@ -30,16 +29,6 @@ def test_the_contract_is_kept_word_by_word():
 
 def test_the_reference_page_is_current():
     assert (ROOT / "docs/reference/result.md").read_text(encoding="utf-8") == reference.page()
-
-
-def test_the_metrics_page_has_every_equation_and_measure():
-    text = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
-    for name, unit, equation, formula in EQUATIONS:
-        what = f"{unit}, summary" if unit else "summary"
-        assert f"| `{name}` | {what} | {equation} | {formula} |" in text
-    for name, unit, formula in MEASURES:
-        what = f"{unit}, summary" if unit else "summary"
-        assert f"| `{name}` | {what} | {formula} |" in text
 
 
 def test_a_frame_has_the_documented_order_and_types_and_shares_memory():

@@ -185,6 +185,7 @@ def test_the_page_says_how_sure_the_winner_is(tmp_path):
         ({"search": {"budget": 0}}, "search.budget: found 0; allowed: a number > 0"),
         ({"search": {"budget": 60, "rest": "GPU"}}, "search.rest: found 'GPU'"),
         ({"search": {"budget": 60, "metrics": ["utilization_total"]}}, "of which more is better"),
+        ({"search": {"budget": 60, "metrics": ["offered_load_total"]}}, "of which neither is better"),
         ({"search": {"budget": 60, "metrics": ["cost"]}}, "allowed: one metric, or two"),
         ({"search": {"budget": 60, "metrics": ["wait_mean"]}}, "search.metrics[0]: found 'wait_mean'"),
         ({"search": {"budget": 60, "first_seeds": 9, "most_seeds": 5}}, "at least first_seeds, 9"),

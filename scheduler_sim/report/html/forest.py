@@ -15,6 +15,7 @@ from scheduler_sim.report.comparison_figure import (
     axis_ends,
     axis_marks,
     metric_title,
+    open_words,
     outcome,
     plain_verdict,
     row_names,
@@ -86,6 +87,6 @@ def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     return (
         f"{metric_words(metric).capitalize()} against {baseline}: ratio of the means{blocks}, with the"
         f" {confidence} interval. Of {count(len(part), 'comparison')}, {better} found better (circles),"
-        f" {worse} worse (squares), {still} no certain difference (diamonds).{edge}{left}"
+        f" {worse} worse (squares), {still} {open_words([metric])} (diamonds).{edge}{left}"
         " The table below has every number."
     )

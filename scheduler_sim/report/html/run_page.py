@@ -12,10 +12,12 @@ from scheduler_sim.report.html.pack import pack
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_run
 from scheduler_sim.report.html.run_data import columns, origin, stories
+from scheduler_sim.report.measures import in_full, summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.module_view import ints, module_sizes
 from scheduler_sim.report.wording import count, date, doubts, duration, percent, plain
 from scheduler_sim.result.columns import TOTAL
+from scheduler_sim.result.documents import SPREAD
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
@@ -24,7 +26,7 @@ SCRIPTS = (
     *("data.js", "words.js", "tables.js", "charts.js", "classes.js", "timeline.js", "gantt.js"),
     *("waits.js", "story.js", "jobs.js", "run.js"),
 )
-SPREAD = {"mean": "mean", "median": "median", "p90": "90 % below", "p99": "99 % below", "max": "largest"}
+COLUMNS = {"mean": "mean", "median": "median", "p90": "90 % below", "p99": "99 % below", "max": "largest"}
 
 ALIKE = (
     "Which component had which nodes. Nodes of a module are all alike: their numbers are given out after the"
@@ -130,20 +132,8 @@ def _counts(result: Result) -> Markup:
 
 
 def _waits(result: Result) -> Markup:
-    rows = []
-    for name, key in (
-        ("wait", "wait_time"),
-        ("response time", "response_time"),
-        ("bounded slowdown", "bounded_slowdown"),
-    ):
-        values = result.metrics.get(key) or {}
-        write = (
-            (lambda value: f"{value:,.2f}")
-            if key == "bounded_slowdown"
-            else lambda value: duration(round(value))
-        )
-        rows.append([name, *("–" if values.get(one) is None else write(values[one]) for one in SPREAD)])
-    return table("Waits of the components that ran", ["measure", *SPREAD.values()], rows)
+    header = ["measure", *(COLUMNS[one] for one in SPREAD)]
+    return table("Waits of the components that ran", header, summaries(result.metrics, "report"))
 
 
 def _modules(result: Result) -> Markup:
@@ -161,22 +151,13 @@ def _share(share: float | None) -> str:
 def _sizes(result: Result) -> Child:
     if not len(result.components):
         return None
-    keys = ("wait_time_mean", "wait_time_p99")
+    keys = ("wait_time_mean", "wait_time_p99", "bounded_slowdown_mean")
     rows = [
-        [str(name), f"{int(row['jobs']):,}", *(_seconds(row[key]) for key in keys),
-         _ratio(row["bounded_slowdown_mean"])]
+        [str(name), f"{int(row['jobs']):,}", *(in_full(row[key], key) for key in keys)]
         for name, row in sliced(result.components, "size").iterrows()
-    ]  # fmt: skip
+    ]
     header = ["nodes", "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
     return table("Waits by size", header, rows)
-
-
-def _seconds(value: float) -> str:
-    return "–" if value != value else duration(round(value))
-
-
-def _ratio(value: float) -> str:
-    return "–" if value != value else f"{value:,.2f}"
 
 
 def _over_time(result: Result, first: int, last: int) -> Child:

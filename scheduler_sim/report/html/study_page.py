@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.report.comparison_figure import BETTER, OPEN, WORSE, outcome, plain_verdict
+from scheduler_sim.report.comparison_figure import BETTER, OPEN, WORSE, open_words, outcome, plain_verdict
 from scheduler_sim.report.html.forest import forests
 from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
 from scheduler_sim.report.html.page import Page
@@ -223,7 +223,7 @@ def _winners(study: Conducted, slices: pd.DataFrame) -> list[Child]:
         at = "".join(f", {_short(study, name)} {plain(first[name])}" for name in cells)
         told = "; ".join(
             f"{word} for {_some([name for name, k in zip(own['slice'], kinds, strict=True) if k == look])}"
-            for word, look in (("better", BETTER), ("worse", WORSE), ("no certain difference", OPEN))
+            for word, look in (("better", BETTER), ("worse", WORSE), (open_words([metric]), OPEN))
         )
         lines.append(
             tag("li", tag("strong", plain(first[treatment])), f"{at}, {study.words(metric)}: {told}.")
