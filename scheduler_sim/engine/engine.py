@@ -41,7 +41,7 @@ class FullCore(het_life.SlurmCallsCore, PowerSavingCore):
     """A core with all parts there are, some of them absent."""
 
 
-class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc] # noqa: PYI024, SLOT002
+class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc]
     """The tuple itself; ``kind`` is its type to the compiler, once that has been asked for."""
 
     kind: Any

@@ -6,14 +6,14 @@ with the kind added, so that they come before or after the ends of their instant
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.state import INF, Core, End
 
 KIND = 1 << 40
 """Kinds of events are multiples of this, those of the rules beside 0, the end of a job."""
 
 
-@part
+@inlined
 def next_end(core: Core) -> int:
     """Earliest end of a running component, INF if none runs."""
     return core.heap[0].time if core.clock.events > 0 else INF
@@ -44,7 +44,7 @@ def drop_end(core: Core, row: int) -> None:
             return
 
 
-@part
+@inlined
 def _remove(core: Core, place: int) -> None:
     last = core.clock.events - 1
     core.clock.events = last
@@ -57,17 +57,17 @@ def _remove(core: Core, place: int) -> None:
         _sink(core, place, time, row)
 
 
-@part
+@inlined
 def _earlier(time: int, row: int, other: End) -> bool:
     return time < other.time or (time == other.time and row < other.row)
 
 
-@part
+@inlined
 def _later(time: int, row: int, other: End) -> bool:
     return time > other.time or (time == other.time and row > other.row)
 
 
-@part
+@inlined
 def _rise(core: Core, place: int, time: int, row: int) -> None:
     heap = core.heap
     while place > 0:
@@ -79,7 +79,7 @@ def _rise(core: Core, place: int, time: int, row: int) -> None:
     heap[place].time, heap[place].row = time, row
 
 
-@part
+@inlined
 def _sink(core: Core, place: int, time: int, row: int) -> None:
     heap, size = core.heap, core.clock.events
     while True:

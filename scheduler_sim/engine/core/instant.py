@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.events import next_end, pop_end
 from scheduler_sim.engine.core.hooks import question
-from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.lifecycle import happen, submit, untie
 from scheduler_sim.engine.core.moments import dependencies_updated, instant_opens
 from scheduler_sim.engine.core.record import settle
@@ -17,7 +17,7 @@ from scheduler_sim.engine.core.scheme import schedule
 from scheduler_sim.engine.core.state import BUDGET, DONE, INF, NOTICE, TIMELINE_FULL, UNTIL, Core
 
 
-@part
+@inlined
 def next_instant(core: Core) -> int:
     """When something happens next, INF if never."""
     now = core.clock.now
@@ -35,7 +35,7 @@ def is_over(core: Core) -> bool:
     return False
 
 
-@part
+@inlined
 def move_to(core: Core, time: int) -> None:
     """Move the clock, writing down what lies behind."""
     if time > core.clock.now:
@@ -43,7 +43,7 @@ def move_to(core: Core, time: int) -> None:
         core.clock.now = time
 
 
-@part
+@inlined
 def open_step(core: Core, until: int, budget: int) -> bool:
     """Move the clock to the next instant; False, with the reason, if there is none before ``until``."""
     if core.queue.at.told > 0 and not core.clock.pass_requested:  # what the outside did gets its pass first
@@ -70,7 +70,7 @@ def handle_instant(core: Core) -> None:
     schedule(core)
 
 
-@part
+@inlined
 def close_step(core: Core) -> None:
     """The pass is over: nothing is new any more."""
     core.queue.at.new = 0
@@ -145,13 +145,13 @@ def _untie_next(core: Core) -> None:
         untie(core, released[last])
 
 
-@part
+@inlined
 def _submission_due(core: Core) -> bool:
     seen = core.queue.at.seen
     return seen < core.clock.jobs and core.jobs[core.queue.arrivals[seen]].submit <= core.clock.now
 
 
-@part
+@inlined
 def _submit_next(core: Core) -> None:
     row = core.queue.arrivals[core.queue.at.seen]
     core.queue.at.seen += 1

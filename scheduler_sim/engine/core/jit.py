@@ -65,9 +65,12 @@ class _PartCompiler(Compiler):
 
 # Reference counting is off (an option Numba has but does not document): the core
 # allocates nothing, and counting every array at every call made it thirty times slower.
-_compiled_part: Any = njit(
-    _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler
-)
+_OPTIONS: Any = {
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": _PartCompiler,
+}
 
 
 def part(function: F) -> F:
@@ -75,7 +78,15 @@ def part(function: F) -> F:
 
     Without the code that would unpack Python's arguments, compilation takes 40 % less.
     """
-    return _compiled_part(function) if COMPILED else function
+    return cast(F, njit(**_OPTIONS)(function)) if COMPILED else function
+
+
+def inlined(function: F) -> F:
+    """A part on the way of every job, called from few places: its code stands where it is called.
+
+    Left to itself LLVM takes what happens once a job for rare, and calls it.
+    """
+    return cast(F, njit(forceinline=True, **_OPTIONS)(function)) if COMPILED else function
 
 
 class Entry:

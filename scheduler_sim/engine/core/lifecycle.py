@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.events import KIND, push_end
 from scheduler_sim.engine.core.holding import lift
 from scheduler_sim.engine.core.hooks import question
-from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.moments import (
     arrives_held,
     becomes_eligible,
@@ -43,7 +43,7 @@ from scheduler_sim.engine.core.waiting import count_pending, count_waiting, join
 # -- to its start
 
 
-@part
+@inlined
 def submit(core: Core, row: int) -> None:
     """A job arrives: rejected if it can never run, held if something holds it, else a newcomer."""
     if core.jobs[row].state != UNSEEN:
@@ -122,7 +122,7 @@ def start(core: Core, row: int, placement: int) -> None:
 # -- from its start to its end
 
 
-@part
+@inlined
 def happen(core: Core, event: int) -> None:
     """What stood among the events comes to pass."""
     kind, number = event // KIND * KIND, event % KIND
@@ -132,7 +132,7 @@ def happen(core: Core, event: int) -> None:
         event_due(core, kind, number)
 
 
-@part
+@inlined
 def run_out(core: Core, row: int) -> None:
     """A running job reaches its end by itself or by its limit."""
     killed = core.placements[core.jobs[row].placed].killed
@@ -142,7 +142,7 @@ def run_out(core: Core, row: int) -> None:
         finish(core, row, TIMEOUT if killed else COMPLETED)
 
 
-@part
+@inlined
 def finish(core: Core, row: int, state: int) -> None:
     """A running job ends now, in ``state``; its entry among the events is gone."""
     gone = vacate(core, row, state)
@@ -151,7 +151,7 @@ def finish(core: Core, row: int, state: int) -> None:
         ended(core, row)
 
 
-@part
+@inlined
 def vacate(core: Core, row: int, state: int) -> bool:
     """A running job gives back all it holds; False if its nodes come back later."""
     now, placement = core.clock.now, core.jobs[row].placed

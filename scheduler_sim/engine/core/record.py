@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import question
-from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.state import Core
 
 
-@part
+@inlined
 def settle(core: Core, until: int) -> None:
     """Close the instant NOW: nothing more happens before ``until``."""
     for module in range(core.clock.modules):
@@ -32,7 +32,7 @@ def short_so_far(core: Core, module: int, nodes: int) -> int:
     return seconds
 
 
-@part
+@inlined
 def _account_free(core: Core, module: int) -> None:
     """The free nodes changed at NOW: credit the time since their last change."""
     if core.pools[module].free == core.pools[module].short_free:
@@ -46,7 +46,7 @@ def _account_free(core: Core, module: int) -> None:
     core.pools[module].short_since = now
 
 
-@part
+@inlined
 def _write_row(core: Core, module: int) -> None:
     it = core.pools[module]
     if (

@@ -6,7 +6,7 @@ moves either way, so that the shorter side is the one that makes room.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Table
 from scheduler_sim.engine.core.state import Core, Release
 
@@ -70,14 +70,14 @@ def ends_now(core: Core, row: int) -> bool:
     return row >= 0 and core.jobs[row].end == core.clock.now
 
 
-@part
+@inlined
 def _copy(plan: Table[Release], source: int, target: int) -> None:
     plan[target].time = plan[source].time
     plan[target].row = plan[source].row
     plan[target].nodes = plan[source].nodes
 
 
-@part
+@inlined
 def _first_after(plan: Table[Release], low: int, high: int, time: int) -> int:
     while low < high:
         middle = (low + high) // 2
