@@ -1,4 +1,4 @@
-"""More room in the core: a longer timeline, more jobs, more dependencies, parts that it did not need before."""
+"""More room in the core: a longer timeline, more jobs, parts that it did not need before."""
 
 from __future__ import annotations
 

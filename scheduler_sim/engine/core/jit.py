@@ -121,7 +121,6 @@ class Entry:
         return found or self._dispatcher._cache.has(kinds, self._dispatcher.targetctx)
 
 
-
 def entry(function: F) -> F:
     """A function that Python calls with a core."""
     return cast(F, Entry(function)) if COMPILED else function

@@ -6,7 +6,7 @@ arrays of them, which the compiler reads as structures and the type checker as i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, get_type_hints, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,14 @@ R = TypeVar("R")
 _CODES = {int: "i8", float: "f8", np.uint64: "u8"}
 
 
+class Record:
+    """What all records can do besides: for the type checker alone."""
+
+    if TYPE_CHECKING:
+
+        def copy(self) -> Self: ...
+
+
 class Table(Generic[R]):
     """An array of records, of one dimension or more: for the type checker alone."""
 
@@ -27,6 +35,7 @@ class Table(Generic[R]):
         shape: tuple[int, ...]
         dtype: np.dtype[Any]
 
+        def copy(self) -> Table[R]: ...
         @overload
         def __getitem__(self, at: int | tuple[int, ...]) -> R: ...
         @overload
@@ -39,7 +48,7 @@ class Table(Generic[R]):
 
 
 class Rows(Generic[R]):
-    """A table of two dimensions, a row of which is a table: for the type checker alone."""
+    """A table of several dimensions, a row of which is a table: for the type checker alone."""
 
     if TYPE_CHECKING:
         shape: tuple[int, ...]
@@ -54,6 +63,14 @@ class Rows(Generic[R]):
         def __getitem__(self, at: Any) -> Any: ...
         def __setitem__(self, at: Any, value: Any) -> None: ...
         def __len__(self) -> int: ...
+
+
+class Layers(Rows[R]):
+    """A table of three dimensions, two numbers into which are a table: for the type checker alone."""
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, at: Any) -> Any: ...
 
 
 def dtype_of(record: type) -> np.dtype[Any]:

@@ -82,12 +82,15 @@ if COMPILED:
             raise NotImplementedError
 
         def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+            """Return the types of a call, as of that function."""
             return types.Dispatcher(self.function_for(args[0].target)).get_call_type(context, args, kws)
 
         def get_call_signatures(self) -> Any:
+            """Return what Numba wants to know of a function for its messages."""
             return [], True
 
         def get_impl_key(self, sig: Any) -> Any:
+            """Return where the code of a call is, as of that function."""
             return types.Dispatcher(self.function_for(sig.args[0].target)).get_impl_key(sig)
 
     @lower_constant(Called)
@@ -102,6 +105,7 @@ if COMPILED:
             super().__init__(f"moment {moment.__name__} {id(moment)}")
 
         def function_for(self, core: Any) -> Any:
+            """Return what hangs on the moment."""
             absent = {name for name, kind in zip(core.fields, core.types, strict=True) if _is_absent(kind)}
             return self.moment.chosen(core.fields, absent)
 
@@ -120,6 +124,7 @@ if COMPILED:
             super().__init__("schedule")
 
         def function_for(self, core: Any) -> Any:
+            """Return the pass."""
             return self.passes[core.types[core.fields.index("scheme")].scheme]
 
     for kind in (MomentType, SchemeType, ScheduleType):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from scheduler_sim.engine.core.records import Floats, Ints, Rows, Table
+from scheduler_sim.engine.core.records import Floats, Ints, Record, Rows, Table
 
 Filler = Callable[[int, Ints, Floats, Floats], None]
 """Writes the keys of an order that depends on time: see ``orders``."""
@@ -38,7 +38,7 @@ HOLD = 1 << 32
 BY_LIMIT, PAST_LIMIT = 1, 2
 
 
-class Clock:
+class Clock(Record):
     """Where the simulation stands."""
 
     now: int  # the instant being handled

@@ -9,19 +9,22 @@ from scheduler_sim.engine.core.queue import insert_newcomers, refresh
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
 from scheduler_sim.engine.core.scheme import pass_of
-from scheduler_sim.engine.core.state import FIRST_AVAILABLE, INF, Core
+from scheduler_sim.engine.core.state import FIRST_AVAILABLE, INF
 from scheduler_sim.engine.core.waiting import promise, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.coscheduling.reservations import occupy_reservations
-from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
 from scheduler_sim.engine.rules.coscheduling.units import keep_reservations, occupy_unit, unit_slot
-from scheduler_sim.engine.rules.power_saving.switching import switch_nodes, switches_off
+from scheduler_sim.engine.rules.power_saving.switching import (
+    SwitchedUnitsCore,
+    switch_nodes,
+    switches_off,
+)
 from scheduler_sim.engine.schemes.reservation_backfill import ranks_before, start_promised
 
 
 @pass_of("conservative_keep")
 @part
-def keep_pass(core: Core) -> None:
+def keep_pass(core: SwitchedUnitsCore) -> None:
     """Lift old promises if something came free early, promise to newcomers, start what is due."""
     keep_reservations(core)
     if core.rules.dynamic:
@@ -49,7 +52,7 @@ def keep_pass(core: Core) -> None:
 
 
 @part
-def _lay_out(core: Core) -> None:
+def _lay_out(core: SwitchedUnitsCore) -> None:
     """Profiles of what runs, what is appointed and what is promised."""
     build_profiles(core, True)
     occupy_reservations(core)
@@ -58,7 +61,7 @@ def _lay_out(core: Core) -> None:
 
 
 @part
-def _lift_all(core: Core) -> None:
+def _lift_all(core: SwitchedUnitsCore) -> None:
     """One sweep in queue order: each promise in turn goes to its earliest slot, never later."""
     for i in range(core.queue.at.head, core.queue.at.tail):
         row = core.queue.waiting[i]
@@ -68,7 +71,7 @@ def _lift_all(core: Core) -> None:
 
 
 @part
-def _hold(core: Core, row: int, sign: int) -> None:
+def _hold(core: SwitchedUnitsCore, row: int, sign: int) -> None:
     """Take the promise of ``row`` out of the profiles, or put it back."""
     begin, placement = core.jobs[row].promise, core.jobs[row].promised
     if is_member(core, row):
@@ -78,7 +81,7 @@ def _hold(core: Core, row: int, sign: int) -> None:
 
 
 @part
-def _promise_best(core: Core, row: int, latest: int) -> None:
+def _promise_best(core: SwitchedUnitsCore, row: int, latest: int) -> None:
     """Promise the best slot that does not begin after ``latest``."""
     if is_member(core, row):
         _promise_unit(core, row, latest)
@@ -105,14 +108,14 @@ def _promise_best(core: Core, row: int, latest: int) -> None:
 
 
 @only_with("coscheduling")
-def _hold_unit(core: UnitsCore, leader: int, sign: int) -> None:
+def _hold_unit(core: SwitchedUnitsCore, leader: int, sign: int) -> None:
     """Take the reservation of a unit out of the profiles, or put it back."""
     if core.jobs[leader].promise < INF:
         occupy_unit(core, leader, core.jobs[leader].promise, sign)
 
 
 @only_with("coscheduling")
-def _promise_unit(core: UnitsCore, leader: int, latest: int) -> None:
+def _promise_unit(core: SwitchedUnitsCore, leader: int, latest: int) -> None:
     """Promise a unit the earliest slot, or the latest it may have."""
     promise(core, leader, core.jobs[leader].first, min(unit_slot(core, leader, core.clock.now), latest))
     _hold_unit(core, leader, 1)

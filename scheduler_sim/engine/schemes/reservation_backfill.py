@@ -21,11 +21,11 @@ from scheduler_sim.engine.core.queue import (
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
 from scheduler_sim.engine.core.scheme import pass_of
-from scheduler_sim.engine.core.state import ALL, EARLIEST_END, FIRST_AVAILABLE, INF, LEAST_COST, WAITING, Core
+from scheduler_sim.engine.core.state import ALL, EARLIEST_END, FIRST_AVAILABLE, INF, LEAST_COST, WAITING
 from scheduler_sim.engine.core.waiting import promise, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import has_units, is_member, unit_fits
 from scheduler_sim.engine.rules.coscheduling.reservations import occupy_reservations
-from scheduler_sim.engine.rules.coscheduling.state import Unit, UnitsCore
+from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.coscheduling.units import (
     keep_reservations,
     may_be_appointed,
@@ -35,6 +35,7 @@ from scheduler_sim.engine.rules.coscheduling.units import (
     unit_slot,
 )
 from scheduler_sim.engine.rules.power_saving.switching import (
+    SwitchedUnitsCore,
     forget_who_is_called,
     is_called,
     let_nobody_pass,
@@ -50,7 +51,7 @@ from scheduler_sim.engine.schemes.fcfs_and_first_fit import all_failed, block, i
 
 @pass_of("reservation_backfill")
 @part
-def plan_pass(core: Core) -> None:
+def plan_pass(core: SwitchedUnitsCore) -> None:
     """Plan every component anew, or only the newcomers where the plan still stands."""
     keep_reservations(core)
     if core.clock.now >= core.clock.due:
@@ -81,7 +82,7 @@ def plan_pass(core: Core) -> None:
 
 
 @part
-def start_promised(core: Core) -> int:
+def start_promised(core: SwitchedUnitsCore) -> int:
     """The reservations that begin now start; returns when the next one begins.
 
     After a single event of an instant one may have to wait for another end of that instant.
@@ -101,13 +102,13 @@ def start_promised(core: Core) -> int:
 
 
 @only_with("coscheduling")
-def _start_unit_if_it_fits(core: UnitsCore, leader: int) -> None:
+def _start_unit_if_it_fits(core: SwitchedUnitsCore, leader: int) -> None:
     if unit_fits(core, leader):
         start_unit(core, leader)
 
 
 @part
-def _plan_stands(core: Core) -> bool:
+def _plan_stands(core: SwitchedUnitsCore) -> bool:
     """Nothing came free early and newcomers stand last: earlier slots would come out the same."""
     if not core.clock.profiled or core.clock.early or core.rules.dynamic or core.rules.by_run:
         return False
@@ -119,7 +120,7 @@ def _plan_stands(core: Core) -> bool:
 
 
 @part
-def _plan_all(core: Core) -> None:
+def _plan_all(core: SwitchedUnitsCore) -> None:
     put_off = 0
     for place in range(core.queue.at.head, core.queue.at.tail):
         row = core.queue.waiting[place]
@@ -135,7 +136,7 @@ def _plan_all(core: Core) -> None:
 
 
 @part
-def _plan(core: Core, row: int) -> None:
+def _plan(core: SwitchedUnitsCore, row: int) -> None:
     """Start ``row`` now, or reserve its best slot while depth is left."""
     if is_member(core, row):
         _plan_unit(core, row)
@@ -179,20 +180,20 @@ def _plan(core: Core, row: int) -> None:
 
 
 @part
-def _is_worth_a_look(core: Core, placement: int) -> bool:
+def _is_worth_a_look(core: SwitchedUnitsCore, placement: int) -> bool:
     """Whether a placement for which no depth is left may start now, or be called."""
     return has_units(core) or sleeps(core, core.placements[placement].module) or fits(core, placement)
 
 
 @part
-def _look_again(core: Core, time: int) -> None:
+def _look_again(core: SwitchedUnitsCore, time: int) -> None:
     """Have the clock stop at a slot: with offsets and appointments that may be when nothing ends."""
     if has_units(core) and not plans_starts_alone(core) and time > core.clock.now:
         core.clock.due = min(core.clock.due, time)
 
 
 @only_with("coscheduling")
-def _plan_unit(core: UnitsCore, leader: int) -> None:
+def _plan_unit(core: SwitchedUnitsCore, leader: int) -> None:
     """Start a unit now, or reserve its slot while depth is left in each module it asks for."""
     now, unit = core.clock.now, core.coscheduling.unit[core.coscheduling.member[leader].unit]
     time = unit_slot(core, leader, unit_not_before(core, leader))
@@ -225,7 +226,7 @@ def _plan_unit(core: UnitsCore, leader: int) -> None:
 
 
 @part
-def _unit_is_called(core: UnitsCore, unit: Unit, time: int) -> bool:
+def _unit_is_called(core: SwitchedUnitsCore, unit: Unit, time: int) -> bool:
     """Whether a unit waits for no more than a boot in one of its modules."""
     for i in range(unit.rect, unit.rect_last):
         if is_called(core, core.coscheduling.rect[i].pool, time):
@@ -234,7 +235,7 @@ def _unit_is_called(core: UnitsCore, unit: Unit, time: int) -> bool:
 
 
 @part
-def _count_reservation(core: UnitsCore, unit: Unit, i: int, time: int) -> None:
+def _count_reservation(core: SwitchedUnitsCore, unit: Unit, i: int, time: int) -> None:
     """One reservation in each module, at the first rectangle there is in it."""
     number = core.coscheduling.rect[i].pool
     for other in range(unit.rect, i):
@@ -245,7 +246,7 @@ def _count_reservation(core: UnitsCore, unit: Unit, i: int, time: int) -> None:
 
 
 @part
-def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -> bool:
+def ranks_before(core: SwitchedUnitsCore, one: int, time: int, other: int, other_time: int) -> bool:
     """Rule 9: whether the slot of ``one`` is better than that of ``other``, earlier in the list."""
     strategy = core.rules.strategy
     if strategy == FIRST_AVAILABLE:
@@ -261,24 +262,24 @@ def ranks_before(core: Core, one: int, time: int, other: int, other_time: int) -
 
 
 @part
-def _may_reserve(core: Core, row: int, placement: int) -> bool:
+def _may_reserve(core: SwitchedUnitsCore, row: int, placement: int) -> bool:
     return _waits_for(core, row, placement) and _has_depth(core, placement)
 
 
 @part
-def _waits_for(core: Core, row: int, placement: int) -> bool:
+def _waits_for(core: SwitchedUnitsCore, row: int, placement: int) -> bool:
     """Whether ``row`` may wait for a slot of ``placement``, or else only start in it now."""
     return core.rules.strategy != FIRST_AVAILABLE or placement == core.jobs[row].first
 
 
 @part
-def _has_depth(core: Core, placement: int) -> bool:
+def _has_depth(core: SwitchedUnitsCore, placement: int) -> bool:
     depth = core.rules.depth
     return depth == ALL or core.pools[core.placements[placement].module].reserved < depth
 
 
 @part
-def _is_candidate(core: Core, row: int) -> bool:
+def _is_candidate(core: SwitchedUnitsCore, row: int) -> bool:
     """Whether somebody before ``row`` has failed to start in each module it asks for."""
     if core.rules.first_fit:
         return all_failed(core, row)
@@ -289,13 +290,15 @@ def _is_candidate(core: Core, row: int) -> bool:
 
 
 @part
-def _is_blocked(core: Core, placement: int) -> bool:
+def _is_blocked(core: SwitchedUnitsCore, placement: int) -> bool:
     """Under fcfs: whether somebody before it waits for what a placement asks for."""
     return core.rules.depth == 0 and is_blocked(core, placement)
 
 
 @part
-def _may_pass(core: Core, placement: int, time: int) -> bool:
+def _may_pass(core: SwitchedUnitsCore, placement: int, time: int) -> bool:
     """The dialect without extra nodes: who passes a front and starts at ``time`` ends by its reservation."""
     pool = core.pools[core.placements[placement].module]
-    return core.rules.extra or pool.reserved == 0 or time + core.placements[placement].test <= pool.shadow
+    return (
+        core.rules.extra == 1 or pool.reserved == 0 or time + core.placements[placement].test <= pool.shadow
+    )

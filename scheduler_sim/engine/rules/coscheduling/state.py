@@ -1,4 +1,4 @@
-"""What is kept of jobs that start by one plan: units, their members, and reservations of those that start later."""
+"""What is kept of jobs that start by one plan: units, members, reservations of those that start later."""
 
 from __future__ import annotations
 

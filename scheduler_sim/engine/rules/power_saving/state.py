@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scheduler_sim.engine.core.records import Rows, Table, room, rows, table
+from scheduler_sim.engine.core.records import Layers, Rows, Table, room, rows, table
 from scheduler_sim.engine.core.state import INF, Core
 
 SWITCHED_COLUMNS = ("off", "booting", "stopping")
@@ -50,7 +50,7 @@ class PowerSaving(NamedTuple):
     """Nodes that are off, booting and shutting down."""
 
     module: Table[Switch]  # [k]
-    batch: Rows[Batch]  # [m, LINES, nodes]
+    batch: Layers[Batch]  # [m, LINES, nodes]
     window: Rows[Window]  # [m, LINES]
 
 

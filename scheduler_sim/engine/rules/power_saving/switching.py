@@ -208,7 +208,7 @@ def take_down_off(core: PowerSavingCore, module: int, nodes: int) -> int:
 
 
 @on(is_over, "power_saving")
-def only_nodes_left(core: PowerSavingCore) -> bool:
+def only_nodes_left(core: SwitchedUnitsCore) -> bool:
     """Whether no job runs, waits or is to come: all that may happen is that nodes are switched off."""
     if core.clock.events > 0 or core.queue.at.released > 0 or core.clock.pass_requested:
         return False
