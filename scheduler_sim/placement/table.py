@@ -223,6 +223,21 @@ def joined(first: Placements, later: Placements, offset: int) -> Placements:
     )
 
 
+def picked(of: Placements, which: Ints) -> Placements:
+    """Return the table of some components, by their positions; what is counted stays that of the whole."""
+    counts = np.diff(of.first)[which]
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    ways = np.repeat(of.first[which] - first[:-1], counts) + np.arange(first[-1])
+    return replace(
+        of,
+        first=first,
+        **{name: getattr(of, name)[ways] for name in (*OF_PLACEMENTS, "cost", "demand")},
+        **{name: getattr(of, name)[which] for name in (*OF_COMPONENTS, "rows", "held")},
+        of_nodes=None if of.of_nodes is None else of.of_nodes.picked(ways),
+        khz=None if of.khz is None else of.khz[ways],
+    )
+
+
 def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placements:
     """Return the table with the placements of some components, by their positions, those of other tables."""
     if not others:
@@ -230,17 +245,8 @@ def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placem
     whole = joined(placements, reduce(partial(joined, offset=0), others.values()), 0)
     source = np.arange(len(placements.rows))
     source[list(others)] = len(source) + np.arange(len(others))
-    counts = np.diff(whole.first)[source]
-    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    ways = np.repeat(whole.first[source] - first[:-1], counts) + np.arange(first[-1])
-    return replace(
-        placements,
-        first=first,
-        **{name: getattr(whole, name)[ways] for name in (*OF_PLACEMENTS, "cost", "demand")},
-        **{name: getattr(whole, name)[source] for name in (*OF_COMPONENTS, "held")},
-        of_nodes=None if whole.of_nodes is None else whole.of_nodes.picked(ways),
-        khz=None if whole.khz is None else whole.khz[ways],
-    )
+    counted = {name: getattr(placements, name) for name in ("rows", "rejected", "not_honoured")}
+    return replace(picked(whole, source), **counted)
 
 
 def _summed(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
