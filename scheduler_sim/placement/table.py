@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models
+from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
 from scheduler_sim.placement.clocks import with_energy
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
 from scheduler_sim.placement.parts import parts_of_nodes
-from scheduler_sim.placement.ways import REASONS, Block, Ways
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -105,7 +105,7 @@ def expand(
     Raises TraceError, with the line, where a partition or a type of application does not exist, or a
     request for features or licences cannot be understood.
     """
-    ways = Ways(workload, system, _simulated_rows(workload), models, seed)
+    ways = CandidatePlacements(workload, system, _simulated_rows(workload), models, seed)
     of_nodes = ways.demands_of_nodes() if by_sets else None
     cost_per_node = np.array([module.cost_per_node for module in system.modules])
     parts = (_placed(ways, block, cost_per_node, of_nodes, only_first, beyond) for block in ways.blocks())
@@ -119,7 +119,7 @@ def expand(
 
 
 def _placed(
-    ways: Ways,
+    ways: CandidatePlacements,
     block: Block,
     cost_per_node: NDArray[np.float64],
     of_nodes: NodeDemands | None,
@@ -174,7 +174,9 @@ def _placed(
     )
 
 
-def _together(parts: Iterable[Placements], ways: Ways, of_nodes: NodeDemands | None) -> Placements:
+def _together(
+    parts: Iterable[Placements], ways: CandidatePlacements, of_nodes: NodeDemands | None
+) -> Placements:
     """Put the tables of blocks one after the other, each copied once."""
     rows, most = len(ways.rows), int(ways.first[-1])
     columns = {name: np.empty(most, dtype=np.int64) for name in OF_PLACEMENTS}

@@ -202,7 +202,7 @@ def test_blocks_are_the_whole(case: tuple[System, list[dict[str, Any]]], by_sets
     system, jobs = case
     whole = expand(workload_of(jobs), system, by_sets=by_sets, beyond=beyond)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scheduler_sim.placement.ways.BLOCK", 3)
+        patch.setattr("scheduler_sim.placement.candidate_placements.BLOCK", 3)
         parts = expand(workload_of(jobs), system, by_sets=by_sets, beyond=beyond)
     for name in set(Placements.__dataclass_fields__) - {"of_nodes"}:
         assert np.array_equal(getattr(parts, name), getattr(whole, name)), name

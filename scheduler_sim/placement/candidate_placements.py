@@ -43,7 +43,7 @@ REASONS = (
 LIMITS = ("max_nodes", "min_nodes", "max_time")
 
 BLOCK = 1 << 15
-"""Ways worked out at a time, about."""
+"""CandidatePlacements worked out at a time, about."""
 
 NO_SUBMISSIONS = ("DRAIN", "INACTIVE")
 """States of a partition in which Slurm refuses submissions; DOWN queues them (slurm.conf(5), State)."""
@@ -73,7 +73,7 @@ class Block:
     demand: Ints
 
 
-class Ways:
+class CandidatePlacements:
     """The partitions each component asks for, what it asks for in them, and what stands against them."""
 
     def __init__(
