@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
-from scheduler_sim.placement.clocks import with_energy
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
 from scheduler_sim.placement.parts import parts_of_nodes
+from scheduler_sim.placement.pstate_choice import with_energy
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
