@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.state import HOLD
 from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
 from scheduler_sim.engine.rules.dependencies import AFTER, AFTERANY, AFTERNOTOK, AFTEROK
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme

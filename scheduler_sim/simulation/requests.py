@@ -12,7 +12,8 @@ from scheduler_sim.engine.core import operations
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.placement.table import Placements, replaced
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.table import replaced
 from scheduler_sim.simulation.load import write_placements, write_request
 from scheduler_sim.simulation.lost import LostRun, khz_of
 from scheduler_sim.simulation.submissions import Submissions, can_be_typed

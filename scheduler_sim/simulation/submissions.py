@@ -13,7 +13,8 @@ from scheduler_sim.applications.models import NO_TYPE, Models
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import InputError, did_you_mean
-from scheduler_sim.placement.table import Placements, expand, joined, picked
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.table import expand, joined, picked
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import Dependents, Edge
 from scheduler_sim.simulation.growth import with_room, with_terms

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scheduler_sim import System, Workload, read_trace
 from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import TraceError
-from scheduler_sim.placement.table import Placements, expand, joined, picked
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.table import expand, joined, picked
 from tests.placement.plain import placements
 
 GB = 1024 * 1024
