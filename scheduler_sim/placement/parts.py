@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import below_the_fullest, cores_a_node
 from scheduler_sim.workload.table import Workload
-
-if TYPE_CHECKING:
-    from scheduler_sim.placement.table import Placements
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

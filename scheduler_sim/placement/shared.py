@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.placement.spellings import read_spellings
+from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -47,7 +47,7 @@ def demands(
     if nam.any() and not any(resource.kind == "nam" for resource in resources):
         not_limited["nam"] = int(np.count_nonzero(nam))
 
-    requests, codes = read_spellings(workload, rows, "licences", parse_licences)
+    requests, codes = parse_once(workload, rows, "licences", parse_licences)
     asking = np.array([any(one) for one in requests], dtype=bool)[codes]
     if not asking.any():
         return demand, not_limited, None

@@ -10,75 +10,22 @@ partition that is DOWN are kept only where there are no others: the component is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models
-from scheduler_sim.placement.clocks import with_energy
+from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
 from scheduler_sim.placement.parts import parts_of_nodes
-from scheduler_sim.placement.ways import REASONS, Block, Ways
+from scheduler_sim.placement.placements import OF_COMPONENTS, OF_PLACEMENTS, Placements
+from scheduler_sim.placement.pstate_choice import with_energy
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
 Ints = NDArray[np.int64]
-
-OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run")
-OF_COMPONENTS = ("tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number")
-"""Columns of the table that are int64."""
-
-
-@dataclass(frozen=True)
-class Placements:
-    """n components in trace order, p placements one after the other.
-
-    Attributes
-    ----------
-    rows : int64[n], row of the workload's table
-    first : int64[n + 1]; those of component i are ``first[i] .. first[i + 1] - 1``, in list order
-    module, partition, nodes, limit, run : int64[p]; module number, partition number, nodes, s, s
-    cost : float64[p], nodes x cost of a node x limit
-    demand : int64[p, shared resources]
-    tier : int64[n], priority of the first partition asked for
-    asked_module, asked_nodes, asked_limit, asked_run : int64[n], of the first partition, also where it
-        was dropped
-    type_number : int64[n], of the type of application; 0 where models have none
-    of_nodes : which nodes each placement may take, int64[p] and kinds; None where nodes are only counted
-    held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
-    rejected : number of components without a placement, by reason
-    not_honoured : components that ask for part of a node, or for a kind of shared resource that the system
-        does not declare, by kind
-    khz : int64[p], P-state, kHz; None where it is not chosen
-    """
-
-    rows: Ints
-    first: Ints
-    module: Ints
-    partition: Ints
-    nodes: Ints
-    limit: Ints
-    run: Ints
-    cost: NDArray[np.float64]
-    demand: Ints
-    tier: Ints
-    asked_module: Ints
-    asked_nodes: Ints
-    asked_limit: Ints
-    asked_run: Ints
-    type_number: Ints
-    held: NDArray[np.bool_]
-    of_nodes: NodeDemands | None
-    rejected: dict[str, int]
-    not_honoured: dict[str, int]
-    khz: Ints | None = None
-
-    @property
-    def rigid(self) -> bool:
-        """Whether every component has at most one placement and none asks for shared resources."""
-        return bool((np.diff(self.first) <= 1).all() and not self.demand.any())
 
 
 def expand(
@@ -105,7 +52,7 @@ def expand(
     Raises TraceError, with the line, where a partition or a type of application does not exist, or a
     request for features or licences cannot be understood.
     """
-    ways = Ways(workload, system, _simulated_rows(workload), models, seed)
+    ways = CandidatePlacements(workload, system, _simulated_rows(workload), models, seed)
     of_nodes = ways.demands_of_nodes() if by_sets else None
     cost_per_node = np.array([module.cost_per_node for module in system.modules])
     parts = (_placed(ways, block, cost_per_node, of_nodes, only_first, beyond) for block in ways.blocks())
@@ -119,7 +66,7 @@ def expand(
 
 
 def _placed(
-    ways: Ways,
+    ways: CandidatePlacements,
     block: Block,
     cost_per_node: NDArray[np.float64],
     of_nodes: NodeDemands | None,
@@ -174,7 +121,9 @@ def _placed(
     )
 
 
-def _together(parts: Iterable[Placements], ways: Ways, of_nodes: NodeDemands | None) -> Placements:
+def _together(
+    parts: Iterable[Placements], ways: CandidatePlacements, of_nodes: NodeDemands | None
+) -> Placements:
     """Put the tables of blocks one after the other, each copied once."""
     rows, most = len(ways.rows), int(ways.first[-1])
     columns = {name: np.empty(most, dtype=np.int64) for name in OF_PLACEMENTS}
@@ -223,6 +172,21 @@ def joined(first: Placements, later: Placements, offset: int) -> Placements:
     )
 
 
+def picked(of: Placements, which: Ints) -> Placements:
+    """Return the table of some components, by their positions; what is counted stays that of the whole."""
+    counts = np.diff(of.first)[which]
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    ways = np.repeat(of.first[which] - first[:-1], counts) + np.arange(first[-1])
+    return replace(
+        of,
+        first=first,
+        **{name: getattr(of, name)[ways] for name in (*OF_PLACEMENTS, "cost", "demand")},
+        **{name: getattr(of, name)[which] for name in (*OF_COMPONENTS, "rows", "held")},
+        of_nodes=None if of.of_nodes is None else of.of_nodes.picked(ways),
+        khz=None if of.khz is None else of.khz[ways],
+    )
+
+
 def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placements:
     """Return the table with the placements of some components, by their positions, those of other tables."""
     if not others:
@@ -230,17 +194,8 @@ def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placem
     whole = joined(placements, reduce(partial(joined, offset=0), others.values()), 0)
     source = np.arange(len(placements.rows))
     source[list(others)] = len(source) + np.arange(len(others))
-    counts = np.diff(whole.first)[source]
-    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    ways = np.repeat(whole.first[source] - first[:-1], counts) + np.arange(first[-1])
-    return replace(
-        placements,
-        first=first,
-        **{name: getattr(whole, name)[ways] for name in (*OF_PLACEMENTS, "cost", "demand")},
-        **{name: getattr(whole, name)[source] for name in (*OF_COMPONENTS, "held")},
-        of_nodes=None if whole.of_nodes is None else whole.of_nodes.picked(ways),
-        khz=None if whole.khz is None else whole.khz[ways],
-    )
+    counted = {name: getattr(placements, name) for name in ("rows", "rejected", "not_honoured")}
+    return replace(picked(whole, source), **counted)
 
 
 def _summed(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:

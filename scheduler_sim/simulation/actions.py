@@ -18,7 +18,7 @@ from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import edge_of
 from scheduler_sim.simulation.lost import LostRun

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ from scheduler_sim.engine.core.state import HOLD
 from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
 from scheduler_sim.engine.rules.dependencies import AFTER, AFTERANY, AFTERNOTOK, AFTEROK
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
-from scheduler_sim.placement.single import Single
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import Scheme
@@ -107,11 +105,11 @@ def load(
         core.pools[cap.pool].free = cap.highest  # so much there is at some time
     if switching is not None:
         put_switching(core, switching, origin)
-    where = write_components(core, workload, placements, scheme, origin)
+    core = scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
+    where = write_components(core, workload, placements, scheme)
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:
         core = load_slurm(core, numbers, trace, system, keys, where)
-    core = scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
     write_units(core, units, run_times(placements), scheme.policy)
     if bound and keys is None:
         terms = Terms()
@@ -145,22 +143,23 @@ def put_system(core: FullCore, system: System, now: int) -> None:
 
 
 def write_components(
-    core: FullCore, workload: Workload, placements: Placements, scheme: Scheme, origin: int
+    core: FullCore, workload: Workload, placements: Placements, scheme: Scheme, *, at: int = 0, used: int = 0
 ) -> Any:
-    """Write the components of a trace into the first rows; return the rows of their placements.
+    """Write components into rows ``at ..``, their placements from ``used`` on; return the rows of those.
 
-    In a rigid workload the placement of component i is row i, also of one that is rejected.
+    As long as no component has several, the placement of the one in row i is row i, also if it is rejected.
     """
     table, rows = workload.table, placements.rows
-    first, last = placements.first[:-1], placements.first[1:]
-    where = np.arange(len(placements.module))
-    if placements.rigid:
-        able = last > first
-        first = np.arange(len(rows))
+    part = slice(at, at + len(rows))
+    if core.rules.complex:
+        first, last = used + placements.first[:-1], used + placements.first[1:]
+        where = used + np.arange(len(placements.module))
+    else:
+        able = np.diff(placements.first) > 0
+        first = np.arange(part.start, part.stop)
         last, where = first + able, first[able]
     write_placements(core, where, placements, scheme)
 
-    part = slice(0, len(rows))
     comp = core.jobs
     comp["submit"][part] = table["submit_time"].to_numpy()[rows]
     comp["tier"][part] = placements.tier
@@ -168,43 +167,9 @@ def write_components(
     comp["missing"][part] = HOLD * placements.held + HOLD * held
     comp["fails"][part] = table["exit_code"].to_numpy()[rows] != 0
     comp["first"][part], comp["last"][part] = first, last
-    core.orders.columns[:, part] = columns_of(workload, placements, origin)
+    core.orders.columns[:, part] = columns_of(workload, placements, int(core.clock.origin))
     _write_keys(core, part, scheme)
     return where
-
-
-def put_components(
-    core: FullCore, at: int, used: int, submitted: Sequence[tuple[Mapping[str, Any], Single]], scheme: Scheme
-) -> None:
-    """Write single components into rows ``at ..``, their placements into rows ``used ..``.
-
-    As long as all components are rigid, the two are the same.
-    """
-    comp, place, origin = np.asarray(core.jobs), np.asarray(core.placements), int(core.clock.origin)
-    for row, (fields, single) in enumerate(submitted, at):
-        used = used if core.rules.complex else row
-        comp["first"][row], comp["last"][row] = used, used + len(single.ways)
-        for way in single.ways:
-            longest = way.limit + scheme.policy.overrun_s
-            duration = min(way.run, longest)
-            test = max(duration, 1) if scheme.policy.candidate_time == "run" else way.limit
-            place[used] = (way.module, way.nodes, way.limit, test, duration, way.run > longest, way.cost)
-            core.demand[used] = way.demand
-            used += 1
-        comp["submit"][row], comp["tier"][row] = fields["submit_time"], single.tier
-        comp["missing"][row] += single.held * HOLD
-        if fields.get("hold"):
-            comp["held"][row] = 1
-            comp["missing"][row] += HOLD
-        comp["fails"][row] = fields.get("exit_code", 0) != 0
-        core.orders.columns[:, row] = (
-            fields["submit_time"] - origin,
-            single.limit,
-            single.nodes,
-            fields.get("memory_kb", -1),
-            single.tier,
-        )
-    _write_keys(core, slice(at, at + len(submitted)), scheme)
 
 
 def _write_keys(core: FullCore, part: slice, scheme: Scheme) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.system.system import System
 

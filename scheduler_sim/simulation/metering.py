@@ -18,7 +18,7 @@ from scheduler_sim.energy.tariff import Series, bill
 from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.statistics import rounded
 from scheduler_sim.metrics.utilization import window
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_energy
 from scheduler_sim.system.system import System

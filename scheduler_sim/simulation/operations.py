@@ -14,7 +14,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.holds import set_begin
 from scheduler_sim.engine.rules.slurm import operations as slurm_operations
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.growth import with_terms
 from scheduler_sim.simulation.load import keys_of
 from scheduler_sim.simulation.lost import LostRun, run_to_lose

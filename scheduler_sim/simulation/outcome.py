@@ -18,7 +18,7 @@ from scheduler_sim.energy.budget import Budget
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.metrics.compute import compute
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import (
     NEVER,
     STATES,

@@ -10,7 +10,7 @@ import pandas as pd
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.calls import WF_API
 from scheduler_sim.metrics.ties import DYNAMIC
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.simulation.units import Units, by_place
 from scheduler_sim.workload.table import Workload

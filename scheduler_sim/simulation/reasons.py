@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine.engine import FullCore, has
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.steps import sum_of_intervals, time_at_least
 from scheduler_sim.system.system import System

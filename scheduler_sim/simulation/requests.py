@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler_sim.applications.models import NO_TYPE
 from scheduler_sim.engine.core import operations
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.placement.table import Placements, replaced
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.table import replaced
 from scheduler_sim.simulation.load import write_placements, write_request
 from scheduler_sim.simulation.lost import LostRun, khz_of
-from scheduler_sim.simulation.submissions import Submissions
+from scheduler_sim.simulation.submissions import Submissions, can_be_typed
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import check_value
 
@@ -102,9 +102,7 @@ class Requests:
         return replaced(placements, self._current)
 
     def _current_of(self, row: int) -> Placements:
-        if row not in self._current:
-            return self._submissions.placed(self._submissions.asked(row))
-        return self._current[row]
+        return self._current[row] if row in self._current else self._submissions.placements_of(row)
 
     def _keep_lost(self, row: int, before: Placements) -> None:
         """Note the P-states of its runs that were lost, before the placements that tell them are gone."""
@@ -127,9 +125,8 @@ class Requests:
                     f" {' and '.join(PLACED_BY)} of one that starts on its own"
                 )
         models = self._submissions.models
-        if models is None or not models.type_names or models.named_type(app) != NO_TYPE:
-            return
-        if not models.draws_one_by_one:
+        if not can_be_typed(models, app):
+            assert models is not None
             raise ConfigError(
                 f"update: models {models.name} draw the types of a whole trace, none for component {name};"
                 f" allowed: components with {', '.join(models.type_names)} as app, or draw: hash"

@@ -7,7 +7,7 @@ import numpy as np
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.shift import cheapest_begin
 from scheduler_sim.errors import InputError
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.units import Units
 from scheduler_sim.workload.table import Workload
 

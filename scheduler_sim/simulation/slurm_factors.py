@@ -10,7 +10,7 @@ import pandas as pd
 
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import priority
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System

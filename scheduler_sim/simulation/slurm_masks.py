@@ -14,7 +14,7 @@ from scheduler_sim.engine.core.records import Ints, dtype_of
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import VECTOR, Choice, Need
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.module import Module, NodeChoice
 from scheduler_sim.system.system import System
 

@@ -13,7 +13,7 @@ import pandas as pd
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import fair_share, priority
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.slurm_factors import write_factors

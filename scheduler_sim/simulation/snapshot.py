@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 
 from scheduler_sim.engine.core import loop as drive
@@ -23,11 +25,11 @@ def stopped(core: FullCore, now: int) -> FullCore:
     events = np.asarray(core.heap)["row"][: core.clock.events]
     running = events[events // KIND == 0]
     steps = _last_steps(core, now, stops=len(running) > 0)
-    clock, jobs = core.clock.copy(), core.jobs
+    clock, jobs = cast(Any, core.clock).copy(), core.jobs
     core.timeline[clock.rows :][: len(steps)] = steps  # behind the end of the one that goes on
     clock.rows += len(steps)
     if len(running):
-        jobs = jobs.copy()
+        jobs = cast(Any, jobs).copy()
         jobs["state"][running], jobs["end"][running] = CANCELLED, now
     return core._replace(clock=clock, jobs=jobs)
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.applications.models import Models
+from scheduler_sim.applications.models import NO_TYPE, Models
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import InputError, did_you_mean
-from scheduler_sim.placement.single import Placer, Single
-from scheduler_sim.placement.table import Placements, expand, joined
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.table import expand, joined, picked
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.dependents import Dependents, Edge
 from scheduler_sim.simulation.growth import with_room, with_terms
-from scheduler_sim.simulation.load import put_components, sizes_for
+from scheduler_sim.simulation.load import sizes_for, write_components
 from scheduler_sim.simulation.outcome import TOLD
 from scheduler_sim.simulation.reasons import ASKED
 from scheduler_sim.simulation.scheme import Scheme, expansion, scheme_of
@@ -29,7 +29,7 @@ from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import check_value
 
-Noted = tuple[dict[str, Any], Single, tuple[Edge, ...]]
+Noted = tuple[dict[str, Any], tuple[Edge, ...]]
 
 _SET_BY_SUBMIT = {
     "submit_time": "a component is submitted at the instant of the call",
@@ -39,14 +39,14 @@ _SET_BY_SUBMIT = {
     "delay": "it starts by itself: submit it so much later",
     "api_calls": "only components of the trace call",
 }
-_HELD_BY = {"begin_time", "array_limit", "dependency_kinds"}
-"""Fields of a submission that may hold it, beside a hold by hand."""
+_READ = ("partition", "constraint", "licences")
+"""Texts of a submission that its placement reads; nothing else can be wrong in it without models."""
 
 _DEFAULTS = {name: field.default for name, field in FIELDS.items()}
 
 
 class Submissions:
-    """What processes submit: checked and placed at the call, written into the core at its next turn.
+    """What processes submit: checked at the call; at the core's next turn one workload, placed and written.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Submissions:
         self.system, self._policy, self.scheme, self.models = system, policy, scheme, models
         self._trace = (trace, placements)
         self._expansion = {**expansion(policy), "models": models, "seed": seed}
-        self._placer = Placer(system, **self._expansion)
+        self._understood: set[tuple[str | None, ...]] = set()
         self._used = len(placements.rows) if placements.rigid else len(placements.module)
         self._rigid = placements.rigid
         self._given: list[dict[str, Any]] = []
@@ -79,16 +79,14 @@ class Submissions:
     def note(
         self, fields: Mapping[str, Any], now: int, edges: Sequence[Edge], *, alone: bool = False
     ) -> None:
-        """Check and place a component that is submitted now, a singleton if ``alone``. Raises InputError."""
+        """Check a component that is submitted now, a singleton if ``alone``. Raises InputError."""
         given = _checked(fields)
         if alone:
             given["dependency_kinds"] = "SINGLETON"
         given.setdefault("modular_job_id", given["component_id"])
         given["submit_time"] = now
-        single = self._placer.place(_DEFAULTS | given)
-        if not single.rigid:
-            self.allow_several()
-        self.noted.append((given, single, tuple(edges)))
+        self._check_placement(given)
+        self.noted.append((given, tuple(edges)))
 
     def allow_several(self) -> None:
         """Have the core driven so that components may have several placements, or need shared resources.
@@ -110,24 +108,27 @@ class Submissions:
     def append(self, core: FullCore) -> tuple[FullCore, Scheme]:
         """Put what was noted into the core, to be submitted at this instant after what the trace has."""
         at, count = int(core.clock.jobs), len(self.noted)
+        added, placements = self._expanded([given for given, _ in self.noted])
+        if not placements.rigid:
+            self.allow_several()
         self.look_at_each(core)
         if at == 0:
             core.clock.origin = core.clock.now
-        places = count if self._rigid else sum(len(single.ways) for _, single, _ in self.noted)
+        places = len(placements.module) if core.rules.complex else count
         core = self._with_room_for(core, at + count, self._used + places)
-        put_components(core, at, self._used, [noted[:2] for noted in self.noted], self.scheme)
+        where = write_components(core, added, placements, self.scheme, at=at, used=self._used)
         if self.slurm_rows is not None:
-            core = self._put_slurm(core, self.slurm_rows, at)
-        else:
-            core = self._put_terms(core, at)
+            core = self.slurm_rows.write(core, at, self.slurm_rows.describe(added, placements), where)
+        elif has(core, "holds") or are_asked(added, placements.rows):
+            core = self._terms.write(with_terms(core), at, self._terms.describe(added, placements))
         _arrive(core, at, count)
         if self._dependents is None:
             self._dependents = Dependents(core)
-        for row, (given, _, edges) in enumerate(self.noted, at):
+        for row, (given, edges) in enumerate(self.noted, at):
             core = self._dependents.add_all(core, row, edges, any_will_do=bool(given.get("dependency_any")))
             self.edges += edges
         self._used += places
-        self._given += [given for given, _, _ in self.noted]
+        self._given += [given for given, _ in self.noted]
         self.noted = []
         return core, self.scheme
 
@@ -137,7 +138,13 @@ class Submissions:
         number = row - len(placements.rows)
         if number < 0:
             return trace.select(placements.rows[row : row + 1])
-        return _workload([[*self._given, *(given for given, _, _ in self.noted)][number]])
+        late = number - len(self._given)
+        return _workload([self._given[number] if late < 0 else self.noted[late][0]])
+
+    def placements_of(self, row: int) -> Placements:
+        """Return the placements of the component in a row, as it was submitted."""
+        trace = self._trace[1]
+        return picked(trace, np.array([row])) if row < len(trace.rows) else self.placed(self.asked(row))
 
     def placed(self, workload: Workload) -> Placements:
         """Return the placements of components. Raises InputError for what cannot be understood."""
@@ -184,27 +191,28 @@ class Submissions:
 
     @cached_property
     def _terms(self) -> Terms:
-        """What writes what holds components besides dependencies; it knows the numbers that the trace has."""
+        """What writes what holds components besides dependencies; it knows the numbers of those before."""
         terms = Terms()
         terms.describe(*self._trace)
+        if self._given:
+            terms.describe(*self._expanded(self._given))
         return terms
 
-    def _put_terms(self, core: FullCore, at: int) -> FullCore:
-        """Write what holds the components that were noted, in rows ``at ..``."""
-        given = [one for one, _, _ in self.noted]
-        if has(core, "holds") or any(not _HELD_BY.isdisjoint(one) for one in given):
-            added, placements = self._expanded(given)
-            if has(core, "holds") or are_asked(added, placements.rows):
-                core = self._terms.write(with_terms(core), at, self._terms.describe(added, placements))
-        return core
-
-    def _put_slurm(self, core: FullCore, rows: SlurmRows, at: int) -> FullCore:
-        """Write what was noted into rows ``at ..`` of the tables of Slurm's schedulers."""
-        added, placements = self._expanded([given for given, _, _ in self.noted])
-        counts = np.diff(placements.first)
-        first = np.asarray(core.jobs)["first"][at : at + len(counts)]
-        places = np.repeat(first - placements.first[:-1], counts) + np.arange(len(placements.module))
-        return rows.write(core, at, rows.describe(added, placements), places)
+    def _check_placement(self, given: Mapping[str, Any]) -> None:
+        """Place a component alone, for what that may raise; texts that were read before are understood."""
+        texts = tuple(given.get(name) for name in _READ)
+        if texts in self._understood:
+            return
+        if not can_be_typed(self.models, given.get("app", _DEFAULTS["app"])):
+            assert self.models is not None
+            raise InputError(
+                f"submit: app: found none, and models {self.models.name} draw the types of a whole trace;"
+                f" allowed: {', '.join(self.models.type_names)}, or draw: hash"
+            )
+        if not self._expanded([given])[1].rigid:
+            self.allow_several()
+        if self.models is None and self._policy.shadow == "dynamic":
+            self._understood.add(texts)
 
     def _expanded(self, given: Sequence[Mapping[str, Any]]) -> tuple[Workload, Placements]:
         """Components as a workload, and their placements."""
@@ -216,6 +224,13 @@ class Submissions:
         if rows <= len(core.jobs) and placements <= min(len(core.placements), turns):
             return core
         return with_room(core, sizes_for(self.system, 2 * rows, 2 * placements))
+
+
+def can_be_typed(models: Models | None, app: str) -> bool:
+    """Whether one component alone has a type of application: one that it names, or drawn for it alone."""
+    if models is None or not models.type_names or models.draws_one_by_one:
+        return True
+    return models.named_type(app) != NO_TYPE
 
 
 def _workload(given: Sequence[Mapping[str, Any]]) -> Workload:

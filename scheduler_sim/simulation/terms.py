@@ -14,7 +14,7 @@ from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.core.state import HOLD, RUNNING
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.holds import LACKS_PLACE
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.workload.table import Workload
 
 Numbers = dict[tuple[Any, ...], int]

@@ -19,7 +19,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.calls import EXTEND_JOB, WF_API
 from scheduler_sim.engine.rules.coscheduling.state import UnitSizes
 from scheduler_sim.metrics.ties import connected
-from scheduler_sim.placement.table import Placements
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.table import Workload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,9 +81,7 @@ def _number_column(field: Field, values: Any, rows: int) -> np.ndarray:
 
 def _text_column(field: Field, values: Any, rows: int) -> pd.Categorical:
     if isinstance(values, str):
-        return pd.Categorical.from_codes(
-            np.zeros(rows, dtype=np.int8), categories=pd.Index([values], dtype=object)
-        )
+        return pd.Categorical.from_codes(np.zeros(rows, dtype=np.int8), dtype=_only(values))
     if not isinstance(values, pd.Categorical):
         values = pd.Categorical(np.asarray(values, dtype=object))
     codes, texts = values.codes, values.categories
@@ -91,3 +90,9 @@ def _text_column(field: Field, values: Any, rows: int) -> pd.Categorical:
             f"column {field.name} has missing values", allowed="text; empty text where there is none"
         )
     return categories_of(codes, texts)
+
+
+@lru_cache(maxsize=256)
+def _only(text: str) -> pd.CategoricalDtype:
+    """The type of a column that says the same everywhere, as most columns of a small workload do."""
+    return pd.CategoricalDtype(pd.Index([text], dtype=object))

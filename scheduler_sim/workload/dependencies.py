@@ -51,9 +51,11 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
     """
     skipped = table["skipped"].to_numpy() != 0
     rows, wishes = _wishes_of_rows(table, source, skipped)
+    counts = dict.fromkeys(("dynamic", "singleton", "skipped_predecessor"), 0)
+    if not len(rows):
+        return Dependencies(_NO_EDGES, _NO_TIES, np.empty(0, dtype=np.int64), counts)
     targets = _Targets(table, source, wishes)
     tasks = table["array_task_id"].to_numpy()
-    counts = dict.fromkeys(("dynamic", "singleton", "skipped_predecessor"), 0)
     found: list[tuple[int, int, str, int]] = []
     ties: list[tuple[int, int]] = []
     singletons = []
@@ -79,10 +81,20 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
             found += [(row, other, kind, wish.minutes) for other in after if not skipped[other]]
         for name in concerned:
             counts[name] += 1
-    edges = pd.DataFrame(found, columns=list(_COLUMNS)).astype(_COLUMNS)
-    tied = pd.DataFrame(ties, columns=["row", "after_row"]).astype(np.int64)
+    edges, tied = _edges_of(found), _ties_of(ties)
     _refuse_cycles(table, source, pd.concat([edges[["row", "after_row"]], tied]))
     return Dependencies(edges, tied, np.array(singletons, dtype=np.int64), counts)
+
+
+def _edges_of(found: list[tuple[int, int, str, int]]) -> pd.DataFrame:
+    return pd.DataFrame(found, columns=list(_COLUMNS)).astype(_COLUMNS)
+
+
+def _ties_of(found: list[tuple[int, int]]) -> pd.DataFrame:
+    return pd.DataFrame(found, columns=["row", "after_row"]).astype(np.int64)
+
+
+_NO_EDGES, _NO_TIES = _edges_of([]), _ties_of([])
 
 
 class _Targets:

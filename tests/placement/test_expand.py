@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from scheduler_sim import System, Workload, read_trace
 from scheduler_sim.applications.models import Models
-from scheduler_sim.errors import InputError, TraceError
-from scheduler_sim.placement.single import Placer
-from scheduler_sim.placement.table import Placements, expand, joined
-from scheduler_sim.workload.fields import FIELDS
+from scheduler_sim.errors import TraceError
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.table import expand, joined, picked
 from tests.placement.plain import placements
 
 GB = 1024 * 1024
@@ -112,21 +111,29 @@ def test_equal_to_a_plain_loop(case: tuple[System, list[dict[str, Any]]]) -> Non
     assert firsts.rejected == table.rejected
 
 
-@settings(max_examples=150)
+def alone(asked: dict[str, Any], **options: Any) -> Placements:
+    """The placements of one component, as what a process submits is placed."""
+    one = Workload.from_columns(**{name: [value] for name, value in ({"submit_time": 0} | asked).items()})
+    return expand(one, **options)
+
+
+def told(table: Placements, i: int) -> tuple[Any, ...]:
+    """What placements say of a component besides its ways."""
+    names = ("tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number", "held")
+    return tuple(getattr(table, name)[i].item() for name in names)
+
+
+@settings(max_examples=100)
 @given(traces(), st.booleans())
 def test_one_by_one_is_all_at_once(case: tuple[System, list[dict[str, Any]]], only_first: bool) -> None:
     system, jobs = case
     table = expand(workload_of(jobs), system, only_first=only_first)
-    placer = Placer(system, only_first=only_first)
-    for i, job in enumerate(jobs):
-        single = placer.place({name: field.default for name, field in FIELDS.items()} | job)
-        assert [tuple(way)[:6] for way in single.ways] == ways_of(table, i)
-        assert (single.tier, single.limit) == (table.tier[i], table.asked_limit[i])
-        assert single.held == table.held[i]
-    if not only_first:
-        assert table.rigid == all(
-            placer.place({name: field.default for name, field in FIELDS.items()} | job).rigid for job in jobs
-        )
+    ones = [alone(job, system=system, only_first=only_first) for job in jobs]
+    for i, one in enumerate(ones):
+        assert (ways_of(one, 0), told(one, 0)) == (ways_of(table, i), told(table, i))
+        mine = picked(table, np.array([i]))
+        assert (ways_of(mine, 0), told(mine, 0)) == (ways_of(table, i), told(table, i))
+    assert table.rigid == all(one.rigid for one in ones)
 
 
 @st.composite
@@ -172,17 +179,10 @@ def test_one_by_one_is_all_at_once_with_models(case, only_first: bool, data) -> 
     apps = [data.draw(st.sampled_from(["", "", "t0", "2"])) for _ in jobs]
     workload = workload_of(jobs).replace(app=apps) if jobs else workload_of(jobs)
     table = expand(workload, system, only_first=only_first, models=chosen, seed=5)
-    placer = Placer(system, only_first=only_first, models=chosen, seed=5)
     for i, job in enumerate(jobs):
-        asked = {name: field.default for name, field in FIELDS.items()} | job | {"app": apps[i]}
-        single = placer.place(asked | {"component_id": i + 1})
-        assert [tuple(way)[:6] for way in single.ways] == ways_of(table, i)
-        assert (single.tier, single.limit, single.nodes) == (
-            table.tier[i],
-            table.asked_limit[i],
-            table.asked_nodes[i],
-        )
-        assert single.held == table.held[i]
+        asked = {**job, "app": apps[i], "component_id": i + 1}
+        one = alone(asked, system=system, only_first=only_first, models=chosen, seed=5)
+        assert (ways_of(one, 0), told(one, 0)) == (ways_of(table, i), told(table, i))
 
 
 @settings(max_examples=80)
@@ -203,7 +203,7 @@ def test_blocks_are_the_whole(case: tuple[System, list[dict[str, Any]]], by_sets
     system, jobs = case
     whole = expand(workload_of(jobs), system, by_sets=by_sets, beyond=beyond)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scheduler_sim.placement.ways.BLOCK", 3)
+        patch.setattr("scheduler_sim.placement.candidate_placements.BLOCK", 3)
         parts = expand(workload_of(jobs), system, by_sets=by_sets, beyond=beyond)
     for name in set(Placements.__dataclass_fields__) - {"of_nodes"}:
         assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
@@ -285,12 +285,3 @@ def test_errors_name_file_and_line(tmp_path, fields, says):
         expand(read_trace(path), LAB)
     for word in says:
         assert word in str(caught.value)
-
-
-def test_one_component_is_refused_for_the_same_reasons():
-    placer = Placer(LAB, only_first=False)
-    good = {name: field.default for name, field in FIELDS.items()} | {"nodes": 9, "run_time": 1}
-    assert placer.place(good).ways == ()
-    for name, text in (("partition", "CN"), ("licences", "m:x"), ("constraint", "gpu&")):
-        with pytest.raises(InputError):
-            placer.place(good | {name: text})

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import System, Workload
-from scheduler_sim.placement.single import Placer
 from scheduler_sim.placement.table import expand, joined
 from scheduler_sim.workload.fields import FIELDS
 
@@ -115,14 +114,14 @@ def workload_of(asked: list[dict[str, Any]]) -> Workload:
 def test_a_placement_is_there_if_some_nodes_will_do_and_says_which(asked: list[dict[str, Any]]) -> None:
     table = expand(workload_of(asked), MIXED, by_sets=True)
     assert table.of_nodes is not None
-    placer = Placer(MIXED, only_first=False, by_sets=True)
     for i, job in enumerate(asked):
         wanted = [set(sets) for name in job["partition"].split(",") if (sets := able_sets(job, name))]
         own = range(table.first[i], table.first[i + 1])
         found = [allowed_by(table.of_nodes.kinds[table.of_nodes.kind[p]], job["nodes"]) for p in own]
         assert found == wanted
-        single = placer.place({name: field.default for name, field in FIELDS.items()} | job | {"run_time": 5})
-        assert [allowed_by(way.choices, job["nodes"]) for way in single.ways] == wanted
+        alone = expand(workload_of([job]), MIXED, by_sets=True).of_nodes
+        assert alone is not None
+        assert [allowed_by(alone.kinds[kind], job["nodes"]) for kind in alone.kind] == wanted
 
 
 def test_the_first_reason_that_holds_is_given() -> None:

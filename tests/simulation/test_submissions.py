@@ -92,6 +92,33 @@ def test_ids_go_on_behind_all_ids_of_the_trace():
     assert set(fates(sim.run())) == {5, 201}
 
 
+@pytest.mark.parametrize("before", [(), ((0, 1, 3), (0, 1, 3))])
+def test_a_singleton_waits_for_its_own_user_and_name_whoever_was_submitted_before(before):
+    """Three submissions at 0 that nothing holds, then singletons of users who have one of them, and none."""
+    sim = simulation(8, *before)
+
+    def users():
+        for name in ("y", "x", "z"):
+            sim.submit(nodes=1, run_time=50, user="b", name=name)
+        yield sim.env.timeout(1)
+        for user in ("a", "b"):
+            sim.submit(nodes=1, run_time=5, user=user, name="x", dependency_type="SINGLETON")
+
+    sim.process(users())
+    assert list(fates(sim.run()).values())[-2:] == [(1, 6, DONE), (50, 55, DONE)]
+
+
+@pytest.mark.parametrize("text", [{"partition": "C"}, {"licences": "m:"}, {"constraint": "gpu&"}])
+def test_a_text_that_is_wrong_is_refused_every_time(text):
+    """Also after a good one, and beside others of the same instant."""
+    sim = Simulation(System.from_dict(LAB), None, "easy")
+    for nodes in (1, 2, 9):
+        sim.submit(nodes=nodes, run_time=1)
+        with pytest.raises(InputError, match=next(iter(text))):
+            sim.submit(nodes=nodes, run_time=1, **text)
+    assert [state for *_, state in fates(sim.run()).values()] == [DONE, DONE, "REJECTED"]
+
+
 KINDS = {
     # kind: (eligible if the predecessor, from 0 to 10, ends well, if it fails, if it is cancelled at 5)
     "AFTER": (2, 2, 2),

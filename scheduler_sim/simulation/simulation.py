@@ -1,4 +1,4 @@
-"""The SimPy shell: a compiled core that shares its clock with ordinary SimPy processes."""
+"""The Simulation: a compiled core that shares its clock with ordinary SimPy processes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def error_at(workload: Workload, row: int, column: str, problem: str) -> TraceEr
     return TraceError(problem, file=source.name or None, line=source.line_of(row), field=column, found=text)
 
 
-def read_spellings(
+def parse_once(
     workload: Workload, rows: Ints, column: str, read: Callable[[str], Any]
 ) -> tuple[list[Any], Ints]:
     """Read each spelling of some rows once; return what they mean, and which each row has, int64[rows].

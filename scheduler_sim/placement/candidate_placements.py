@@ -17,8 +17,8 @@ from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, node_demands
+from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.placement.shared import demands
-from scheduler_sim.placement.spellings import error_at, read_spellings
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
@@ -43,7 +43,7 @@ REASONS = (
 LIMITS = ("max_nodes", "min_nodes", "max_time")
 
 BLOCK = 1 << 15
-"""Ways worked out at a time, about."""
+"""CandidatePlacements worked out at a time, about."""
 
 NO_SUBMISSIONS = ("DRAIN", "INACTIVE")
 """States of a partition in which Slurm refuses submissions; DOWN queues them (slurm.conf(5), State)."""
@@ -73,7 +73,7 @@ class Block:
     demand: Ints
 
 
-class Ways:
+class CandidatePlacements:
     """The partitions each component asks for, what it asks for in them, and what stands against them."""
 
     def __init__(
@@ -142,7 +142,7 @@ class Ways:
             asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
         else:
             swf = self.workload.source.format == "swf"
-            asked, codes = read_spellings(
+            asked, codes = parse_once(
                 self.workload, self.rows, "partition", lambda text: self.system.partitions_for(text, swf=swf)
             )
         kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
@@ -162,7 +162,7 @@ class Ways:
         models = self.models
         if models is None or not models.type_names:
             return np.zeros(len(self.rows), dtype=np.int64)
-        named, codes = read_spellings(self.workload, self.rows, "app", models.named_type)
+        named, codes = parse_once(self.workload, self.rows, "app", models.named_type)
         types = np.array(named, dtype=np.int64)[codes]
         without = np.flatnonzero(types < 0)
         try:
@@ -206,7 +206,7 @@ class Ways:
 
     def demands_of_nodes(self) -> NodeDemands:
         """Which nodes of its partition each way of all components may take."""
-        constraints, codes = read_spellings(self.workload, self.rows, "constraint", _checked_constraint)
+        constraints, codes = parse_once(self.workload, self.rows, "constraint", _checked_constraint)
         memory, every = self._column("memory_kb", self.rows), self.block(0, len(self.rows))
         owner = every.owner
         return node_demands(
@@ -278,7 +278,7 @@ class Ways:
     def _lacks(self) -> Bools:
         """[modules, components]: whether the module lacks some of the features asked for."""
         modules = self.system.modules
-        answers, codes = read_spellings(
+        answers, codes = parse_once(
             self.workload, self.rows, "constraint", lambda text: [m.satisfies(text) for m in modules]
         )
         return ~np.array(answers, dtype=bool).reshape(-1, len(modules)).T[:, codes]

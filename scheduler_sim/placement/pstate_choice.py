@@ -7,7 +7,7 @@ nodes draw; and there may be one for each of several P-states, among which the s
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,9 @@ from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
 from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
-
-if TYPE_CHECKING:
-    from scheduler_sim.placement.table import Placements
 
 OPTIONS_AT_ONCE = 1 << 20
 
