@@ -6,8 +6,11 @@ Whoever imports this has all rules and schemes hung in; what a run compiles, the
 from __future__ import annotations
 
 from collections import namedtuple
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, NamedTuple, cast
 
+from scheduler_sim.engine import schemes
 from scheduler_sim.engine.core.allocation import Sizes, blank_core
 from scheduler_sim.engine.core.hooks import ABSENT, is_absent
 from scheduler_sim.engine.core.records import table
@@ -25,13 +28,12 @@ from scheduler_sim.engine.rules.power_saving.state import (
 from scheduler_sim.engine.rules.slurm import clock, life, operations
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes, blank_slurm
 from scheduler_sim.engine.rules.slurm.het import life as het_life
-from scheduler_sim.engine.schemes import conservative_keep, easy, fcfs_and_first_fit, reservation_backfill
 
 RULES = (clock, life, operations, het_life, switching, members, units, calls, holds, dependencies)
 """The rules there are; to import them is to hang them in."""
 
-SCHEMES = (fcfs_and_first_fit, easy, reservation_backfill, conservative_keep)
-"""Likewise the schemes. Slurm's two schedulers are a rule: they answer for the whole instant."""
+SCHEMES = tuple(import_module(f"{schemes.__name__}.{found.name}") for found in iter_modules(schemes.__path__))
+"""Likewise the schemes, one a file. Slurm's two schedulers are a rule: they answer for the whole instant."""
 
 PARTS = ("slurm", "power_saving", "coscheduling", "calls", "holds", "dependencies")
 """Parts that rules add to the core: at a moment they come in this order."""

@@ -152,6 +152,10 @@ def _notes(
             f"The order {rules.order} changes with time; it was evaluated at {MOST_LOOKS:,} of"
             f" {instants:,} instants."
         )
+    unexplained = any(phase.verdict and phase.verdict.rule == "other" for phase in shown)
+    if unexplained and rules.scheme.passing and not rules.kept_back:
+        scheme = rules.scheme
+        notes.append(f"Who may pass a component that cannot start, under {scheme.name}: {scheme.passing}.")
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
     if recorded != resources:
         notes.append(
