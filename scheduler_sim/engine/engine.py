@@ -81,7 +81,10 @@ SCHEMES = tuple(import_module(f"{schemes.__name__}.{found.name}") for found in i
 
 PARTS = tuple(rule.part for rule in RULES)
 
-_Core: Any = namedtuple("_Core", (*Core.__annotations__, *PARTS))  # type: ignore[misc]
+class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc] # noqa: PYI024, SLOT002
+    """The tuple itself; ``kind`` is its type to the compiler, once that has been asked for."""
+
+    kind: Any
 
 
 def blank(sizes: Sizes, needs: Needs, scheme: str, more_events: int = 0) -> FullCore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import sigutils
@@ -21,14 +21,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 COMPILED = not config.DISABLE_JIT
 CACHE = cache_directory()
 REFUSED = why_not(CACHE) if COMPILED else ""
-
-
-def is_compiled(function: Any, *arguments: Any) -> bool:
-    """Tell whether an entry point has been compiled for such arguments, now or before on this machine."""
-    if not COMPILED:
-        return True
-    kinds = tuple(numba.typeof(argument) for argument in arguments)
-    return kinds in function.overloads or function._cache.has(kinds, function.targetctx)
 
 
 def _cache_of(function: Any) -> Kept | NotKept:
@@ -73,21 +65,60 @@ class _PartCompiler(Compiler):
 
 # Reference counting is off (an option Numba has but does not document): the core
 # allocates nothing, and counting every array at every call made it thirty times slower.
-part: Callable[[F], F] = njit(
+_compiled_part: Any = njit(
     _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler
 )
-"""A function of the core, compiled into the loop that calls it; Python cannot call it.
 
-Without the code that would unpack Python's arguments, compilation takes 40 % less.
-"""
+
+def part(function: F) -> F:
+    """A function of the core, compiled into the loop that calls it; Python cannot call it.
+
+    Without the code that would unpack Python's arguments, compilation takes 40 % less.
+    """
+    return _compiled_part(function) if COMPILED else function
+
+
+class Entry:
+    """A function that Python calls with a core: compiled once for each type of core, and kept on disk.
+
+    To tell the type of a core takes Numba half a millisecond: it is noted in the core, which is a tuple and
+    does not change its type.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
+        self._dispatcher: Any = njit(_nrt=False)(function)
+        self._dispatcher._cache = _cache_of(function)
+        self._made: dict[tuple[Any, ...], Any] = {}
+
+    def __call__(self, core: Any, *arguments: Any) -> Any:
+        """Run the compiled function; compile it, or take it from the cache, at first."""
+        kind = core.__dict__.get("kind")
+        if kind is None:
+            kind = core.kind = numba.typeof(core)
+        key = (id(kind), *map(type, arguments))
+        if key not in self._made:
+            kinds = (kind, *map(numba.typeof, arguments))
+            self._dispatcher.compile(kinds)
+            self._made[key] = kind, self._dispatcher.overloads[kinds].entry_point
+        return self._made[key][1](core, *arguments)
+
+    def is_compiled(self, *arguments: Any) -> bool:
+        """Tell whether it has been compiled for such arguments, now or before on this machine."""
+        kinds = tuple(map(numba.typeof, arguments))
+        found = kinds in self._dispatcher.overloads
+        return found or self._dispatcher._cache.has(kinds, self._dispatcher.targetctx)
+
 
 
 def entry(function: F) -> F:
-    """A function that Python calls: compiled once and kept on disk."""
-    compiled: Any = njit(_nrt=False)(function)
-    if COMPILED:
-        compiled._cache = _cache_of(function)
-    return compiled
+    """A function that Python calls with a core."""
+    return cast(F, Entry(function)) if COMPILED else function
+
+
+def is_compiled(function: Any, *arguments: Any) -> bool:
+    """Tell whether an entry has been compiled for such arguments, now or before on this machine."""
+    return not COMPILED or function.is_compiled(*arguments)
 
 
 def callback(function: Any, signature: str) -> Any:
