@@ -63,7 +63,8 @@ RULES = (
          lambda sizes, needs: blank_power_saving(sizes.pools, sizes.modules, sizes.nodes),
          lambda core, sizes: True),
     Rule("coscheduling", (members, units),
-         lambda sizes, needs: blank_coscheduling(needs["coscheduling"]), more_units, lambda need: need.members),
+         lambda sizes, needs: blank_coscheduling(needs["coscheduling"]), more_units,
+         lambda need: need.members),
     Rule("calls", (calls,),
          lambda sizes, needs: table(calls.Call, needs["calls"]),
          lambda core, sizes: len(core.calls), lambda need: need),
@@ -81,7 +82,8 @@ SCHEMES = tuple(import_module(f"{schemes.__name__}.{found.name}") for found in i
 
 PARTS = tuple(rule.part for rule in RULES)
 
-class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc] # noqa: PYI024, SLOT002
+
+class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc]
     """The tuple itself; ``kind`` is its type to the compiler, once that has been asked for."""
 
     kind: Any
