@@ -47,7 +47,7 @@ class Rule(NamedTuple):
     part: str
     files: tuple[ModuleType, ...]
     blank: Callable[[Sizes, Needs], Any]
-    more: Callable[[FullCore, Sizes], Any]
+    more: Callable[[Any, Sizes], Any]
     events: Callable[[Any], int] = lambda need: 0
 
 
