@@ -48,7 +48,8 @@ def test_the_table_of_rules_is_that_of_the_engine() -> None:
     assert {match[1] for match in ROW.finditer(section("The engine"))} == set(PARTS)
     schemes = {path.stem for path in (ROOT / "scheduler_sim" / "engine" / "schemes").glob("[a-z]*.py")}
     drawn = re.search(r"^schemes/ +one file a pass: (.*)$", PAGE, re.M)
-    assert drawn and set(drawn[1].split(", ")) == schemes
+    assert drawn
+    assert set(drawn[1].split(", ")) == schemes
 
 
 def test_places_for_later_work_exist() -> None:
