@@ -61,7 +61,7 @@ ExtendJob = Annotated[str, choice("refuse", "grant")]
 
 
 class PolicyKeys(Keys):
-    """How the queue is ordered, who may overtake whom, and in which dialect."""
+    """How the queue is ordered, which components may overtake which, and in which dialect."""
 
     name: Title = Field(default="", description="What reports call the policy.")
     order: Order = Field(
@@ -72,7 +72,7 @@ class PolicyKeys(Keys):
     )
     backfill: Backfill = Field(
         default="none",
-        description="Who may pass a component that cannot start: "
+        description="Which components may pass one that cannot start: "
         + "; ".join(f"{scheme.name} = {scheme.passing}" for scheme in SCHEMES)
         + ".",
     )
@@ -138,7 +138,7 @@ class PolicyKeys(Keys):
     extend_job: ExtendJob = Field(
         default="refuse",
         description="What a component that calls extend_job gets: refuse = nothing; grant = its time limit "
-        "once more, if nobody has an appointment on the nodes.",
+        "once more, if no component has an appointment on the nodes.",
     )
     slurm: SlurmKeys = Field(
         default=SlurmKeys(), description="With slurm: Slurm's own parameters, by Slurm's names."
@@ -199,7 +199,7 @@ _HINTS = {
     (
         "delay",
         "slurm",
-    ): "nodes for who has a delay are reserved, as the DEEP-EST addition to Slurm does",
+    ): "nodes for components with a delay are reserved, as the DEEP-EST addition to Slurm does",
     ("het_end", "slurm"): "Slurm ends a job with the script on its first component",
     ("passes", "slurm"): "slurm.bf_interval and others say when Slurm passes",
 }

@@ -32,7 +32,13 @@ def filled(page: str) -> str:
 
 def schemes_table() -> str:
     """Return the schemes: what each lets pass, reserves and promises."""
-    head = ("`backfill`", "policy by name", "who may pass a blocked component", "reservations", "promised")
+    head = (
+        "`backfill`",
+        "policy by name",
+        "what may pass a blocked component",
+        "reservations",
+        "promised",
+    )
     rows = [row((_code(s.name), _code(s.policy), s.passing, DEPTHS[s.depth], s.promise)) for s in SCHEMES]
     return "\n".join([row(head), "|---|---|---|---|---|", *rows])
 

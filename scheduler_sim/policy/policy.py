@@ -37,7 +37,7 @@ UNSAID = ("name", "slurm")  # not by themselves in the name of a policy that was
 
 
 class Policy(PolicyKeys):
-    """How the queue is ordered and who may overtake whom.
+    """How the queue is ordered and which components may overtake which.
 
     The keys are those of a policy file; each is described in ``policy/keys.py`` and in
     docs/reference/policy.md. A policy never changes; ``with_settings`` makes another.
@@ -152,7 +152,7 @@ class Policy(PolicyKeys):
 
     @property
     def scheme(self) -> Scheme:
-        """Who may pass a component that cannot start: the row of the table of schemes."""
+        """Which components may pass one that cannot start: the row of the table of schemes."""
         return BY_NAME[self.backfill]
 
     @property

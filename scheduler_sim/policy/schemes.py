@@ -36,7 +36,7 @@ class Pass(NamedTuple):
 
 
 class Scheme(NamedTuple):
-    """A rule of who may pass a component that cannot start."""
+    """A rule of which components may pass one that cannot start."""
 
     name: str  # the value of policy.backfill
     policy: str  # the policy of that name, in order of submission; empty: none
@@ -44,7 +44,7 @@ class Scheme(NamedTuple):
     passes: tuple[Pass, ...]  # the first that handles what a run needs is made
     keys: tuple[str, ...]  # keys of the policy that mean something here, of those that do not everywhere
     kept_back: KeptBack
-    passing: str  # who may pass
+    passing: str  # which components may pass one that cannot start
     promise: str  # what one that waits can count on
 
     @classmethod
@@ -70,17 +70,18 @@ DIALECTS = ("extra_rule", "candidate_time", "shadow")
 # fmt: off
 SCHEMES = (
     Scheme("none", "fcfs", 0, (_QUICK, _PLANNED), OURS, "blocked",
-           "nobody: a blocked component blocks its module",
+           "none: a blocked component blocks its module",
            "nothing behind it starts before it on its module"),
     Scheme("easy", "easy", 1, (_EASY, _PLANNED), (*OURS, "depth", "backfill_order", *DIALECTS), "shadow",
-           "whoever does not delay the first blocked ones", "a start, once it is the first of its module"),
+           "those that do not delay the first blocked ones", "a start, once it is the first of its module"),
     Scheme("conservative", "conservative", ALL, (_KEEP, _PLANNED), (*OURS, "replan"), "plan",
-           "whoever delays nobody before it in the queue",
+           "those that delay nothing before them in the queue",
            "a start from its submission on; `replan` says if it may move back"),
     Scheme("first_fit", "", 0, (_QUICK, _PLANNED), (*OURS, "backfill_order"), "",
-           "everybody who fits, nothing is reserved", "nothing"),
+           "all that fit, nothing is reserved", "nothing"),
     Scheme("slurm", "slurm", ALL, (_SLURM,), ("slurm",), "",
-           "as Slurm's main and backfill schedulers decide", "what a backfill pass reserves, until the next"),
+           "those that Slurm's main and backfill schedulers let pass",
+           "what a backfill pass reserves, until the next"),
 )
 # fmt: on
 

@@ -1,6 +1,6 @@
 """Why a component waited, told from a result alone.
 
-The result holds who ran when, and the policy; the queue order, the fronts, their
+The result holds what ran when, and the policy; the queue order, the fronts, their
 shadow times and reservations are recomputed from that by the rules of the clock.
 """
 
@@ -155,7 +155,9 @@ def _notes(
     unexplained = any(phase.verdict and phase.verdict.rule == "other" for phase in shown)
     if unexplained and rules.scheme.passing and not rules.kept_back:
         scheme = rules.scheme
-        notes.append(f"Who may pass a component that cannot start, under {scheme.name}: {scheme.passing}.")
+        notes.append(
+            f"Components that may pass one that cannot start, under {scheme.name}: {scheme.passing}."
+        )
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
     if recorded != resources:
         notes.append(

@@ -40,7 +40,7 @@ MOST_TRIED = 200
 
 @dataclass(frozen=True)
 class Rules:
-    """What of a policy decides who may pass whom."""
+    """What of a policy decides which components may pass which."""
 
     order: Any
     scheme: Scheme
