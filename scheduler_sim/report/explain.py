@@ -155,9 +155,7 @@ def _notes(
     unexplained = any(phase.verdict and phase.verdict.rule == "other" for phase in shown)
     if unexplained and rules.scheme.passing and not rules.kept_back:
         scheme = rules.scheme
-        notes.append(
-            f"Components that may pass one that cannot start, under {scheme.name}: {scheme.passing}."
-        )
+        notes.append(f"What may pass a blocked component under {scheme.name}: {scheme.passing}.")
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
     if recorded != resources:
         notes.append(
