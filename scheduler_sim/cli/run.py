@@ -132,14 +132,14 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
             format=args.read_as,
         )
     if simulation.needs_compiling:
-        note("compiling the engine for this policy, once on this machine: a minute or so", quiet=args.quiet)
+        note("compiling the engine for this policy, once on this machine: 5 to 25 s or so", quiet=args.quiet)
     with step("compiling", quiet=args.quiet), log.part("compile"):
         simulation.prepare()
     return simulation
 
 
 def _at_site(policy: Policy, settings: dict[str, str], args: argparse.Namespace) -> Policy:
-    """Let a slurm.conf give the policy the keys that nobody else states."""
+    """Let a slurm.conf give the policy the keys that nothing else states."""
     from scheduler_sim.cli.site import left_out, read_site, with_site
 
     site = read_site(args.system)

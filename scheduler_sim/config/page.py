@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from scheduler_sim.config.keys import Keys, nested, words_for
+
+_MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(page: str, tables: Mapping[str, Callable[[], str]]) -> str:
+    """Return a page with its tables rendered anew, each between its marks."""
+    return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
+
+
+def row(cells: Sequence[str]) -> str:
+    """Return a row of a table in Markdown."""
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def tables(root: type[Keys]) -> str:
@@ -45,8 +58,7 @@ def _sections(root: type[Keys]) -> Iterator[tuple[str, type[Keys]]]:
 def _row(name: str, info: FieldInfo, model: type[Keys], home: Mapping[type[Keys], str]) -> str:
     inner, _ = nested(info.annotation)
     allowed = words_for(model, name) if inner is None else f"see `{home[inner]}`"
-    cells = (f"`{name}`", _default(info), allowed, str(info.description))
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    return row((f"`{name}`", _default(info), allowed, str(info.description)))
 
 
 def _default(info: FieldInfo) -> str:

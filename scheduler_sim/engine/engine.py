@@ -6,39 +6,81 @@ Whoever imports this has all rules and schemes hung in; what a run compiles, the
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, NamedTuple, cast
 
+from scheduler_sim.engine import schemes
 from scheduler_sim.engine.core.allocation import Sizes, blank_core
-from scheduler_sim.engine.core.hooks import ABSENT, is_absent
+from scheduler_sim.engine.core.hooks import ABSENT
 from scheduler_sim.engine.core.records import table
 from scheduler_sim.engine.core.scheme import PASSES
 from scheduler_sim.engine.core.state import Core
+from scheduler_sim.engine.needs import FullCore, HoldSizes, has, more_holds, more_slurm, more_units
 from scheduler_sim.engine.rules import calls, dependencies, holds
 from scheduler_sim.engine.rules.coscheduling import members, units
 from scheduler_sim.engine.rules.coscheduling.state import UnitSizes, blank_coscheduling
 from scheduler_sim.engine.rules.power_saving import switching
-from scheduler_sim.engine.rules.power_saving.state import (
-    SWITCHED_COLUMNS,
-    PowerSavingCore,
-    blank_power_saving,
-)
+from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS, blank_power_saving
 from scheduler_sim.engine.rules.slurm import clock, life, operations
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes, blank_slurm
 from scheduler_sim.engine.rules.slurm.het import life as het_life
-from scheduler_sim.engine.schemes import conservative_keep, easy, fcfs_and_first_fit, reservation_backfill
 
-RULES = (clock, life, operations, het_life, switching, members, units, calls, holds, dependencies)
-"""The rules there are; to import them is to hang them in."""
-
-SCHEMES = (fcfs_and_first_fit, easy, reservation_backfill, conservative_keep)
-"""Likewise the schemes. Slurm's two schedulers are a rule: they answer for the whole instant."""
-
-PARTS = ("slurm", "power_saving", "coscheduling", "calls", "holds", "dependencies")
-"""Parts that rules add to the core: at a moment they come in this order."""
+Needs = Mapping[str, Any]
+"""What a run needs of each rule, by the name of its part; nothing, or none of it: the part is absent."""
 
 
-class FullCore(het_life.SlurmCallsCore, PowerSavingCore):
-    """A core with all parts there are, some of them absent."""
+class Rule(NamedTuple):
+    """A rule: the part that it adds to the core, and the files that hang its hooks in.
+
+    Attributes
+    ----------
+    part : the name of what it keeps, among the parts of the core
+    files : to import them is to hang them in
+    blank : makes the part, with all its room and nothing in it, where a run needs it
+    more : what a core that has it needs of it, for more jobs
+    events : room that it needs among the events
+    """
+
+    part: str
+    files: tuple[ModuleType, ...]
+    blank: Callable[[Sizes, Needs], Any]
+    more: Callable[[Any, Sizes], Any]
+    events: Callable[[Any], int] = lambda need: 0
+
+
+def _slurm(sizes: Sizes, needs: Needs) -> Any:
+    units: UnitSizes = needs.get("coscheduling", UnitSizes())
+    return blank_slurm(needs["slurm"], sizes.modules, units.members, units.booked)
+
+
+# fmt: off
+RULES = (
+    Rule("slurm", (clock, life, operations, het_life), _slurm, more_slurm, lambda need: 2 * need.rows),
+    Rule("power_saving", (switching,),
+         lambda sizes, needs: blank_power_saving(sizes.pools, sizes.modules, sizes.nodes),
+         lambda core, sizes: True),
+    Rule("coscheduling", (members, units),
+         lambda sizes, needs: blank_coscheduling(needs["coscheduling"]), more_units,
+         lambda need: need.members),
+    Rule("calls", (calls,),
+         lambda sizes, needs: table(calls.Call, needs["calls"]),
+         lambda core, sizes: len(core.calls), lambda need: need),
+    Rule("holds", (holds,),
+         lambda sizes, needs: holds.blank_holds(*needs["holds"]), more_holds, lambda need: need.terms),
+    Rule("dependencies", (dependencies,),
+         lambda sizes, needs: table(dependencies.Dependency, needs["dependencies"]),
+         lambda core, sizes: len(core.dependencies), lambda need: 2 * need),
+)
+# fmt: on
+"""The rules there are; at a moment they come in this order."""
+
+SCHEMES = tuple(import_module(f"{schemes.__name__}.{found.name}") for found in iter_modules(schemes.__path__))
+"""The schemes, one a file. Slurm's two schedulers are a rule: they answer for the whole instant."""
+
+PARTS = tuple(rule.part for rule in RULES)
 
 
 class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc]
@@ -47,47 +89,26 @@ class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: igno
     kind: Any
 
 
-class Needs(NamedTuple):
-    """What a run needs besides the core: so many records of each kind, none by default."""
-
-    terms: int = 0  # as many as rows, or none
-    arrays: int = 0
-    groups: int = 0
-    edges: int = 0
-    events: int = 0  # room for so many more
-    slurm: SlurmSizes = SlurmSizes()
-    units: UnitSizes = UnitSizes()
-    batches: int = 0  # nodes of the widest module, where nodes are switched off
-
-
-def blank(sizes: Sizes, needs: Needs, scheme: str) -> FullCore:
+def blank(sizes: Sizes, needs: Needs, scheme: str, more_events: int = 0) -> FullCore:
     """Return a core with the parts that are needed, with all their room and nothing in it."""
-    slurm, units = needs.slurm, needs.units
-    with_slurm = slurm.partitions > 0
-    columns = 1 + len(SWITCHED_COLUMNS) if needs.batches else int(units.booked > 0)
-    events = 2 * needs.edges + 2 * slurm.rows + units.members + units.calls + needs.terms + needs.events
+    needs = {part: need for part, need in needs.items() if need}
+    booked = needs["coscheduling"].booked if "coscheduling" in needs else 0
     made = blank_core(
-        sizes._replace(more_events=events, more_columns=columns, more_pools=int(with_slurm)), scheme
+        sizes._replace(
+            more_events=more_events
+            + sum(rule.events(needs[rule.part]) for rule in RULES if rule.part in needs),
+            more_columns=1 + len(SWITCHED_COLUMNS) if "power_saving" in needs else int(booked > 0),
+            more_pools=int("slurm" in needs),
+        ),
+        scheme,
     )
-    parts: dict[str, Any] = dict.fromkeys(PARTS, ABSENT)
-    if with_slurm:
-        parts["slurm"] = blank_slurm(slurm, sizes.modules, units.members, units.booked)
-    if needs.batches:
-        parts["power_saving"] = blank_power_saving(sizes.pools, sizes.modules, needs.batches)
-    if units.members:
-        parts["coscheduling"] = blank_coscheduling(units)
-    if units.calls:
-        parts["calls"] = table(calls.Call, units.calls)
-    if needs.terms:
-        parts["holds"] = holds.blank_holds(needs.terms, needs.groups, needs.arrays)
-    if needs.edges:
-        parts["dependencies"] = table(dependencies.Dependency, needs.edges)
+    parts = {rule.part: rule.blank(sizes, needs) if rule.part in needs else ABSENT for rule in RULES}
     return cast(FullCore, _Core(**made, **parts))
 
 
-def has(core: Core, part: str) -> bool:
-    """Tell whether a core has a part."""
-    return not is_absent(getattr(core, part))
+def more(core: FullCore, sizes: Sizes) -> Needs:
+    """Return what a core needs of its rules, for more jobs."""
+    return {rule.part: rule.more(core, sizes) for rule in RULES if has(core, rule.part)}
 
 
-__all__ = ["PASSES", "FullCore", "Needs", "Sizes", "blank", "has"]
+__all__ = ["PASSES", "FullCore", "HoldSizes", "Needs", "Sizes", "SlurmSizes", "blank", "has", "more"]

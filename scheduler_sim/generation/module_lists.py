@@ -35,7 +35,7 @@ class Flexible:
     lists : by module, None where its jobs name the module alone.
     level : ``full``, ``medium`` or ``low``; ``none`` draws the lists and writes none.
     less : percentage points by which the levels lower each percentage. The same draw decides at
-        all levels: who names a list at ``low`` does at ``medium``.
+        all levels: a job with a list at ``low`` has one at ``medium``.
     """
 
     lists: tuple[ModuleList | None, ...]

@@ -24,7 +24,7 @@ class HandOver:
     ----------
     head : row of the workflow's first component; the row itself for a plain job.
     components : of the workflow; 1 for a plain job.
-    call : s from its own start at which a producer calls, −1 where nobody follows.
+    call : s from its own start at which a producer calls, −1 where no component follows.
     delay : s from the first component's start at which a consumer is due, −1 for all others.
     waited : s that a consumer waits for its producers' calls if all start together.
     path : requested times (s) summed along the longest chain of the workflow.
@@ -104,7 +104,7 @@ def columns_of(trace: BaseTrace, workflows: Workflows | None, scenario: Scenario
 
 
 def _dependencies(said: HandOver, rows: int) -> dict[str, Any]:
-    """Return who follows whom, AFTEROK: ids and kinds as comma lists of equal length."""
+    """Return which component follows which, AFTEROK: ids and kinds as comma lists of equal length."""
     named: dict[int, list[int]] = {}
     for consumers, producers in said.producers:
         for consumer, producer in zip(consumers.tolist(), producers.tolist(), strict=True):

@@ -57,7 +57,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Cancellations:
-    """Jobs that are cancelled, and how long after their submission; from probability 0 on, nobody."""
+    """Jobs that are cancelled, and how long after their submission; from probability 0 on, none."""
 
     probability: float = 0.0
     lag: LogUniform = LogUniform(0.065, -0.32)

@@ -21,7 +21,7 @@ def ideal_ends(
     start together, each at its offset, once all of them may.
 
     Where a call brought a component forward, the offset it got counts. Dependencies that
-    go in a circle, which no simulation runs, bind nobody.
+    go in a circle, which no simulation runs, bind nothing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How evenly a schedule treats users, and who was overtaken."""
+"""How evenly a schedule treats users, and which jobs were overtaken."""
 
 from __future__ import annotations
 

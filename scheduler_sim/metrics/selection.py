@@ -85,7 +85,7 @@ def select(values: Floats, candidates: int, alpha: float) -> Selected:
     means = values.mean(axis=1)
     order = np.argsort(means, kind="stable")
     left = np.ones(len(values), dtype=bool)
-    for better in order:  # whoever loses against a good one need not be compared with others
+    for better in order:  # a candidate that loses against a good one need not be compared with others
         if left[better]:
             found = margins(values, int(better), t)
             left &= -found.difference <= found.chance
@@ -104,7 +104,7 @@ def room_below(values: Floats, one: int) -> float:
 
 
 def undominated(first: Floats, second: Floats, candidates: int, alpha: float) -> Bools:
-    """Screen by two measures at one look: who is worse than another one in both, beyond chance, goes.
+    """Screen by two measures at one look: a candidate worse than another in both, beyond chance, goes.
 
     All that are truly on the front are kept with a probability of at least 1 − α; a measure that
     is the same for every seed has no chance in it, and is then worse or equal.
@@ -126,14 +126,14 @@ def undominated(first: Floats, second: Floats, candidates: int, alpha: float) ->
 
 
 def _is_dominated(one: Margins, other: Margins) -> Bools:
-    """Who is worse than the candidate of these margins: beyond chance in both, or in one with a tie."""
+    """Which are worse than the candidate of these margins: beyond chance in both, or in one with a tie."""
     worse = [-part.difference > part.chance for part in (one, other)]
     ties = [(part.difference == 0) & (part.chance == 0) for part in (one, other)]
     return (worse[0] & worse[1]) | (worse[0] & ties[1]) | (worse[1] & ties[0])
 
 
 def front(first: Floats, second: Floats) -> Bools:
-    """Tell who is on the Pareto front of two means: nobody is at least as good in both, and better in one.
+    """Tell which are on the Pareto front of two means: none is at least as good in both, and better in one.
 
     Parameters
     ----------

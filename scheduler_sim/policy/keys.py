@@ -13,10 +13,11 @@ from scheduler_sim.config.problem import Problem, found
 from scheduler_sim.config.value import Check, Flag, OptionalCount, Seconds, Title, choice
 from scheduler_sim.errors import did_you_mean
 from scheduler_sim.policy import slurm_keys
+from scheduler_sim.policy.schemes import BY_NAME, DIALECTS, SCHEMES
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicef", "f1", "f2", "f3", "f4")
-BACKFILLS = ("none", "easy", "conservative", "first_fit", "slurm")
+BACKFILLS = tuple(scheme.name for scheme in SCHEMES)
 PLACEMENTS = ("preferred", "first_available", "earliest_start", "earliest_end", "least_cost")
 
 MULTIFACTOR = (
@@ -60,7 +61,7 @@ ExtendJob = Annotated[str, choice("refuse", "grant")]
 
 
 class PolicyKeys(Keys):
-    """How the queue is ordered, who may overtake whom, and in which dialect."""
+    """How the queue is ordered, which components may overtake which, and in which dialect."""
 
     name: Title = Field(default="", description="What reports call the policy.")
     order: Order = Field(
@@ -71,10 +72,9 @@ class PolicyKeys(Keys):
     )
     backfill: Backfill = Field(
         default="none",
-        description="Who may pass a component that cannot start: none = nobody (a blocked component blocks "
-        "its module); easy = whoever does not delay the first blocked ones; conservative = whoever delays "
-        "nobody before it in the queue; first_fit = everybody who fits, nothing is reserved; slurm = as "
-        "Slurm's main and backfill schedulers decide.",
+        description="Which components may pass one that cannot start: "
+        + "; ".join(f"{scheme.name} = {scheme.passing}" for scheme in SCHEMES)
+        + ".",
     )
     depth: OptionalCount = Field(
         default=None,
@@ -138,34 +138,21 @@ class PolicyKeys(Keys):
     extend_job: ExtendJob = Field(
         default="refuse",
         description="What a component that calls extend_job gets: refuse = nothing; grant = its time limit "
-        "once more, if nobody has an appointment on the nodes.",
+        "once more, if no component has an appointment on the nodes.",
     )
     slurm: SlurmKeys = Field(
         default=SlurmKeys(), description="With slurm: Slurm's own parameters, by Slurm's names."
     )
 
 
-_NOT_SLURM = tuple(name for name in BACKFILLS if name != "slurm")
 DEFAULTS: dict[str, Any] = {key: info.default for key, info in PolicyKeys.model_fields.items()}
 
 # Keys that mean something under some backfills only. Elsewhere they must keep their default.
 ONLY_WITH = {
-    "depth": ("easy",),
-    "replan": ("conservative",),
-    "backfill_order": ("easy", "first_fit"),
-    "extra_rule": ("easy",),
-    "candidate_time": ("easy",),
-    "shadow": ("easy",),
-    "slurm": ("slurm",),
-    "order": _NOT_SLURM,
-    "placement": _NOT_SLURM,
-    "overrun_s": _NOT_SLURM,
-    "passes": _NOT_SLURM,
-    "delay": _NOT_SLURM,
-    "het_end": _NOT_SLURM,
+    key: tuple(scheme.name for scheme in SCHEMES if key in scheme.keys)
+    for key in DEFAULTS
+    if any(key in scheme.keys for scheme in SCHEMES)
 }
-# The shadow time is the reservation of a single front.
-ONLY_AT_DEPTH_1 = ("extra_rule", "candidate_time", "shadow")
 
 
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
@@ -196,8 +183,8 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     if str(data.get("replan")).lower() == "keep" and _differs(data, "delay"):
         text = f"{found(data['delay'])} beside replan: keep; allowed: only with replan: scratch"
         yield Problem(("delay",), text)
-    if backfill == "easy" and data.get("depth") not in (None, 1, "1"):
-        for key in ONLY_AT_DEPTH_1:
+    if "depth" in BY_NAME[backfill].keys and data.get("depth") not in (None, 1, "1"):
+        for key in DIALECTS:  # the shadow time is the reservation of a single front
             if _differs(data, key):
                 text = f"{found(data[key])} beside depth: {data['depth']}; allowed: only with depth 1"
                 yield Problem((key,), text)
@@ -212,7 +199,7 @@ _HINTS = {
     (
         "delay",
         "slurm",
-    ): "nodes for who has a delay are reserved, as the DEEP-EST addition to Slurm does",
+    ): "nodes for components with a delay are reserved, as the DEEP-EST addition to Slurm does",
     ("het_end", "slurm"): "Slurm ends a job with the script on its first component",
     ("passes", "slurm"): "slurm.bf_interval and others say when Slurm passes",
 }

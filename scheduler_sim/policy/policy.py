@@ -26,21 +26,18 @@ from scheduler_sim.policy.keys import (
     order_in_file,
     unknown_name,
 )
+from scheduler_sim.policy.schemes import ALL, BY_NAME, SCHEMES, Scheme
 
 __all__ = ["ALL", "ORDERS", "PRESETS", "Policy"]
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "fcfs": {"order": "fifo", "backfill": "none"},
-    "easy": {"order": "fifo", "backfill": "easy"},
-    "conservative": {"order": "fifo", "backfill": "conservative"},
-    "slurm": {"order": "fifo", "backfill": "slurm"},
+    scheme.policy: {"order": "fifo", "backfill": scheme.name} for scheme in SCHEMES if scheme.policy
 }
 UNSAID = ("name", "slurm")  # not by themselves in the name of a policy that was changed
-ALL = -1  # the reservation depth of conservative: every component in the queue
 
 
 class Policy(PolicyKeys):
-    """How the queue is ordered and who may overtake whom.
+    """How the queue is ordered and which components may overtake which.
 
     The keys are those of a policy file; each is described in ``policy/keys.py`` and in
     docs/reference/policy.md. A policy never changes; ``with_settings`` makes another.
@@ -154,13 +151,14 @@ class Policy(PolicyKeys):
         return found
 
     @property
+    def scheme(self) -> Scheme:
+        """Which components may pass one that cannot start: the row of the table of schemes."""
+        return BY_NAME[self.backfill]
+
+    @property
     def reservation_depth(self) -> int:
         """Reservations per module: 0 without backfill, 1 under easy, k with ``depth: k``, -1 for all."""
-        if self.backfill in ("conservative", "slurm"):
-            return ALL
-        if self.backfill == "easy":
-            return self.depth or 1
-        return 0
+        return self.depth or self.scheme.depth
 
     @property
     def names_nodes(self) -> bool:

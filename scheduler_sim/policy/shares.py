@@ -105,7 +105,7 @@ class Associations(NamedTuple):
 def associations(
     accounts: Mapping[str, AccountKeys], users: Sequence[str], charged: Sequence[str]
 ) -> Associations:
-    """Build the tree, and find everybody's place in it. User root is there as in every database of Slurm.
+    """Build the tree, and find each user's place in it. User root is there as in every database of Slurm.
 
     Users without an account belong to the first that lists them, else to the root. Users an account
     does not list become users with 1 share in it, and accounts that stand nowhere accounts with

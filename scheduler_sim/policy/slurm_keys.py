@@ -221,8 +221,8 @@ class SlurmKeys(Keys):
     )
     EnforcePartLimits: Annotated[str, choice("NO", "ANY", "ALL")] = Field(
         default="NO",
-        description="who asks for more than its partitions' limits is rejected if it is beyond those of all "
-        "(ANY) or of any (ALL); NO: it waits for ever",
+        description="a job that asks for more than its partitions' limits is rejected if it is beyond those "
+        "of all (ANY) or of any (ALL); NO: it waits for ever",
     )
     OverTimeLimit: Count = Field(
         default=0, description="how long a job may run past its limit; plans do not count on it"

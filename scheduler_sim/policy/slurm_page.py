@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from scheduler_sim.config.keys import Keys, words_for
+from scheduler_sim.config.page import filled as page_with
+from scheduler_sim.config.page import row
 from scheduler_sim.policy.shares import AccountKeys
 from scheduler_sim.policy.slurm_keys import VERSIONS, SlurmKeys
 from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS
@@ -57,7 +58,6 @@ MISSED = {
 """What Slurm has the parameters for that are not modelled."""
 
 _UNIT = {name: unit for unit, names in UNITS.items() for name in names.split()}
-_MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def filled(page: str) -> str:
@@ -68,7 +68,7 @@ def filled(page: str) -> str:
         "harmless": harmless_table,
         "missed": missed_table,
     }
-    return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
+    return page_with(page, tables)
 
 
 def keys_tables() -> str:
@@ -77,35 +77,35 @@ def keys_tables() -> str:
     lines: list[str] = []
     for name in SlurmKeys.model_fields:
         if name in GROUPS:
-            lines += ["", f"### {GROUPS[name]}", "", _row(("key", "unit or values", *VERSIONS, "meaning"))]
+            lines += ["", f"### {GROUPS[name]}", "", row(("key", "unit or values", *VERSIONS, "meaning"))]
             lines.append("|---|---|---|---|---|")
         defaults = (_spelt(keys.settled(name)) for keys in settled)
-        lines.append(_row((f"`{name}`", _allowed(SlurmKeys, name), *defaults, _meaning(SlurmKeys, name))))
+        lines.append(row((f"`{name}`", _allowed(SlurmKeys, name), *defaults, _meaning(SlurmKeys, name))))
     return "\n".join(lines).strip()
 
 
 def accounts_table() -> str:
     """Return the keys of an account."""
     rows = [
-        _row((f"`{name}`", _allowed(AccountKeys, name), _spelt(info.default), _meaning(AccountKeys, name)))
+        row((f"`{name}`", _allowed(AccountKeys, name), _spelt(info.default), _meaning(AccountKeys, name)))
         for name, info in AccountKeys.model_fields.items()
     ]
-    return "\n".join([_row(("key", "values", "default", "meaning")), "|---|---|---|---|", *rows])
+    return "\n".join([row(("key", "values", "default", "meaning")), "|---|---|---|---|", *rows])
 
 
 def harmless_table() -> str:
     """Return the SchedulerParameters without which every schedule is the same, with the reason."""
-    rows = [_row((_names(why), why)) for why in dict.fromkeys(PARAMETERS.values()) if why in HARMLESS]
-    rows += [_row((f"`{name}`", why)) for name, why in EFFECTLESS.items()]
-    return "\n".join([_row(("parameter", "why")), "|---|---|", *rows])
+    rows = [row((_names(why), why)) for why in dict.fromkeys(PARAMETERS.values()) if why in HARMLESS]
+    rows += [row((f"`{name}`", why)) for name, why in EFFECTLESS.items()]
+    return "\n".join([row(("parameter", "why")), "|---|---|", *rows])
 
 
 def missed_table() -> str:
     """Return the SchedulerParameters that may change a schedule in Slurm and are no keys here."""
     others = (why for why in dict.fromkeys(PARAMETERS.values()) if why not in (*HARMLESS, NOT_MODELLED))
-    rows = [_row((_names(why), why)) for why in others if _names(why)]
-    rows += [_row((f"`{name}`", what)) for name, what in MISSED.items()]
-    return "\n".join([_row(("parameter", "what is missing")), "|---|---|", *rows])
+    rows = [row((_names(why), why)) for why in others if _names(why)]
+    rows += [row((f"`{name}`", what)) for name, what in MISSED.items()]
+    return "\n".join([row(("parameter", "what is missing")), "|---|---|", *rows])
 
 
 def _names(why: str) -> str:
@@ -127,10 +127,6 @@ def _spelt(default: Any) -> str:
     if default is None or default in ((), {}):
         return ""
     return str(default).lower() if isinstance(default, bool) else str(default)
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Two schedules of one workload in one picture: their nodes over time, who won and who lost."""
+"""Two schedules of one workload in one picture: their nodes over time, which jobs won and which lost."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Span = tuple[int, int]
 
 
 def diff_figure(diff: ScheduleDiff, span: Span | None = None) -> Figure:
-    """Draw both schedules on one time axis, and below them who starts earlier and who later.
+    """Draw both schedules on one time axis, and below them which start earlier and which later.
 
     Parameters
     ----------

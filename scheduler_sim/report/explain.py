@@ -1,6 +1,6 @@
 """Why a component waited, told from a result alone.
 
-The result holds who ran when, and the policy; the queue order, the fronts, their
+The result holds what ran when, and the policy; the queue order, the fronts, their
 shadow times and reservations are recomputed from that by the rules of the clock.
 """
 
@@ -152,6 +152,10 @@ def _notes(
             f"The order {rules.order} changes with time; it was evaluated at {MOST_LOOKS:,} of"
             f" {instants:,} instants."
         )
+    unexplained = any(phase.verdict and phase.verdict.rule == "other" for phase in shown)
+    if unexplained and rules.scheme.passing and not rules.kept_back:
+        scheme = rules.scheme
+        notes.append(f"What may pass a blocked component under {scheme.name}: {scheme.passing}.")
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
     if recorded != resources:
         notes.append(

@@ -1,4 +1,4 @@
-"""Who stood first in a module's queue, at every instant of a wait."""
+"""Which component stood first in a module's queue, at every instant of a wait."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fronts(view: ModuleView, order: QueueOrder, one: int, instants: Ints) -> Int
 
 
 def _fronts_of_static_order(view: ModuleView, order: QueueOrder, one: int, instants: Ints) -> Ints:
-    """Paint the instants in queue order: who comes first takes all that is not painted yet."""
+    """Paint the instants in queue order: the first takes all that is not painted yet."""
     waits = np.flatnonzero((view.eligible <= instants[-1]) & (view.leave > instants[0]))
     ahead = waits[~order.after(waits, one)]
     ahead = order.sorted(ahead)

@@ -39,7 +39,7 @@ Span = tuple[int, int]
 
 
 def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Figure:
-    """Draw who had which nodes of each module over time.
+    """Draw which job had which nodes of each module over time.
 
     Up to 4,000 rectangles a module are drawn one by one; more become an image in which each pixel has
     the colour of the class that had most of it, the paler the more of it was idle. Components carry

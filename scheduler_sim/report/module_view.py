@@ -1,4 +1,4 @@
-"""One module during one span of time: who ran, who waited, what was idle."""
+"""One module during one span of time: what ran, what waited, what was idle."""
 
 from __future__ import annotations
 

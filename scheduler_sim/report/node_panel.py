@@ -1,4 +1,4 @@
-"""One module's nodes over time: who had which, as rectangles or, if there are too many, as an image."""
+"""One module's nodes over time: which job had which, as rectangles or, if there are too many, as an image."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Plot:
         return overview(self._result)
 
     def gantt(self, colour: str = "wait", span: tuple[int, int] | None = None) -> Figure:
-        """Draw who had which nodes of each module over time.
+        """Draw which job had which nodes of each module over time.
 
         Parameters
         ----------

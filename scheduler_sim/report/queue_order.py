@@ -1,4 +1,4 @@
-"""Queue orders, recomputed from a result: who stood before whom, and when."""
+"""Queue orders, recomputed from a result: which component stood before which, and when."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from scheduler_sim.policy.schemes import ALL, BY_NAME, KeptBack, Scheme
 from scheduler_sim.report.explanation import (
     Arrival,
     Holder,
@@ -39,10 +40,11 @@ MOST_TRIED = 200
 
 @dataclass(frozen=True)
 class Rules:
-    """What of a policy decides who may pass whom."""
+    """What of a policy decides which components may pass which."""
 
     order: Any
-    backfill: str
+    scheme: Scheme
+    kept_back: KeptBack
     depth: int
     replan: str
     candidate_order: Any
@@ -53,16 +55,18 @@ class Rules:
     @classmethod
     def of(cls, policy: Mapping[str, Any]) -> Rules:
         """Read them from the policy in a manifest; a missing key has its default."""
-        backfill = policy.get("backfill") or "none"
+        backfill = str(policy.get("backfill") or "none")
         order = policy.get("order") or "fifo"
         if backfill == "slurm" and (policy.get("slurm") or {}).get("PriorityType") == MULTIFACTOR:
             order = MULTIFACTOR
-        depths = {"easy": policy.get("depth") or 1, "conservative": NEVER}
+        scheme = BY_NAME.get(backfill, Scheme.unknown(backfill))
+        depth = int(policy.get("depth") or scheme.depth)
         extra_rule = policy.get("extra_rule")
         return cls(
             order=order,
-            backfill=str(backfill),
-            depth=int(depths.get(str(backfill), 0)),
+            scheme=scheme,
+            kept_back="plan" if depth > 1 else scheme.kept_back,
+            depth=NEVER if depth == ALL else depth,
             replan=str(policy.get("replan") or "scratch"),
             candidate_order=policy.get("backfill_order") or order,
             extra_rule=True if extra_rule is None else bool(extra_rule),
@@ -219,13 +223,13 @@ class Replay:
         ran = int(view.end[one] - view.start[one])
         span = ran if rules.candidate_time == "run" and ran > 0 else int(view.limit[one])
         verdict = Verdict("other", moment, idle, moment + span)
-        if rules.backfill == "none" and front != one:
+        if rules.kept_back == "blocked" and front != one:
             return replace(verdict, rule="blocked")
-        if rules.backfill == "easy" and rules.depth == 1 and front != one:
+        if rules.kept_back == "shadow" and front != one:
             return self._against_shadow(verdict, front, since if rules.shadow == "static" else moment)
-        if rules.depth > 1 and rules.replan == "scratch":
+        if rules.kept_back == "plan" and rules.replan == "scratch":
             verdict = self._against_plan(verdict)
-        if verdict.rule == "other" and rules.depth > 1 and (front != one or rules.replan == "keep"):
+        if verdict.rule == "other" and rules.kept_back == "plan" and (front != one or rules.replan == "keep"):
             return replace(verdict, rule="reserved")
         return verdict
 

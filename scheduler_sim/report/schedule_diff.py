@@ -1,4 +1,4 @@
-"""Two schedules of one workload, component by component: who waits less, who waits longer."""
+"""Two schedules of one workload, component by component: which wait less, which wait longer."""
 
 from __future__ import annotations
 

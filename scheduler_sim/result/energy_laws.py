@@ -88,7 +88,7 @@ def energy_parts(schedule: Schedule) -> Breach:
 
 
 def power_cap(schedule: Schedule) -> Breach:
-    """The time and energy above the cap are what the timeline says, and nobody has started above it."""
+    """The time and energy above the cap are what the timeline says, and nothing has started above it."""
     cap, span = schedule.energy.get("cap"), schedule.span
     if not cap or span is None:
         return None

@@ -9,11 +9,8 @@ import numpy as np
 from scheduler_sim.engine.core.hooks import is_absent
 from scheduler_sim.engine.core.records import room
 from scheduler_sim.engine.core.state import End, Release, Step
-from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
-from scheduler_sim.engine.rules.coscheduling.state import UnitSizes
+from scheduler_sim.engine.engine import FullCore, Sizes, blank, has, more
 from scheduler_sim.engine.rules.holds import blank_holds
-from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
-from scheduler_sim.simulation.slurm_load import records_for
 
 
 def longer_timeline(core: FullCore) -> FullCore:
@@ -24,7 +21,6 @@ def longer_timeline(core: FullCore) -> FullCore:
 def with_room(core: FullCore, sizes: Sizes) -> FullCore:
     """Return a core of these sizes, or its own where they are larger, with all that it holds."""
     releases = max(sizes.releases, core.releases.shape[1])
-    holds = has(core, "holds")
     bigger = blank(
         sizes._replace(
             releases=releases,
@@ -32,17 +28,9 @@ def with_room(core: FullCore, sizes: Sizes) -> FullCore:
             timeline=max(sizes.timeline, len(core.timeline)),
             profile=max(releases + 4 * sizes.rows + 8, core.profile.shape[1]),
         ),
-        Needs(
-            terms=sizes.rows if holds else 0,
-            arrays=len(core.holds.array) if holds else 0,
-            groups=len(core.holds.group) if holds else 0,
-            edges=len(core.dependencies),
-            events=len(core.heap),
-            slurm=_slurm_sizes(core, sizes),
-            units=_unit_sizes(core, sizes),
-            batches=core.power_saving.batch.shape[2] if has(core, "power_saving") else 0,
-        ),
+        more(core, sizes),
         core.scheme.name,
+        len(core.heap),
     )
     return _filled(bigger, core)
 
@@ -59,37 +47,6 @@ def _filled(bigger: Any, old: Any) -> Any:
 
 def _parts(old: Any) -> list[tuple[str, Any]]:
     return [(name, part) for name, part in old._asdict().items() if not is_absent(part)]
-
-
-def _slurm_sizes(core: FullCore, sizes: Sizes) -> SlurmSizes:
-    """Room in the tables of Slurm's schedulers, where they are in use."""
-    if not has(core, "slurm"):
-        return SlurmSizes()
-    slurm = core.slurm
-    crew = len(core.coscheduling.crew) if has(core, "coscheduling") else 0
-    return SlurmSizes(
-        rows=sizes.rows,
-        placements=sizes.placements,
-        partitions=len(slurm.partition),
-        users=len(slurm.counter),
-        words=slurm.nodes.masks.shape[1],
-        masks=len(slurm.nodes.masks),
-        choices=len(slurm.nodes.choice),
-        needs=len(slurm.nodes.need),
-        pieces=len(slurm.nodes.piece),
-        records=records_for(int(slurm.rules.bf_records), sizes.rows) + 2 * crew,
-        turns=sizes.placements,
-        associations=len(slurm.accounts.assoc),
-        resets=len(slurm.accounts.resets),
-    )
-
-
-def _unit_sizes(core: FullCore, sizes: Sizes) -> UnitSizes:
-    """Room for units and calls, where there are any: only ordinary jobs are added."""
-    if not has(core, "coscheduling"):
-        return UnitSizes()
-    units, booked = core.coscheduling, len(core.slurm.booked) if has(core, "slurm") else 0
-    return UnitSizes(sizes.rows, len(units.unit), len(units.crew), len(units.rect), len(core.calls), booked)
 
 
 def with_terms(core: FullCore) -> FullCore:

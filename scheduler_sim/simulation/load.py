@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine.core.state import HOLD
-from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
+from scheduler_sim.engine.engine import FullCore, HoldSizes, Sizes, blank, has
 from scheduler_sim.engine.rules.dependencies import AFTER, AFTERANY, AFTERNOTOK, AFTEROK
-from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy import order
 from scheduler_sim.simulation.power_cap import PowerCap
@@ -87,13 +86,14 @@ def load(
     bound = keys is not None or are_asked(workload, placements.rows)
     core = blank(
         sizes._replace(pools=sizes.pools + (cap is not None)),
-        Needs(
-            terms=sizes.rows if bound else 0,
-            edges=len(edges),
-            slurm=slurm or SlurmSizes(),
-            units=room,
-            batches=sizes.nodes if switching is not None else 0,
-        ),
+        {
+            "slurm": slurm,
+            "power_saving": switching is not None,
+            "coscheduling": room if room.members else None,
+            "calls": room.calls,
+            "holds": HoldSizes(sizes.rows) if bound else None,
+            "dependencies": len(edges),
+        },
         scheme.name,
     )
     core.clock.jobs = rows

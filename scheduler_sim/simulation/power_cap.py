@@ -11,6 +11,7 @@ from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.policy import Policy
+from scheduler_sim.policy.schemes import AHEAD, handling
 from scheduler_sim.system.system import System
 
 
@@ -36,7 +37,7 @@ class PowerCap:
         if policy.backfill == "slurm":
             raise ConfigError(
                 "policy.backfill: found 'slurm' with energy.cap in the models: Slurm's schedulers plan"
-                " without power; allowed here: none, easy, conservative, first_fit"
+                f" without power; allowed here: {handling(AHEAD)}"
             )
         nodes = {module.name: module.nodes for module in system.modules}
         self.budget = Budget.of(layer, nodes, unix_start, first)

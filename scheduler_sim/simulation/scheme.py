@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy import order
 from scheduler_sim.policy.policy import Policy
+from scheduler_sim.policy.schemes import AHEAD, PLACEMENTS, SWITCHING, UNITS, unable
 
 STRATEGIES = {
     "preferred": state.PREFERRED,
@@ -82,7 +83,7 @@ def scheme_of(
     second_dynamic = order.depends_on_time(second_name, second)
     return Scheme(
         policy,
-        _pass(policy, rigid and not united, united or planned, switched),
+        _pass(policy, {PLACEMENTS: not rigid, UNITS: united, AHEAD: planned, SWITCHING: switched}),
         _filler(name, function, dynamic),
         _filler(second_name, second, second_dynamic),
         dynamic,
@@ -105,26 +106,22 @@ def expansion(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _pass(policy: Policy, rigid: bool, plans: bool, switched: bool) -> str:
-    if policy.backfill == "slurm" and switched:
-        raise ConfigError(
-            "policy.backfill: found 'slurm' where idle nodes are switched off; allowed here: none, easy,"
-            " conservative, first_fit"
-        )
-    if policy.backfill == "slurm":
-        return "slurm"
-    if policy.reservation_depth == 0 and not (plans or switched):
-        return "fcfs_and_first_fit"
-    if policy.replan == "keep":
-        return "conservative_keep"
-    if policy.reservation_depth == 1 and rigid and not switched:
-        return "easy"
-    if policy.shadow != "dynamic":
-        raise ConfigError(
-            f"policy.shadow: found {policy.shadow!r}; this dialect of EASY is defined for components with "
-            "one placement and no shared resources, on nodes that stay on; allowed here: 'dynamic'"
-        )
-    return "reservation_backfill"
+def _pass(policy: Policy, asked: Mapping[str, bool]) -> str:
+    """Name the first pass of its scheme that is for such a policy, and handles what the run needs."""
+    needs = [need for need, is_asked in asked.items() if is_asked]
+    able = [one for one in policy.scheme.passes if one.handles.issuperset(needs)]
+    if not able:
+        raise ConfigError(unable(policy.scheme, needs))
+    for one in able:
+        other = [key for key, value in one.only.items() if getattr(policy, key) != value]
+        if not other:
+            return one.name
+    key = other[0]
+    raise ConfigError(
+        f"policy.{key}: found {getattr(policy, key)!r}; this dialect of {policy.backfill} is defined for"
+        " components with one placement and no shared resources, on nodes that stay on; allowed here:"
+        f" {one.only[key]!r}"
+    )
 
 
 @lru_cache(maxsize=64)

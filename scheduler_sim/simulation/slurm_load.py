@@ -8,6 +8,7 @@ import numpy as np
 
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.needs import records_for
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.engine.rules.slurm.priority import fair_share
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER
@@ -73,11 +74,6 @@ def slurm_sizes(
         records=records_for(keys.settled("bf_node_space_size"), count),
         turns=len(trace.placements.module) if not trace.placements.rigid else 0,
     )
-
-
-def records_for(most: int, rows: int) -> int:
-    """How many records the plan may have, with so many components: two boundaries each."""
-    return min(most, 2 * rows) + 4
 
 
 def load_slurm(

@@ -1,4 +1,4 @@
-"""Searching for the best mix of modules: candidates, looks at more and more seeds, who is left."""
+"""Searching for the best mix of modules: candidates, looks at more and more seeds, which are left."""
 
 from __future__ import annotations
 

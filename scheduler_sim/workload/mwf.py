@@ -212,7 +212,7 @@ def _workload(parts: list[_Part], comments: Comments, name: str) -> Workload:
 
 
 def _normalised(columns: dict, source: TraceSource) -> Workload:
-    """Return the workload with the columns that the simulator uses, by rule 12 of the clock."""
+    """Return the workload with the columns that the simulator uses, by rule 12."""
     _refuse_numbers(columns, source)
     ids, named = component_ids(
         columns["listed_component_id"], columns["modular_job_id"], source.lines(len(columns["run_time"]))

@@ -136,7 +136,7 @@ def _tokens(blank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _columns(records: _Records, source: TraceSource) -> dict[str, object]:
-    """Return the columns of the table by rule 11 of the clock."""
+    """Return the columns of the table by rule 11."""
     raw = {field.name: column for field, column in zip(SWF_FIELDS, records.columns, strict=True)}
     records.columns.clear()
     _refuse_below_unknown(raw, source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ PAGES = sorted(
     [ROOT / "README.md", *(page for page in (ROOT / "docs").rglob("*.md") if "images" not in page.parts)]
 )
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CHANGES = re.compile(r"> scheduler_sim/|sed -i .* scheduler_sim/", re.DOTALL)
 MARK = "--- end of example ---"
 
 
@@ -41,9 +43,17 @@ def examples(page: Path) -> list[Example]:
 
 
 def run_examples(found: list[Example], directory: Path) -> list[str]:
-    """Run the examples of a page one after the other in one shell; return what each printed."""
+    """Run the examples of a page one after the other in one shell; return what each printed.
+
+    A page that changes the package changes a copy of it.
+    """
     for name in ("configs", "workloads", "docs"):
         (directory / name).symlink_to(ROOT / name)
+    package = ROOT
+    if any(CHANGES.search(example.code) for example in found):
+        package = directory
+        left_out = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "scheduler_sim", directory / "scheduler_sim", ignore=left_out)
     programs = directory / "bin"
     programs.mkdir()
     for name, command in (("python", ""), ("scheduler-sim", "-m scheduler_sim")):
@@ -54,7 +64,7 @@ def run_examples(found: list[Example], directory: Path) -> list[str]:
     for example in found:
         code = example.code if example.language == "bash" else f"python - <<'PYTHON'\n{example.code}PYTHON\n"
         steps.append(f"{code}echo '{MARK}'\n")
-    paths = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    paths = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(package)}
     done = subprocess.run(
         ["bash", "-e", "-c", "".join(steps)],
         cwd=directory,

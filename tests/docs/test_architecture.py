@@ -6,13 +6,19 @@ import re
 
 import grimp
 
+from scheduler_sim.engine.engine import PARTS
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-ROOMS = {
-    match[1]: set(match[2].split(", ")) - {""}
-    for match in re.finditer(r"^\| `(\w+)` \| .* \| (.*?) ?\|$", PAGE, re.M)
-}
+ROW = re.compile(r"^\| `(\w+)` \| .* \| (.*?) ?\|$", re.M)
+
+
+def section(title: str) -> str:
+    """Return what stands under a heading of the page."""
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+ROOMS = {match[1]: set(match[2].split(", ")) - {""} for match in ROW.finditer(section("Rooms"))}
 BELOW_ALL = {"errors", "version"}
 PLACES = re.compile(r"`(\w+/\w+|\w+)(?:\.(\w+))?`")
 
@@ -36,6 +42,14 @@ def test_the_table_of_rooms_is_true() -> None:
     for room, listed in ROOMS.items():
         assert listed == found[room] - BELOW_ALL, room
     assert "errors" not in found["engine"]
+
+
+def test_the_table_of_rules_is_that_of_the_engine() -> None:
+    assert {match[1] for match in ROW.finditer(section("The engine"))} == set(PARTS)
+    schemes = {path.stem for path in (ROOT / "scheduler_sim" / "engine" / "schemes").glob("[a-z]*.py")}
+    drawn = re.search(r"^schemes/ +one file a pass: (.*)$", PAGE, re.M)
+    assert drawn
+    assert set(drawn[1].split(", ")) == schemes
 
 
 def test_places_for_later_work_exist() -> None:

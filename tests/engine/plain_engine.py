@@ -48,7 +48,7 @@ def core(rows: int = 1, nodes: int = 8, releases: int = 8, profile: int = 8):
             profile=profile,
             timeline=64,
         ),
-        ENGINE.engine.Needs(),
+        {},
         "easy",
     )
     made.jobs["first"] = range(rows)
