@@ -16,6 +16,7 @@ from scheduler_sim.applications.draw import Applications, Draw
 from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
 from scheduler_sim.applications.names import Names
 from scheduler_sim.applications.scaling import Scaling, with_profiles
+from scheduler_sim.arrays import Ints
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
@@ -23,8 +24,6 @@ from scheduler_sim.energy.layer import EnergyLayer, Files, without_files
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.scaling.rounding import ROUNDING
 from scheduler_sim.streams import stream
-
-Ints = NDArray[np.int64]
 
 NO_TYPE = -1
 """Of a component where the models have no types of application."""

@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from scheduler_sim.applications.keys import TypeKeys
-
-Ints = NDArray[np.int64]
+from scheduler_sim.arrays import Ints
 
 
 class Known(NamedTuple):

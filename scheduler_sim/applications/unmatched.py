@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from scheduler_sim.applications.models import Models
-from scheduler_sim.applications.names import Ints, Known
+from scheduler_sim.applications.names import Known
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.points import MODULE, WORKLOAD
 

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.profile import Watts
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError, InvariantError, did_you_mean
 
 TOTAL = "total"

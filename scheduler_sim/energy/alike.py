@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.accounting import milli
 from scheduler_sim.energy.expand import Expanded, expand
 from scheduler_sim.energy.layer import EnergyLayer
-from scheduler_sim.energy.pstates import Ints
 
 
 class Alike(NamedTuple):

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS, TOTAL, Account, milli
 from scheduler_sim.energy.layer import EnergyLayer, series_of
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import ConfigError, InputError
 
 

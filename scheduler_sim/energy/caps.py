@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.model import Projection
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError
 
 NONE = -1

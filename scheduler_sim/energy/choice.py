@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.arrays import Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError, did_you_mean
 
 Mask = NDArray[np.bool_]

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.laws import ALPHA, Stall
 from scheduler_sim.energy.model import Model, Projection
 from scheduler_sim.energy.points import KHZ, POWER, WORKLOAD, Points
 from scheduler_sim.energy.profile import PowerProfile
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError
 
 ORIGINS = ("signature", "reference power", "typical")

@@ -16,8 +16,9 @@ from typing import Protocol
 
 import numpy as np
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.points import POWER, Points
-from scheduler_sim.energy.pstates import Array, Ints, PStates
+from scheduler_sim.energy.pstates import Array, PStates
 from scheduler_sim.errors import InputError
 
 ONE = "1"

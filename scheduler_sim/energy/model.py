@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.laws import PowerLaw, TimeLaw
 from scheduler_sim.energy.points import TIME, Points
-from scheduler_sim.energy.pstates import Array, Ints, PStates
+from scheduler_sim.energy.pstates import Array, PStates
 from scheduler_sim.errors import InputError
 
 

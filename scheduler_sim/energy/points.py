@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.arrays import Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError, TraceError, did_you_mean
 
 WORKLOAD, KHZ, POWER, TIME, ROLE, MODULE = "workload", "frequency_khz", "power_w", "time_s", "role", "module"

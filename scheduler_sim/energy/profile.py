@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
@@ -28,7 +29,7 @@ from scheduler_sim.energy.laws import IdleDynamic, Stall
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.model_file import model_in, read_model
 from scheduler_sim.energy.points import KHZ, POWER, TIME, WORKLOAD, Points
-from scheduler_sim.energy.pstates import Array, Ints, PStates
+from scheduler_sim.energy.pstates import Array, PStates
 from scheduler_sim.errors import InputError
 from scheduler_sim.streams import stream
 

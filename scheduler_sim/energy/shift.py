@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.arrays import Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.energy.tariff import Series
 
 PAIRS_AT_ONCE = 1 << 20

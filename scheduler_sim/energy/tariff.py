@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.accounting import TOTAL, Account
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError, TraceError
 
 JOULES_PER_KWH = 3_600_000.0

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.system.module import NodeChoice
 from scheduler_sim.system.system import System
 
-Ints = NDArray[np.int64]
 Choices = tuple[NodeChoice, ...]
 """The alternatives of one placement, usually one."""
 

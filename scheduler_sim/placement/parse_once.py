@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.workload.table import Workload
-
-Ints = NDArray[np.int64]
 
 
 def error_at(workload: Workload, row: int, column: str, problem: str) -> TraceError:

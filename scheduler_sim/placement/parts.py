@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import below_the_fullest, cores_a_node
 from scheduler_sim.workload.table import Workload
 
-Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 PARTS = ("cores", "memory", "gpus", "gres")

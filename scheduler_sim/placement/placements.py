@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.node_demand import NodeDemands
-
-Ints = NDArray[np.int64]
 
 OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run")
 OF_COMPONENTS = ("tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number")

@@ -14,12 +14,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models, scaled
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.alike import Alike, node_milliwatts
 from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
 from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.energy.pstates import Array
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
-
-Ints = NDArray[np.int64]
 
 NEVER_ENOUGH = np.int64(1) << np.int64(60)
 """Demand of a licence the system does not have, while it has others: it can never be met."""

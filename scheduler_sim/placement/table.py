@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models
+from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
 from scheduler_sim.placement.parts import parts_of_nodes
@@ -24,8 +25,6 @@ from scheduler_sim.placement.placements import OF_COMPONENTS, OF_PLACEMENTS, Pla
 from scheduler_sim.placement.pstate_choice import with_energy
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
-
-Ints = NDArray[np.int64]
 
 
 def expand(

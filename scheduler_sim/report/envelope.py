@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.result.steps import Steps, value_at
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.report.module_view import ModuleView
 from scheduler_sim.report.queue_order import QueueOrder
-
-Ints = NDArray[np.int64]
 
 MOST_LOOKS = 2000
 """Instants at which an order that moves is evaluated; between them the front is taken to stay."""

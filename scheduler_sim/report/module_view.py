@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.report.queue_order import QueueOrder
 from scheduler_sim.result.columns import rows_named
 from scheduler_sim.result.steps import Steps, value_at
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from scheduler_sim.result.result import Result
 
-Ints = NDArray[np.int64]
 
 NEVER = np.iinfo(np.int64).max // 4
 """The time of what never happened, later than everything and safe to add to."""

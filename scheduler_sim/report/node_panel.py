@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.report.colouring import Colouring
 from scheduler_sim.report.look import ink
 from scheduler_sim.report.module_view import ints, module_sizes
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from scheduler_sim.result.result import Result
 
-Ints = NDArray[np.int64]
 
 MOST_RECTANGLES = 4000
 """Rectangles drawn one by one; more become an image."""

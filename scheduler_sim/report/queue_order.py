@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.policy import order as formulas
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 

@@ -6,11 +6,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.report.module_view import NEVER, ModuleView
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

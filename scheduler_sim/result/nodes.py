@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.result.columns import NEVER, rows_named
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

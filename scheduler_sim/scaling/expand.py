@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.profile import Profile
 from scheduler_sim.scaling.rounding import ROUNDING
-
-Ints = NDArray[np.int64]
 
 RIGID = -1
 """Number of the profile of a component that runs as its trace says."""

@@ -21,8 +21,7 @@ from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.requests import Requests
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.units import write_rects
-
-MINUTE = 60
+from scheduler_sim.units import MINUTE
 
 
 class Operation(NamedTuple):

@@ -34,11 +34,11 @@ from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times
 from scheduler_sim.simulation.slurm_factors import unlisted_qos
-from scheduler_sim.simulation.slurm_load import MINUTE
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.switching import idle_since, switching_of
 from scheduler_sim.simulation.units import Units, find_units
 from scheduler_sim.system.system import System
+from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
 from scheduler_sim.workload.trace_io import read_trace
 

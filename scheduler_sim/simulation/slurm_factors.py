@@ -14,9 +14,8 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
+from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import Workload
-
-MINUTE = 60
 
 
 def write_factors(

@@ -16,10 +16,10 @@ from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.slurm_masks import Masks, bits
 from scheduler_sim.simulation.slurm_rows import Described, SlurmRows
 from scheduler_sim.system.system import System
+from scheduler_sim.units import MINUTE
 
 FIRST_PRIORITY = 4294901759
 """Of the first submission under priority/basic, as observed on Slurm 22.05."""
-MINUTE = 60
 LONG_AFTER_S = 10 * 366 * 86400
 
 PLAIN = {

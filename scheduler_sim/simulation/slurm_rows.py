@@ -20,9 +20,9 @@ from scheduler_sim.simulation.slurm_factors import write_factors
 from scheduler_sim.simulation.slurm_masks import Masks
 from scheduler_sim.simulation.terms import Asked, Numbers, Terms, numbered
 from scheduler_sim.system.system import System
+from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import Workload
 
-MINUTE = 60
 KEPT = ("usage", "effective", "factor")
 """What associations have come to: they keep it when others join them."""
 

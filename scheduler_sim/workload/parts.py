@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
+
 if TYPE_CHECKING:
     from scheduler_sim.workload.table import Workload
 
-Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 

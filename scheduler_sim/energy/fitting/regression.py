@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.energy.fitting.grid import Grid
 from scheduler_sim.energy.laws import CPI, ONE, CpiTime, LinearPower, Stall, power_law, time_law
 from scheduler_sim.energy.points import POWER, TIME
-from scheduler_sim.energy.pstates import Array, Ints
+from scheduler_sim.energy.pstates import Array
 
 SPARE = 2
 """Workloads that a pair needs beyond its number of coefficients."""

@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.report.wording import plain
-
-Ints = NDArray[np.int64]
 
 EXACT = 2**53
 """Integers below this are exact in JavaScript."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explain_text import text_of
-from scheduler_sim.report.html.pack import Growing, Ints, Words, numbers, words
+from scheduler_sim.report.html.pack import Growing, Words, numbers, words
 from scheduler_sim.report.module_view import ints, module_sizes
 from scheduler_sim.report.wording import plain
 from scheduler_sim.result.columns import NEVER, TOTAL

@@ -18,16 +18,15 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import LostCycles, Pmnf
 from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.fitting.fit import LIKELY, POSSIBLE, Candidate, Fit, label_of, pmnf_columns
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, smape
-
-Ints = NDArray[np.int64]
 
 I_SET = sorted({n / 4 for n in range(13)} | {n / 3 for n in range(10)})
 J_SET = (0, 1, 2)

@@ -1,0 +1,8 @@
+"""Types of arrays that all of the package shares; the engine has its own beside its records."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]

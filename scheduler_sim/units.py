@@ -1,0 +1,3 @@
+"""Units of time, in the seconds that everything counts in."""
+
+MINUTE = 60
