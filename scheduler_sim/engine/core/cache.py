@@ -27,6 +27,8 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
 )
 
+from scheduler_sim.engine.core.lock import Lock
+
 SEAL_BYTES = hashlib.sha256().digest_size
 
 _told: set[str] = set()
@@ -111,6 +113,7 @@ class Kept(FunctionCache):
         super().__init__(function)
         locator, base = self._impl.locator, self._impl.filename_base
         self._cache_file = _SealedFiles(self._cache_path, base, locator.get_source_stamp())
+        self._being_made: dict[Any, Lock] = {}
 
     def has(self, sig: Any, target_context: Any) -> bool:
         """Tell whether there is code for a signature."""
@@ -120,7 +123,26 @@ class Kept(FunctionCache):
             return False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code, None where there is none that can be used."""
+        """Return the code, None where there is none that can be used: then it is ours to compile and keep.
+
+        While another process compiles the same, we wait for it.
+        """
+        found = self._loaded(sig, target_context)
+        if found is None:
+            self._being_made.setdefault(sig, self._lock_of(sig, target_context)).take()
+            found = self._loaded(sig, target_context)
+        if found is not None:
+            self._made(sig)
+        return found
+
+    def _lock_of(self, sig: Any, target_context: Any) -> Lock:
+        return self._cache_file.lock(self._index_key(sig, target_context.codegen()))
+
+    def _made(self, sig: Any) -> None:
+        if sig in self._being_made:
+            self._being_made.pop(sig).give_back()
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # what damaged files raise is anything
@@ -135,10 +157,35 @@ class Kept(FunctionCache):
             super().save_overload(sig, data)
         except Exception as error:  # what it finds damaged there raises anything, too
             _warn(f"the compiled engine is not kept: {self._cache_path}: {_reason(error)}")
+        finally:
+            self._made(sig)
 
 
 class _SealedFiles(IndexDataCacheFile):
-    """Numba's index and data of a function, each after the checksum of its bytes."""
+    """Numba's index and data of a function, each after the checksum of its bytes.
+
+    Numba numbers the data by what it finds in the index, and so would two processes that save at once give
+    two codes one number. Here what the code is for names it.
+    """
+
+    def lock(self, key: Any) -> Lock:
+        """What a process holds while it makes the code for ``key``."""
+        return Lock(Path(self._data_path(self._name_of(key))).with_suffix(".lock"))
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep data, and then say so in the index, one process at a time."""
+        name = self._name_of(key)
+        self._save_data(name, data)
+        turn = Lock(Path(self._index_path).with_suffix(".lock"))
+        turn.take()
+        try:
+            self._save_index({**self._load_index(), key: name})
+        finally:
+            turn.give_back()
+
+    def _name_of(self, key: Any) -> str:
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        return f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
 
     def _dump(self, obj: Any) -> bytes:
         data = super()._dump(obj)
