@@ -25,7 +25,9 @@ class Record:
 
     if TYPE_CHECKING:
 
-        def copy(self) -> Self: ...
+        def copy(self) -> Self:
+            """Return a record of its own with the same values."""
+            raise NotImplementedError
 
 
 class Table(Generic[R]):
@@ -35,7 +37,10 @@ class Table(Generic[R]):
         shape: tuple[int, ...]
         dtype: np.dtype[Any]
 
-        def copy(self) -> Table[R]: ...
+        def copy(self) -> Table[R]:
+            """Return a table of its own with the same records."""
+            raise NotImplementedError
+
         @overload
         def __getitem__(self, at: int | tuple[int, ...]) -> R: ...
         @overload

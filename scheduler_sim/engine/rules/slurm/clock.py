@@ -183,7 +183,7 @@ def _plan_stands(core: SlurmCore) -> bool:
 
 @on(come_to_act, "slurm")
 def come_to_command(core: SlurmCore) -> None:
-    """What the trace submits at the instant comes first: an operator's command finds it, a release goes behind."""
+    """What the trace submits at the instant comes first: an operator's command finds it."""
     catch_up(core)
     if not core.slurm.rules.backfill_first:  # there, ends come after the first scheduler's look
         end_due(core)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import make_eligible
-from scheduler_sim.engine.core.records import Table, Words
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF, RESERVED, RUNNING, WAITING
 from scheduler_sim.engine.core.waiting import line_up, withdraw
 from scheduler_sim.engine.rules.coscheduling.reservations import hold_for, next_offset
@@ -38,7 +38,7 @@ from scheduler_sim.engine.rules.slurm.het.advance import (
     write_reserved,
 )
 from scheduler_sim.engine.rules.slurm.nodes import everywhere, suffices
-from scheduler_sim.engine.rules.slurm.state import SlurmCore
+from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 
 @part
@@ -235,7 +235,7 @@ def _pick_lowest(core: SlurmCore, placement: int) -> None:
 
 
 @part
-def _add_lowest(core: SlurmCore, it: Table, mask: int, wanted: int) -> None:
+def _add_lowest(core: SlurmCore, it: Partition, mask: int, wanted: int) -> None:
     """Add to PICKED the first so many of the nodes AVAILABLE that are in a mask."""
     picked = core.slurm.sets.picked
     for word in range(it.low, it.high):
