@@ -49,7 +49,7 @@ def test_nodes_of_one_module_count_with_their_own_cores(tmp_path):
 def test_the_mean_of_a_partition_is_rounded_up_for_the_whole_job(tmp_path):
     """Three nodes of 4, 4 and 5 processors: one of them counts 5, two 9, and all three 13."""
     conf = "NodeName=a[1-2] CPUs=4\nNodeName=b CPUs=5\nPartitionName=p Nodes=ALL\n"
-    assert list(core_of(tmp_path, conf, ["p"] * 3, [1, 2, 3]).job["billing"][:3]) == [5, 9, 13]
+    assert list(core_of(tmp_path, conf, ["p"] * 3, [1, 2, 3]).slurm.job["billing"][:3]) == [5, 9, 13]
 
 
 def test_a_node_whose_cores_are_not_stated_has_one(tmp_path):
@@ -62,7 +62,7 @@ def test_a_node_whose_cores_are_not_stated_has_one(tmp_path):
 
 def test_who_names_several_partitions_is_charged_once(tmp_path):
     """For the mean of its partitions: 2 nodes are 192 processors in all, 256 in big."""
-    assert list(core_of(tmp_path, FOUR_AND_FOUR, ["all,big"], [2]).job["billing"][:1]) == [224]
+    assert list(core_of(tmp_path, FOUR_AND_FOUR, ["all,big"], [2]).slurm.job["billing"][:1]) == [224]
 
 
 @pytest.mark.parametrize(
