@@ -23,6 +23,8 @@ from scheduler_sim.engine.rules.power_saving.state import (
     blank_power_saving,
 )
 from scheduler_sim.engine.rules.slurm import clock, life, operations
+from scheduler_sim.engine.rules.slurm.accelerate import idle_passes, node_space, pass_cutoff
+from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore, accelerated
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes, blank_slurm
 from scheduler_sim.engine.rules.slurm.het import life as het_life
 from scheduler_sim.engine.schemes import conservative_keep, easy, fcfs_and_first_fit, reservation_backfill
@@ -30,14 +32,17 @@ from scheduler_sim.engine.schemes import conservative_keep, easy, fcfs_and_first
 RULES = (clock, life, operations, het_life, switching, members, units, calls, holds, dependencies)
 """The rules there are; to import them is to hang them in."""
 
+SPEED = (idle_passes, node_space, pass_cutoff)
+"""What makes Slurm's passes fast, likewise: it changes no schedule."""
+
 SCHEMES = (fcfs_and_first_fit, easy, reservation_backfill, conservative_keep)
 """Likewise the schemes. Slurm's two schedulers are a rule: they answer for the whole instant."""
 
-PARTS = ("slurm", "power_saving", "coscheduling", "calls", "holds", "dependencies")
+PARTS = ("slurm", "accelerate", "power_saving", "coscheduling", "calls", "holds", "dependencies")
 """Parts that rules add to the core: at a moment they come in this order."""
 
 
-class FullCore(het_life.SlurmCallsCore, PowerSavingCore):
+class FullCore(het_life.SlurmCallsCore, AcceleratedCore, PowerSavingCore):
     """A core with all parts there are, some of them absent."""
 
 
@@ -68,7 +73,9 @@ def blank(sizes: Sizes, needs: Needs, scheme: str) -> FullCore:
     )
     parts: dict[str, Any] = dict.fromkeys(PARTS, ABSENT)
     if with_slurm:
-        parts["slurm"] = blank_slurm(slurm, sizes.modules, units.members, units.booked)
+        parts["slurm"] = blank_slurm(slurm, units.members, units.booked)
+    if slurm.accelerate:
+        parts["slurm"], parts["accelerate"] = accelerated(parts["slurm"], sizes.modules)
     if needs.batches:
         parts["power_saving"] = blank_power_saving(sizes.pools, sizes.modules, needs.batches)
     if units.members:

@@ -78,9 +78,10 @@ def _slurm_sizes(core: FullCore, sizes: Sizes) -> SlurmSizes:
         needs=len(slurm.nodes.need),
         pieces=len(slurm.nodes.piece),
         records=records_for(int(slurm.rules.bf_records), sizes.rows) + 2 * crew,
-        turns=sizes.placements,
+        entries=sizes.placements,
         associations=len(slurm.accounts.assoc),
         resets=len(slurm.accounts.resets),
+        accelerate=has(core, "accelerate"),
     )
 
 

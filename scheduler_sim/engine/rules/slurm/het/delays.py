@@ -12,7 +12,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import make_eligible
-from scheduler_sim.engine.core.records import Table, Words
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF, RESERVED, RUNNING, WAITING
 from scheduler_sim.engine.core.waiting import line_up, withdraw
 from scheduler_sim.engine.rules.coscheduling.reservations import hold_for, next_offset
@@ -27,7 +27,7 @@ from scheduler_sim.engine.rules.slurm.bits import (
     keep_common,
     take_out,
 )
-from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
+from scheduler_sim.engine.rules.slurm.change import expect_change, holds_until, note_change
 from scheduler_sim.engine.rules.slurm.het.advance import (
     end_reservation,
     has_reservation,
@@ -37,8 +37,9 @@ from scheduler_sim.engine.rules.slurm.het.advance import (
     reserved_until,
     write_reserved,
 )
-from scheduler_sim.engine.rules.slurm.nodes import everywhere, suffices
-from scheduler_sim.engine.rules.slurm.state import SlurmCore
+from scheduler_sim.engine.rules.slurm.nodes import suffices
+from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
+from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 
 @part
@@ -54,7 +55,7 @@ def book_workflow(core: SlurmCore, leader: int) -> None:
         if not _picked_for(core, placement, begin, core.slurm.sets.nothing):
             for j in range(unit.first, i):
                 end_reservation(core, core.coscheduling.crew[j])
-            core.slurm.memory.valid = now  # the next pass tries again
+            holds_until(core, now)  # the next pass tries again
             return
         note_reservation(core, row, placement, begin, _end(core, placement, begin))
     unit.start = now
@@ -235,7 +236,7 @@ def _pick_lowest(core: SlurmCore, placement: int) -> None:
 
 
 @part
-def _add_lowest(core: SlurmCore, it: Table, mask: int, wanted: int) -> None:
+def _add_lowest(core: SlurmCore, it: Partition, mask: int, wanted: int) -> None:
     """Add to PICKED the first so many of the nodes AVAILABLE that are in a mask."""
     picked = core.slurm.sets.picked
     for word in range(it.low, it.high):

@@ -38,7 +38,7 @@ MINUTE = 60  # what Slurm counts limits in
 
 @on(join_queue, "slurm", "coscheduling")
 def join_by_itself(core: SlurmCore, row: int) -> None:
-    """A component that starts later is not eligible before, but stands in the queue for the sake of its job."""
+    """A component that starts later is not eligible before, but in the queue for the sake of its job."""
     member = core.coscheduling.member[row]
     if is_member(core, row) and member.offset > 0 and member.appointment < 0:
         core.jobs[row].eligible = -1
