@@ -30,7 +30,7 @@ SETTINGS = {
 }
 """All else has Slurm's own defaults."""
 
-ALL_PASSES = {"policy.slurm.skip_idle_passes": "false"}
+PLAIN = {"policy.slurm.accelerate": "false"}
 COLUMNS = "trace", "passes", "jobs", "engine s", "jobs/s", "simulate() s", "peak MB", "x bare EASY", "starts"
 MARKS = re.compile(r"(<!-- slurm: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -69,10 +69,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def rows(trace: str, nodes: int, days: float, repeats: int) -> Iterator[str]:
-    """Rows of the table; the same starts are demanded of a trace whether idle passes are made or not."""
+    """Rows of the table; the same starts are demanded of a trace with and without acceleration."""
     cases = []
     if Path(trace).exists():
-        cases += [Case("slurm", nodes, 0, trace, repeats, SETTINGS | passes) for passes in ({}, ALL_PASSES)]
+        cases += [Case("slurm", nodes, 0, trace, repeats, SETTINGS | how) for how in ({}, PLAIN)]
     else:
         print(
             f"{trace} is not there: the benchmark leaves it out; --trace names another one", file=sys.stderr
@@ -82,23 +82,23 @@ def rows(trace: str, nodes: int, days: float, repeats: int) -> Iterator[str]:
     for case in shown(cases):
         found = in_process(case)
         if found["starts"] != starts.setdefault(case.trace, found["starts"]):
-            sys.exit(f"{case.trace}: other starts when all passes are made")
+            sys.exit(f"{case.trace}: other starts without acceleration")
         yield _row(_cells(case, found))
 
 
 def _cells(case: Case, found: dict[str, Any]) -> tuple[str, ...]:
-    made_all = ALL_PASSES.items() <= case.settings.items()
+    plain = PLAIN.items() <= case.settings.items()
     name = Path(case.trace).name + (f", first {case.days:g} days" if case.days else "")
     return (
         f"{name}, {case.nodes:,} nodes",
-        "all" if made_all else "not idle ones",
+        "plain" if plain else "accelerated",
         f"{found['jobs']:,}",
         f"{found['engine_s']:.2f}",
         f"{found['jobs'] / found['engine_s']:,.0f}",
         f"{found['whole_s']:.2f}",
         f"{found['peak_mb']:,.0f}",
         f"{found['engine_cpu_s'] / found['bare_cpu_s']:.0f}",
-        "the same" if made_all else "",
+        "the same" if plain else "",
     )
 
 

@@ -25,6 +25,8 @@ from scheduler_sim.engine.rules.coscheduling.state import UnitSizes, blank_cosch
 from scheduler_sim.engine.rules.power_saving import switching
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS, blank_power_saving
 from scheduler_sim.engine.rules.slurm import clock, life, operations
+from scheduler_sim.engine.rules.slurm.accelerate import idle_passes, node_space, pass_cutoff
+from scheduler_sim.engine.rules.slurm.accelerate.state import accelerated
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes, blank_slurm
 from scheduler_sim.engine.rules.slurm.het import life as het_life
 
@@ -53,12 +55,14 @@ class Rule(NamedTuple):
 
 def _slurm(sizes: Sizes, needs: Needs) -> Any:
     units: UnitSizes = needs.get("coscheduling", UnitSizes())
-    return blank_slurm(needs["slurm"], sizes.modules, units.members, units.booked)
+    return blank_slurm(needs["slurm"], units.members, units.booked)
 
 
 # fmt: off
 RULES = (
     Rule("slurm", (clock, life, operations, het_life), _slurm, more_slurm, lambda need: 2 * need.rows),
+    Rule("accelerate", (idle_passes, node_space, pass_cutoff),  # for speed alone
+         lambda sizes, needs: ABSENT, lambda core, sizes: None),
     Rule("power_saving", (switching,),
          lambda sizes, needs: blank_power_saving(sizes.pools, sizes.modules, sizes.nodes),
          lambda core, sizes: True),
@@ -102,7 +106,11 @@ def blank(sizes: Sizes, needs: Needs, scheme: str, more_events: int = 0) -> Full
         ),
         scheme,
     )
-    parts = {rule.part: rule.blank(sizes, needs) if rule.part in needs else ABSENT for rule in RULES}
+    parts: dict[str, Any] = {
+        rule.part: rule.blank(sizes, needs) if rule.part in needs else ABSENT for rule in RULES
+    }
+    if "slurm" in needs and needs["slurm"].accelerate:
+        parts["slurm"], parts["accelerate"] = accelerated(parts["slurm"], sizes.modules)
     return cast(FullCore, _Core(**made, **parts))
 
 

@@ -9,11 +9,12 @@ from scheduler_sim.engine.core.hooks import is_absent
 from scheduler_sim.engine.core.state import Core
 from scheduler_sim.engine.rules.coscheduling.state import UnitSizes
 from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
+from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.engine.rules.slurm.het.life import SlurmCallsCore
 
 
-class FullCore(SlurmCallsCore, PowerSavingCore):
+class FullCore(SlurmCallsCore, AcceleratedCore, PowerSavingCore):
     """A core with all parts there are, some of them absent."""
 
 
@@ -56,9 +57,10 @@ def more_slurm(core: FullCore, sizes: Sizes) -> SlurmSizes:
         needs=len(slurm.nodes.need),
         pieces=len(slurm.nodes.piece),
         records=records_for(int(slurm.rules.bf_records), sizes.rows) + 2 * crew,
-        turns=sizes.placements,
+        entries=sizes.placements,
         associations=len(slurm.accounts.assoc),
         resets=len(slurm.accounts.resets),
+        accelerate=has(core, "accelerate"),
     )
 
 

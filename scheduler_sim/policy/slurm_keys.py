@@ -331,8 +331,10 @@ class SlurmKeys(Keys):
     grouped_ends: Flag = Field(
         default=True, description="false: cons_tres predicts every end by itself, as linear does (ours)"
     )
-    skip_idle_passes: Flag = Field(
-        default=True, description="false: passes that can change nothing are made all the same (ours)"
+    accelerate: Flag = Field(
+        default=True,
+        description="false: nothing is done for speed alone: passes that can change nothing are made, too, "
+        "and each try looks at all nodes anew; the schedule is the same (ours)",
     )
 
     def to_dict(self) -> dict[str, Any]:

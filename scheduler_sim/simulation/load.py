@@ -75,9 +75,9 @@ def load(
         numbers = SlurmRows(system, keys)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
-        if units.crews:  # turns have to be listed, and advance reservations stand in the plan
+        if units.crews:  # entries have to be listed, and advance reservations stand in the plan
             beside = 2 * sum(map(len, units.crews))
-            slurm = slurm._replace(turns=max(slurm.turns, places), records=slurm.records + beside)
+            slurm = slurm._replace(entries=max(slurm.entries, places), records=slurm.records + beside)
         edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     words = slurm.words if slurm else 0
     booked = int(room_for_nodes(units, workload["nodes"][placements.rows], words).sum())

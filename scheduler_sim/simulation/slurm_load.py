@@ -51,7 +51,6 @@ PLAIN = {
     "epoch": "epoch",
     "fixed": "fixed_nodes",
     "inclusive": "inclusive_end",
-    "skip": "skip_idle_passes",
 }
 """Parameters that the core takes as they are."""
 
@@ -72,7 +71,8 @@ def slurm_sizes(
         needs=rows.masks.needs,
         pieces=sum(module.nodes for module in system.modules) + 1,
         records=records_for(keys.settled("bf_node_space_size"), count),
-        turns=len(trace.placements.module) if not trace.placements.rigid else 0,
+        entries=len(trace.placements.module) if not trace.placements.rigid else 0,
+        accelerate=keys.accelerate,
     )
 
 

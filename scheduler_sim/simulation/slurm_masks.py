@@ -12,6 +12,7 @@ import numpy as np
 
 from scheduler_sim.engine.core.records import Ints, dtype_of
 from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.slurm.accelerate.state import with_masks
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import VECTOR, Choice, Need
 from scheduler_sim.placement.placements import Placements
@@ -80,15 +81,14 @@ class Masks:
 
     def write(self, core: FullCore) -> FullCore:
         """A core that has all of them."""
-        nodes, seats = core.slurm.nodes, core.slurm.seats
+        nodes = core.slurm.nodes
         if len(nodes.masks) < len(self._sets):
-            room = len(self._sets), nodes.masks.shape[1]
-            nodes = nodes._replace(masks=words(*room))
-            seats = seats._replace(masks=words(*room), seated_at=np.zeros(room[0], dtype=np.int64))
+            nodes = nodes._replace(masks=words(len(self._sets), nodes.masks.shape[1]))
+            core = with_masks(core, len(self._sets))
         for row, (module, ranges) in enumerate(self._sets):
             nodes.masks[row] = bits(ranges, int(self.low[module]), nodes.masks.shape[1])
         nodes = nodes._replace(choice=_table(self._choices, Choice), need=_table(self._needs, Need))
-        return core._replace(slurm=core.slurm._replace(nodes=nodes, seats=seats))
+        return core._replace(slurm=core.slurm._replace(nodes=nodes))
 
     def _by_weight(self, number: int, module: Module) -> tuple[int, int]:
         weights = sorted({one.weight for one in module.sets})

@@ -220,8 +220,8 @@ class Submissions:
         return added, self.placed(added)
 
     def _with_room_for(self, core: FullCore, rows: int, placements: int) -> FullCore:
-        turns = len(core.slurm.turn) if has(core, "slurm") and not self._rigid else placements
-        if rows <= len(core.jobs) and placements <= min(len(core.placements), turns):
+        entries = len(core.slurm.entry) if has(core, "slurm") and not self._rigid else placements
+        if rows <= len(core.jobs) and placements <= min(len(core.placements), entries):
             return core
         return with_room(core, sizes_for(self.system, 2 * rows, 2 * placements))
 

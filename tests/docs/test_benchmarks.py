@@ -16,9 +16,9 @@ def measured(monkeypatch):
     starts = {"": "a", "false": "a"}
 
     def in_process(case):
-        skip = case.settings.get("policy.slurm.skip_idle_passes", "")
+        how = case.settings.get("policy.slurm.accelerate", "")
         figures = {"jobs": 1000, "engine_s": 0.5, "whole_s": 1.0, "peak_mb": 300.0}
-        return {**figures, "engine_cpu_s": 0.5, "bare_cpu_s": 0.01, "starts": starts[skip]}
+        return {**figures, "engine_cpu_s": 0.5, "bare_cpu_s": 0.01, "starts": starts[how]}
 
     monkeypatch.setattr(slurm, "in_process", in_process)
     return starts
@@ -28,15 +28,15 @@ def test_it_runs_a_trace_twice_and_a_part_of_the_month(capsys):
     slurm.main(["--trace", SAMPLE, "--nodes", "128", "--days", "0.02", "--repeats", "1"])
     head, line, *rows = capsys.readouterr().out.splitlines()
     assert [len(row.split("|")) for row in (head, line, *rows)] == [11] * 5
-    assert [row.split(" | ")[1] for row in rows] == ["not idle ones", "all", "not idle ones"]
+    assert [row.split(" | ")[1] for row in rows] == ["accelerated", "plain", "accelerated"]
     assert [row.split(" | ")[2] for row in rows[:2]] == ["1,000", "1,000"]
     assert rows[2].startswith("| centre-month.yaml, first 0.02 days, 5,000 nodes |")
     assert 0 < int(rows[2].split(" | ")[2]) < 1000
 
 
-def test_other_starts_with_all_passes_end_it(measured):
+def test_other_starts_without_acceleration_end_it(measured):
     measured["false"] = "b"
-    with pytest.raises(SystemExit, match=r"sample-1000\.swf: other starts when all passes are made"):
+    with pytest.raises(SystemExit, match=r"sample-1000\.swf: other starts without acceleration"):
         slurm.main(["--trace", SAMPLE])
 
 

@@ -355,7 +355,7 @@ def test_one_that_can_never_start_keeps_its_job_out_of_the_queue() -> None:
         (3, 100, "B", 1, 30, 1, 0),
     ]
     weights = {"PriorityType": "priority/multifactor", "PriorityWeightJobSize": 1000}
-    for keys in ({}, {"skip_idle_passes": False}, weights):
+    for keys in ({}, {"accelerate": False}, weights):
         start, state = told(simulation(jobs, keys, **ties).run(), "start_time", "state")
         assert start == [0, -1, -1, 100]
         assert state[1:3] == ["PENDING", "PENDING"]

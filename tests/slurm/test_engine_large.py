@@ -57,7 +57,7 @@ def test_tries_that_look_less_far_leave_those_that_look_further_alone() -> None:
     agrees(case.but(**FAR), 3400)
 
 
-def test_a_front_holds_only_for_jobs_that_look_as_far() -> None:
+def test_a_lower_bound_holds_only_for_jobs_that_look_as_far() -> None:
     """New boundaries make short jobs look less far. The plain model says 53046, after three minutes."""
     case = crowd(30, 70, 300, (1, 2, 5, 20, 30), limits=(3, 7, 400, 600, 900))
     ours = fates(played(case.but(**FAR)))

@@ -82,8 +82,8 @@ def test_who_is_backfilled_keeps_off_the_nodes_reserved_for_those_before(case: C
 
 @settings(max_examples=60)
 @given(cases())
-def test_passes_that_are_skipped_change_nothing(case: Case) -> None:
-    assert fates(played(case)) == fates(played(case, skip_idle_passes=False))
+def test_what_is_there_for_speed_alone_changes_nothing(case: Case) -> None:
+    assert fates(played(case)) == fates(played(case, accelerate=False))
 
 
 def test_the_same_without_the_compiler(tmp_path) -> None:

@@ -83,7 +83,7 @@ def test_the_engine_is_the_plain_model(case: Case) -> None:
 @settings(max_examples=30)
 @given(het_cases())
 def test_idle_passes_change_nothing(case: Case) -> None:
-    assert fates(played(case)) == fates(played(case, skip_idle_passes=False))
+    assert fates(played(case)) == fates(played(case, accelerate=False))
 
 
 def simulated(case: Case, **keys: Any) -> Fates:
@@ -111,7 +111,7 @@ def told_by_simulator(case: Case) -> Fates:
 @given(het_cases())
 def test_with_the_rules_of_19_05_too(case: Case) -> None:
     assert simulated(case) == told_by_simulator(case)
-    assert simulated(case) == simulated(case, skip_idle_passes=False)
+    assert simulated(case) == simulated(case, accelerate=False)
 
 
 def test_what_a_component_holds_from_now_on_moves_on_with_the_clock() -> None:
@@ -131,4 +131,4 @@ def test_what_a_component_holds_from_now_on_moves_on_with_the_clock() -> None:
     keys = {"bf_interval": 2, "bf_resolution": 60, "epoch": 17, "bf_window": 2, "bf_max_job_test": 4}
     case = Case(modules, queues, jobs, keys)
     assert simulated(case)[6] == ("COMPLETED", 43)
-    assert simulated(case) == simulated(case, skip_idle_passes=False) == told_by_simulator(case)
+    assert simulated(case) == simulated(case, accelerate=False) == told_by_simulator(case)

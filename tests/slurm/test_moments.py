@@ -252,4 +252,4 @@ def test_a_reservation_from_the_end_of_the_window_on_comes_into_the_plan(later: 
     keys = {"nodes": 3, "bf_interval": 30, "bf_window": 10, "bf_resolution": 1}
     found = starts(*jobs, **keys)
     assert 1200 < found[4] - later <= 1260
-    assert found == starts(*jobs, **keys, skip_idle_passes=False)
+    assert found == starts(*jobs, **keys, accelerate=False)

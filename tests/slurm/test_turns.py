@@ -29,7 +29,7 @@ def test_only_who_fits_somewhere_in_the_plan_is_a_test(length: int, start: int) 
     jobs = rows((0, 1, 1020), (10, 3, length), (20, 3, 1200), (30, 1, 300))
     found = starts(*jobs, **TWO_TESTS)
     assert found[3] == start
-    assert found == starts(*jobs, **TWO_TESTS, skip_idle_passes=False)
+    assert found == starts(*jobs, **TWO_TESTS, accelerate=False)
 
 
 @pytest.mark.parametrize("version", ["22.05", "19.05"])
@@ -61,7 +61,7 @@ def test_turns_that_a_pass_never_gets_to_may_be_left_out_of_it(seed: int) -> Non
     """Those before are tests for sure, as others run for longer on nodes that they could use."""
     case = crowd(seed, 60, 120, (1, 1, 2, 3, 30, 60), (2, 5, 5, 10, 30, 60, 400))
     case = case.but(bf_max_job_test=(5, 10)[seed % 2], bf_window=60)
-    assert fates(played(case)) == fates(played(case, skip_idle_passes=False))
+    assert fates(played(case)) == fates(played(case, accelerate=False))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -80,4 +80,4 @@ def test_so_may_they_where_modules_are_shared_and_arrays_have_limits(seed: int) 
     }
     case = replace(case, modules={"m": (20, 40), "n": (10, 20)}, queues=queues, jobs=tuple(jobs))
     case = case.but(**keys)
-    assert fates(played(case)) == fates(played(case, skip_idle_passes=False))
+    assert fates(played(case)) == fates(played(case, accelerate=False))

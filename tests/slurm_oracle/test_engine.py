@@ -1,4 +1,4 @@
-"""The engine on the recorded cases: start by start as the plain model, with and without idle passes."""
+"""The engine on the recorded cases: start by start as the plain model, accelerated and plain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_idle_passes_change_nothing(name: str, first: str) -> None:
     case = load_case(name)
     for run in case.runs:
         ours = play_engine(case, run, looks_first=first)
-        assert ours == play_engine(case, run, looks_first=first, skip_idle_passes=False)
+        assert ours == play_engine(case, run, looks_first=first, accelerate=False)
 
 
 @needs_shared

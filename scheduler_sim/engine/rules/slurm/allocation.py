@@ -6,40 +6,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine.core.records import Words, one, room, rows, table
+from scheduler_sim.engine.core.records import Words, one, rows, table
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.state import (
-    FRONTS,
-    NOTES,
-    SPAN_ROWS,
-    SPANS_AT_MOST,
-    Accelerate,
     Accounts,
     Assoc,
     Booked,
     Choice,
     Counter,
+    Entry,
     Factors,
-    Front,
     HetMember,
-    Listed,
-    Mark,
     Memory,
     Need,
     Nodes,
-    Note,
     Partition,
     Piece,
     Plan,
     Record,
-    Seats,
     Sets,
     Slurm,
     SlurmJob,
     SlurmRules,
     Sorted,
-    Span,
-    Turn,
     Way,
 )
 
@@ -59,14 +48,14 @@ class SlurmSizes(NamedTuple):
     needs: int = 0
     pieces: int = 0
     records: int = 0
-    turns: int = 0
+    entries: int = 0
     associations: int = 0
     resets: int = 0
+    accelerate: bool = False
 
 
-def blank_slurm(sizes: SlurmSizes, modules: int, members: int, booked: int) -> Slurm:
+def blank_slurm(sizes: SlurmSizes, members: int, booked: int) -> Slurm:
     """Return the part; ``members``: jobs that may be of heterogeneous ones, or none."""
-    plan_rows = SPAN_ROWS + sizes.records
     made = Slurm(
         rules=one(SlurmRules),
         memory=one(Memory),
@@ -74,7 +63,7 @@ def blank_slurm(sizes: SlurmSizes, modules: int, members: int, booked: int) -> S
         way=table(Way, sizes.placements),
         job=table(SlurmJob, sizes.rows),
         counter=rows(Counter, sizes.users, 1 + sizes.partitions),
-        turn=table(Turn, sizes.turns),
+        entry=table(Entry, sizes.entries),
         sets=Sets(*words(len(Sets._fields), sizes.words)),
         nodes=Nodes(
             masks=words(sizes.masks, sizes.words),
@@ -85,24 +74,7 @@ def blank_slurm(sizes: SlurmSizes, modules: int, members: int, booked: int) -> S
         ),
         plan=Plan(
             record=table(Record, sizes.records + 1),
-            space=words(plan_rows, sizes.words),
-            listed=room(Listed, plan_rows),
-            mark=table(Mark, plan_rows),
-            gain=np.zeros((plan_rows, sizes.partitions), dtype=np.int64),
-            spots=np.zeros(sizes.words, dtype=np.int64),
-        ),
-        seats=Seats(
-            node_in=np.zeros(64 * sizes.words, dtype=np.int32),
-            seat_of=np.zeros(64 * sizes.words, dtype=np.int32),
-            moved=np.zeros(64, dtype=np.int32),
-            back=np.zeros((modules, sizes.pieces + 1), dtype=np.int64),
-            masks=words(sizes.masks, sizes.words),
-            seated_at=np.zeros(sizes.masks, dtype=np.int64),
-        ),
-        accelerate=Accelerate(
-            span=table(Span, SPANS_AT_MOST + 1),
-            front=table(Front, FRONTS),
-            note=rows(Note, plan_rows, sizes.partitions, NOTES),
+            space=words(sizes.records, sizes.words),
         ),
         accounts=Accounts(
             factor=table(Factors, sizes.placements),

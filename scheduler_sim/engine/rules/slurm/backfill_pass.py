@@ -1,4 +1,4 @@
-"""Slurm's backfill scheduler: every component in order is started, or reserves, up to the depths.
+"""Slurm's backfill scheduler: every job in order is started, or reserves, up to the depths.
 
 Conservative backfill, planned anew in each pass, with the limits and the rounding that
 Slurm has (its manual page slurm.conf, SchedulerParameters; the rules as they were read and
@@ -7,6 +7,7 @@ measured are in docs/reference/slurm.md).
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.core.queue import close_gaps
@@ -14,15 +15,8 @@ from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.state import INF, WAITING
 from scheduler_sim.engine.core.waiting import promise, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import is_member, somebody_is_expected
-from scheduler_sim.engine.rules.slurm.accelerate.pass_cutoff import last_hope, last_in_reach
-from scheduler_sim.engine.rules.slurm.accelerate.release_order import (
-    seat_picked,
-    seated,
-    sit_with,
-    take_seats,
-)
-from scheduler_sim.engine.rules.slurm.accelerate.start_lower_bounds import first_try, note_front
-from scheduler_sim.engine.rules.slurm.bits import copy, count_common, keep_common
+from scheduler_sim.engine.rules.slurm.bits import copy, count_common
+from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.advance import (
     has_reservation,
     next_end,
@@ -31,9 +25,9 @@ from scheduler_sim.engine.rules.slurm.het.advance import (
 )
 from scheduler_sim.engine.rules.slurm.het.delays import occupy_advance_reservations, replaced_lost
 from scheduler_sim.engine.rules.slurm.het.het_jobs import (
+    come_to,
     delay_of,
     forget_plans,
-    have_turn,
     not_before,
     note_start,
     start_jobs,
@@ -41,16 +35,15 @@ from scheduler_sim.engine.rules.slurm.het.het_jobs import (
     whole_job_waits,
     would_block,
 )
-from scheduler_sim.engine.rules.slurm.job_partition_queue import turn, turns
+from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
 from scheduler_sim.engine.rules.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.rules.slurm.node_space import (
     is_free,
-    list_plan,
-    next_change,
+    keep_masked,
     next_try,
+    nodes_picked,
     open_plan,
     plan_is_full,
-    prolong_plan,
     record_at,
     reserve,
     rounded_down,
@@ -61,91 +54,120 @@ from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
+# -- what may be left out (see ``accelerate``)
+
+
+@event
+def entries_begin(core: SlurmCore, size: int) -> None:
+    """So many entries of the queue are about to be tried, or the last of them."""
+
+
+@question
+def is_cut_off(core: SlurmCore, i: int) -> bool:
+    """Whether the pass may end before the ``i``-th entry, as it makes no difference."""
+    return False
+
+
+@event
+def entries_end(core: SlurmCore) -> None:
+    """No more entries are tried in this pass."""
+
+
+@event
+def idle_taken(core: SlurmCore) -> None:
+    """Idle nodes are reserved, or a job has started on them."""
+
+
+@event
+def started_beside_plan(core: SlurmCore, row: int, placement: int) -> None:
+    """A job has started while a plan names the nodes of others."""
+
+
+@question
+def outcome_until(core: SlurmCore) -> int:
+    """Until when passes would come out as this one, if nothing changes: not known."""
+    return core.clock.now
+
+
+@question
+def continues_last_pass(core: SlurmCore) -> bool:
+    """Whether it was enough to go on with the plan of the last pass."""
+    return False
+
+
+@question
+def first_try(core: SlurmCore, placement: int) -> int:
+    """When a job is tried first."""
+    return core.clock.now
+
+
+@event
+def tries_failed_before(core: SlurmCore, placement: int, start: int) -> None:
+    """All tries of a job before ``start`` found too few nodes."""
+
+
+# -- the pass
+
 
 @part
 def backfill_pass(core: SlurmCore) -> None:
-    """Start or reserve for the components that wait, in order."""
-    core.slurm.memory.pass_number += 1
-    core.slurm.memory.started = core.slurm.memory.tested = core.slurm.memory.self_change = 0
-    core.slurm.memory.valid, core.slurm.memory.retried = stands_until(core), -INF
+    """Start or reserve for the jobs that wait, in order."""
+    memory = core.slurm.memory
+    memory.pass_number += 1
+    memory.started = memory.tested = memory.self_change = 0
+    memory.valid, memory.retried = INF, -INF
+    holds_until(core, stands_until(core))
     for i in range(len(core.slurm.partition)):
         core.slurm.partition[i].tried = core.slurm.partition[i].reserved = 0
     if core.slurm.rules.fixed:
-        take_seats(core)
         open_plan(core)
     else:
         build_profiles(core, False)
         occupy_advance_reservations(core)
-    size = turns(core)
+    size = build_queue(core)
     for i in range(size):
-        row, _ = turn(core, i)
+        row, _ = entry(core, i)
         withdraw(core, row)
         forget_plans(core, row)
-    _have_turns(core, 0, size)
+    try_entries(core, 0, size)
 
 
 @part
-def backfill_newcomers(core: SlurmCore) -> None:
-    """The plan of the last pass stands, and newcomers are last in the queue: their turns are all there is."""
-    if core.slurm.memory.broken_off:
-        return
-    prolong_plan(core)
-    _have_turns(core, core.slurm.memory.planned, turns(core))
-
-
-@part
-def _have_turns(core: SlurmCore, first: int, size: int) -> None:
-    """Give the turns from ``first`` on, and note how long the outcome will be the same.
-
-    Turns are not needed once nobody behind may start now, and the pass is known to bring the next.
-    """
-    core.slurm.memory.broken_off, core.slurm.memory.turns, core.slurm.memory.taken = 1, size, 1
-    needed, hope = size, size - 1
+def try_entries(core: SlurmCore, first: int, size: int) -> None:
+    """Try the entries of the queue from ``first`` on, until a limit ends the pass."""
+    memory = core.slurm.memory
+    memory.entries, memory.broken_off = size, 0
+    entries_begin(core, size)
     for i in range(first, size):
-        if core.slurm.memory.self_change and core.slurm.rules.skip and not core.rules.complex:
-            if core.slurm.memory.taken:
-                hope = last_hope(core, i, last_in_reach(core, i, hope))
-                core.slurm.memory.taken = 0
-            if hope < i:
-                needed, core.slurm.memory.broken_off = i, 0
-                break
-        row, placement = turn(core, i)
-        if core.slurm.memory.tested >= core.slurm.rules.bf_max_job_test:
+        if is_cut_off(core, i):
             break
-        have_turn(core, row)
-        if core.jobs[row].state != WAITING or not may_run(core, row) or not whole_job_waits(core, row):
-            continue
-        if waits_for_window(core, row):
-            continue
-        if not core.slurm.rules.aligned:
-            core.slurm.memory.tested += 1
-        if over_a_limit(core, row, placement):
-            continue
-        if has_licences(core, placement) and not _tried(core, row, placement):
+        if not _tried_entry(core, i):
+            memory.broken_off = 1
             break
-    else:
-        core.slurm.memory.broken_off = 0
     start_jobs(core)
     close_gaps(core, core.queue.at.tail)
-    core.slurm.memory.planned = min(needed, core.queue.at.tail - core.queue.at.head)
-    if core.clock.events == 0 and core.queue.at.seen == core.clock.jobs:
-        core.slurm.memory.valid = INF  # nobody runs, nobody comes: who could not start now never will
-    elif core.slurm.rules.fixed:
-        core.slurm.memory.valid = min(core.slurm.memory.valid, next_change(core), _next_planned_end(core))
-    elif core.slurm.rules.bf_interval > 0:
-        core.slurm.memory.valid = core.clock.now
+    entries_end(core)
+    # where nothing runs and nothing comes, a job that could not start now never will
+    nothing_comes = core.clock.events == 0 and core.queue.at.seen == core.clock.jobs
+    memory.valid = INF if nothing_comes else outcome_until(core)
 
 
 @part
-def _next_planned_end(core: SlurmCore) -> int:
-    """When the next running component is past its planned end, and must be guessed at."""
-    time = INF
-    for module in range(len(core.pools)):
-        for i in range(core.pools[module].release_head, core.pools[module].release_tail):
-            if core.releases[module, i].time > core.clock.now:
-                time = min(time, core.releases[module, i].time)
-                break
-    return time
+def _tried_entry(core: SlurmCore, i: int) -> bool:
+    """Try an entry of the queue, if its job may be tried; False ends the pass."""
+    row, placement = entry(core, i)
+    if core.slurm.memory.tested >= core.slurm.rules.bf_max_job_test:
+        return False
+    come_to(core, row)
+    if core.jobs[row].state != WAITING or not may_run(core, row) or not whole_job_waits(core, row):
+        return True
+    if waits_for_window(core, row):
+        return True
+    if not core.slurm.rules.aligned:
+        core.slurm.memory.tested += 1
+    if over_a_limit(core, row, placement) or not has_licences(core, placement):
+        return True
+    return _tried(core, row, placement)
 
 
 @part
@@ -161,7 +183,7 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
     else:
         time = _counted_slot(core, row, placement, ahead, first + delay)
     if delay > 0:  # its start moves on with the clock
-        core.slurm.memory.valid = core.clock.now
+        holds_until(core, core.clock.now)
     if time == core.clock.now and not is_member(core, row):
         return _started(core, row, placement)
     if time < INF:
@@ -183,9 +205,9 @@ def _started(core: SlurmCore, row: int, placement: int) -> bool:
         return True
     start_on_picked(core, row, placement, core.slurm.rules.launch)
     core.slurm.memory.started += 1
-    core.slurm.memory.taken = 1
+    idle_taken(core)
     if core.slurm.rules.fixed:
-        sit_with(core, core.slurm.partition[core.slurm.way[placement].partition], row, list_plan(core))
+        started_beside_plan(core, row, placement)
     else:
         _, end = _span(core, placement, core.clock.now)
         occupy(core, placement, core.clock.now, end, 1)
@@ -200,29 +222,28 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation.
 
     With a delay, that much is added to each start that is tried. What starts are found for one of a
-    heterogeneous job is known to its others, so that all who run count, not only who has ended by the next
-    try.
+    heterogeneous job is known to its others, so that all jobs that run count, not only those that have ended
+    by the next try.
     """
     it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
     start = max(first_try(core, placement) if ahead and delay == 0 else now, earliest_s) + delay
     record = record_at(core, start)
-    counted, hopeful, together = core.slurm.rules.aligned == 0, False, is_member(core, row)
+    counted, found_free, together = core.slurm.rules.aligned == 0, False, is_member(core, row)
     while True:
         following = next_try(core, placement, record, start)
         later = _later(core, placement, start, following)
         time = INF
         if stay_free(core, placement, record, start, -1 if together else following):
-            if not hopeful and earliest_s == now and delay == 0:
-                note_front(core, placement, start)
-            hopeful = True
-            stop = core.slurm.seats.back[it.module, core.slurm.memory.ended]
-            if clear_of_reserved(core, placement, start, stop):
+            if not found_free and earliest_s == now and delay == 0:
+                tries_failed_before(core, placement, start)
+            found_free = True
+            if clear_of_reserved(core, placement, start):
                 time = _slot_on_available(core, placement, ahead)
         if time == INF or time > later:  # other nodes come free before that
             if time < INF:
                 note_start(core, row, max(time, start))
             if later > core.slurm.memory.window_end or not ahead:
-                if not counted and core.slurm.memory.turns >= core.slurm.rules.bf_max_job_test:
+                if not counted and core.slurm.memory.entries >= core.slurm.rules.bf_max_job_test:
                     core.slurm.memory.tested += would_do(core, placement, ahead)
                 return INF
             start = later + delay
@@ -232,7 +253,7 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
         core.slurm.memory.tested += 0 if counted else 1
         counted = True
         pick(core, placement, core.slurm.sets.later)
-        seat_picked(core, it)
+        nodes_picked(core, it)
         if time < start:
             core.slurm.memory.self_change = 1
             time = start
@@ -246,17 +267,14 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
         note_start(core, row, time)
         if not ahead:
             return INF
-        core.slurm.memory.valid = min(core.slurm.memory.valid, time)
+        holds_until(core, time)
         if time > now + core.slurm.rules.bf_window:
-            core.slurm.memory.valid = min(core.slurm.memory.valid, time - core.slurm.rules.bf_window)
+            holds_until(core, time - core.slurm.rules.bf_window)
             return INF
         begin, end = _span(core, placement, time)
-        known = (
-            start + core.placements[placement].limit
-        )  # they are free until then, from the start that was tried
-        if plan_is_full(core) or (
-            is_free(core, begin, min(start, end)) and is_free(core, max(begin, known), end)
-        ):
+        known = start + core.placements[placement].limit  # free until then, from the start that was tried
+        before, behind = min(start, end), max(begin, known)
+        if plan_is_full(core) or (is_free(core, it, begin, before) and is_free(core, it, behind, end)):
             return time
         if core.slurm.rules.aligned:
             start = (time if time > start else time + core.slurm.rules.bf_resolution) + delay
@@ -281,24 +299,19 @@ def _later(core: SlurmCore, placement: int, start: int, following: int) -> int:
 
 @part
 def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
-    """When nodes in seats STAYING suffice, those in LATER, for the choice that comes first."""
+    """When nodes STAYING suffice, those in LATER, for the choice that comes first."""
     way = core.slurm.way[placement]
     way.choice = way.first
     if way.last - way.first == 1:
         return _slot_of_choice(core, placement, ahead)
     it = core.slurm.partition[way.partition]
     best, best_time = way.first, INF
-    staying, either = core.slurm.sets.staying, core.slurm.sets.either_seats
+    staying, either = core.slurm.sets.staying, core.slurm.sets.either
     copy(either, staying, it.low, it.high)
     for choice in range(way.first, way.last):
         way.choice = choice
         copy(staying, either, it.low, it.high)
-        keep_common(
-            staying,
-            core.slurm.seats.masks[seated(core, it, core.slurm.nodes.choice[choice].mask)],
-            it.low,
-            it.high,
-        )
+        keep_masked(core, it, staying, core.slurm.nodes.choice[choice].mask)
         time = _slot_of_choice(core, placement, ahead)
         if time < best_time:
             best, best_time = choice, time
@@ -310,7 +323,7 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
 
 @part
 def _slot_of_choice(core: SlurmCore, placement: int, ahead: bool) -> int:
-    """When nodes in seats STAYING suffice, by planned ends if it may plan ahead."""
+    """When nodes STAYING suffice, by planned ends if it may plan ahead."""
     if ahead:
         return predicted_start(core, placement)
     return core.clock.now if fits_now(core, placement) else INF
@@ -348,11 +361,11 @@ def _reserve(core: SlurmCore, row: int, placement: int, time: int) -> None:
     if time == core.clock.now:  # of a heterogeneous job: what it holds moves on with the clock
         step, limit = core.slurm.rules.bf_resolution, core.placements[placement].limit
         moves = min(begin, rounded_down(core, time + limit) - limit) + step
-        core.slurm.memory.valid = min(core.slurm.memory.valid, moves)
+        holds_until(core, moves)
     if core.slurm.rules.fixed:
         idle = count_common(core.slurm.sets.picked, core.slurm.sets.idle, it.low, it.high)
         if idle > 0:
-            core.slurm.memory.taken = 1
+            idle_taken(core)
         if idle + count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) > 0:
             core.slurm.memory.self_change = 1
         reserve(core, it, begin, end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import event
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -20,7 +21,7 @@ def note_change(core: SlurmCore, time: int) -> None:
 
 @part
 def note_end(core: SlurmCore, row: int) -> None:
-    """A component has ended: in the second before, behind the look of that second, if it began late."""
+    """A job has ended: in the second before, behind the look of that second, if it began late."""
     launch = core.slurm.job[row].launch
     note_change(core, core.clock.now - launch)
     core.slurm.memory.ended_here = max(core.slurm.memory.ended_here, LATE if launch > 0 else IN_TIME)
@@ -31,3 +32,8 @@ def expect_change(core: SlurmCore) -> None:
     """The next passes, whenever they are made, may come out otherwise than the last ones."""
     core.slurm.memory.changed, core.slurm.memory.unseen_by_full = ALL_ELSE, 1
     core.slurm.memory.steady_until = 0
+
+
+@event
+def holds_until(core: SlurmCore, time: int) -> None:
+    """At that time a backfill pass would come out otherwise than this one, even if nothing changed."""

@@ -3,8 +3,8 @@
 The daemon looks once a second. The main scheduler passes over the whole queue every
 sched_interval, and over its head when asked to, batch_sched_delay after its last pass. The
 backfill scheduler passes bf_interval after its last pass if anything changed since, else at the
-first second at which something has. Passes that can change nothing are not made, but keep
-their place in time (``moments``): the moments of later passes depend on them.
+first second at which something has. With nobody in the queue no pass is made, but it keeps its
+place in time (``moments``): the moments of later passes depend on it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.loop import come_to_act
 from scheduler_sim.engine.core.queue import insert_newcomers, newcomers_come_last
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.backfill_pass import backfill_newcomers, backfill_pass
+from scheduler_sim.engine.rules.slurm.backfill_pass import backfill_pass, continues_last_pass
 from scheduler_sim.engine.rules.slurm.change import ALL_ELSE, NEWCOMERS_ONLY, expect_change, note_change
 from scheduler_sim.engine.rules.slurm.main_pass import look_at_newcomers, main_pass
 from scheduler_sim.engine.rules.slurm.moments import (
     answer,
     ask,
     asked_pass,
+    backfill_may_differ,
     catch_up_passes,
+    main_may_differ,
     next_backfill,
     next_full,
     next_moment,
@@ -127,7 +129,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
         return
     look_at_newcomers(core)
     waiting = core.queue.at.tail - core.queue.at.head
-    if slurm.memory.unseen_by_full or not slurm.rules.skip:
+    if main_may_differ(core):
         depth = waiting * len(core.slurm.partition) if full else slurm.rules.queue_depth
         if main_pass(core, depth):
             slurm.memory.unseen_by_full = 0
@@ -153,10 +155,8 @@ def _backfill(core: SlurmCore) -> None:
     if waiting == 0:
         slurm.memory.changed, slurm.memory.self_change = ALL_ELSE, 0  # there is no plan
         return
-    if slurm.memory.changed or now >= slurm.memory.valid or not slurm.rules.skip:
-        if slurm.memory.changed == NEWCOMERS_ONLY and _plan_stands(core):
-            backfill_newcomers(core)
-        else:
+    if backfill_may_differ(core):
+        if not continues_last_pass(core):
             backfill_pass(core)
         slurm.memory.changed = 0
         if core.queue.at.tail - core.queue.at.head < waiting:
@@ -164,21 +164,6 @@ def _backfill(core: SlurmCore) -> None:
             note_change(core, now)
     if slurm.memory.self_change:
         note_change(core, now)
-
-
-@part
-def _plan_stands(core: SlurmCore) -> bool:
-    """Whether those planned by the last pass would be planned likewise now, and before all newcomers.
-
-    Who is last in the queue may still have a turn in a partition of a higher tier. Where they are the first
-    to make more turns than tests, those before must be tested anew: only now do all tests count.
-    """
-    slurm = core.slurm
-    if core.rules.complex or not slurm.rules.skip or not slurm.rules.fixed:
-        return False
-    if slurm.memory.turns < slurm.rules.bf_max_job_test <= core.queue.at.tail - core.queue.at.head:
-        return False
-    return slurm.memory.planned > 0 and core.clock.now < slurm.memory.valid
 
 
 @on(come_to_act, "slurm")

@@ -1,6 +1,6 @@
-"""Whose turn it is: one turn for each partition a component asks for.
+"""The job-partition queue: one entry for each partition a job asks for.
 
-With one partition each, the queue is the list of turns. Else it is made for each pass:
+With one partition each, it is the queue of jobs. Else it is made for each pass:
 partition tier first, then the priority in that partition, submission, trace order, list order.
 Where Slurm walks its list of jobs, it is the queue with all partitions of each.
 """
@@ -12,8 +12,8 @@ from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmCore
 
 
 @part
-def turns(core: SlurmCore) -> int:
-    """Make the list of turns and return how many there are."""
+def build_queue(core: SlurmCore) -> int:
+    """Make the list of entries and return how many there are."""
     head, tail = core.queue.at.head, core.queue.at.tail
     if not core.rules.complex:
         return tail - head
@@ -21,7 +21,7 @@ def turns(core: SlurmCore) -> int:
     for i in range(head, tail):
         row = core.queue.waiting[i]
         for placement in range(core.jobs[row].first, core.jobs[row].last):
-            core.slurm.turn[size].row, core.slurm.turn[size].placement = row, placement
+            core.slurm.entry[size].row, core.slurm.entry[size].placement = row, placement
             size += 1
     if core.slurm.rules.builtin != IN_LIST_ORDER:
         _sort(core, size)
@@ -29,10 +29,10 @@ def turns(core: SlurmCore) -> int:
 
 
 @part
-def turn(core: SlurmCore, i: int) -> tuple[int, int]:
-    """Row and placement of turn ``i``."""
+def entry(core: SlurmCore, i: int) -> tuple[int, int]:
+    """Job and placement of the ``i``-th entry."""
     if core.rules.complex:
-        return core.slurm.turn[i].row, core.slurm.turn[i].placement
+        return core.slurm.entry[i].row, core.slurm.entry[i].placement
     row = core.queue.waiting[core.queue.at.head + i]
     return row, core.jobs[row].first
 
@@ -52,11 +52,11 @@ def _goes_before(core: SlurmCore, row: int, placement: int, other_row: int, othe
 @part
 def _sort(core: SlurmCore, size: int) -> None:
     """Insertion sort: the queue is in order already, but for partitions of another tier or priority."""
-    turn = core.slurm.turn
+    entries = core.slurm.entry
     for i in range(1, size):
-        row, placement = turn[i].row, turn[i].placement
+        row, placement = entries[i].row, entries[i].placement
         j = i
-        while j > 0 and _goes_before(core, row, placement, turn[j - 1].row, turn[j - 1].placement):
-            turn[j].row, turn[j].placement = turn[j - 1].row, turn[j - 1].placement
+        while j > 0 and _goes_before(core, row, placement, entries[j - 1].row, entries[j - 1].placement):
+            entries[j].row, entries[j].placement = entries[j - 1].row, entries[j - 1].placement
             j -= 1
-        turn[j].row, turn[j].placement = row, placement
+        entries[j].row, entries[j].placement = row, placement

@@ -44,7 +44,8 @@ from scheduler_sim.engine.core.state import (
 from scheduler_sim.engine.rules.dependencies import NEVER, fails
 from scheduler_sim.engine.rules.holds import BEGIN, await_begin, let_singleton_go
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change, note_end
-from scheduler_sim.engine.rules.slurm.nodes import everywhere, give_up, set_leaving
+from scheduler_sim.engine.rules.slurm.nodes import give_up, set_leaving
+from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.priority.ranking import charge_until, give_priority
 from scheduler_sim.engine.rules.slurm.start import set_end
 from scheduler_sim.engine.rules.slurm.state import SlurmCore

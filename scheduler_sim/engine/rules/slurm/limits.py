@@ -1,14 +1,15 @@
-"""How many components a backfill pass tries, and which of them may reserve."""
+"""How many jobs a backfill pass tries, and which of them may reserve."""
 
 from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 
 @part
 def over_a_limit(core: SlurmCore, row: int, placement: int) -> bool:
-    """Whether enough components of its partition or its user have been tried; if not, it counts itself."""
+    """Whether enough jobs of its partition or its user have been tried; if not, it counts itself."""
     number = core.slurm.way[placement].partition
     it, user = core.slurm.partition[number], core.slurm.job[row].user
     _renew(core, user, 0)
@@ -30,7 +31,7 @@ def may_reserve(core: SlurmCore, row: int, placement: int) -> bool:
     """Whether it is planned ahead; if not, it may only start now."""
     slurm, now = core.slurm, core.clock.now
     if slurm.rules.bf_min_age and now - core.holds.term[row].begin < slurm.rules.bf_min_age:
-        slurm.memory.valid = min(slurm.memory.valid, core.holds.term[row].begin + slurm.rules.bf_min_age)
+        holds_until(core, core.holds.term[row].begin + slurm.rules.bf_min_age)
         return False
     if slurm.rules.bf_min_priority and -core.slurm.way[placement].key < slurm.rules.bf_min_priority:
         return False

@@ -1,4 +1,4 @@
-"""Slurm's main scheduler: in order, until a partition's first component that cannot start."""
+"""Slurm's main scheduler: in order, until a partition's first job that cannot start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.bits import copy, keep_common, take_out
 from scheduler_sim.engine.rules.slurm.het.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.het.het_jobs import whole_job_waits
-from scheduler_sim.engine.rules.slurm.job_partition_queue import turn, turns
+from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, SlurmCore
@@ -18,20 +18,20 @@ from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, Slu
 
 @part
 def main_pass(core: SlurmCore, depth: int) -> bool:
-    """Try ``depth`` turns (and one more, as Slurm counts); a partition that blocks takes its nodes away.
+    """Try ``depth`` entries (and one more, as Slurm counts); a partition that blocks takes its nodes away.
 
-    Returns whether all turns were had, so that a longer pass could start nothing more. Where Slurm
-    walks its list of jobs, who waits for a start can still have its turn in this pass.
+    Returns whether all were tried, so that a longer pass could start nothing more. Where Slurm
+    walks its list of jobs, one that waits for the start of another can still be tried in this pass.
     """
     open_partitions = len(core.slurm.partition)
     for i in range(len(core.slurm.partition)):
         core.slurm.partition[i].tried = core.slurm.partition[i].blocked = 0
     copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
     most, tried, whole = core.slurm.rules.partition_job_depth, 0, True
-    i, size = -1, turns(core)
+    i, size = -1, build_queue(core)
     while i + 1 < size:
         i += 1
-        row, placement = turn(core, i)
+        row, placement = entry(core, i)
         it = core.slurm.partition[core.slurm.way[placement].partition]
         if open_partitions == 0:
             break
@@ -60,7 +60,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
                 look_at_newcomers(core)
                 insert_newcomers(core)
                 core.queue.at.new = 0
-                size = turns(core)
+                size = build_queue(core)
         elif not has_reservation(core, row) and _blocks(core, row, placement):
             open_partitions -= _block(core, it)
     close_gaps(core, core.queue.at.tail)

@@ -1,7 +1,8 @@
-"""At which moments Slurm's schedulers make their passes, and which of these can change something."""
+"""At which moments Slurm's schedulers make their passes, and which of these may change something."""
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.change import LATE
@@ -19,31 +20,38 @@ def next_moment(core: SlurmCore) -> int:
     time, waits = INF, somebody_waits(core)
     shows = waits or (more_comes(core) and (slurm.memory.pending > 0 or slurm.rules.weight_fair > 0))
     if slurm.rules.calc_period and shows:
-        time = _next_computation(core)
+        time = next_computation_that_matters(core)
     if slurm.memory.asked and waits:
         time = min(time, asked_pass(core))
-    if waits and (slurm.memory.unseen_by_full or not slurm.rules.skip):
+    if waits and main_may_differ(core):
         time = min(time, next_full(core, now + 1))
     if waits and not slurm.rules.builtin:
-        following = next_backfill(core)
-        if not slurm.memory.changed and slurm.rules.skip:
-            if slurm.rules.calc_period:  # one that is passed over may bring it sooner
-                following = min(following, slurm.memory.next_calc)
-            following = max(following, slurm.memory.valid)
-        time = min(time, following)
+        time = min(time, next_backfill_that_matters(core))
     return time
 
 
-@part
-def _next_computation(core: SlurmCore) -> int:
-    """When priorities are next computed such that something may come of it.
+@question
+def main_may_differ(core: SlurmCore) -> bool:
+    """Whether a pass of the main scheduler may come out otherwise than the last one."""
+    return True
 
-    To a backfill pass that is to see a change a computation is one.
-    """
-    until, following = core.slurm.memory.steady_until, core.slurm.memory.next_calc
-    if until <= following or (core.slurm.memory.changed and somebody_waits(core)):
-        return following
-    return INF if until == INF else until + (following - until) % core.slurm.rules.calc_period
+
+@question
+def backfill_may_differ(core: SlurmCore) -> bool:
+    """Whether a pass of the backfill scheduler may come out otherwise than the last one."""
+    return True
+
+
+@question
+def next_backfill_that_matters(core: SlurmCore) -> int:
+    """When the backfill scheduler next makes such a pass."""
+    return next_backfill(core)
+
+
+@question
+def next_computation_that_matters(core: SlurmCore) -> int:
+    """When priorities are next computed such that something may come of it."""
+    return core.slurm.memory.next_calc
 
 
 @part

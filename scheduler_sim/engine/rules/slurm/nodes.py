@@ -175,12 +175,6 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
 
 
 @part
-def everywhere(core: SlurmCore) -> int:
-    """The list of planned ends in all modules together, which predictions read."""
-    return len(core.pools) - 1
-
-
-@part
 def hold(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]

@@ -22,13 +22,6 @@ IN_LIST_ORDER = 2
 VECTOR = 8
 """Words the processor works on at once, at best: modules of many have whole ones."""
 
-SPANS_AT_MOST = 128  # a power of 2
-SPAN_ROWS = 2 * SPANS_AT_MOST
-"""Rows of ``space`` for spans: those of the records come behind."""
-
-FRONTS = 8
-NOTES = 2  # for each record of the plan and partition
-
 
 class SlurmRules:
     """The parameters, by Slurm's names, times in seconds."""
@@ -71,7 +64,6 @@ class SlurmRules:
     )
     backfill_first: int  # 1 = within a second the backfill scheduler looks before the main one
     grouped: int  # 1 = ends of running components are predicted in groups
-    skip: int  # 1 = passes and turns that can change nothing are skipped
     basic: int  # 1 = priority/basic: in order of submission
     at_end: int  # 1 = an end brings a pass at once
     always_more: int  # 1 = the backfill scheduler does not ask whether anything changed
@@ -116,23 +108,14 @@ class Memory:
     spare: int  # first free piece
     records: int  # records of the plan
     records_made: int  # ... and those joined to others, as Slurm counts them
-    spans: int  # of it
     window_end: int  # where the plan ends
     pass_number: int  # number of the backfill pass, for counters that need no clearing
-    planned: int  # first of those in the queue who have yet to have a turn in the last pass
-    broken_off: int  # 1 = a limit ended it: there are no more turns
-    started: int  # components started in this pass
-    turns: int  # turns there are in this pass
-    tested: int  # components tested in it
-    retried: (
-        int  # 19.05: begin of the reservation for which a component was last tried once more, -INF = none
-    )
-    ends: int  # components that run, by planned end, as their nodes are seated
-    seating: int  # number of the order of seats
-    spots: int  # words of PICKED_SEATS that are not empty
-    rows: int  # sets listed for a try: those of the plan from its start on
+    broken_off: int  # 1 = a limit ended it
+    started: int  # jobs started in this pass
+    entries: int  # entries of the queue in this pass
+    tested: int  # jobs tested in it
+    retried: int  # 19.05: begin of the reservation for which a job was last tried once more, or -INF
     ended: int  # components that have ended by the end of a try
-    taken: int  # 1 = since last asked who may start now, idle nodes were taken
     waits_from: int  # since when somebody has waited in the queue
     pending: int  # components submitted, not held by hand, that have yet to start
     unlooked: int  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
@@ -198,7 +181,7 @@ class HetMember:
     """What Slurm adds to a member of a heterogeneous job."""
 
     group: int  # the unit of those with the same delay, once they are apart; -1 = alone
-    known: int  # its earliest start known in this pass, INF = none yet, -1 = no turn yet
+    known: int  # its earliest start known in this pass, INF = none yet, -1 = not tried yet
     planned: int  # ... and the one that came to the deadlock test, -1 = none
     until: int  # end of its advance reservation, 0 = none
     booked: int  # ... whose nodes are in rows booked .. booked_last - 1 of ``booked``
@@ -220,14 +203,7 @@ class Piece:
     next: int
 
 
-class Listed:
-    """A row of ``space``, and up to where all so far reach."""
-
-    row: int
-    reach: int
-
-
-class Turn:
+class Entry:
     """An entry of the job-partition queue."""
 
     row: int
@@ -235,43 +211,10 @@ class Turn:
 
 
 class Record:
-    """A stretch of the plan, and the row of ``space`` and ``note`` with what is free in it."""
+    """A stretch of the plan, and the row of ``space`` with what is free in it."""
 
     begin: int
     row: int
-
-
-class Span:
-    """A stretch of several records (see ``interval_tree``)."""
-
-    begin: int
-
-
-class Mark:
-    """What is known of where a record of the plan begins."""
-
-    span: int  # the first that begins then or later
-    ended: int  # who is planned to have ended by then ...
-    seating: int  # ... in this order of seats
-
-
-class Front:
-    """No start before this one for so many nodes for so long (see ``start_lower_bounds``)."""
-
-    start: int
-    partition: int
-    nodes: int
-    limit: int
-
-
-class Note:
-    """What tries found that were in vain, for those who need about as many nodes (see ``slot_search``)."""
-
-    start: int  # a try to start then ...
-    later: int  # ... and to have all nodes by then
-    most: int  # ... finds at most so many
-    reach: int  # and to hold them beyond this time
-    left: int  # ... at most so many
 
 
 class Counter:
@@ -334,11 +277,8 @@ class Sets(NamedTuple):
     either: Words
     best: Words
     nothing: Words  # always empty
-    # ... in the order of seats (see ``release_order``)
-    staying: Words
-    either_seats: Words
-    picked_seats: Words
-    up_seats: Words
+    unreserved: Words  # of a try: no reservation holds them
+    staying: Words  # ... and they are idle by the next
 
 
 class Nodes(NamedTuple):
@@ -355,30 +295,7 @@ class Plan(NamedTuple):
     """The plan of a backfill pass, of r records."""
 
     record: Table[Record]  # [r + 1]
-    space: Words  # [SPAN_ROWS + r, w] seats that spans, and records of the plan, have free
-    listed: Table[Listed]  # rows of ``space``
-    mark: Table[Mark]  # [SPAN_ROWS + r]
-    gain: Ints  # [SPAN_ROWS + r, partitions] nodes that the next record has and this one has not
-    spots: Ints  # [w] the words of a set that are not empty
-
-
-class Seats(NamedTuple):
-    """Nodes in the order in which they come free."""
-
-    node_in: Ints  # int32[64 w] the node in each seat
-    seat_of: Ints  # int32[64 w] the seat of each node
-    moved: Ints  # int32[64] nodes on the way to other seats
-    back: Ints  # [m, nodes + 2] the seat behind those that are idle once so many have ended
-    masks: Words  # [.., w] the masks, in the order of seats
-    seated_at: Ints  # ... of which number that was
-
-
-class Accelerate(NamedTuple):
-    """What is there for speed alone."""
-
-    span: Table[Span]
-    front: Table[Front]  # [FRONTS]
-    note: Rows[Note]  # [SPAN_ROWS + r, partitions, NOTES]
+    space: Words  # [r, w] nodes that are free of reservations
 
 
 class Accounts(NamedTuple):
@@ -399,12 +316,10 @@ class Slurm(NamedTuple):
     way: Table[Way]  # [p]
     job: Table[SlurmJob]  # [n]
     counter: Rows[Counter]  # [users, 1 + partitions]
-    turn: Table[Turn]
+    entry: Table[Entry]
     sets: Sets
     nodes: Nodes
     plan: Plan
-    seats: Seats
-    accelerate: Accelerate
     accounts: Accounts
     het: Table[HetMember]  # [n], or none
     booked: Table[Booked]  # by job

@@ -1,9 +1,9 @@
-"""Seats: the nodes in the order in which they come free, for the sets of a backfill pass.
+"""The release order: nodes in the order in which they come free, for the sets of a backfill pass.
 
-In each module idle nodes have the first seats, then those about to be idle, then those of each
-component that runs, by planned end, and last those that nobody gives back. So who is back by some
-time sits in front, and who is back first in a set is its first bit. A set of nodes is in node order,
-unless its name says seats; the plan, and all that a try reads of it, is in the order of seats.
+In each module idle nodes have the first ranks, then those about to be idle, then those of each
+job that runs, by planned end, and last those that nobody gives back. So the nodes that are back by some
+time come first, and the first of a set to be back is its first bit. A set of nodes is in node order,
+unless its name says ranks; the plan, and all that a try reads of it, is of ranks.
 """
 
 from __future__ import annotations
@@ -12,56 +12,83 @@ from typing import Any
 
 import numpy as np
 
+from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.rules.slurm.bits import FULL, NONE, ONE, clear, copy, equal, lowest_in, rotate
-from scheduler_sim.engine.rules.slurm.nodes import everywhere
-from scheduler_sim.engine.rules.slurm.state import VECTOR, Partition, SlurmCore
+from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
+from scheduler_sim.engine.rules.slurm.bits import (
+    FULL,
+    NONE,
+    ONE,
+    clear,
+    copy,
+    count_between,
+    equal,
+    first_between,
+    keep_common,
+    last_before,
+    lowest_in,
+    nth,
+    rotate,
+)
+from scheduler_sim.engine.rules.slurm.node_space import keep_masked, nodes_picked, put_nodes_up
+from scheduler_sim.engine.rules.slurm.planned_ends import (
+    ends_that_free,
+    everywhere,
+    frees_between,
+    idle_after,
+    last_that_frees,
+    next_that_frees,
+    running,
+    take_idle_after,
+)
+from scheduler_sim.engine.rules.slurm.state import VECTOR, Partition
 
-MOST_AT_ONCE = 63  # seats that move
+MOST_AT_ONCE = 63  # ranks that move
+
+
+# -- the order is made
 
 
 @part
-def take_seats(core: SlurmCore) -> None:
-    """Everybody takes a seat anew, by who runs now."""
-    every, seated = everywhere(core), core.slurm.sets.rest
+def order_by_release(core: AcceleratedCore) -> None:
+    """Every node gets its rank anew, by the jobs that run now."""
+    every, ranked, idle_end = everywhere(core), core.slurm.sets.rest, core.accelerate.ranks.idle_end
     plan, head = core.releases[every], core.pools[every].release_head
-    core.slurm.memory.ends = core.pools[every].release_tail - head
-    core.slurm.memory.seating += 1
-    clear(seated, 0, len(seated))
+    core.accelerate.progress.ends = running(core)
+    core.accelerate.progress.ordering += 1
+    clear(ranked, 0, len(ranked))
     for number in range(len(core.slurm.partition)):
         it = core.slurm.partition[number]
         if _is_first_of_its_module(core, number):
-            seat = it.low << 6
+            rank = it.low << 6
             for word in range(it.low, it.high):
-                seat = _seat_word(core, seated, word, core.slurm.sets.idle[word], seat)
+                rank = _rank_word(core, ranked, word, core.slurm.sets.idle[word], rank)
             for word in range(it.low, it.high):
-                seat = _seat_word(core, seated, word, core.slurm.sets.leaving[word], seat)
-            core.slurm.seats.back[it.module, 0] = seat
-    for i in range(core.slurm.memory.ends):
+                rank = _rank_word(core, ranked, word, core.slurm.sets.leaving[word], rank)
+            idle_end[it.module, 0] = rank
+    for i in range(core.accelerate.progress.ends):
         for module in range(core.clock.modules):
-            core.slurm.seats.back[module, i + 1] = core.slurm.seats.back[module, i]
+            idle_end[module, i + 1] = idle_end[module, i]
         row, module = plan[head + i].row, 0
         if core.clock.modules > 1:
             module = core.placements[core.jobs[row].placed].module
         piece = core.slurm.job[row].piece
         while piece >= 0:
             word, bits = core.slurm.nodes.piece[piece].word, core.slurm.nodes.piece[piece].bits
-            core.slurm.seats.back[module, i + 1] = _seat_word(
-                core, seated, word, bits, core.slurm.seats.back[module, i + 1]
-            )
+            idle_end[module, i + 1] = _rank_word(core, ranked, word, bits, idle_end[module, i + 1])
             piece = core.slurm.nodes.piece[piece].next
     for number in range(len(core.slurm.partition)):
         it = core.slurm.partition[number]
         if _is_first_of_its_module(core, number):
-            seat = core.slurm.seats.back[it.module, core.slurm.memory.ends]
+            rank = idle_end[it.module, core.accelerate.progress.ends]
             for word in range(it.low, it.high):  # those that are no nodes have the highest numbers
-                seat = _seat_word(core, seated, word, FULL, seat)
-            _seat_those_up(core, it)
+                rank = _rank_word(core, ranked, word, FULL, rank)
+            _rank_those_up(core, it)
 
 
 @part
-def _is_first_of_its_module(core: SlurmCore, number: int) -> bool:
+def _is_first_of_its_module(core: AcceleratedCore, number: int) -> bool:
     """Whether no partition before this one has its nodes in the same module."""
     for other in range(number):
         if core.slurm.partition[other].module == core.slurm.partition[number].module:
@@ -70,160 +97,207 @@ def _is_first_of_its_module(core: SlurmCore, number: int) -> bool:
 
 
 @part
-def _seat_word(core: SlurmCore, seated: Words, word: int, bits: Any, seat: int) -> int:
-    """Give those of a word who have none the seats from ``seat`` on; returns the next that is free."""
-    bits &= ~seated[word]
-    seated[word] |= bits
+def _rank_word(core: AcceleratedCore, ranked: Words, word: int, bits: Any, rank: int) -> int:
+    """Give those of a word that have none the ranks from ``rank`` on; returns the next that is free."""
+    bits &= ~ranked[word]
+    ranked[word] |= bits
     while bits != NONE:
         node = (word << 6) + lowest_in(bits)
         bits &= bits - ONE
-        core.slurm.seats.node_in[seat], core.slurm.seats.seat_of[node] = node, seat
-        seat += 1
-    return seat
+        core.accelerate.ranks.node_at[rank], core.accelerate.ranks.rank_of[node] = node, rank
+        rank += 1
+    return rank
 
 
 @part
-def _seat_those_up(core: SlurmCore, it: Partition) -> None:
-    """The nodes in service; if that is the whole module, they have its first seats."""
+def _rank_those_up(core: AcceleratedCore, it: Partition) -> None:
+    """The nodes in service; if that is the whole module, they have its first ranks."""
     if equal(core.slurm.sets.up, core.slurm.nodes.masks[it.module], it.low, it.high):
-        copy(core.slurm.sets.up_seats, core.slurm.sets.up, it.low, it.high)
+        copy(core.accelerate.ranks.up, core.slurm.sets.up, it.low, it.high)
     else:
-        put_seats(core, core.slurm.sets.up_seats, core.slurm.sets.up, it.low, it.high)
+        put_ranks(core, core.accelerate.ranks.up, core.slurm.sets.up, it.low, it.high)
+
+
+# -- from nodes to ranks and back
 
 
 @part
-def put_seats(core: SlurmCore, target: Words, nodes: Words, low: int, high: int) -> None:
-    """``target`` becomes the seats of a set of nodes."""
+def put_ranks(core: AcceleratedCore, target: Words, nodes: Words, low: int, high: int) -> None:
+    """``target`` becomes the ranks of a set of nodes."""
     clear(target, low, high)
     for word in range(low, high):
         bits = nodes[word]
         while bits != NONE:
-            seat = core.slurm.seats.seat_of[(word << 6) + lowest_in(bits)]
+            rank = core.accelerate.ranks.rank_of[(word << 6) + lowest_in(bits)]
             bits &= bits - ONE
-            target[seat >> 6] |= ONE << np.uint64(seat & 63)
+            target[rank >> 6] |= ONE << np.uint64(rank & 63)
 
 
-@part
-def seat_picked(core: SlurmCore, it: Partition) -> None:
-    """Make PICKED_SEATS the seats of the nodes PICKED, and list the words it has."""
-    seats, picked, size = core.slurm.sets.picked_seats, core.slurm.sets.picked, 0
-    for i in range(core.slurm.memory.spots):
-        seats[core.slurm.plan.spots[i]] = NONE
+@on(nodes_picked, "accelerate")
+def rank_picked(core: AcceleratedCore, it: Partition) -> None:
+    """Make the ranks PICKED those of the nodes PICKED, and list the words they have."""
+    ranks, picked, size = core.accelerate.ranks.picked, core.slurm.sets.picked, 0
+    spots = core.accelerate.ranks.spots
+    for i in range(core.accelerate.progress.spots):
+        ranks[spots[i]] = NONE
     for word in range(it.low, it.high):
         bits = picked[word]
         while bits != NONE:
-            seat = core.slurm.seats.seat_of[(word << 6) + lowest_in(bits)]
+            rank = core.accelerate.ranks.rank_of[(word << 6) + lowest_in(bits)]
             bits &= bits - ONE
-            if seats[seat >> 6] == NONE:
-                core.slurm.plan.spots[size] = seat >> 6
+            if ranks[rank >> 6] == NONE:
+                spots[size] = rank >> 6
                 size += 1
-            seats[seat >> 6] |= ONE << np.uint64(seat & 63)
-    core.slurm.memory.spots = size
+            ranks[rank >> 6] |= ONE << np.uint64(rank & 63)
+    core.accelerate.progress.spots = size
 
 
 @part
-def put_nodes(core: SlurmCore, target: Words, seats: Words, it: Partition, stop: int) -> None:
-    """``target`` becomes the nodes in the seats of a set before ``stop``."""
+def _put_nodes(core: AcceleratedCore, target: Words, ranks: Words, it: Partition, stop: int) -> None:
+    """``target`` becomes the nodes with the ranks of a set before ``stop``."""
     clear(target, it.low, it.high)
     for word in range(it.low, (stop + 63) >> 6):
-        bits = seats[word]
+        bits = ranks[word]
         if word == stop >> 6:
             bits &= (ONE << np.uint64(stop & 63)) - ONE
         while bits != NONE:
-            node = core.slurm.seats.node_in[(word << 6) + lowest_in(bits)]
+            node = core.accelerate.ranks.node_at[(word << 6) + lowest_in(bits)]
             bits &= bits - ONE
             target[node >> 6] |= ONE << np.uint64(node & 63)
 
 
+@on(put_nodes_up, "accelerate")
+def put_ranks_up(core: AcceleratedCore, target: Words) -> None:
+    """A set of the plan becomes the ranks of the nodes in service."""
+    copy(target, core.accelerate.ranks.up, 0, len(target))
+
+
+@on(keep_masked, "accelerate")
+def keep_ranks_masked(core: AcceleratedCore, it: Partition, target: Words, mask: int) -> None:
+    """Of a set of ranks stays what is in a mask."""
+    keep_common(target, core.accelerate.ranks.masks[ranked(core, it, mask)], it.low, it.high)
+
+
 @part
-def seated(core: SlurmCore, it: Partition, mask: int) -> int:
-    """The row of ``seats_of`` with a mask, which it had in ``masks``; a whole module has its first seats."""
-    if core.slurm.seats.seated_at[mask] != core.slurm.memory.seating:
-        core.slurm.seats.seated_at[mask] = core.slurm.memory.seating
+def ranked(core: AcceleratedCore, it: Partition, mask: int) -> int:
+    """The row of a mask as ranks, made once for each release order; a whole module has its first ranks."""
+    ranks = core.accelerate.ranks
+    if ranks.ordered_in[mask] != core.accelerate.progress.ordering:
+        ranks.ordered_in[mask] = core.accelerate.progress.ordering
         if mask < core.clock.modules:
-            copy(core.slurm.seats.masks[mask], core.slurm.nodes.masks[mask], it.low, it.high)
+            copy(ranks.masks[mask], core.slurm.nodes.masks[mask], it.low, it.high)
         else:
-            put_seats(core, core.slurm.seats.masks[mask], core.slurm.nodes.masks[mask], it.low, it.high)
+            put_ranks(core, ranks.masks[mask], core.slurm.nodes.masks[mask], it.low, it.high)
     return mask
 
 
 @part
 def words_before(it: Partition, stop: int) -> int:
-    """The word behind those with seats before ``stop``, in whole vectors if it can be."""
+    """The word behind those with ranks before ``stop``, in whole vectors if it can be."""
     used = ((stop + 63) >> 6) - it.low
     return min(it.low + (used + VECTOR - 1) // VECTOR * VECTOR, it.high)
 
 
+# -- which nodes STAYING come free when
+
+
 @part
-def component_in(core: SlurmCore, module: int, seat: int) -> int:
-    """Who gives back a seat, as a number in the order of planned ends."""
-    found, size = 0, core.slurm.memory.ends
+def _job_with(core: AcceleratedCore, module: int, rank: int) -> int:
+    """The job that gives back a rank, as a number in the order of planned ends."""
+    found, size = 0, core.accelerate.progress.ends
     while size > 0:  # without branches
         half = (size + 1) // 2
-        found += half & core.slurm.seats.back[module, found + half] - seat - 1 >> 63
+        found += half & core.accelerate.ranks.idle_end[module, found + half] - rank - 1 >> 63
         size -= half
     return found
 
 
-@part
-def planned_end(core: SlurmCore, i: int) -> int:
-    """Of the ``i``-th to end."""
-    every = everywhere(core)
-    return core.releases[every, core.pools[every].release_head + i].time
+@on(idle_after, "accelerate")
+def ranks_before(core: AcceleratedCore, it: Partition, ended: int) -> int:
+    """How many ranks STAYING are idle once so many jobs have ended."""
+    stop = core.accelerate.ranks.idle_end[it.module, ended]
+    return count_between(core.slurm.sets.staying, it.low << 6, stop)
+
+
+@on(take_idle_after, "accelerate")
+def take_ranks_before(core: AcceleratedCore, it: Partition, ended: int) -> None:
+    """Make LATER the nodes with ranks STAYING that are idle once so many jobs have ended."""
+    stop = core.accelerate.ranks.idle_end[it.module, ended]
+    _put_nodes(core, core.slurm.sets.later, core.slurm.sets.staying, it, stop)
+
+
+@on(ends_that_free, "accelerate")
+def job_with_rank(core: AcceleratedCore, it: Partition, nodes: int) -> int:
+    """The job that gives back the last of so many ranks STAYING, and all that end before it."""
+    return _job_with(core, it.module, nth(core.slurm.sets.staying, it.low, nodes)) + 1
+
+
+@on(frees_between, "accelerate")
+def has_ranks_between(core: AcceleratedCore, it: Partition, first: int, last: int) -> bool:
+    """Whether jobs from the ``first``-th to end up to the one before the ``last`` give back ranks STAYING."""
+    idle_end = core.accelerate.ranks.idle_end[it.module]
+    return count_between(core.slurm.sets.staying, idle_end[first], idle_end[last]) > 0
+
+
+@on(next_that_frees, "accelerate")
+def job_with_next_rank(core: AcceleratedCore, it: Partition, i: int) -> int:
+    """The first job from the ``i``-th on that gives back ranks STAYING, or how many are known."""
+    known, idle_end = core.slurm.memory.ended, core.accelerate.ranks.idle_end[it.module]
+    rank = first_between(core.slurm.sets.staying, idle_end[i], idle_end[known])
+    return known if rank >= idle_end[known] else _job_with(core, it.module, rank)
+
+
+@on(last_that_frees, "accelerate")
+def job_with_last_rank(core: AcceleratedCore, it: Partition) -> int:
+    """The last job that does; there is one."""
+    stop = core.accelerate.ranks.idle_end[it.module, core.slurm.memory.ended]
+    return _job_with(core, it.module, last_before(core.slurm.sets.staying, stop))
+
+
+# -- a job starts in the pass
 
 
 @part
-def ended_by(core: SlurmCore, time: int) -> int:
-    """How many are planned to have ended by then."""
-    every = everywhere(core)
-    ended, size, head = 0, core.slurm.memory.ends, core.pools[every].release_head - 1
-    while size > 0:  # without branches
-        half = (size + 1) // 2
-        ended += half & core.releases[every, head + ended + half].time - time - 1 >> 63
-        size -= half
-    return ended
+def move_to_release_of(core: AcceleratedCore, it: Partition, row: int, listed: int) -> None:
+    """The nodes PICKED, idle until now, move to the ranks of ``row``, which runs from now on.
 
-
-@part
-def sit_with(core: SlurmCore, it: Partition, row: int, rows: int) -> None:
-    """The nodes PICKED, idle until now, move to the seats of ``row``, which runs from now on.
-
-    ``rows`` sets of the plan are listed: they move along.
+    So many sets of the plan are listed: they move along.
     """
-    every, module = everywhere(core), it.module
+    every, idle_end = everywhere(core), core.accelerate.ranks.idle_end
     head, i = core.pools[every].release_head, 0
     while core.releases[every, head + i].row != row:
         i += 1
-    core.slurm.memory.ends += 1
-    core.slurm.memory.seating += 1
+    core.accelerate.progress.ends += 1
+    core.accelerate.progress.ordering += 1
     for other in range(core.clock.modules):
-        for j in range(core.slurm.memory.ends, i, -1):
-            core.slurm.seats.back[other, j] = core.slurm.seats.back[other, j - 1]
+        for j in range(core.accelerate.progress.ends, i, -1):
+            idle_end[other, j] = idle_end[other, j - 1]
     for j in range(i + 1):
-        core.slurm.seats.back[module, j] -= core.placements[core.jobs[row].placed].nodes
-    stop, moved = core.slurm.seats.back[module, i + 1], 0
-    seat_picked(core, it)
+        idle_end[it.module, j] -= core.placements[core.jobs[row].placed].nodes
+    stop, moved = idle_end[it.module, i + 1], 0
+    rank_picked(core, it)
     for word in range(it.low, it.high):
-        bits = core.slurm.sets.picked_seats[word]
+        bits = core.accelerate.ranks.picked[word]
         while bits != NONE:
             first = lowest_in(bits)
             length = min(lowest_in(~(bits >> np.uint64(first))), MOST_AT_ONCE)
             bits &= ~(((ONE << np.uint64(length)) - ONE) << np.uint64(first))
-            _move(core, rows, (word << 6) + first - moved, length, stop)
+            _move(core, listed, (word << 6) + first - moved, length, stop)
             moved += length
 
 
 @part
-def _move(core: SlurmCore, rows: int, first: int, length: int, stop: int) -> None:
-    """Move so many seats from ``first`` on to before ``stop``; those in between move up to the front."""
-    rotate(core.slurm.sets.up_seats, first, length, stop)
-    for i in range(rows):
-        rotate(core.slurm.plan.space[core.slurm.plan.listed[i].row], first, length, stop)
+def _move(core: AcceleratedCore, listed: int, first: int, length: int, stop: int) -> None:
+    """Move so many ranks from ``first`` on to before ``stop``; those in between move up to the front."""
+    ranks = core.accelerate.ranks
+    rotate(ranks.up, first, length, stop)
+    for i in range(listed):
+        rotate(core.accelerate.space[core.accelerate.listed[i].row], first, length, stop)
     for i in range(length):
-        core.slurm.seats.moved[i] = core.slurm.seats.node_in[first + i]
-    for seat in range(first, stop - length):
-        core.slurm.seats.node_in[seat] = core.slurm.seats.node_in[seat + length]
+        ranks.moved[i] = ranks.node_at[first + i]
+    for rank in range(first, stop - length):
+        ranks.node_at[rank] = ranks.node_at[rank + length]
     for i in range(length):
-        core.slurm.seats.node_in[stop - length + i] = core.slurm.seats.moved[i]
-    for seat in range(first, stop):
-        core.slurm.seats.seat_of[core.slurm.seats.node_in[seat]] = seat
+        ranks.node_at[stop - length + i] = ranks.moved[i]
+    for rank in range(first, stop):
+        ranks.rank_of[ranks.node_at[rank]] = rank

@@ -1,32 +1,34 @@
-"""Fronts of the plan: up to where all tries are known to be in vain.
+"""Lower bounds on starts: up to where all tries of a job are known to fail.
 
-Who found that no start before some boundary leaves enough nodes free found it for all, later in the
-pass, who need as many nodes for as long, and look as far from one try to the next. They begin their
-tries there. Like notes, fronts are only there for speed, and change nothing.
+A job that found that no start before some boundary leaves enough nodes free found it for all jobs, later in
+the pass, that need as many nodes for as long, and look as far from one try to the next. They begin their
+tries there.
 """
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.state import FRONTS, SlurmCore
+from scheduler_sim.engine.rules.slurm.accelerate.state import BOUNDS, AcceleratedCore
+from scheduler_sim.engine.rules.slurm.backfill_pass import first_try, tries_failed_before
 
 
 @part
-def open_fronts(core: SlurmCore) -> None:
+def open_bounds(core: AcceleratedCore) -> None:
     """Nothing is known yet."""
-    for i in range(FRONTS):
-        core.slurm.accelerate.front[i].start = -INF
+    for i in range(BOUNDS):
+        core.accelerate.bound[i].start = -INF
 
 
-@part
-def first_try(core: SlurmCore, placement: int) -> int:
-    """When a component is tried first."""
+@on(first_try, "accelerate")
+def first_that_may_do(core: AcceleratedCore, placement: int) -> int:
+    """When a job is tried first."""
     way, it = core.slurm.way[placement], core.placements[placement]
     start = core.clock.now
     if way.mask == core.slurm.partition[way.partition].members:
-        for i in range(FRONTS):
-            one = core.slurm.accelerate.front[i]
+        for i in range(BOUNDS):
+            one = core.accelerate.bound[i]
             if (
                 one.start > start
                 and one.partition == way.partition
@@ -37,20 +39,17 @@ def first_try(core: SlurmCore, placement: int) -> int:
     return start
 
 
-@part
-def note_front(core: SlurmCore, placement: int, start: int) -> None:
-    """All tries before ``start`` were in vain.
-
-    The new front replaces one that it makes useless, or else the nearest.
-    """
+@on(tries_failed_before, "accelerate")
+def note_bound(core: AcceleratedCore, placement: int, start: int) -> None:
+    """The new bound replaces one that it makes useless, or else the nearest."""
     way, it = core.slurm.way[placement], core.placements[placement]
     if way.mask != core.slurm.partition[way.partition].members or start <= core.clock.now:
         return
     if not core.slurm.rules.aligned:
         return  # 19.05 has another try at each new boundary
     worst = 0
-    for i in range(FRONTS):
-        one = core.slurm.accelerate.front[i]
+    for i in range(BOUNDS):
+        one = core.accelerate.bound[i]
         if (
             one.start <= start
             and one.partition == way.partition
@@ -59,34 +58,32 @@ def note_front(core: SlurmCore, placement: int, start: int) -> None:
         ):
             worst = i
             break
-        if one.start < core.slurm.accelerate.front[worst].start:
+        if one.start < core.accelerate.bound[worst].start:
             worst = i
-    one = core.slurm.accelerate.front[worst]
+    one = core.accelerate.bound[worst]
     one.start, one.partition = start, way.partition
     one.nodes, one.limit = it.nodes, it.limit
 
 
 @part
-def turn_back_fronts(core: SlurmCore, time: int) -> None:
-    """From now on there is a try at ``time``: it may not be in vain, nor those behind."""
-    for i in range(FRONTS):
-        core.slurm.accelerate.front[i].start = min(core.slurm.accelerate.front[i].start, time)
+def turn_back_bounds(core: AcceleratedCore, time: int) -> None:
+    """From now on there is a try at ``time``: it may not fail, nor those behind."""
+    for i in range(BOUNDS):
+        core.accelerate.bound[i].start = min(core.accelerate.bound[i].start, time)
 
 
 @part
-def forget_fronts(core: SlurmCore, time: int) -> None:
+def forget_bounds(core: AcceleratedCore, time: int) -> None:
     """There is no try at ``time`` any more: the one before may have all nodes up to the next."""
-    for i in range(FRONTS):
-        if core.slurm.accelerate.front[i].start >= time:
-            core.slurm.accelerate.front[i].start = -INF
+    for i in range(BOUNDS):
+        if core.accelerate.bound[i].start >= time:
+            core.accelerate.bound[i].start = -INF
 
 
 @part
-def narrow_fronts(core: SlurmCore, partition: int, time: int, limit: int) -> None:
-    """Only jobs with such a limit still try at ``time``: fronts there and behind hold for no others."""
-    for i in range(FRONTS):
-        if (
-            core.slurm.accelerate.front[i].partition == partition
-            and core.slurm.accelerate.front[i].start >= time
-        ):
-            core.slurm.accelerate.front[i].limit = max(core.slurm.accelerate.front[i].limit, limit)
+def narrow_bounds(core: AcceleratedCore, partition: int, time: int, limit: int) -> None:
+    """Only jobs with such a limit still try at ``time``: bounds there and behind hold for no others."""
+    for i in range(BOUNDS):
+        one = core.accelerate.bound[i]
+        if one.partition == partition and one.start >= time:
+            one.limit = max(one.limit, limit)

@@ -101,7 +101,7 @@ def leave_out_reserved(core: SlurmCore, target: Words, begin: int, end: int) -> 
 def next_begin(core: SlurmCore, time: int) -> int:
     """When the next advance reservation begins, at ``time`` or later; INF if none does."""
     for i in range(core.coscheduling.at.expected):
-        begin = core.coscheduling.member[core.coscheduling.expected[i]].appointment
+        begin: int = core.coscheduling.member[core.coscheduling.expected[i]].appointment
         if begin >= time:
             return begin
     return INF

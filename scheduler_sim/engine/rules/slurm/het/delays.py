@@ -27,7 +27,7 @@ from scheduler_sim.engine.rules.slurm.bits import (
     keep_common,
     take_out,
 )
-from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
+from scheduler_sim.engine.rules.slurm.change import expect_change, holds_until, note_change
 from scheduler_sim.engine.rules.slurm.het.advance import (
     end_reservation,
     has_reservation,
@@ -37,7 +37,8 @@ from scheduler_sim.engine.rules.slurm.het.advance import (
     reserved_until,
     write_reserved,
 )
-from scheduler_sim.engine.rules.slurm.nodes import everywhere, suffices
+from scheduler_sim.engine.rules.slurm.nodes import suffices
+from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 
@@ -54,7 +55,7 @@ def book_workflow(core: SlurmCore, leader: int) -> None:
         if not _picked_for(core, placement, begin, core.slurm.sets.nothing):
             for j in range(unit.first, i):
                 end_reservation(core, core.coscheduling.crew[j])
-            core.slurm.memory.valid = now  # the next pass tries again
+            holds_until(core, now)  # the next pass tries again
             return
         note_reservation(core, row, placement, begin, _end(core, placement, begin))
     unit.start = now

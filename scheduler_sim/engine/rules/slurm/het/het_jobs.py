@@ -1,7 +1,7 @@
 """Heterogeneous jobs as Slurm runs them: planned component by component, started by backfill alone.
 
-In a pass each component has its own turn, and is planned no earlier than those of its job that had theirs
-before; one that has no start within bf_window takes the others' turns away. After the last turn, a job whose
+In a pass each component is tried by itself, and is planned no earlier than those of its job that were tried
+before; where one has no start within bf_window, the others are not tried. After the last try, a job whose
 components could all start now does; until then each that could holds its nodes in the plan. All end when the
 script on the first component ends, or as in the DEEP-EST simulator with the longest; a component may reach
 its own limit before.
@@ -19,6 +19,7 @@ from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_complete, is_member
 from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.slurm.bits import copy, take_out
+from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
@@ -34,8 +35,8 @@ def forget_plans(core: SlurmCore, row: int) -> None:
 
 
 @only_with("coscheduling")
-def have_turn(core: SlurmCore, row: int) -> None:
-    """A component has its turn: until a start is found for it, the others have none to wait for."""
+def come_to(core: SlurmCore, row: int) -> None:
+    """The pass comes to a component: until a start is found for it, the others have none to wait for."""
     if is_member(core, row) and core.slurm.het[row].known < 0:
         core.slurm.het[row].known = INF
 
@@ -50,7 +51,7 @@ def not_before(core: SlurmCore, row: int) -> int:
 def not_before_others(core: SlurmCore, row: int) -> int:
     """The latest start that is known of the others of its job; now at the earliest.
 
-    INF if one that had its turn has none, and for one with a delay that comes before the head of its job.
+    INF if one that was tried has none, and for one with a delay that comes before the head of its job.
     """
     time = core.clock.now
     if not is_member(core, row):
@@ -67,11 +68,11 @@ def not_before_others(core: SlurmCore, row: int) -> int:
 
 @only_with("coscheduling", otherwise=False)
 def waits_for_window(core: SlurmCore, row: int) -> bool:
-    """Whether it has no turn, as no start is known of others of its job within bf_window."""
+    """Whether it is not tried, as no start is known of others of its job within bf_window."""
     first = not_before(core, row)
     if first <= core.clock.now + core.slurm.rules.bf_window:
         return False
-    core.slurm.memory.valid = min(core.slurm.memory.valid, first - core.slurm.rules.bf_window)
+    holds_until(core, first - core.slurm.rules.bf_window)
     return True
 
 
@@ -136,7 +137,7 @@ def _planned_in(core: SlurmCore, number: int, partition: int) -> int:
 
 @only_with("coscheduling")
 def start_jobs(core: SlurmCore) -> None:
-    """Start the jobs of which every component is planned for now, in the order of their first turns."""
+    """Start the jobs of which every component is planned for now, in the order of the queue."""
     for i in range(core.queue.at.head, core.queue.at.tail):
         row = core.queue.waiting[i]
         if not is_member(core, row):
@@ -152,7 +153,7 @@ def start_jobs(core: SlurmCore) -> None:
 
 @part
 def _is_planned(core: SlurmCore, unit: Unit) -> bool:
-    """Whether all components of a job wait and had turns, and those that bind it are planned for now."""
+    """Whether all components of a job wait and were tried, and those that bind it are planned for now."""
     for i in range(unit.first, unit.last):
         row = core.coscheduling.crew[i]
         if core.jobs[row].state != WAITING or core.slurm.het[row].known < 0:

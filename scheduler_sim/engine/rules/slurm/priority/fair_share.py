@@ -118,13 +118,15 @@ _PERIODS = {
 @part
 def decay_over(rate: float, seconds: float) -> float:
     """What is left of usage after ``seconds``, at ``decay_rate`` a second; never nothing."""
-    return max(rate**seconds, LEAST_DECAY)
+    left: float = rate**seconds
+    return max(left, LEAST_DECAY)
 
 
 @part
 def faded(seconds: float, rate: float) -> float:
     """Usage of one processor for ``seconds``, all decayed as if it were the oldest."""
-    return seconds * rate**seconds
+    each: float = seconds * rate**seconds
+    return each
 
 
 @part
@@ -228,7 +230,8 @@ def _oblivious(assoc: Table[Assoc], row: int, usage: float) -> float:
     if math.log(above) * math.log(own) < 0.0:
         apart = EMPHASIS * math.log(above)
         power = 1.0 / (1.0 + apart * apart)
-    return above * own**power * here.norm_shares
+    usage_factor: float = above * own**power * here.norm_shares
+    return usage_factor
 
 
 @part

@@ -1,12 +1,13 @@
 """Slurm's priorities at Slurm's moments: at submission, at a release, and every PriorityCalcPeriod.
 
-The key of a component is minus its priority, so that the smaller goes first as in every queue.
+The key of a job is minus its priority, so that the smaller goes first as in every queue.
 Under priority/basic the priority counts down from one submission to the next, and nice is
 taken off it. Where Slurm walks its list of jobs instead of sorting it, the key is the place there.
 """
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import goes_before, sort_queue
 from scheduler_sim.engine.core.state import INF, RUNNING, UNSEEN
@@ -51,14 +52,11 @@ def weigh_again(core: SlurmCore, row: int) -> None:
 
 @part
 def compute_priorities(core: SlurmCore) -> bool:
-    """A tick of Slurm's decay thread; True if the order may have changed.
-
-    Until STEADY_UNTIL further ones change nothing, unless something else does.
-    """
+    """A tick of Slurm's decay thread; True if the order may have changed."""
     now, head, tail = core.clock.now, core.queue.at.head, core.queue.at.tail
     same = True
     if core.slurm.rules.weight_fair:
-        same = _let_usage_fade(core, now)
+        same = let_usage_fade(core, now)
     core.slurm.memory.last_calc = now
     changed = core.rules.complex == 1
     for i in range(head, tail):
@@ -67,64 +65,25 @@ def compute_priorities(core: SlurmCore) -> bool:
             changed = True
     if changed:
         sort_queue(core)
-    core.slurm.memory.steady_until = _steady_until(core, same) if core.slurm.rules.skip else 0
+    core.slurm.memory.steady_until = steady_until(core, same)
     return changed
 
 
-@part
+@question
 def pass_over_computations(core: SlurmCore) -> int:
-    """Ticks that were due before now and change nothing but usage; the first, INF if none."""
-    slurm, period = core.slurm, core.slurm.rules.calc_period
-    first, end = slurm.memory.next_calc, min(core.clock.now, slurm.memory.steady_until)
-    if period == 0 or end <= first:
-        return INF
-    last = first + (end - 1 - first) // period * period
-    if (
-        slurm.rules.weight_fair and core.slurm.rules.decay_rate == 1.0
-    ):  # each adds what was used: so does one for all
-        if last > first:
-            _let_usage_fade(core, last - period)
-            slurm.memory.last_calc = last - period
-        _let_usage_fade(core, last)
-    slurm.memory.last_calc, slurm.memory.next_calc = last, last + period
-    return first
+    """Pass over ticks that were due before now and change nothing; the first of them, INF if none."""
+    return INF
 
 
-@part
-def _steady_until(core: SlurmCore, same: bool) -> int:
-    """Until when ticks change nothing, if the last one did not: priorities grow with age, if at all."""
-    slurm, now, until = core.slurm, core.clock.now, INF
-    if slurm.memory.resets_done < len(core.slurm.accounts.resets):
-        until = core.slurm.accounts.resets[slurm.memory.resets_done]
-    if core.queue.at.head == core.queue.at.tail and core.slurm.rules.decay_rate == 1.0:
-        return until  # usage grows, and nobody asks for it
-    if not same or until <= now:
-        return 0
-    if _priorities_stand(core, until - 1):
-        return until
-    ahead = slurm.rules.calc_period
-    while _priorities_stand(core, now + ahead):
-        ahead *= 2
-    return now + ahead // 2 + 1
-
-
-@part
-def _priorities_stand(core: SlurmCore, time: int) -> bool:
-    """Whether all that wait have the priorities at ``time`` that they have now."""
-    for i in range(core.queue.at.head, core.queue.at.tail):
-        row = core.queue.waiting[i]
-        if core.slurm.job[row].given:
-            continue
-        age, fair = _age(core, row, time), _fair(core, row)
-        for placement in range(core.jobs[row].first, core.jobs[row].last):
-            if -float(_value(core, placement, age, fair)) != core.slurm.way[placement].key:
-                return False
-    return True
+@question
+def steady_until(core: SlurmCore, same: bool) -> int:
+    """Until when ticks are known to change nothing, if the last one did not."""
+    return 0
 
 
 @part
 def charge_until(core: SlurmCore, row: int, time: int) -> None:
-    """Charge what a running component has used since the last tick."""
+    """Charge what a running job has used since the last tick."""
     if not core.slurm.rules.weight_fair:
         return
     seconds = time - max(core.slurm.memory.last_calc, core.jobs[row].start)
@@ -133,7 +92,7 @@ def charge_until(core: SlurmCore, row: int, time: int) -> None:
 
 
 @part
-def _let_usage_fade(core: SlurmCore, time: int) -> bool:
+def let_usage_fade(core: SlurmCore, time: int) -> bool:
     """Usage at a tick; True if it stands."""
     since, algorithm = core.slurm.memory.last_calc, core.slurm.rules.algorithm
     while (
@@ -166,10 +125,10 @@ def _weigh(core: SlurmCore, row: int) -> bool:
     """Priority in each partition, the best of which counts in the queue; True if one is new."""
     if core.slurm.job[row].given:
         return False
-    age, fair = _age(core, row, core.clock.now), _fair(core, row)
+    age, fair = weighted_age(core, row, core.clock.now), weighted_fair_share(core, row)
     best, new = 0, False
     for placement in range(core.jobs[row].first, core.jobs[row].last):
-        value = _value(core, placement, age, fair)
+        value = whole_priority(core, placement, age, fair)
         new = new or core.slurm.way[placement].key != -float(value)
         core.slurm.way[placement].key = -float(value)
         best = max(best, value)
@@ -178,14 +137,14 @@ def _weigh(core: SlurmCore, row: int) -> bool:
 
 
 @part
-def _age(core: SlurmCore, row: int, time: int) -> float:
+def weighted_age(core: SlurmCore, row: int, time: int) -> float:
     """The weighted age at ``time``."""
     since = core.jobs[row].submit if core.slurm.rules.accrue_always else core.holds.term[row].begin
     return core.slurm.rules.weight_age * age_factor(time, since, core.slurm.rules.max_age)
 
 
 @part
-def _fair(core: SlurmCore, row: int) -> float:
+def weighted_fair_share(core: SlurmCore, row: int) -> float:
     """The weighted fair share."""
     if not core.slurm.rules.weight_fair:
         return 0.0
@@ -201,6 +160,7 @@ def _fair(core: SlurmCore, row: int) -> float:
 
 
 @part
-def _value(core: SlurmCore, placement: int, age: float, fair: float) -> int:
+def whole_priority(core: SlurmCore, placement: int, age: float, fair: float) -> int:
+    """The priority of a placement."""
     value = priority(core.slurm.accounts.factor[placement], age, fair)
     return max(value, int(-core.slurm.way[placement].key)) if core.slurm.rules.increase_only else value
