@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from scheduler_sim.engine import schemes
 from scheduler_sim.engine.core.allocation import Sizes, blank_core
-from scheduler_sim.engine.core.hooks import ABSENT
+from scheduler_sim.engine.core.hooks import ABSENT, is_absent
 from scheduler_sim.engine.core.records import table
 from scheduler_sim.engine.core.scheme import PASSES
 from scheduler_sim.engine.core.state import Core
@@ -90,7 +90,13 @@ PARTS = tuple(rule.part for rule in RULES)
 class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc]
     """The tuple itself; ``kind`` is its type to the compiler, once that has been asked for."""
 
-    kind: Any
+    kind: Any = None
+
+    @property
+    def shape(self: Any) -> tuple[Any, ...]:
+        """What its type depends on: the pass, what writes the keys of orders, and which parts are there."""
+        there = (is_absent(getattr(self, part)) for part in PARTS)
+        return self.scheme.name, type(self.orders.fill), type(self.orders.fill_second), *there
 
 
 def blank(sizes: Sizes, needs: Needs, scheme: str, more_events: int = 0) -> FullCore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -235,9 +235,15 @@ def can_be_typed(models: Models | None, app: str) -> bool:
 
 def _workload(given: Sequence[Mapping[str, Any]]) -> Workload:
     names = dict.fromkeys(name for one in given for name in one)
-    return Workload.from_columns(
-        **{name: [one.get(name, _DEFAULTS[name]) for one in given] for name in names}
-    )
+    columns: dict[str, Any] = {name: [one.get(name, _DEFAULTS[name]) for one in given] for name in names}
+    _, job, count = np.unique(columns["modular_job_id"], return_inverse=True, return_counts=True)
+    return _plain().repeated(len(given), columns | {"components_total": count[job]})
+
+
+@lru_cache
+def _plain() -> Workload:
+    """One component with nothing but defaults."""
+    return Workload.from_columns(nodes=1, submit_time=0, run_time=0)
 
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,6 +86,15 @@ class Workload:
             columns["components_total"] = count[job]
         return cls(columns)
 
+    def repeated(self, rows: int, columns: Mapping[str, Any]) -> Workload:
+        """Return the first row so many times, with other columns, which the caller has checked."""
+        made = object.__new__(type(self))
+        made.source = self.source
+        made.table = self.table.iloc[[0] * rows].reset_index(drop=True)
+        for name, values in columns.items():
+            made.table[name] = as_column(FIELDS[name], values, rows)
+        return made
+
     def __len__(self) -> int:
         return len(self.table)
 

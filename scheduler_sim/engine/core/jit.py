@@ -89,11 +89,14 @@ def inlined(function: F) -> F:
     return cast(F, njit(forceinline=True, **_OPTIONS)(function)) if COMPILED else function
 
 
+_kinds: dict[Any, Any] = {}
+"""Types of cores by their shapes."""
+
+
 class Entry:
     """A function that Python calls with a core: compiled once for each type of core, and kept on disk.
 
-    To tell the type of a core takes Numba half a millisecond: it is noted in the core, which is a tuple and
-    does not change its type.
+    To tell the type of a core takes Numba half a millisecond: it is asked for once for each shape of core.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -104,9 +107,10 @@ class Entry:
 
     def __call__(self, core: Any, *arguments: Any) -> Any:
         """Run the compiled function; compile it, or take it from the cache, at first."""
-        kind = core.__dict__.get("kind")
+        kind = core.kind
         if kind is None:
-            kind = core.kind = numba.typeof(core)
+            kind = core.kind = _kinds.get(core.shape) or numba.typeof(core)
+            _kinds[core.shape] = kind
         key = (id(kind), *map(type, arguments))
         if key not in self._made:
             kinds = (kind, *map(numba.typeof, arguments))
