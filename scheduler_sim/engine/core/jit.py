@@ -89,6 +89,12 @@ def inlined(function: F) -> F:
     return cast(F, njit(forceinline=True, **_OPTIONS)(function)) if COMPILED else function
 
 
+def _type_of(core: Any) -> Any:
+    from scheduler_sim.engine.core.indexing import counted_from_zero
+
+    return counted_from_zero(numba.typeof(core))
+
+
 _kinds: dict[Any, Any] = {}
 """Types of cores by their shapes."""
 
@@ -109,7 +115,7 @@ class Entry:
         """Run the compiled function; compile it, or take it from the cache, at first."""
         kind = core.kind
         if kind is None:
-            kind = core.kind = _kinds.get(core.shape) or numba.typeof(core)
+            kind = core.kind = _kinds.get(core.shape) or _type_of(core)
             _kinds[core.shape] = kind
         key = (id(kind), *map(type, arguments))
         if key not in self._made:
@@ -120,7 +126,7 @@ class Entry:
 
     def is_compiled(self, *arguments: Any) -> bool:
         """Tell whether it has been compiled for such arguments, now or before on this machine."""
-        kinds = tuple(map(numba.typeof, arguments))
+        kinds = (_type_of(arguments[0]), *map(numba.typeof, arguments[1:]))
         found = kinds in self._dispatcher.overloads
         return found or self._dispatcher._cache.has(kinds, self._dispatcher.targetctx)
 

@@ -23,7 +23,6 @@ from scheduler_sim.engine.core.moments import (
     submitted,
     withdrawn,
 )
-from scheduler_sim.engine.core.record import short_so_far
 from scheduler_sim.engine.core.releases import add_release, drop_release
 from scheduler_sim.engine.core.state import (
     BY_LIMIT,
@@ -38,7 +37,14 @@ from scheduler_sim.engine.core.state import (
     WAITING,
     Core,
 )
-from scheduler_sim.engine.core.waiting import count_pending, count_waiting, join_queue, line_up, stop_waiting
+from scheduler_sim.engine.core.waiting import (
+    count_pending,
+    count_waiting,
+    join_queue,
+    line_up,
+    settle_wait,
+    stop_waiting,
+)
 
 # -- to its start
 
@@ -85,9 +91,6 @@ def make_eligible(core: Core, row: int) -> None:
     becomes_eligible(core, row)
     core.jobs[row].state = WAITING
     core.jobs[row].eligible = core.clock.now
-    if not core.rules.complex:
-        it = core.placements[core.jobs[row].first]
-        core.jobs[row].wait_resources = -short_so_far(core, it.module, it.nodes)
     join_queue(core, row)
 
 
@@ -95,8 +98,7 @@ def make_eligible(core: Core, row: int) -> None:
 def start(core: Core, row: int, placement: int) -> None:
     """Start now: take nodes and resources, plan their return by the time limit."""
     now, it = core.clock.now, core.placements[placement]
-    if not core.rules.complex:
-        core.jobs[row].wait_resources += short_so_far(core, it.module, it.nodes)
+    settle_wait(core, row)
     if core.jobs[row].state == WAITING:
         stop_waiting(core, row)
     core.jobs[row].state = RUNNING
@@ -225,7 +227,7 @@ def set_aside(core: Core, row: int) -> None:
     core.jobs[row].state = HELD
     core.jobs[row].eligible = -1
     set_aside_again(core, row)
-    core.jobs[row].wait_resources = 0
+    core.jobs[row].wait_resources = core.jobs[row].measured = 0
 
 
 @part
@@ -245,12 +247,9 @@ def plan_anew(core: Core) -> None:
 def send_back(core: Core, row: int) -> None:
     """Stop what runs, and have it wait again from now on; the lost attempt counts as a wait for nodes."""
     vacate(core, row, WAITING)
-    placement = core.placements[core.jobs[row].first]
     core.jobs[row].wait_resources += core.clock.now - core.jobs[row].start
     core.jobs[row].state = WAITING
     core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
-    if not core.rules.complex:
-        core.jobs[row].wait_resources -= short_so_far(core, placement.module, placement.nodes)
     line_up(core, row)
     count_waiting(core, row, core.jobs[row].first, 1)
 
@@ -274,7 +273,7 @@ def wait_again(core: Core, row: int) -> None:
 def forget_run(core: Core, row: int) -> None:
     """As if it had never run, but for one thing that holds it now."""
     core.jobs[row].eligible = core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
-    core.jobs[row].wait_resources = 0
+    core.jobs[row].wait_resources = core.jobs[row].measured = 0
     core.jobs[row].missing += HOLD
     count_pending(core, row, 1)
 

@@ -18,7 +18,6 @@ from scheduler_sim.engine.core.state import HELD, HOLD, RUNNING, WAITING, Core
 from scheduler_sim.engine.core.waiting import (
     count_pending,
     count_waiting,
-    expect_wait,
     line_up,
     settle_wait,
     withdraw,
@@ -93,8 +92,7 @@ def unplace(core: Core, row: int) -> bool:
         for module in range(core.clock.modules):
             if core.pools[module].front == row:
                 core.pools[module].front = -1
-        if not core.rules.complex:
-            settle_wait(core, row)
+        settle_wait(core, row)
         count_waiting(core, row, core.jobs[row].first, -1)
     return waits
 
@@ -105,8 +103,6 @@ def place_anew(core: Core, row: int, waits: bool, closed: int) -> None:
     core = by_reference(core)
     placed_anew(core, row)
     if waits:
-        if not core.rules.complex:
-            expect_wait(core, row)
         count_waiting(core, row, core.jobs[row].first, 1)
     put_back(core, row, waits)
     if closed > 0:

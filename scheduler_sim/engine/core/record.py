@@ -14,17 +14,19 @@ def settle(core: Core, until: int) -> None:
     for module in range(core.clock.modules):
         if core.pools[module].touched:
             core.pools[module].touched = 0
-            _write_row(core, module)
             _account_free(core, module)
+            _write_row(core, module)
     if core.rules.complex:
         _account_complex_waits(core, until - core.clock.now)
 
 
 @part
 def short_so_far(core: Core, module: int, nodes: int) -> int:
-    """Seconds, up to NOW, in which fewer than ``nodes`` nodes of ``module`` were free after a pass."""
-    tree = core.short[module]
-    seconds = core.clock.now - core.pools[module].short_since if core.pools[module].short_free < nodes else 0
+    """Seconds, up to NOW, in which some job waited and fewer than ``nodes`` nodes of ``module`` were free."""
+    tree, pool = core.short[module], core.pools[module]
+    seconds = 0
+    if pool.written_queued > 0 and pool.short_free < nodes:
+        seconds = core.clock.now - pool.short_since
     place = min(nodes, len(tree) - 1)
     while place > 0:
         seconds += tree[place]
@@ -34,16 +36,16 @@ def short_so_far(core: Core, module: int, nodes: int) -> int:
 
 @inlined
 def _account_free(core: Core, module: int) -> None:
-    """The free nodes changed at NOW: credit the time since their last change."""
-    if core.pools[module].free == core.pools[module].short_free:
-        return
-    tree, now = core.short[module], core.clock.now
-    place = core.pools[module].short_free + 1
-    while place < len(tree):
-        tree[place] += now - core.pools[module].short_since
-        place += place & -place
-    core.pools[module].short_free = core.pools[module].free
-    core.pools[module].short_since = now
+    """Credit the time since the free nodes changed last, if a job has waited meanwhile."""
+    tree, pool, now = core.short[module], core.pools[module], core.clock.now
+    if pool.written_queued > 0:
+        if pool.free == pool.short_free and pool.queued > 0:
+            return
+        place = pool.short_free + 1
+        while place < len(tree):
+            tree[place] += now - pool.short_since
+            place += place & -place
+    pool.short_free, pool.short_since = pool.free, now
 
 
 @inlined

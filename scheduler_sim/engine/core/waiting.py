@@ -76,13 +76,16 @@ def withdraw(core: Core, row: int) -> None:
 
 @part
 def expect_wait(core: Core, row: int) -> None:
-    """From now on its wait for nodes is read off the pool, until it starts or ``settle_wait``."""
+    """From now on its wait for nodes is read off its module, until it starts or ``settle_wait``."""
     it = core.placements[core.jobs[row].first]
     core.jobs[row].wait_resources -= short_so_far(core, it.module, it.nodes)
+    core.jobs[row].measured = 1
 
 
 @part
 def settle_wait(core: Core, row: int) -> None:
-    """Write down how long ``row`` has waited for nodes; from now on that is not read off the pool."""
-    it = core.placements[core.jobs[row].first]
-    core.jobs[row].wait_resources += short_so_far(core, it.module, it.nodes)
+    """Write down how long ``row`` has waited for nodes; from now on that is not read off its module."""
+    if core.jobs[row].measured:
+        it = core.placements[core.jobs[row].first]
+        core.jobs[row].wait_resources += short_so_far(core, it.module, it.nodes)
+        core.jobs[row].measured = 0
