@@ -20,7 +20,7 @@ def longer_timeline(core: FullCore) -> FullCore:
 
 def with_room(core: FullCore, sizes: Sizes) -> FullCore:
     """Return a core of these sizes, or its own where they are larger, with all that it holds."""
-    releases = max(sizes.releases, core.releases.shape[1])
+    releases = max(sizes.releases, core.releases.shape[1] if has(core, "releases") else 0)
     bigger = blank(
         sizes._replace(
             releases=releases,

@@ -9,7 +9,7 @@ import numpy as np
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.events import KIND
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.simulation.growth import with_more_releases
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.power_cap import PowerCap
@@ -123,18 +123,15 @@ class Outages:
                 drive.strike(core, int(rows[i]), slot.FAILED)
 
     def _set_capacity(self, core: FullCore, pool: int, amount: int) -> None:
-        releases = core.releases["nodes"][pool]
-        in_use = int(releases[core.pools[pool].release_head : core.pools[pool].release_tail].sum())
-        core.pools[pool].free = amount - in_use
+        before = self._capacity[pool - len(self._nodes)]
+        core.pools[pool].free += amount - before
         core.clock.dirty = core.clock.early = 1
-        core.clock.lost |= amount < self._capacity[pool - len(self._nodes)]
+        core.clock.lost |= amount < before
         self._capacity[pool - len(self._nodes)] = amount
 
     def _announce(self, core: FullCore, back: Return) -> tuple[FullCore, Change]:
-        if (
-            core.pools[back.pool].release_tail - core.pools[back.pool].release_head
-            >= core.releases.shape[1] - 1
-        ):
+        planned = core.pools[back.pool].release_tail - core.pools[back.pool].release_head
+        if has(core, "releases") and planned >= core.releases.shape[1] - 1:
             core = with_more_releases(core)
         self._names -= 1
         self._returns[self._names] = back

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scheduler_sim.engine.core.hooks import ABSENT
 from scheduler_sim.engine.core.records import one, room, table
-from scheduler_sim.engine.core.scheme import Scheme
+from scheduler_sim.engine.core.scheme import PLANLESS, Scheme
 from scheduler_sim.engine.core.state import (
     INF,
     TIMELINE_COLUMNS,
@@ -65,7 +66,7 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "queue": _blank_queue(sizes.rows),
         "orders": Orders(np.zeros((sizes.columns, sizes.rows)), np.empty(sizes.rows + 1), nothing, nothing),
         "heap": room(End, sizes.releases + 1 + sizes.more_events),
-        "releases": room(Release, pools, sizes.releases),
+        "releases": ABSENT if scheme in PLANLESS else room(Release, pools, sizes.releases),
         "profile": room(Step, pools, sizes.profile),
         "short": np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
         "timeline": np.empty((sizes.timeline, len(TIMELINE_COLUMNS) + sizes.more_columns), dtype=np.int64),

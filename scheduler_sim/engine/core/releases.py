@@ -1,17 +1,18 @@
 """When running components are planned to give back what they hold.
 
-One list a pool, sorted by planned end, ties in trace order. It lives in a window of its row, which
+Kept where a pass looks ahead. One list a pool, sorted by planned end, ties in trace order. It lives in a window of its row, which
 moves either way, so that the shorter side is the one that makes room.
 """
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Table
 from scheduler_sim.engine.core.state import Core, Release
 
 
-@part
+@only_with("releases")
 def add_release(core: Core, pool: int, time: int, row: int, nodes: int) -> None:
     """Plan that ``row`` gives back ``nodes`` of ``pool`` at ``time``."""
     plan = core.releases[pool]
@@ -31,7 +32,7 @@ def add_release(core: Core, pool: int, time: int, row: int, nodes: int) -> None:
     plan[place].time, plan[place].row, plan[place].nodes = time, row, nodes
 
 
-@part
+@only_with("releases")
 def drop_release(core: Core, pool: int, time: int, row: int) -> None:
     """Forget the planned end of ``row``: it has given back what it held."""
     plan = core.releases[pool]

@@ -11,6 +11,9 @@ from scheduler_sim.engine.core.state import Core
 PASSES: dict[str, Callable[[Core], None]] = {}
 """The pass of each scheme, by its name."""
 
+PLANLESS: set[str] = set()
+"""The schemes whose passes look at no planned end: a core that has one keeps none."""
+
 
 class Scheme:
     """The name of a scheme, as a part of the core: to the compiler it is a type.
@@ -40,11 +43,13 @@ if COMPILED:
     teach_scheme(Scheme, schedule, PASSES)
 
 
-def pass_of(name: str) -> Callable[[Any], Any]:
-    """Name a pass as that of a scheme."""
+def pass_of(name: str, *, plans: bool = True) -> Callable[[Any], Any]:
+    """Name a pass as that of a scheme; ``plans``: it looks at when what runs is planned to end."""
 
     def named(function: Any) -> Any:
         PASSES[name] = function
+        if not plans:
+            PLANLESS.add(name)
         return function
 
     return named

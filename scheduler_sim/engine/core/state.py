@@ -213,7 +213,7 @@ class Core:
     queue: Queue
     orders: Orders
     heap: Table[End]  # what runs, by its real end, and what else comes by itself (see events)
-    releases: Rows[Release]  # [k, r] what runs, by planned end
+    releases: Rows[Release]  # [k, r] what runs, by planned end; absent where no pass looks ahead
     profile: Rows[Step]  # [k, q] free from one time to the next
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
     timeline: Ints  # [rows, 6, 7 or 10], see TIMELINE_COLUMNS

@@ -17,7 +17,7 @@ from scheduler_sim.engine.core.scheme import pass_of
 from scheduler_sim.engine.core.state import EARLIEST_END, LEAST_COST, Core
 
 
-@pass_of("fcfs_and_first_fit")
+@pass_of("fcfs_and_first_fit", plans=False)
 @part
 def greedy_pass(core: Core) -> None:
     """Start what fits, in queue order; under fcfs nothing passes a blocked component."""
