@@ -67,13 +67,15 @@ def _fronts_stand(core: Core) -> bool:
 @part
 def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
     """Fronts and candidates in ``low .. high`` of a list; returns where it could stop."""
-    put_off = 0
-    place = low
-    while place < high and (core.rules.two_orders or not _all_closed(core)):
+    put_off, place = 0, low
+    goes_on = _goes_on(core)
+    while place < high and goes_on:
         row = rows[place]
         place += 1
         it = core.placements[row]
         pool = core.pools[it.module]
+        if it.nodes > pool.free and pool.front >= 0:
+            continue  # most of a long queue
         if pool.front < 0:
             if it.nodes <= pool.free:
                 start(core, row, row)
@@ -83,8 +85,9 @@ def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
         elif core.rules.two_orders:
             core.queue.candidates[put_off] = row
             put_off += 1
-        elif it.nodes <= pool.free:
+        else:
             _backfill(core, row)
+        goes_on = _goes_on(core)
     if put_off > 0:
         sort_candidates(core, put_off)
         for i in range(put_off):
@@ -95,13 +98,15 @@ def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
 
 
 @part
-def _all_closed(core: Core) -> bool:
-    """No module has both somebody to try and a node to give."""
+def _goes_on(core: Core) -> bool:
+    """Some module has both a job to try and a node to give; with two orders all are looked at."""
+    if core.rules.two_orders:
+        return True
     for module in range(core.clock.modules):
         pool = core.pools[module]
         if (pool.front < 0 and pool.queued > 0) or (pool.front >= 0 and pool.free > 0):
-            return False
-    return True
+            return True
+    return False
 
 
 @part
