@@ -66,8 +66,8 @@ def _fronts_stand(core: Core) -> bool:
 
 @part
 def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
-    """Fronts and candidates in ``low .. high`` of a list; returns where it could stop."""
-    put_off, place = 0, low
+    """Fronts and candidates in ``low .. high`` of a list; returns the place behind the last that started."""
+    put_off, place, stop = 0, low, low
     goes_on = _goes_on(core)
     while place < high and goes_on:
         row = rows[place]
@@ -79,22 +79,24 @@ def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
         if pool.front < 0:
             if it.nodes <= pool.free:
                 start(core, row, row)
+                stop = place
             else:
                 pool.front = row
                 _set_shadow(core, it.module, row)
         elif core.rules.two_orders:
             core.queue.candidates[put_off] = row
             put_off += 1
-        else:
-            _backfill(core, row)
+        elif _backfill(core, row):
+            stop = place
         goes_on = _goes_on(core)
     if put_off > 0:
+        stop = place
         sort_candidates(core, put_off)
         for i in range(put_off):
             row = core.queue.candidates[i]
             if core.placements[row].nodes <= core.pools[core.placements[row].module].free:
                 _backfill(core, row)
-    return place
+    return stop
 
 
 @part
@@ -110,15 +112,16 @@ def _goes_on(core: Core) -> bool:
 
 
 @part
-def _backfill(core: Core, row: int) -> None:
+def _backfill(core: Core, row: int) -> bool:
     """Start a candidate that fits now, if it ends by the shadow time or leaves the front its nodes."""
     it = core.placements[row]
     pool = core.pools[it.module]
     if core.clock.now + it.test > pool.shadow:
         if core.rules.extra == 0 or it.nodes > pool.extra:
-            return
+            return False
         pool.extra -= it.nodes
     start(core, row, row)
+    return True
 
 
 @part
