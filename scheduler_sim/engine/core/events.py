@@ -19,7 +19,7 @@ def next_end(core: Core) -> int:
     return core.heap[0].time if core.clock.events > 0 else INF
 
 
-@part
+@inlined
 def push_end(core: Core, time: int, row: int) -> None:
     """Add the end of ``row``."""
     place = core.clock.events
@@ -27,7 +27,7 @@ def push_end(core: Core, time: int, row: int) -> None:
     _rise(core, place, time, row)
 
 
-@part
+@inlined
 def pop_end(core: Core) -> int:
     """Remove the earliest end and return its row."""
     row = core.heap[0].row
