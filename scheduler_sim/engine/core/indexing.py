@@ -50,7 +50,7 @@ if COMPILED:
         if not isinstance(kind, types.BaseTuple):
             return kind, index
         places = unpack_tuple(builder, index, len(kind))
-        pairs = [_counted(context, builder, *pair) for pair in zip(kind.types, places, strict=True)]
+        pairs = [_counted(context, builder, *pair) for pair in zip(kind, places, strict=True)]
         return types.Tuple([pair[0] for pair in pairs]), context.make_tuple(
             builder, types.Tuple([pair[0] for pair in pairs]), [pair[1] for pair in pairs]
         )

@@ -1,7 +1,7 @@
 """When running components are planned to give back what they hold.
 
-Kept where a pass looks ahead. One list a pool, sorted by planned end, ties in trace order. It lives in a window of its row, which
-moves either way, so that the shorter side is the one that makes room.
+Kept where a pass looks ahead. One list a pool, sorted by planned end, ties in trace order. It lives in a
+window of its row, which moves either way, so that the shorter side is the one that makes room.
 """
 
 from __future__ import annotations
