@@ -47,10 +47,10 @@ if COMPILED:
         """The index, or each index of a tuple, without a sign; a slice stays as it is."""
         if isinstance(kind, types.Integer):
             return types.uintp, context.cast(builder, index, kind, types.uintp)
-        if not isinstance(kind, types.BaseTuple):
+        if not isinstance(kind, types.UniTuple | types.Tuple):
             return kind, index
         places = unpack_tuple(builder, index, len(kind))
-        pairs = [_counted(context, builder, *pair) for pair in zip(kind, places, strict=True)]
+        pairs = [_counted(context, builder, *pair) for pair in zip(kind.types, places, strict=True)]
         return types.Tuple([pair[0] for pair in pairs]), context.make_tuple(
             builder, types.Tuple([pair[0] for pair in pairs]), [pair[1] for pair in pairs]
         )
