@@ -38,7 +38,7 @@ def parts_of_nodes(workload: Workload, system: System, placements: Placements) -
         return {}
     table = workload.table
     sizes = _sizes(system, lambda one: one.cores_per_node)
-    cores = cores_a_node(workload)[rows]
+    cores = cores_a_node(table, workload.source.format)[rows]
     fewer = _is_part(cores, sizes, partition)
     unknown = np.array([not len(own) for own in sizes], dtype=bool)[partition]
     if unknown.any():

@@ -37,6 +37,7 @@ from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.switching import idle_since, switching_of
 from scheduler_sim.simulation.units import Units, find_units
+from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
@@ -104,7 +105,7 @@ class Simulation(Actions):
                 f"policy.backfill: found 'slurm' with models {self.models.name} that offer sizes, of which"
                 " Slurm would take the first that fits; allowed here: applications.sizes: own in the models"
             )
-        self.system, self._inputs = _opened(system, "system", System.from_file)
+        self.system, self._inputs = _opened(system, "system", read_system)
         if not self.policy.names_nodes:
             self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
         if workload is None:

@@ -17,13 +17,15 @@ from scheduler_sim.metrics.selection import front, looks, margins, quantile, roo
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.remarks import heard, pass_on
 from scheduler_sim.result.store import read_document, write_document
+from scheduler_sim.study.checks import SEED
 from scheduler_sim.study.conduct import study_document
+from scheduler_sim.study.grid import Grid
 from scheduler_sim.study.keys import COST, SearchKeys
+from scheduler_sim.study.measuring import measured
 from scheduler_sim.study.mixes import mixed, mixes
 from scheduler_sim.study.place import DOCUMENTS, claimed, clear_away
 from scheduler_sim.study.run import Run, code_digest, digest
 from scheduler_sim.study.store import flat, to_parquet
-from scheduler_sim.study.study import SEED, Study
 
 EVALUATIONS, TABLE, DOCUMENT = "evaluations.parquet", "search.parquet", DOCUMENTS["search"]
 CHUNK = 8
@@ -78,14 +80,14 @@ class Candidates:
     nodes : int64[candidates, modules]. cost : float64[candidates], units.
     """
 
-    study: Study
+    study: Grid
     modules: tuple[str, ...]
     factors: pd.DataFrame
     nodes: np.ndarray
     cost: np.ndarray
 
     @classmethod
-    def of(cls, study: Study) -> Candidates:
+    def of(cls, study: Grid) -> Candidates:
         """List them: mixes × policies × parameters, as far as include and exclude leave them."""
         keys = _search(study)
         (base,) = study.inputs.systems.values()
@@ -112,7 +114,7 @@ class Candidates:
 
 
 def search(
-    study: Study,
+    study: Grid,
     directory: str | Path,
     workers: int = 1,
     progress: Progress | None = None,
@@ -133,7 +135,7 @@ def search(
 
 
 def _searched(
-    study: Study, keys: SearchKeys, place: Path, workers: int, progress: Progress | None
+    study: Grid, keys: SearchKeys, place: Path, workers: int, progress: Progress | None
 ) -> Searched:
     candidates = Candidates.of(study)
     document = {**study_document(study, []), "code": code_digest()}
@@ -176,7 +178,7 @@ def _searched(
     return Searched(place, table, done, loss, keys.confidence / 100, len(values) - there)
 
 
-def _search(study: Study) -> SearchKeys:
+def _search(study: Grid) -> SearchKeys:
     if study.keys.search is None:
         raise InputError(f"study {study.name} has no search")
     return study.keys.search
@@ -227,8 +229,6 @@ def _carried_out(
     metrics: tuple[str, ...], chunk: list[tuple[int, int, Run]]
 ) -> list[tuple[int, int, dict[str, float], frozenset[int]]]:
     """Simulate; of each run its metrics, and the numbers of the components it rejects."""
-    from scheduler_sim.study.measuring import measured
-
     done = []
     for i, seed, run in chunk:
         result = run.carry_out()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload
+from scheduler_sim.system.read_system import read_system
 
 FOUR_AND_FOUR = """
 NodeName=a[1-4] CPUs=128
@@ -30,7 +31,7 @@ def core_of(folder: Path, conf: str, partitions: list[str], nodes: list[int], **
         submit_time=0, nodes=nodes, run_time=60, time_limit=300, partition=partitions
     )
     policy = Policy(backfill="slurm", slurm=WEIGHTS | keys)
-    return Simulation(System.from_file(folder / "site.conf"), workload, policy)._core
+    return Simulation(read_system(folder / "site.conf"), workload, policy)._core
 
 
 def factors(core: Any, name: str) -> list[float]:

@@ -15,14 +15,14 @@ from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.state import INF, WAITING
 from scheduler_sim.engine.core.waiting import promise, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import is_member, somebody_is_expected
-from scheduler_sim.engine.rules.slurm.bits import copy, count_common
-from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.het.advance import (
+from scheduler_sim.engine.rules.slurm.advance_reservations import (
     has_reservation,
     next_end,
     picked_reserved,
     stands_until,
 )
+from scheduler_sim.engine.rules.slurm.bits import copy, count_common
+from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import occupy_advance_reservations, replaced_lost
 from scheduler_sim.engine.rules.slurm.het.het_jobs import (
     come_to,

@@ -13,6 +13,7 @@ import numpy as np
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.bits import (
     NONE,
     ONE,
@@ -26,7 +27,6 @@ from scheduler_sim.engine.rules.slurm.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.rules.slurm.het.advance import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 SIXTY_THREE = np.uint64(63)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.coscheduling.members import somebody_is_expected
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved, next_begin
 from scheduler_sim.engine.rules.slurm.bits import NONE, copy, count, keep_common
 from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.het.advance import leave_out_reserved, next_begin
 from scheduler_sim.engine.rules.slurm.node_space import last_second, next_try, record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, put_idle_once, running
 from scheduler_sim.engine.rules.slurm.state import SlurmCore

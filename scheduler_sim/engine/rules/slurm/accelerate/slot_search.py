@@ -20,6 +20,7 @@ from scheduler_sim.engine.rules.slurm.accelerate.state import (
     NOTES,
     AcceleratedCore,
 )
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.bits import (
     FULL,
     NONE,
@@ -32,7 +33,6 @@ from scheduler_sim.engine.rules.slurm.bits import (
     ones_in,
     words,
 )
-from scheduler_sim.engine.rules.slurm.het.advance import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.node_space import beyond, last_second, record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by
 from scheduler_sim.engine.rules.slurm.slot_search import (

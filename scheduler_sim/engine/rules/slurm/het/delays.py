@@ -17,6 +17,15 @@ from scheduler_sim.engine.core.state import INF, RESERVED, RUNNING, WAITING
 from scheduler_sim.engine.core.waiting import line_up, withdraw
 from scheduler_sim.engine.rules.coscheduling.reservations import hold_for, next_offset
 from scheduler_sim.engine.rules.coscheduling.state import Unit
+from scheduler_sim.engine.rules.slurm.advance_reservations import (
+    end_reservation,
+    has_reservation,
+    leave_out_reserved,
+    note_reservation,
+    put_reserved,
+    reserved_until,
+    write_reserved,
+)
 from scheduler_sim.engine.rules.slurm.bits import (
     NONE,
     ONE,
@@ -28,15 +37,6 @@ from scheduler_sim.engine.rules.slurm.bits import (
     take_out,
 )
 from scheduler_sim.engine.rules.slurm.change import expect_change, holds_until, note_change
-from scheduler_sim.engine.rules.slurm.het.advance import (
-    end_reservation,
-    has_reservation,
-    leave_out_reserved,
-    note_reservation,
-    put_reserved,
-    reserved_until,
-    write_reserved,
-)
 from scheduler_sim.engine.rules.slurm.nodes import suffices
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore

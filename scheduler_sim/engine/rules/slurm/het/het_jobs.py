@@ -18,9 +18,9 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_complete, is_member
 from scheduler_sim.engine.rules.coscheduling.state import Unit
+from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.bits import copy, take_out
 from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.het.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
 from scheduler_sim.engine.rules.slurm.start import may_run, start_on_picked

@@ -22,7 +22,7 @@ from scheduler_sim.engine.rules.calls import (
 )
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.coscheduling.reservations import RESERVED_FROM, forget_reservation
-from scheduler_sim.engine.rules.slurm.het.advance import (
+from scheduler_sim.engine.rules.slurm.advance_reservations import (
     end_reservation,
     has_reservation,
     idle_and_reserved,
