@@ -15,7 +15,7 @@ COMPONENT is an id of the column component_id; in a trace in SWF, the job number
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "explain",

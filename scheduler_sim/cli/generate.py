@@ -31,7 +31,7 @@ from a trace, and writes a recipe and, beside it, a picture of how well it fits.
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "generate",

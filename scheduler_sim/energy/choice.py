@@ -87,7 +87,8 @@ class _Options:
 
     def without(self, which: Mask) -> Ints:
         """Return the components that have none of some options."""
-        return self._component[self._start][self.first(which) == len(which)]
+        components: Ints = self._component[self._start][self.first(which) == len(which)]
+        return components
 
 
 def _score(objective: str, time: Array, energy: Array, left: Mask, options: _Options) -> Array:

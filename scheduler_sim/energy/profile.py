@@ -267,7 +267,8 @@ def _shares(keys: ModuleKeys, pstates: PStates) -> Array:
         share = np.array([keys.dynamic_share[str(khz)] for khz in pstates.khz])
     else:
         share = pstates.effective_khz.astype(np.float64) ** keys.exponent.value
-    return share / share[pstates.index(keys.reference_khz)]
+    shares: Array = share / share[pstates.index(keys.reference_khz)]
+    return shares
 
 
 def _odd_shares(keys: ModuleKeys, pstates: PStates) -> Iterator[Problem]:

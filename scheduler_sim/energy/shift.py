@@ -55,7 +55,8 @@ def _best(submit: Ints, length: Ints, bound_s: int, series: Series, steps: Ints)
     good = cost - least[who] <= EQUAL * np.abs(cost)
     found = np.full(len(submit), bound_s)
     np.minimum.at(found, who[good], wait[good])
-    return submit + found
+    chosen: Ints = submit + found
+    return chosen
 
 
 def _steps_between(steps: Ints, first: Ints, bound_s: int) -> tuple[Ints, Ints]:

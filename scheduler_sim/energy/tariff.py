@@ -98,7 +98,8 @@ class Series:
     def _until(self, moment: Ints) -> Array:
         """Return the integral from the origin that keeps it small: the first edge."""
         if len(self.value) == 1:
-            return self.value[0] * moment.astype(np.float64)
+            cost: Array = self.value[0] * moment.astype(np.float64)
+            return cost
         whole = np.append(0.0, np.cumsum(self.value * np.diff(self.time)))
         place = np.clip(np.searchsorted(self.time, moment, side="right") - 1, 0, len(self.value) - 1)
         return whole[place] + self.value[place] * (moment - self.time[place])

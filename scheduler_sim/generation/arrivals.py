@@ -49,7 +49,8 @@ class Cycle:
             for coefficient in self.polynomial:
                 rate = rate * x + coefficient
             rate = 0.5 * rate
-        return np.maximum(rate, 0.0) if self.clamp else rate
+        rates: np.ndarray = np.maximum(rate, 0.0) if self.clamp else rate
+        return rates
 
     def accumulated(self, phase: float) -> np.ndarray:
         """Return the jobs due by each second of one period of the cycle.
@@ -68,7 +69,8 @@ class Cycle:
     def hour_shares(self) -> np.ndarray:
         """Return the share of submissions in each hour of the day, as a rate that is never negative."""
         rate = np.maximum(self.at(np.arange(DAY) + 0.5), 0.0)
-        return rate.reshape(24, HOUR).sum(axis=1) / rate.sum()
+        shares: np.ndarray = rate.reshape(24, HOUR).sum(axis=1) / rate.sum()
+        return shares
 
     def weekday_shares(self) -> np.ndarray:
         """Return the share of submissions on each day of the week, Monday first."""

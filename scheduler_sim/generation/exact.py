@@ -60,7 +60,7 @@ def _job(model: Cirne, nodes: int, random: Ranlib) -> tuple[int, int, int, int]:
 
 def _size(model: Cirne, nodes: int, random: Ranlib) -> int:
     law = model.sizes
-    size = max(1, math.ceil(2.0 ** ((random.probability() - law.intercept) / law.slope)))
+    size: int = max(1, math.ceil(2.0 ** ((random.probability() - law.intercept) / law.slope)))
     if random.probability() <= law.power_of_two:
         size = 2 ** math.ceil(math.log2(size) - 0.5)
     size = min(nodes, size)
@@ -71,7 +71,8 @@ def _size(model: Cirne, nodes: int, random: Ranlib) -> int:
 
 
 def _duration(random: Ranlib, slope: float, intercept: float, factor: float) -> int:
-    return max(1, math.ceil(factor * 2.0 ** ((random.probability() - intercept) / slope)))
+    seconds: int = max(1, math.ceil(factor * 2.0 ** ((random.probability() - intercept) / slope)))
+    return seconds
 
 
 @njit

@@ -129,7 +129,8 @@ def _is_dominated(one: Margins, other: Margins) -> Bools:
     """Which are worse than the candidate of these margins: beyond chance in both, or in one with a tie."""
     worse = [-part.difference > part.chance for part in (one, other)]
     ties = [(part.difference == 0) & (part.chance == 0) for part in (one, other)]
-    return (worse[0] & worse[1]) | (worse[0] & ties[1]) | (worse[1] & ties[0])
+    dominated: Bools = (worse[0] & worse[1]) | (worse[0] & ties[1]) | (worse[1] & ties[0])
+    return dominated
 
 
 def front(first: Floats, second: Floats) -> Bools:

@@ -299,7 +299,8 @@ def _with_lower(
 def _cut(limit: Ints, slowdown: float, reference: Ints) -> Ints:
     """Return time limits (s) of at most (1 + slowdown) × those of the reference."""
     longest = np.floor((1.0 + slowdown) * reference).astype(np.int64)
-    return np.minimum(limit, np.maximum(longest, 1))
+    limits: Ints = np.minimum(limit, np.maximum(longest, 1))
+    return limits
 
 
 def _column(workload: Workload, name: str, rows: Ints) -> Any:

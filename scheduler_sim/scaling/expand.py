@@ -119,7 +119,8 @@ def _scaled(seconds: Ints, owner: Ints, ratio: Floats) -> Floats:
     """Return whole seconds, rounded up: at least 1, and not up for what is rounding of the ratio."""
     scaled = (seconds * (1 - ROUNDING))[owner]
     scaled *= ratio
-    return np.maximum(np.ceil(scaled, out=scaled), 1, out=scaled)
+    whole_nodes: Floats = np.maximum(np.ceil(scaled, out=scaled), 1, out=scaled)
+    return whole_nodes
 
 
 def _choices(

@@ -180,7 +180,8 @@ class Profile:
         if not len(sizes):
             return sizes
         best = sizes[np.argmin(self.relative_time(sizes, module))]
-        return sizes[(self.efficiency(sizes, module) >= self.sizes.floor) & (sizes <= best)]
+        sizes_offered: Ints = sizes[(self.efficiency(sizes, module) >= self.sizes.floor) & (sizes <= best)]
+        return sizes_offered
 
     def check(self, nodes: int, module: str) -> list[str]:
         """Say what speaks against a prediction there: far from what was fitted, never checked."""

@@ -255,7 +255,8 @@ def _known(edges: pd.DataFrame, any_will_do: np.ndarray) -> pd.DataFrame:
     """Without what Slurm takes as satisfied: a dependency on a job not known yet, and its alternatives."""
     known = (edges["after_row"] < edges["row"]).to_numpy()
     row = edges["row"].to_numpy()
-    return edges[known & ~(any_will_do[row] & np.isin(row, row[~known]))]
+    kept: pd.DataFrame = edges[known & ~(any_will_do[row] & np.isin(row, row[~known]))]
+    return kept
 
 
 def write_edges(core: FullCore, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:

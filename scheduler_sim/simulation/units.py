@@ -201,7 +201,8 @@ def room_for_rects(units: Units, pools: int) -> int:
 def room_for_nodes(units: Units, nodes: np.ndarray, words: int) -> np.ndarray:
     """int64[members]: words with nodes that may be held for each, of all words of the system."""
     members = np.concatenate([np.zeros(0, dtype=np.int64), *units.crews])
-    return np.minimum(nodes[members], words)
+    words_for: np.ndarray = np.minimum(nodes[members], words)
+    return words_for
 
 
 def write_rects(core: FullCore, number: int) -> list[Rect]:
@@ -263,7 +264,8 @@ def _first_of_each(job: np.ndarray) -> np.ndarray:
 
 def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """A number for each pair of numbers."""
-    return pd.factorize(one * (int(other.max(initial=0)) + 1) + other)[0]
+    pairs: np.ndarray = pd.factorize(one * (int(other.max(initial=0)) + 1) + other)[0]
+    return pairs
 
 
 def _joined(ties: pd.DataFrame, head: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scheduler_sim.config.problem import Problem, found, one_of
+from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.metrics.names import better
 from scheduler_sim.study.inputs import Inputs
@@ -144,9 +144,9 @@ def _trim(keys: StudyKeys) -> Iterator[Problem]:
 def _metrics(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
     modules = [module["name"] for system in inputs.systems.values() for module in system["modules"]]
     known = known_metrics(dict.fromkeys(modules), _energy(inputs))
-    wanted = [(("metrics", i), name) for i, name in enumerate(keys.metrics)]
+    wanted: list[tuple[Location, str]] = [(("metrics", i), name) for i, name in enumerate(keys.metrics)]
     if keys.replicates is not None:
-        wanted.append((("replicates", "metric"), keys.replicates.metric))  # type: ignore[arg-type]
+        wanted.append((("replicates", "metric"), keys.replicates.metric))
     for where, name in wanted:
         if name not in known:
             hint = did_you_mean(name, known)

@@ -75,7 +75,7 @@ class _Worker:
     def result(self) -> list[Done] | None:
         """Return what it has done, None if it was lost."""
         try:
-            done = self.pipe.recv()
+            done: list[Done] = self.pipe.recv()
         except (EOFError, OSError):
             return None
         self.batch = None

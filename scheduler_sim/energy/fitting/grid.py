@@ -70,4 +70,5 @@ class Grid:
     def slower(self, reference: int) -> Array:
         """Return f0 / f from one state to all, (k,)."""
         clock = self.pstates.effective_khz.astype(np.float64)
-        return clock[reference] / clock
+        factor: Array = clock[reference] / clock
+        return factor

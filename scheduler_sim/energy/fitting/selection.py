@@ -50,7 +50,8 @@ def _errors(law: Law, grid: Grid) -> Array:
     measured = grid.columns[POWER if law.quantity == "power" else TIME].T
     largest = np.nan_to_num(measured).max(axis=1, keepdims=True, initial=0.0)
     errors = np.abs(left_out(law, grid) - measured) / largest
-    return errors.reshape(len(grid.pstates) ** 2, len(grid))
+    by_pair: Array = errors.reshape(len(grid.pstates) ** 2, len(grid))
+    return by_pair
 
 
 def _knows(errors: Array, others: Array, workloads: int) -> bool:

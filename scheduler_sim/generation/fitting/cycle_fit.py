@@ -97,7 +97,8 @@ def _rates(
 
 
 def _ratio(jobs: np.ndarray, time: np.ndarray) -> np.ndarray:
-    return np.divide(jobs, time, out=np.zeros_like(jobs), where=time > 0.0)
+    ratio: np.ndarray = np.divide(jobs, time, out=np.zeros_like(jobs), where=time > 0.0)
+    return ratio
 
 
 def _dispersion(counts: np.ndarray, expected: np.ndarray, parameters: int) -> float:

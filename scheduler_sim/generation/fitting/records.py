@@ -132,4 +132,5 @@ def _of_module(workload: Workload, module: str | None) -> np.ndarray:
     column = workload.table["partition"].array
     firsts = (str(text).split(",")[0].strip() for text in column.categories)
     named = [(NO_MODULE if is_missing(first) else first) == module for first in firsts]
-    return np.array(named)[column.codes]
+    rows: np.ndarray = np.array(named)[column.codes]
+    return rows

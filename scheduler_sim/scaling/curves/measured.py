@@ -51,7 +51,8 @@ class Table(Curve):
 
     def _value(self, *inputs: Floats) -> Floats:
         p, y = np.array(self.points).T
-        return np.interp(np.log(inputs[0]), np.log(p), y)
+        interpolated: Floats = np.interp(np.log(inputs[0]), np.log(p), y)
+        return interpolated
 
     @classmethod
     def fitted(cls, processes: Floats, y: Floats, gives: str = "efficiency") -> Self:

@@ -96,7 +96,8 @@ class Phases(Curve):
     phases: Parts = Field(description="curves by name")
 
     def _value(self, *inputs: Floats) -> Floats:
-        return np.sum([_seconds(curve, inputs[0]) for curve in self.phases.values()], axis=0)
+        seconds: Floats = np.sum([_seconds(curve, inputs[0]) for curve in self.phases.values()], axis=0)
+        return seconds
 
 
 class LostCycles(Curve):
@@ -117,7 +118,8 @@ class LostCycles(Curve):
     def _value(self, *inputs: Floats) -> Floats:
         p = inputs[0]
         lost = np.sum([curve.values(p) for curve in self.overheads.values()], axis=0)
-        return (self.computation + lost) / p
+        seconds: Floats = (self.computation + lost) / p
+        return seconds
 
     def efficiency(self, processes: Any) -> Floats:
         """Return T_c / (T_c + overheads), the share of all cycles that compute."""

@@ -148,7 +148,8 @@ def _taken(core: UnitsCore, row: int, pool: int, begin: int, time: int) -> int:
         return 0
     if pool < core.clock.modules:
         return core.placements[placement].nodes if core.placements[placement].module == pool else 0
-    return core.demand[placement, pool - core.clock.modules]
+    taken: int = core.demand[placement, pool - core.clock.modules]
+    return taken
 
 
 @part

@@ -67,7 +67,7 @@ def switch_over(core: PowerSavingCore) -> None:
 def _first_is_over(core: PowerSavingCore, module: int, line: int, row: int, later: int) -> int:
     """Take the first batch out of a line and of the planned ends; returns its nodes."""
     first = core.power_saving.batch[module, line, core.power_saving.window[module, line].head]
-    nodes = first.nodes
+    nodes: int = first.nodes
     drop_release(core, module, first.time + later, row)
     take_first(core, module, line, nodes)
     return nodes
@@ -148,7 +148,7 @@ def _next_timeout(core: PowerSavingCore, module: int) -> int:
     if core.pools[module].free <= it.awake:
         return INF
     for i in range(window.head, window.tail):
-        time = core.power_saving.batch[module, IDLE, i].time + it.timeout
+        time: int = core.power_saving.batch[module, IDLE, i].time + it.timeout
         if time > core.clock.now:
             return time
     return INF
