@@ -20,7 +20,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "explain",
         help="tell why a component waited",
-        description="Tell why a component waited: who held the nodes, whose reservation it sat behind,"
+        description="Tell why a component waited: what held the nodes, whose reservation it sat behind,"
         " what overtook it.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

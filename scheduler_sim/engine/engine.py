@@ -1,6 +1,6 @@
 """The engine as a whole: the parts that rules add to the core, the schemes, and the loop made of them.
 
-Whoever imports this has all rules and schemes hung in; what a run compiles, the parts of its core say.
+To import this is to hang in all rules and schemes; what a run compiles, the parts of its core say.
 """
 
 from __future__ import annotations

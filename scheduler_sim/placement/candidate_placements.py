@@ -135,7 +135,7 @@ class CandidatePlacements:
         )
 
     def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
-        """The alternatives of each spelling of partitions, type and, where it scales, size; who has which."""
+        """The alternatives of each spelling of partitions, type and, where it scales, size, and whose."""
         types = self.type_number
         sizes = self._scaled_sizes(types)
         if self.models is not None and self.models.chooses_modules:

@@ -1,4 +1,4 @@
-"""Who asks for part of a node: nodes are not shared here, so that each component has its nodes whole."""
+"""Components that ask for part of a node: nodes are not shared here, so that each has its nodes whole."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS = ("cores", "memory", "gpus", "gres")
 
 
 def parts_of_nodes(workload: Workload, system: System, placements: Placements) -> dict[str, int]:
-    """Count who asks for part of a node, or for resources of a node that are not modelled, by kind.
+    """Count components that ask for part of a node, or for resources of it that are not modelled, by kind.
 
     Rejected components do not count. The nodes are those of the partition of the first placement; where
     the system does not state their cores, the fullest component of the partition tells.

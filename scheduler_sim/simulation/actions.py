@@ -85,7 +85,7 @@ class Actions:
         self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
-    # Names are looked up by those who act only: a million of them cost time and memory.
+    # Names are looked up for processes that act only: a million of them cost time and memory.
 
     @cached_property
     def _ids(self) -> list[int]:
@@ -162,7 +162,7 @@ class Actions:
     def requeue(self, component_id: int) -> None:
         """Stop a component that runs, or take one that has ended, and let it run once more.
 
-        Its submission stays what it was, and what ran is lost; those who depend on it and have not
+        Its submission stays what it was, and what ran is lost; those that depend on it and have not
         been let go wait for its next end. Under policy slurm its nodes come back after KillWait
         (and ``killed_epilog_s``); it counts as submitted then, keeps its priority, and is
         eligible ``requeue_delay_s`` later. Under other policies it waits again at once.

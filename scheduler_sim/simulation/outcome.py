@@ -228,7 +228,7 @@ def _details(table: pd.DataFrame, placements: Placements) -> dict[str, Any]:
 
 
 def resized(core: FullCore, placements: Placements) -> dict[str, dict[str, int]]:
-    """Count who ran on fewer and on more nodes than in the first placement; nothing where nobody did."""
+    """Count components that ran on fewer and on more nodes than in the first placement; empty without any."""
     comp = core.jobs[: len(placements.rows)]
     change = (core.placements["nodes"][comp["placed"]] - placements.asked_nodes)[comp["start"] >= 0]
     counts = {"fewer_nodes": int((change < 0).sum()), "more_nodes": int((change > 0).sum())}

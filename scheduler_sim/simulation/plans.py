@@ -58,7 +58,7 @@ def plans_of(
     tied = ties.assign(kind=DYNAMIC, delay=0, any=0)
     edges = pd.concat([edges, tied], ignore_index=True)
     edges = edges.assign(ready=_ready(core, units, rows)[edges["after_row"]])
-    if not units.crews:
+    if not units.members:
         return Plans(edges)
     offset = np.zeros(rows, dtype=np.int64)
     offset[: len(units.offset)] = units.offset

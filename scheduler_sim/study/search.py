@@ -219,10 +219,10 @@ def _evaluate(
             progress(done, total)
     for seed in seeds:
         lost_by = [lost for (_, of), lost in rejected.items() if of == seed]
-        nobody_runs = frozenset.intersection(*lost_by) if lost_by else frozenset()
+        no_mix_runs = frozenset.intersection(*lost_by) if lost_by else frozenset()
         for (i, of), lost in rejected.items():
             if of == seed:
-                values[i, seed] = (*values[i, seed], float(len(lost - nobody_runs)))
+                values[i, seed] = (*values[i, seed], float(len(lost - no_mix_runs)))
 
 
 def _carried_out(

@@ -61,7 +61,7 @@ def test_a_node_whose_cores_are_not_stated_has_one(tmp_path):
     assert list(core.slurm.job["billing"][:1]) == [2]
 
 
-def test_who_names_several_partitions_is_charged_once(tmp_path):
+def test_a_job_that_names_several_partitions_is_charged_once(tmp_path):
     """For the mean of its partitions: 2 nodes are 192 processors in all, 256 in big."""
     assert list(core_of(tmp_path, FOUR_AND_FOUR, ["all,big"], [2]).slurm.job["billing"][:1]) == [224]
 
@@ -75,7 +75,7 @@ def test_who_names_several_partitions_is_charged_once(tmp_path):
         ({"PriorityWeightQOS": 10, "PriorityType": "priority/basic"}, {}),
     ],
 )
-def test_who_names_a_qos_that_is_not_listed_is_counted(keys, told):
+def test_a_job_that_names_a_qos_that_is_not_listed_is_counted(keys, told):
     """Not who names none, nor who is not simulated."""
     jobs = Workload.from_columns(
         nodes=1, submit_time=0, run_time=5, qos=["high", "low", "low", "", "low"], skipped=[0, 0, 0, 0, 1]

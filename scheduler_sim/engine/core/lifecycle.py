@@ -257,7 +257,7 @@ def send_back(core: Core, row: int) -> None:
 
 @part
 def revive(core: Core, row: int) -> None:
-    """What has ended is to run once more; who waits for its end, and has not got it, may yet."""
+    """What has ended is to run once more; a job that waits for its end, and has not got it, may yet."""
     core.jobs[row].state = HELD
     forget_run(core, row)
     revived(core, row)

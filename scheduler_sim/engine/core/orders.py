@@ -1,4 +1,4 @@
-"""Orders that depend on time: keys for those who wait, taken anew at each pass.
+"""Orders that depend on time: keys for jobs that wait, taken anew at each pass.
 
 A filler writes ``keys[i]`` for the component ``rows[i]`` at ``now`` (s since the first
 submission); ``columns`` are those of ``scheduler_sim.policy.order``. It is passed to the

@@ -1,4 +1,4 @@
-"""Who goes first: the queue, in its total order (rule 3).
+"""Which job goes first: the queue, in its total order (rule 3).
 
 The queue is an array kept in order, in a window that moves either way. With an
 order that depends on time it is sorted anew at each pass; between two passes it
@@ -118,7 +118,7 @@ def sort_newcomers(core: Core) -> None:
 
 @part
 def refresh(core: Core) -> None:
-    """Orders that depend on time: new keys for all who wait, and the queue sorted by them."""
+    """Orders that depend on time: new keys for all that wait, and the queue sorted by them."""
     insert_newcomers(core)
     head, size = core.queue.at.head, core.queue.at.tail - core.queue.at.head
     rows = core.queue.waiting[head : head + size]
@@ -130,7 +130,7 @@ def refresh(core: Core) -> None:
 
 @part
 def sort_queue(core: Core) -> None:
-    """Bring those who wait into order again: their keys have changed."""
+    """Bring the jobs that wait into order again: their keys have changed."""
     _sort(core, core.queue.waiting, core.queue.at.head, core.queue.at.tail)
 
 
@@ -196,7 +196,7 @@ def _heap_sort(core: Core, rows: Ints, low: int, size: int) -> None:
 
 @part
 def _sink(core: Core, rows: Ints, low: int, place: int, size: int) -> None:
-    """Let the component at ``place`` sink until nobody below it goes later."""
+    """Let the component at ``place`` sink until none below it goes later."""
     row = rows[low + place]
     while 2 * place + 1 < size:
         child = 2 * place + 1

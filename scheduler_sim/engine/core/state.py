@@ -69,7 +69,7 @@ class Rules:
     dynamic: int  # 1 = the order depends on time
     two_orders: int  # 1 = the candidates have an order of their own, 2 = and it depends on time
     complex: int  # 1 = some job has several placements or asks for shared resources
-    first_fit: int  # 1 = nobody blocks anybody
+    first_fit: int  # 1 = no job blocks another
     overrun: int  # s a job may run past its limit
 
 
@@ -86,15 +86,15 @@ class Job:
     start: int
     end: int  # while it runs: when it will really end
     placed: int  # the placement it runs in
-    promise: int  # start of its reservation, INF without one
-    promised: int  # ... and the placement, -1 without one
+    reserved_start: int  # start of its reservation, INF without one
+    reserved_placement: int  # ... and the placement, -1 without one
     wait_resources: int
     missing: int  # dependencies not yet satisfied, and what else holds it
     held: int  # 1 = held by hand, until it is released
     watch: int  # 1 = return to the caller when it starts or ends
     first: int
     last: int
-    after: int  # who depends on it: rows after .. after_last - 1 of ``dependencies``
+    after: int  # what depends on it: rows after .. after_last - 1 of ``dependencies``
     after_last: int
 
 

@@ -96,7 +96,7 @@ def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
 
 @part
 def _all_closed(core: Core) -> bool:
-    """No module has both somebody to try and a node to give."""
+    """No module has both a job to try and a node to give."""
     for module in range(core.clock.modules):
         pool = core.pools[module]
         if (pool.front < 0 and pool.queued > 0) or (pool.front >= 0 and pool.free > 0):

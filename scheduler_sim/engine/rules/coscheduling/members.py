@@ -41,7 +41,7 @@ def is_complete(core: UnitsCore, row: int) -> bool:
     """Whether all members of the unit of ``row`` wait."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        if core.jobs[core.coscheduling.crew[i]].state != WAITING:
+        if core.jobs[core.coscheduling.member_rows[i]].state != WAITING:
             return False
     return True
 
@@ -71,7 +71,7 @@ def stop_waiting_with_unit(core: UnitsCore, row: int) -> None:
         count_unit(core, row, -1)
     else:
         stop_counting(core, row)
-    core.jobs[leader].promise, core.jobs[leader].promised = INF, -1
+    core.jobs[leader].reserved_start, core.jobs[leader].reserved_placement = INF, -1
 
 
 @part
@@ -79,7 +79,7 @@ def count_unit(core: UnitsCore, row: int, sign: int) -> None:
     """Its unit waits, or no longer: members that start at once count in their modules."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        one = core.coscheduling.crew[i]
+        one = core.coscheduling.member_rows[i]
         if core.coscheduling.member[one].offset == 0:
             count_waiting(core, one, core.jobs[one].first, sign)
 
@@ -89,7 +89,7 @@ def set_eligible(core: UnitsCore, row: int, time: int) -> None:
     """Since when its unit may start, -1 = not yet."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        core.jobs[core.coscheduling.crew[i]].eligible = time
+        core.jobs[core.coscheduling.member_rows[i]].eligible = time
 
 
 @on(set_aside_again, "coscheduling", unless="slurm")
@@ -110,7 +110,7 @@ def account_unit(core: UnitsCore, row: int, seconds: int) -> None:
     if unit_fits(core, row):
         return
     for i in range(unit.first, unit.last):
-        core.jobs[core.coscheduling.crew[i]].wait_resources += seconds
+        core.jobs[core.coscheduling.member_rows[i]].wait_resources += seconds
 
 
 @part
@@ -149,13 +149,13 @@ def give_up_unit(core: UnitsCore, row: int, state: int) -> None:
         return
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        if core.jobs[core.coscheduling.crew[i]].state < RUNNING:
-            leave(core, core.coscheduling.crew[i], state)
+        if core.jobs[core.coscheduling.member_rows[i]].state < RUNNING:
+            leave(core, core.coscheduling.member_rows[i], state)
 
 
 @only_with("coscheduling", otherwise=False)
-def somebody_is_expected(core: UnitsCore) -> bool:
-    """Whether a reservation is still to begin, or somebody is late for it."""
+def reservation_is_ahead(core: UnitsCore) -> bool:
+    """Whether a reservation is still to begin, or its component is late for it."""
     return core.coscheduling.at.expected > 0
 
 

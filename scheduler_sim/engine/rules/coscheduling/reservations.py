@@ -38,7 +38,7 @@ def forget_reservation(core: UnitsCore, row: int) -> None:
 
 @only_with("coscheduling")
 def occupy_reservations(core: UnitsCore) -> None:
-    """Take what is held out of the profiles; who is late gets the earliest slot beside the others."""
+    """Take what is held out of the profiles; a late job gets the earliest slot beside the others."""
     now = core.clock.now
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
@@ -52,9 +52,9 @@ def occupy_reservations(core: UnitsCore) -> None:
 
 @part
 def move_next_reservations(core: UnitsCore, caller: int) -> None:
-    """Those who come next in the caller's unit get the earliest slot there is, if it is earlier.
+    """The members that come next in the caller's unit get the earliest slot there is, if it is earlier.
 
-    The plan of those who wait does not count: it is made anew.
+    The plan of jobs that wait does not count: it is made anew.
     """
     now, unit = core.clock.now, core.coscheduling.unit[core.coscheduling.member[caller].whole]
     offset = next_offset(core, caller)
@@ -63,7 +63,7 @@ def move_next_reservations(core: UnitsCore, caller: int) -> None:
     build_profiles(core, False)
     occupy_reservations(core)
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         if _is_to_come(core, row) and core.coscheduling.member[row].offset == offset:
             held = core.coscheduling.member[row].appointment
             hold_for(core, row, held, -1)
@@ -74,15 +74,15 @@ def move_next_reservations(core: UnitsCore, caller: int) -> None:
                 expect(core, row, time)
                 core.jobs[row].eligible = time
     core.clock.profiled = 0
-    core.clock.early = core.clock.dirty = core.clock.lost = 1  # promises may count on these nodes
+    core.clock.early = core.clock.dirty = core.clock.lost = 1  # reservations may count on these nodes
 
 
 @part
 def stays_free(core: UnitsCore, placement: int, begin: int, end: int, before: int) -> bool:
     """Whether a placement has its nodes from ``begin`` to ``end``, beside what runs and is appointed.
 
-    Reservations of those who wait do not count. ``before``: a member of a unit that is about to start; what
-    those need who come before it in the crew counts, too. -1 = none.
+    Reservations of jobs that wait do not count. ``before``: a member of a unit that is about to start; what
+    the members before it in its unit need counts, too. -1 = none.
     """
     if not _has_room(core, placement, begin, before):
         return False
@@ -93,8 +93,8 @@ def stays_free(core: UnitsCore, placement: int, begin: int, end: int, before: in
     if before >= 0:
         unit = core.coscheduling.unit[core.coscheduling.member[before].unit]
         for i in range(unit.first, unit.last):
-            time = core.clock.now + core.coscheduling.member[core.coscheduling.crew[i]].offset
-            if core.coscheduling.crew[i] == before:
+            time = core.clock.now + core.coscheduling.member[core.coscheduling.member_rows[i]].offset
+            if core.coscheduling.member_rows[i] == before:
                 break
             if begin < time < end and not _has_room(core, placement, time, before):
                 return False
@@ -133,7 +133,7 @@ def _room(core: UnitsCore, pool: int, time: int, before: int) -> int:
     if before >= 0:
         unit = core.coscheduling.unit[core.coscheduling.member[before].unit]
         for i in range(unit.first, unit.last):
-            row = core.coscheduling.crew[i]
+            row = core.coscheduling.member_rows[i]
             if row == before:
                 break
             free -= _taken(core, row, pool, now + core.coscheduling.member[row].offset, time)
@@ -154,10 +154,10 @@ def _taken(core: UnitsCore, row: int, pool: int, begin: int, time: int) -> int:
 
 @part
 def next_offset(core: UnitsCore, caller: int) -> int:
-    """The smallest offset behind the caller's, whatever has become of who has it; INF if nobody has."""
+    """The smallest offset behind the caller's, whatever has become of the member; INF if no member has."""
     unit, offset = core.coscheduling.unit[core.coscheduling.member[caller].whole], INF
     for i in range(unit.first, unit.last):
-        other = core.coscheduling.member[core.coscheduling.crew[i]].offset
+        other = core.coscheduling.member[core.coscheduling.member_rows[i]].offset
         if other > core.coscheduling.member[caller].offset:
             offset = min(offset, other)
     return offset

@@ -1,6 +1,6 @@
 """Advance reservations: nodes held by name for one component, from a time on.
 
-Nobody else may start on them unless its limit ends before. Here only components with a delay have
+No other job may start on them unless its limit ends before. Here only components with a delay have
 them (see ``workflows``); one lasts until its component has ended.
 """
 
@@ -73,7 +73,7 @@ def put_reserved(core: SlurmCore, row: int, target: Words) -> None:
 
 @part
 def idle_and_reserved(core: SlurmCore, module: int) -> int:
-    """Idle nodes of a module that are held for components whose reservations have begun, but who wait."""
+    """Idle nodes of a module that are held for components whose reservations have begun, but that wait."""
     total = 0
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
@@ -158,7 +158,7 @@ def picked_reserved(core: SlurmCore, row: int) -> bool:
 
 @part
 def keeps_its_nodes(core: SlurmCore, row: int, end: int) -> bool:
-    """Whether nodes on which ``row`` runs are held for nobody else before ``end``."""
+    """Whether nodes on which ``row`` runs are held for no other component before ``end``."""
     for i in range(core.coscheduling.at.expected):
         other = core.coscheduling.expected[i]
         if core.coscheduling.member[other].appointment >= end:

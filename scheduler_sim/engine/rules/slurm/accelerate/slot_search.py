@@ -1,6 +1,6 @@
 """A try by ranks: it looks no further than the nodes that are idle by the next, and remembers what it found.
 
-Nearly all tries fail because too few of the nodes that are idle by then stay free of reservations. So
+Nearly all attempts fail because too few of the nodes that are idle by then stay free of reservations. So
 that is looked at first, and noted: a plan only fills up during a pass, and what is too little for one job
 is too little for all that need as much for as long.
 """

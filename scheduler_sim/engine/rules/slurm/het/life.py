@@ -52,7 +52,7 @@ def stop_waiting_by_itself(core: SlurmCore, row: int) -> None:
     """It is no longer counted in the queue, if its delay has begun, nor has it a reservation."""
     if core.jobs[row].eligible >= 0:
         stop_counting(core, row)
-    core.jobs[row].promise, core.jobs[row].promised = INF, -1
+    core.jobs[row].reserved_start, core.jobs[row].reserved_placement = INF, -1
 
 
 @on(stopped, "slurm", "coscheduling")
@@ -95,7 +95,7 @@ def strike_others(core: SlurmCore, row: int, state: int) -> None:
 
 @on(held_idle, "slurm", "coscheduling")
 def idle_reserved(core: SlurmCore, module: int) -> int:
-    """Idle nodes of a module that are held for jobs whose reservations have begun, but who wait."""
+    """Idle nodes of a module that are held for jobs whose reservations have begun, but that wait."""
     return idle_and_reserved(core, module)
 
 
@@ -131,7 +131,7 @@ def satisfy_and_tell(core: SlurmCallsCore, row: int) -> None:
 
 @on(move_next, "slurm")
 def move_next_in_slurm(core: SlurmCallsCore, row: int) -> None:
-    """The advance reservations of those who come next are moved."""
+    """The advance reservations of the components that come next are moved."""
     move_next_advance_reservations(core, row)
 
 
@@ -143,5 +143,5 @@ def in_minutes(core: SlurmCallsCore, seconds: int) -> int:
 
 @on(may_stay, "slurm")
 def may_stay_in_slurm(core: SlurmCallsCore, row: int, begin: int, end: int) -> bool:
-    """Whether its nodes are reserved for nobody else."""
+    """Whether its nodes are reserved for no other component."""
     return keeps_its_nodes(core, row, end)
