@@ -62,7 +62,7 @@ def plans_of(
         return Plans(edges)
     offset = np.zeros(rows, dtype=np.int64)
     offset[: len(units.offset)] = units.offset
-    return Plans(edges, offset, np.asarray(core.coscheduling.member["appointment"])[:rows].copy())
+    return Plans(edges, offset, np.asarray(core.coscheduling.member["reserved_from"])[:rows].copy())
 
 
 def _ready(core: FullCore, units: Units, rows: int) -> np.ndarray:

@@ -75,7 +75,7 @@ def remove(core: Core, row: int) -> None:
     tail = core.queue.at.tail
     place = _place_of(core, row, core.queue.at.head, tail)
     if place == tail or core.queue.waiting[place] != row:
-        return  # late for its appointment, it waits beside the queue
+        return  # late for its reservation, it waits beside the queue
     for i in range(place, tail - 1):
         core.queue.waiting[i] = core.queue.waiting[i + 1]
     core.queue.at.tail = tail - 1
@@ -118,14 +118,16 @@ def sort_newcomers(core: Core) -> None:
 
 @part
 def refresh(core: Core) -> None:
-    """Orders that depend on time: new keys for all that wait, and the queue sorted by them."""
+    """Newcomers take their places; where the order depends on time, all jobs get new keys and theirs."""
     insert_newcomers(core)
+    if not core.rules.dynamic:
+        return
     head, size = core.queue.at.head, core.queue.at.tail - core.queue.at.head
     rows = core.queue.waiting[head : head + size]
     core.orders.fill(core.clock.now - core.clock.origin, rows, core.orders.columns, core.orders.keys)
     for i in range(size):
         core.jobs[rows[i]].key = core.orders.keys[i]
-    _sort(core, core.queue.waiting, head, head + size)
+    sort_queue(core)
 
 
 @part

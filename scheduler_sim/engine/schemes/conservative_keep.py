@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
-from scheduler_sim.engine.core.queue import insert_newcomers, refresh
+from scheduler_sim.engine.core.queue import refresh
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
 from scheduler_sim.engine.core.scheme import pass_of
@@ -27,10 +27,7 @@ from scheduler_sim.engine.schemes.reservation_backfill import ranks_before, star
 def keep_pass(core: SwitchedUnitsCore) -> None:
     """Lift old reservations if something came free early, reserve for newcomers, start what is due."""
     keep_reservations(core)
-    if core.rules.dynamic:
-        refresh(core)
-    else:
-        insert_newcomers(core)
+    refresh(core)
     head, tail = core.queue.at.head, core.queue.at.tail
     if core.clock.lost or overran(core):
         build_profiles(core, True)

@@ -7,7 +7,6 @@ from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.queue import (
     close_gaps,
     insert,
-    insert_newcomers,
     newcomers_come_last,
     refresh,
     sort_candidates,
@@ -27,10 +26,7 @@ def greedy_pass(core: Core) -> None:
             if not _try(core, row):
                 insert(core, row)
         return
-    if core.rules.dynamic:
-        refresh(core)
-    else:
-        insert_newcomers(core)
+    refresh(core)
     for pool in range(len(core.pools)):
         core.pools[pool].blocked = 0
     put_off = 0

@@ -13,7 +13,6 @@ from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.core.queue import (
     close_gaps,
     insert,
-    insert_newcomers,
     newcomers_come_last,
     refresh,
     sort_candidates,
@@ -27,8 +26,8 @@ from scheduler_sim.engine.rules.coscheduling.members import has_units, is_member
 from scheduler_sim.engine.rules.coscheduling.reservations import occupy_reservations
 from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.coscheduling.units import (
+    delayed_find_nodes,
     keep_reservations,
-    may_be_appointed,
     occupy_unit,
     plans_starts_alone,
     start_unit,
@@ -66,10 +65,7 @@ def plan_pass(core: SwitchedUnitsCore) -> None:
             if core.jobs[row].state == WAITING:
                 insert(core, row)
         return
-    if core.rules.dynamic:
-        refresh(core)
-    else:
-        insert_newcomers(core)
+    refresh(core)
     core.clock.due = INF
     build_profiles(core, False)
     occupy_reservations(core)
@@ -187,7 +183,7 @@ def _is_worth_a_look(core: SwitchedUnitsCore, placement: int) -> bool:
 
 @part
 def _look_again(core: SwitchedUnitsCore, time: int) -> None:
-    """Have the clock stop at a slot: with offsets and appointments that may be when nothing ends."""
+    """Have the clock stop at a slot: with offsets and reservations that may be when nothing ends."""
     if has_units(core) and not plans_starts_alone(core) and time > core.clock.now:
         core.clock.due = min(core.clock.due, time)
 
@@ -202,7 +198,7 @@ def _plan_unit(core: SwitchedUnitsCore, leader: int) -> None:
         placement = core.jobs[core.coscheduling.member_rows[i]].first
         ahead = ahead and _has_depth(core, placement)
         passes = passes and not _is_blocked(core, placement) and _may_pass(core, placement, time)
-    if time == now and passes and unit_fits(core, leader) and may_be_appointed(core, leader):
+    if time == now and passes and unit_fits(core, leader) and delayed_find_nodes(core, leader):
         occupy_unit(core, leader, now, 1)
         start_unit(core, leader)
         return

@@ -127,7 +127,7 @@ def unit_fits(core: UnitsCore, leader: int) -> bool:
 @on(withdrawn, "coscheduling", unless="slurm")
 def forget_own_reservation(core: UnitsCore, row: int) -> None:
     """A job that is cancelled needs no reservation."""
-    if core.coscheduling.member[row].appointment >= 0:
+    if core.coscheduling.member[row].reserved_from >= 0:
         forget_reservation(core, row)
         plan_anew(core)
 

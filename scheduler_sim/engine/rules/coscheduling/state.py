@@ -43,7 +43,7 @@ class Member:
     unit: int  # -1 = none
     whole: int  # ... it was submitted in
     offset: int  # s from the start of the unit to its own
-    appointment: int  # begin of its reservation, -1 = none yet
+    reserved_from: int  # begin of its reservation, -1 = none yet
     run: int  # s it would take without a limit
     limit: int  # s it asked for
     call: int  # its calls: rows call .. call_last - 1 of ``calls``
@@ -96,7 +96,7 @@ def blank_coscheduling(sizes: UnitSizes) -> Coscheduling:
         member=table(Member, sizes.members),
         expected=np.empty(sizes.members + 1, dtype=np.int64),
     )
-    for name in ("unit", "whole", "appointment"):
+    for name in ("unit", "whole", "reserved_from"):
         made.member[name] = -1
     made.unit["start"] = -1
     return made

@@ -15,9 +15,9 @@ from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.state import INF, RESERVED, WAITING
 from scheduler_sim.engine.core.waiting import count_waiting
 from scheduler_sim.engine.rules.coscheduling.reservations import (
-    appoint,
     forget_reservation,
     hold_for,
+    make_reservation,
     stays_free,
 )
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
@@ -62,7 +62,7 @@ def _planned_rects(core: UnitsCore, leader: int) -> tuple[int, int]:
 
 
 @part
-def may_be_appointed(core: UnitsCore, leader: int) -> bool:
+def delayed_find_nodes(core: UnitsCore, leader: int) -> bool:
     """Where only those are planned that start at once: whether the others find nodes if they do so now."""
     unit, now = core.coscheduling.unit[core.coscheduling.member[leader].unit], core.clock.now
     if not core.coscheduling.at.reserved:
@@ -88,7 +88,7 @@ def start_unit(core: UnitsCore, leader: int) -> None:
         if core.coscheduling.member[row].offset == 0:
             start(core, row, core.jobs[row].first)
         else:
-            appoint(core, row, now + core.coscheduling.member[row].offset)
+            make_reservation(core, row, now + core.coscheduling.member[row].offset)
             if core.coscheduling.at.reserved:  # else it was planned with the others
                 hold_for(core, row, now + core.coscheduling.member[row].offset, 1)
 
@@ -99,11 +99,11 @@ def keep_reservations(core: UnitsCore) -> None:
     now, i = core.clock.now, 0
     while (
         i < core.coscheduling.at.expected
-        and core.coscheduling.member[core.coscheduling.expected[i]].appointment <= now
+        and core.coscheduling.member[core.coscheduling.expected[i]].reserved_from <= now
     ):
         row = core.coscheduling.expected[i]
         if fits(core, core.jobs[row].first):
-            core.jobs[row].wait_resources = now - core.coscheduling.member[row].appointment
+            core.jobs[row].wait_resources = now - core.coscheduling.member[row].reserved_from
             forget_reservation(core, row)
             start(core, row, core.jobs[row].first)
         else:

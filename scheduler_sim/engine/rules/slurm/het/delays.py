@@ -100,7 +100,7 @@ def move_next_advance_reservations(core: SlurmCore, caller: int) -> None:
     held = INF
     for i in range(unit.first, unit.last):
         if _is_to_come(core, core.coscheduling.member_rows[i], offset):
-            held = core.coscheduling.member[core.coscheduling.member_rows[i]].appointment
+            held = core.coscheduling.member[core.coscheduling.member_rows[i]].reserved_from
             end_reservation(core, core.coscheduling.member_rows[i])
     if held == INF:
         return
@@ -123,7 +123,9 @@ def move_next_advance_reservations(core: SlurmCore, caller: int) -> None:
 @part
 def _is_to_come(core: SlurmCore, row: int, offset: int) -> bool:
     """Whether it is one of those that come next, and is not there yet."""
-    to_come = core.jobs[row].state == RESERVED and core.coscheduling.member[row].appointment > core.clock.now
+    to_come = (
+        core.jobs[row].state == RESERVED and core.coscheduling.member[row].reserved_from > core.clock.now
+    )
     return to_come and core.coscheduling.member[row].offset == offset
 
 
@@ -167,7 +169,7 @@ def occupy_advance_reservations(core: SlurmCore) -> None:
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
         if core.jobs[row].state != RUNNING:
-            hold_for(core, row, max(core.coscheduling.member[row].appointment, core.clock.now), 1)
+            hold_for(core, row, max(core.coscheduling.member[row].reserved_from, core.clock.now), 1)
 
 
 @part

@@ -40,7 +40,7 @@ MINUTE = 60  # what Slurm counts limits in
 def join_by_itself(core: SlurmCore, row: int) -> None:
     """A component that starts later is not eligible before, but stands in the queue for its job."""
     member = core.coscheduling.member[row]
-    if is_member(core, row) and member.offset > 0 and member.appointment < 0:
+    if is_member(core, row) and member.offset > 0 and member.reserved_from < 0:
         core.jobs[row].eligible = -1
     else:
         count_waiting(core, row, core.jobs[row].first, 1)
@@ -68,7 +68,7 @@ def cancel_its_reservation(core: SlurmCore, row: int) -> None:
     if has_reservation(core, row):
         end_reservation(core, row)
         plan_anew(core)
-    elif core.coscheduling.member[row].appointment >= 0:
+    elif core.coscheduling.member[row].reserved_from >= 0:
         forget_reservation(core, row)
         plan_anew(core)
 
