@@ -11,7 +11,7 @@ from scheduler_sim.engine.rules.coscheduling.state import UnitSizes
 from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
 from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
-from scheduler_sim.engine.rules.slurm.het.life import SlurmCallsCore
+from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
 
 
 class FullCore(SlurmCallsCore, AcceleratedCore, PowerSavingCore):

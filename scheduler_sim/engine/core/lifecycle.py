@@ -38,7 +38,13 @@ from scheduler_sim.engine.core.state import (
     WAITING,
     Core,
 )
-from scheduler_sim.engine.core.waiting import count_pending, count_waiting, join_queue, line_up, stop_waiting
+from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
+    count_pending,
+    count_waiting,
+    join_queue,
+    stop_waiting,
+)
 
 # -- to its start
 
@@ -251,8 +257,8 @@ def send_back(core: Core, row: int) -> None:
     core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
     if not core.rules.complex:
         core.jobs[row].wait_resources -= short_so_far(core, placement.module, placement.nodes)
-    line_up(core, row)
-    count_waiting(core, row, core.jobs[row].first, 1)
+    add_newcomer(core, row)
+    count_waiting(core, core.jobs[row].first, 1)
 
 
 @part

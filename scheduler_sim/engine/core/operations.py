@@ -16,10 +16,10 @@ from scheduler_sim.engine.core.queue import entry_of, remove
 from scheduler_sim.engine.core.reference import by_reference
 from scheduler_sim.engine.core.state import HELD, HOLD, RUNNING, WAITING, Core
 from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
     count_pending,
     count_waiting,
     expect_wait,
-    line_up,
     settle_wait,
     withdraw,
 )
@@ -95,7 +95,7 @@ def unplace(core: Core, row: int) -> bool:
                 core.pools[module].front = -1
         if not core.rules.complex:
             settle_wait(core, row)
-        count_waiting(core, row, core.jobs[row].first, -1)
+        count_waiting(core, core.jobs[row].first, -1)
     return waits
 
 
@@ -107,7 +107,7 @@ def place_anew(core: Core, row: int, waits: bool, closed: int) -> None:
     if waits:
         if not core.rules.complex:
             expect_wait(core, row)
-        count_waiting(core, row, core.jobs[row].first, 1)
+        count_waiting(core, core.jobs[row].first, 1)
     put_back(core, row, waits)
     if closed > 0:
         hold_back(core, row)
@@ -157,5 +157,5 @@ def put_back(core: Core, row: int, waits: bool) -> None:
     """Put it back in its new place."""
     entry_in_queue = entry_of(core, row)
     if waits and entry_in_queue >= 0:
-        line_up(core, entry_in_queue)
+        add_newcomer(core, entry_in_queue)
     plan_anew(core)

@@ -14,7 +14,13 @@ from scheduler_sim.engine.core.operations import is_expected
 from scheduler_sim.engine.core.queue import entry_of
 from scheduler_sim.engine.core.record import account_wait, fits_somewhere
 from scheduler_sim.engine.core.state import INF, RUNNING, WAITING
-from scheduler_sim.engine.core.waiting import count_waiting, join_queue, line_up, stop_counting, stop_waiting
+from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
+    count_waiting,
+    join_queue,
+    stop_counting,
+    stop_waiting,
+)
 from scheduler_sim.engine.rules.coscheduling.reservations import forget_reservation
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
 
@@ -57,8 +63,8 @@ def join_with_unit(core: UnitsCore, row: int) -> None:
         set_eligible(core, row, core.clock.now)
         count_unit(core, row, 1)
     else:
-        count_waiting(core, row, core.jobs[row].first, 1)
-    line_up(core, leader)
+        count_waiting(core, core.jobs[row].first, 1)
+    add_newcomer(core, leader)
 
 
 @on(stop_waiting, "coscheduling", unless="slurm")
@@ -81,7 +87,7 @@ def count_unit(core: UnitsCore, row: int, sign: int) -> None:
     for i in range(unit.first, unit.last):
         one = core.coscheduling.member_rows[i]
         if core.coscheduling.member[one].offset == 0:
-            count_waiting(core, one, core.jobs[one].first, sign)
+            count_waiting(core, core.jobs[one].first, sign)
 
 
 @part

@@ -108,16 +108,16 @@ def keep_reservations(core: UnitsCore) -> None:
             start(core, row, core.jobs[row].first)
         else:
             if core.jobs[row].state == RESERVED:
-                be_late(core, row)
+                wait_late(core, row)
             core.clock.early = core.clock.dirty = core.clock.lost = 1  # reservations may count on its nodes
             i += 1
 
 
 @part
-def be_late(core: UnitsCore, row: int) -> None:
+def wait_late(core: UnitsCore, row: int) -> None:
     """Its reservation has begun, and its nodes are not free: it waits from now on."""
     core.jobs[row].state = WAITING
-    count_waiting(core, row, core.jobs[row].first, 1)
+    count_waiting(core, core.jobs[row].first, 1)
 
 
 @only_with("coscheduling", otherwise=False)

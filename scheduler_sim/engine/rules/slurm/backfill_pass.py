@@ -50,7 +50,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
 )
 from scheduler_sim.engine.rules.slurm.nodes import pick
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
-from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_do
+from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -244,7 +244,7 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
                 note_start(core, row, max(time, start))
             if later > core.slurm.memory.window_end or not ahead:
                 if not counted and core.slurm.memory.entries >= core.slurm.rules.bf_max_job_test:
-                    core.slurm.memory.tested += would_do(core, placement, ahead)
+                    core.slurm.memory.tested += would_suffice(core, placement, ahead)
                 return INF
             start = later + delay
             at_boundary = delay == 0 and not reservation_is_ahead(core)

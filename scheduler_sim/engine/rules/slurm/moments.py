@@ -62,7 +62,7 @@ def more_comes(core: SlurmCore) -> bool:
 
 @part
 def any_job_waits(core: SlurmCore) -> bool:
-    """Whether the queue has anybody in it."""
+    """Whether any job is in the queue."""
     return core.queue.at.tail > core.queue.at.head
 
 

@@ -175,7 +175,7 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
 
 
 @part
-def hold(core: SlurmCore, row: int, placement: int) -> None:
+def allocate(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
     picked, idle = core.slurm.sets.picked, core.slurm.sets.idle
@@ -199,7 +199,7 @@ def hold(core: SlurmCore, row: int, placement: int) -> None:
 
 
 @part
-def give_up(core: SlurmCore, row: int) -> None:
+def deallocate(core: SlurmCore, row: int) -> None:
     """The nodes of ``row`` are idle again."""
     piece = core.slurm.job[row].piece
     while piece >= 0:

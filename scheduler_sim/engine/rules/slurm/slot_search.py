@@ -77,7 +77,7 @@ def left_beside_reserved(core: SlurmCore, placement: int, start: int) -> int:
 
 
 @part
-def would_do(core: SlurmCore, placement: int, ahead: bool) -> bool:
+def would_suffice(core: SlurmCore, placement: int, ahead: bool) -> bool:
     """Whether enough nodes are free of reservations, whatever runs on them, at some start that is tried."""
     start = core.clock.now
     record = record_at(core, start)

@@ -14,7 +14,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import make_eligible
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF, RESERVED, RUNNING, WAITING
-from scheduler_sim.engine.core.waiting import line_up, withdraw
+from scheduler_sim.engine.core.waiting import add_newcomer, withdraw
 from scheduler_sim.engine.rules.coscheduling.reservations import hold_for, next_offset
 from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.slurm.advance_reservations import (
@@ -76,12 +76,12 @@ def placement_of(core: SlurmCore, row: int) -> int:
 
 
 @part
-def come_for(core: SlurmCore, row: int) -> None:
+def queue_reserved(core: SlurmCore, row: int) -> None:
     """Its reservation begins: it is queued, before all that have none; without a delay it always was."""
     if core.jobs[row].eligible >= 0:
         core.jobs[row].state = WAITING
         core.pools[core.placements[core.jobs[row].first].module].touched = 1
-        line_up(core, row)
+        add_newcomer(core, row)
     else:
         core.jobs[row].wait_resources = 0
         make_eligible(core, row)

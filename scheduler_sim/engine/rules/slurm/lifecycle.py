@@ -44,7 +44,7 @@ from scheduler_sim.engine.core.state import (
 from scheduler_sim.engine.rules.dependencies import NEVER, fails
 from scheduler_sim.engine.rules.holds import BEGIN, await_begin, let_singleton_go
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change, note_end
-from scheduler_sim.engine.rules.slurm.nodes import give_up, set_leaving
+from scheduler_sim.engine.rules.slurm.nodes import deallocate, set_leaving
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.priority.ranking import charge_until, give_priority
 from scheduler_sim.engine.rules.slurm.start import set_end
@@ -115,7 +115,7 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
     note_end(core, row)
     it = core.placements[core.jobs[row].placed]
     give_back(core, it.module, it.nodes)
-    give_up(core, row)
+    deallocate(core, row)
     return True
 
 
@@ -157,7 +157,7 @@ def _nodes_back(core: SlurmCore, row: int) -> None:
     it = core.placements[core.slurm.job[row].last]
     give_back(core, it.module, it.nodes)
     set_leaving(core, row, False)
-    give_up(core, row)
+    deallocate(core, row)
     core.clock.dirty = core.clock.early = 1
     if core.jobs[row].state > RUNNING:
         ended(core, row)

@@ -11,7 +11,13 @@ from scheduler_sim.engine.core.loop import held_idle
 from scheduler_sim.engine.core.moments import event_due, limit_changed, stopped, struck, withdrawn, write_more
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.state import INF, TIMELINE_COLUMNS
-from scheduler_sim.engine.core.waiting import count_waiting, join_queue, line_up, stop_counting, stop_waiting
+from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
+    count_waiting,
+    join_queue,
+    stop_counting,
+    stop_waiting,
+)
 from scheduler_sim.engine.rules.calls import (
     CallsCore,
     asked_for,
@@ -28,7 +34,7 @@ from scheduler_sim.engine.rules.slurm.advance_reservations import (
     idle_and_reserved,
     keeps_its_nodes,
 )
-from scheduler_sim.engine.rules.slurm.het.delays import come_for, move_next_advance_reservations
+from scheduler_sim.engine.rules.slurm.het.delays import move_next_advance_reservations, queue_reserved
 from scheduler_sim.engine.rules.slurm.het.het_jobs import end_together, end_with_leader
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -43,8 +49,8 @@ def join_by_itself(core: SlurmCore, row: int) -> None:
     if is_member(core, row) and member.offset > 0 and member.reserved_from < 0:
         core.jobs[row].eligible = -1
     else:
-        count_waiting(core, row, core.jobs[row].first, 1)
-    line_up(core, row)
+        count_waiting(core, core.jobs[row].first, 1)
+    add_newcomer(core, row)
 
 
 @on(stop_waiting, "slurm", "coscheduling")
@@ -77,7 +83,7 @@ def cancel_its_reservation(core: SlurmCore, row: int) -> None:
 def begin_reservation(core: SlurmCore, kind: int, row: int) -> None:
     """A reservation begins."""
     if kind == RESERVED_FROM:
-        come_for(core, row)
+        queue_reserved(core, row)
 
 
 @on(limit_changed, "slurm", "coscheduling")
