@@ -32,8 +32,8 @@ def with_room(core: FullCore, sizes: Sizes) -> FullCore:
         core.scheme.name,
         len(core.heap),
     )
-    with_room: FullCore = _filled(bigger, core)
-    return with_room
+    grown: FullCore = _filled(bigger, core)
+    return grown
 
 
 def _filled(bigger: Any, old: Any) -> Any:

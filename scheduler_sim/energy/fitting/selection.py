@@ -8,14 +8,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from scheduler_sim.energy.fitting.grid import Grid
-from scheduler_sim.energy.fitting.regression import (
-    CONSTANT,
-    PROPORTIONAL,
-    Law,
-    fit_power,
-    fit_time,
-    left_out,
-)
+from scheduler_sim.energy.fitting.regression import CONSTANT, PROPORTIONAL, Law, fit_power, fit_time, left_out
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import POWER, TIME
 from scheduler_sim.energy.pstates import Array

@@ -14,11 +14,7 @@ from scheduler_sim.engine.core.waiting import reserve_start, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.coscheduling.reservations import occupy_reservations
 from scheduler_sim.engine.rules.coscheduling.units import keep_reservations, occupy_unit, unit_slot
-from scheduler_sim.engine.rules.power_saving.switching import (
-    SwitchedUnitsCore,
-    switch_nodes,
-    switches_off,
-)
+from scheduler_sim.engine.rules.power_saving.switching import SwitchedUnitsCore, switch_nodes, switches_off
 from scheduler_sim.engine.schemes.reservation_backfill import ranks_before, start_reserved
 
 

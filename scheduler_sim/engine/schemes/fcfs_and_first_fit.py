@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
-from scheduler_sim.engine.core.queue import (
-    close_gaps,
-    insert,
-    newcomers_come_last,
-    refresh,
-    sort_candidates,
-)
+from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.scheme import pass_of
 from scheduler_sim.engine.core.state import EARLIEST_END, LEAST_COST, Core

@@ -10,13 +10,7 @@ from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
-from scheduler_sim.engine.core.queue import (
-    close_gaps,
-    insert,
-    newcomers_come_last,
-    refresh,
-    sort_candidates,
-)
+from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
 from scheduler_sim.engine.core.scheme import pass_of

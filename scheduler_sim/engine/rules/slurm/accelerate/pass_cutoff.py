@@ -13,12 +13,7 @@ from scheduler_sim.engine.core.state import WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_member, reservation_is_ahead
 from scheduler_sim.engine.rules.slurm.accelerate.slot_search import left_free
 from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
-from scheduler_sim.engine.rules.slurm.backfill_pass import (
-    entries_begin,
-    entries_end,
-    idle_taken,
-    is_cut_off,
-)
+from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, entries_end, idle_taken, is_cut_off
 from scheduler_sim.engine.rules.slurm.bits import count
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.het_jobs import is_of_delayed_job

@@ -15,11 +15,7 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.accelerate.interval_tree import intervals_by, longest_interval
 from scheduler_sim.engine.rules.slurm.accelerate.release_order import put_ranks, ranked, words_before
-from scheduler_sim.engine.rules.slurm.accelerate.state import (
-    INTERVAL_ROWS,
-    NOTES,
-    AcceleratedCore,
-)
+from scheduler_sim.engine.rules.slurm.accelerate.state import INTERVAL_ROWS, NOTES, AcceleratedCore
 from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.bits import (
     FULL,
