@@ -35,19 +35,6 @@ from scheduler_sim.workload.table import Workload
 CHANGED_LIMITS = "with models: a limit that changes would be one for all modules"
 """Why limits do not change where run times differ by module."""
 
-STATE_NAMES = {
-    slot.UNSEEN: "NOT SUBMITTED",
-    slot.HELD: "HELD",
-    slot.WAITING: "WAITING",
-    slot.RESERVED: "RESERVED",
-    slot.RUNNING: "RUNNING",
-    slot.COMPLETED: "COMPLETED",
-    slot.TIMEOUT: "TIMEOUT",
-    slot.FAILED: "FAILED",
-    slot.CANCELLED: "CANCELLED",
-    slot.REJECTED: "REJECTED",
-}
-
 
 class Actions:
     """The half of a Simulation that the outside acts on."""
@@ -274,8 +261,8 @@ class Actions:
         """Return NOT SUBMITTED, HELD (by hand, a dependency, ...), WAITING, RUNNING or how it ended."""
         row = self._row(component_id)
         if row >= self._core.clock.jobs:
-            return STATE_NAMES[slot.UNSEEN]
-        return STATE_NAMES[self._state_of(row)]
+            return slot.STATE_NAMES[slot.UNSEEN]
+        return slot.STATE_NAMES[self._state_of(row)]
 
     def idle_nodes(self, module: str) -> int:
         """Nodes of a module that are in service and idle."""

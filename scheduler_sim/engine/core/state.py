@@ -21,6 +21,10 @@ INF = 1 << 60
 
 # States of a job: not submitted yet, held, in the queue, with a reservation of its own, ...
 UNSEEN, HELD, WAITING, RESERVED, RUNNING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = range(10)
+STATE_NAMES = (
+    *("NOT SUBMITTED", "HELD", "WAITING", "RESERVED", "RUNNING"),
+    *("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED"),
+)
 
 # Why the core returned
 DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
