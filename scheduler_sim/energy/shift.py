@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
-from scheduler_sim.energy.pstates import Array
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.tariff import Series
 
 PAIRS_AT_ONCE = 1 << 20
@@ -49,7 +48,7 @@ def _best(submit: Ints, length: Ints, bound_s: int, series: Series, steps: Ints)
         delay.append(steps[place] - first[whose])
     row, wait = np.concatenate(owner), np.concatenate(delay)
     begin = submit[row] + wait
-    cost: Array = series.integral(begin, begin + length[row])
+    cost: Floats = series.integral(begin, begin + length[row])
     least = np.full(len(submit), np.inf)
     np.minimum.at(least, row, cost)
     good = cost - least[row] <= EQUAL * np.abs(cost)

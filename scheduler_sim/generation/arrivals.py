@@ -10,11 +10,9 @@ import numpy as np
 from scheduler_sim.errors import InputError
 from scheduler_sim.generation.portable import exponential
 from scheduler_sim.generation.single import Streams
+from scheduler_sim.units import DAY, HOUR
 
 Process = Literal["accumulator", "poisson"]
-
-DAY = 86400
-HOUR = 3600
 
 
 @dataclass(frozen=True)

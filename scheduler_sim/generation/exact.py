@@ -10,11 +10,11 @@ import math
 import numpy as np
 from numba import njit
 
-from scheduler_sim.generation.arrivals import DAY
 from scheduler_sim.generation.cirne import Cirne
 from scheduler_sim.generation.ranlib import Ranlib
 from scheduler_sim.generation.single import SingleTrace
 from scheduler_sim.generation.times import LEAST_ACCURACY
+from scheduler_sim.units import DAY
 
 _THRESHOLD = 2.0  # the reference's rates are averages over two minutes
 

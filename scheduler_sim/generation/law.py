@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduler_sim.generation.arrivals import DAY, Crossings
+from scheduler_sim.generation.arrivals import Crossings
 from scheduler_sim.generation.cirne import Cirne
+from scheduler_sim.units import DAY
 from scheduler_sim.workload.curves import Cdf, TraceCurves
 
 _LIMITS = (np.arange(400) + 0.5) / 400  # quantiles of the time limits that run times are averaged over

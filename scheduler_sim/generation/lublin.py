@@ -16,10 +16,10 @@ import numpy as np
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.generation import portable
 from scheduler_sim.generation.single import SingleTrace, Streams
+from scheduler_sim.units import DAY
 
-_DAY = 86_400
 _BUCKETS = 48
-_BUCKET = _DAY // _BUCKETS
+_BUCKET = DAY // _BUCKETS
 _FIRST_BUCKET = 11  # the day of the cycle's gamma begins at 5:00, the start of half hour 11
 
 
@@ -121,7 +121,7 @@ class JobType:
         day, within = np.divmod(steady, begin[-1])
         bucket = np.searchsorted(begin, within, side="right") - 1
         part = (within - begin[bucket]) / length[bucket]
-        submissions: np.ndarray = np.floor(_DAY * day + _BUCKET * (bucket + part)).astype(np.int64)
+        submissions: np.ndarray = np.floor(DAY * day + _BUCKET * (bucket + part)).astype(np.int64)
         return submissions
 
     def sizes(self, jobs: int, nodes: int, random: np.random.Generator) -> np.ndarray:

@@ -20,11 +20,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from scheduler_sim.arrays import Bools, Floats
 
 
 class Margins(NamedTuple):

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import below_the_fullest, cores_a_node
 from scheduler_sim.workload.table import Workload
-
-Bools = NDArray[np.bool_]
 
 PARTS = ("cores", "memory", "gpus", "gres")
 """Kinds of requests for part of a node: keys of ``not_honoured``."""

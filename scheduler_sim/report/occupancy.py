@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from scheduler_sim.arrays import Floats
 
 TINTS = 8
 """Steps from white to a colour: enough for the eye, and a picture of noise stays small."""

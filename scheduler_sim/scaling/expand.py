@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.profile import Profile
 from scheduler_sim.scaling.rounding import ROUNDING
 

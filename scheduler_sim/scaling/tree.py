@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve, read_curve
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.names import FACTORS, may_exceed_one
 
 COUNTS = ("processes", "nodes", "ranks", "threads")

@@ -18,7 +18,7 @@ from scheduler_sim.output.whole import whole_file
 from scheduler_sim.remarks import heard, pass_on
 from scheduler_sim.result.store import read_document, write_document
 from scheduler_sim.study.checks import SEED
-from scheduler_sim.study.conduct import study_document
+from scheduler_sim.study.conduct import Progress, study_document
 from scheduler_sim.study.grid import Grid
 from scheduler_sim.study.keys import COST, SearchKeys
 from scheduler_sim.study.measuring import measured
@@ -31,7 +31,6 @@ EVALUATIONS, TABLE, DOCUMENT = "evaluations.parquet", "search.parquet", DOCUMENT
 CHUNK = 8
 INFEASIBLE, DROPPED, LEFT, WINNER = "infeasible", "dropped", "left", "winner"
 
-Progress = Callable[[int, int], None]
 Values = dict[tuple[int, int], tuple[float, ...]]
 """By candidate and seed: its metrics, and last how many components it rejects that others run."""
 

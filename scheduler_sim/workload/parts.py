@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
-
-Bools = NDArray[np.bool_]
+from scheduler_sim.arrays import Bools, Ints
 
 
 def cores_a_node(table: pd.DataFrame, trace_format: str) -> Ints:

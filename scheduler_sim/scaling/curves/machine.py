@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Flag
-from scheduler_sim.scaling.curves.kind import Curve, Floats, NotNegative, Seconds, number
+from scheduler_sim.scaling.curves.kind import Curve, NotNegative, Seconds, number
 from scheduler_sim.scaling.least_squares import bounded, not_negative
 
 

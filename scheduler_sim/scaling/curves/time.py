@@ -8,9 +8,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Check, choice
-from scheduler_sim.scaling.curves.kind import Curve, Floats, NotNegative, Seconds, number
+from scheduler_sim.scaling.curves.kind import Curve, NotNegative, Seconds, number
 from scheduler_sim.scaling.least_squares import not_negative
 
 NOTHING = 1e-9
