@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.scaling.curves.kind import Floats
+from scheduler_sim.arrays import Floats
 from scheduler_sim.scaling.fitting import fit_factor, fit_time
 from scheduler_sim.scaling.names import may_exceed_one
 from scheduler_sim.streams import stream

@@ -10,12 +10,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scheduler_sim.result.views import VIEWS
 from scheduler_sim.version import __version__
 
 if TYPE_CHECKING:
     from scheduler_sim.generation.generate import generate
     from scheduler_sim.generation.recipe import Recipe
     from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.report.plot import Plot
     from scheduler_sim.result.result import Result
     from scheduler_sim.simulation import Simulation, simulate
     from scheduler_sim.study.study import Study
@@ -61,3 +63,18 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _plot(result: Result) -> Plot:
+    from scheduler_sim.report.plot import Plot
+
+    return Plot(result)
+
+
+def _card(result: Result) -> str:
+    from scheduler_sim.report.card import card
+
+    return card(result)
+
+
+VIEWS.plot, VIEWS.card = _plot, _card

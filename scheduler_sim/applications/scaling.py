@@ -15,6 +15,7 @@ from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import InputError
 
 if TYPE_CHECKING:
+    from scheduler_sim.scaling.modular_profile import ModularProfile
     from scheduler_sim.scaling.profile import Profile
 
 
@@ -138,7 +139,7 @@ def _place(inside: Location, where: Location, own_edits: int) -> Location:
     return (*where, "profile", *inside)
 
 
-def _of_component(whole: Any, component: str | None) -> Profile:
+def _of_component(whole: Profile | ModularProfile, component: str | None) -> Profile:
     """Return the profile itself, or that of a component of a modular application, moved where it is."""
     from scheduler_sim.scaling.edits import moved
     from scheduler_sim.scaling.modular_profile import ModularProfile

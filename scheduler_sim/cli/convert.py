@@ -20,7 +20,7 @@ Formats are told by the suffix: .swf, .mwf and .csv (each also .gz), .parquet. D
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "convert",

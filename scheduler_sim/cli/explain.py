@@ -15,12 +15,12 @@ COMPONENT is an id of the column component_id; in a trace in SWF, the job number
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "explain",
         help="tell why a component waited",
-        description="Tell why a component waited: who held the nodes, whose reservation it sat behind,"
+        description="Tell why a component waited: what held the nodes, whose reservation it sat behind,"
         " what overtook it.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -18,7 +18,7 @@ Every fit has its own --help.
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "fit",

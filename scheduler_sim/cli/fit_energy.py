@@ -31,7 +31,7 @@ picture of its errors.
 """
 
 
-def add_to(kinds: argparse._SubParsersAction) -> None:
+def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this kind to the parser of ``fit``."""
     parser = kinds.add_parser(
         "energy",

@@ -29,7 +29,7 @@ NOT_STATED = "CLUSTER"
 """Module of a profile whose points do not say where they were measured."""
 
 
-def add_to(models: argparse._SubParsersAction) -> None:
+def add_to(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this model to the parser of fits."""
     parser = models.add_parser(
         "scaling",

@@ -31,7 +31,7 @@ from a trace, and writes a recipe and, beside it, a picture of how well it fits.
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "generate",
@@ -134,9 +134,9 @@ def _write(generated: Generated, scenario: str | None, out: Path, args: argparse
 def _nodes(system: str | None) -> dict[str, int] | None:
     if system is None:
         return None
-    from scheduler_sim.system.system import System
+    from scheduler_sim.system.read_system import read_system
 
-    machine = System.from_file(system)
+    machine = read_system(system)
     by_partition = {p.name.lower(): machine.nodes_of(p.name) for p in machine.partitions}
     return {**by_partition, **{module.name.lower(): module.nodes for module in machine.modules}}
 

@@ -26,7 +26,7 @@ A name ending in .yaml or .yml is a system, one ending in .conf Slurm's configur
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "inspect",

@@ -23,7 +23,7 @@ Of a run, other suffixes export: .csv and .parquet the components, .json a trace
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "report",

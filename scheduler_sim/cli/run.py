@@ -33,7 +33,7 @@ The first run of a policy on a machine compiles the engine for it; later runs ta
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "run",

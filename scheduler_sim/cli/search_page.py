@@ -7,9 +7,10 @@ import pandas as pd
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.report.measures import metric_words, with_unit
 from scheduler_sim.report.wording import count, duration, plain
+from scheduler_sim.study.checks import SEED
 from scheduler_sim.study.keys import COST
 from scheduler_sim.study.search import INFEASIBLE, Searched
-from scheduler_sim.study.study import SEED, Study
+from scheduler_sim.study.study import Study
 
 MOST_ROWS = 15
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def read_site(path: str) -> Site | None:
     """Read a slurm.conf with the policy keys that are modelled; None for any other file."""
-    from scheduler_sim.system.system import is_slurm_conf
+    from scheduler_sim.system.read_system import is_slurm_conf
 
     if not is_slurm_conf(path):
         return None

@@ -32,7 +32,7 @@ A study with search: finds the best mix of modules for a budget, and writes sear
 """
 
 
-def add_to(commands: argparse._SubParsersAction) -> None:
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this command to the parser."""
     parser = commands.add_parser(
         "study",

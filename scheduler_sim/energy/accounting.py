@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.profile import Watts
-from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError, InvariantError, did_you_mean
 
 TOTAL = "total"
@@ -109,7 +108,7 @@ class Account:
             name = self.energy["module"].iloc[off[0]]
             raise InvariantError(f"energy of {name}: the parts are not the whole")
 
-    def steps(self, module: str = TOTAL) -> tuple[Ints, Array]:
+    def steps(self, module: str = TOTAL) -> tuple[Ints, Floats]:
         """Return instants (n + 1,), the last the end, and the power from each to the next (n,), W."""
         time, power, _ = self.milliwatts[module]
         changes = np.append(True, np.diff(power) != 0)
@@ -219,7 +218,7 @@ def account_of(uses: Sequence[Use], start: int, end: int) -> Account:
     return made
 
 
-def milli(value: Array, what: str) -> Ints:
+def milli(value: Floats, what: str) -> Ints:
     """Return watts in whole milliwatts. Raises InputError for one that is negative, not finite or absurd."""
     wrong = ~(np.isfinite(value) & (value >= 0) & (value * MILLI <= MOST_MILLIWATTS))
     if wrong.any():

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS, TOTAL, Account, milli
 from scheduler_sim.energy.layer import EnergyLayer, series_of
-from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import ConfigError, InputError
 
 
@@ -24,7 +23,7 @@ class Budget(NamedTuple):
     """
 
     time: Ints
-    watts: Array
+    watts: Floats
     idle_mw: int
 
     @classmethod
@@ -64,7 +63,7 @@ class Budget(NamedTuple):
         kept = self.time < time
         return Budget(np.append(self.time[kept], time), np.append(self.watts[kept], watts), self.idle_mw)
 
-    def at(self, time: Ints) -> Array:
+    def at(self, time: Ints) -> Floats:
         """Return the cap at some instants, W."""
         return self.watts[np.maximum(np.searchsorted(self.time, time, side="right") - 1, 0)]
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.model import Projection
-from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError
 
 NONE = -1
@@ -22,11 +21,11 @@ class Capped(NamedTuple):
     power_w : (n,) mean power, W; time_factor : (n,) run time in units of that without a cap.
     """
 
-    power_w: Array
-    time_factor: Array
+    power_w: Floats
+    time_factor: Floats
 
 
-def highest_under(projection: Projection, cap_w: Array | float) -> Ints:
+def highest_under(projection: Projection, cap_w: Floats | float) -> Ints:
     """Return the place of the fastest P-state whose power is not above the cap (W), (n,); -1: none is.
 
     Of P-states equally fast the one that draws less is taken.
@@ -39,12 +38,12 @@ def highest_under(projection: Projection, cap_w: Array | float) -> Ints:
 
 
 def capped(
-    power_w: Array,
-    cap_w: Array | float,
+    power_w: Floats,
+    cap_w: Floats | float,
     *,
     idle_w: float,
     exponent: float = 2.0,
-    sensitivity: Array | float = 1.0,
+    sensitivity: Floats | float = 1.0,
     lowest_share: float = 0.0,
 ) -> Capped:
     """Return power and time of a device that lowers its own clock to stay under a cap, as GPUs do.

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
-from scheduler_sim.energy.pstates import Array
+from scheduler_sim.arrays import Bools, Floats, Ints
 from scheduler_sim.errors import InputError, did_you_mean
-
-Mask = NDArray[np.bool_]
 
 OBJECTIVES = ("min_time", "min_energy", "edp", "sum_of_squares")
 """What may be minimised.
@@ -21,12 +17,12 @@ the least of each is taken over all options of the component, so that the order 
 
 def choose(
     component: Ints,
-    time_s: Array,
-    energy_j: Array,
+    time_s: Floats,
+    energy_j: Floats,
     objective: str,
     *,
     slowdown: float | None = None,
-    reference_s: Array | None = None,
+    reference_s: Floats | None = None,
 ) -> Ints:
     """Return the row of the best option of each component, in ascending order of components.
 
@@ -75,22 +71,23 @@ class _Options:
         self._start = np.flatnonzero(changes)
         self._count = np.diff(np.append(self._start, len(component)))
 
-    def least(self, value: Array, which: Mask) -> Array:
+    def least(self, value: Floats, which: Bools) -> Floats:
         """Return the least value among some options of each one's component, (n,); infinite without any."""
         among = np.where(which, value, np.inf)
         return np.repeat(np.minimum.reduceat(among, self._start), self._count) if len(among) else among
 
-    def first(self, which: Mask) -> Ints:
+    def first(self, which: Bools) -> Ints:
         """Return the first of some options of each component."""
         place = np.where(which, np.arange(len(which)), len(which))
         return np.minimum.reduceat(place, self._start) if len(which) else place
 
-    def without(self, which: Mask) -> Ints:
+    def without(self, which: Bools) -> Ints:
         """Return the components that have none of some options."""
-        return self._component[self._start][self.first(which) == len(which)]
+        components: Ints = self._component[self._start][self.first(which) == len(which)]
+        return components
 
 
-def _score(objective: str, time: Array, energy: Array, left: Mask, options: _Options) -> Array:
+def _score(objective: str, time: Floats, energy: Floats, left: Bools, options: _Options) -> Floats:
     if objective == "min_time":
         return time
     if objective == "min_energy":
@@ -100,7 +97,7 @@ def _score(objective: str, time: Array, energy: Array, left: Mask, options: _Opt
     return _share(energy, left, options) ** 2 + _share(time, left, options) ** 2
 
 
-def _share(value: Array, left: Mask, options: _Options) -> Array:
+def _share(value: Floats, left: Bools, options: _Options) -> Floats:
     """Divide by the least of the component; where that is 0, itself is 1 and all others are infinite."""
     least = options.least(value, left)
     with np.errstate(divide="ignore", invalid="ignore"):

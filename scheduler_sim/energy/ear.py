@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.energy.laws import CPI, ONE, LinearMap, Stall, power_law, time_law
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import KHZ, MODULE, POWER, TIME, WORKLOAD, Points
-from scheduler_sim.energy.pstates import Array, PStates
+from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import TraceError
 
 TPI = "tpi"
@@ -115,7 +116,7 @@ def _lines(path: str | Path) -> Iterator[_Line]:
     yield from (_Line(i, line.strip()) for i, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
-def _named_pairs(path: str | Path, lines: list[_Line]) -> Iterator[tuple[tuple[int, int], Array]]:
+def _named_pairs(path: str | Path, lines: list[_Line]) -> Iterator[tuple[tuple[int, int], Floats]]:
     for line in lines:
         match = _PAIR.match(line.text)
         if match is None:
@@ -128,7 +129,7 @@ def _named_pairs(path: str | Path, lines: list[_Line]) -> Iterator[tuple[tuple[i
             yield (int(match[1]), int(match[2])), _numbers(path, _Line(line.number, texts), 6)
 
 
-def _matrix(path: str | Path, lines: list[_Line], pstates: PStates | None) -> tuple[PStates, Array]:
+def _matrix(path: str | Path, lines: list[_Line], pstates: PStates | None) -> tuple[PStates, Floats]:
     rows = np.array([_numbers(path, line, 6) for line in lines]).reshape(-1, 6)
     if pstates is None:
         raise TraceError("a matrix does not name its frequencies", file=path, allowed="with P-states")
@@ -140,7 +141,7 @@ def _matrix(path: str | Path, lines: list[_Line], pstates: PStates | None) -> tu
     return pstates, rows.reshape(k, k, 6)
 
 
-def _numbers(path: str | Path, line: _Line, count: int) -> Array:
+def _numbers(path: str | Path, line: _Line, count: int) -> Floats:
     texts = line.text.replace(",", ".").split()
     try:
         numbers = np.array([float(text) for text in texts])

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.laws import ALPHA, Stall
 from scheduler_sim.energy.model import Model, Projection
 from scheduler_sim.energy.points import KHZ, POWER, WORKLOAD, Points
 from scheduler_sim.energy.profile import PowerProfile
-from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError
 
 ORIGINS = ("signature", "reference power", "typical")
@@ -39,8 +38,8 @@ class Expanded:
     """
 
     khz: Ints
-    power_w: Array
-    time_factor: Array
+    power_w: Floats
+    time_factor: Floats
     origin: np.ndarray
 
 
@@ -49,7 +48,7 @@ def expand(
     app: np.ndarray,
     *,
     hint: np.ndarray | None = None,
-    reference_w: Array | None = None,
+    reference_w: Floats | None = None,
     signatures: Points | None = None,
     khz: Sequence[int] | Ints | None = None,
 ) -> Expanded:
@@ -114,7 +113,7 @@ def _from_signatures(profile: PowerProfile, signatures: Points) -> Projection:
 
 
 def _physical(
-    profile: PowerProfile, made: Expanded, rows: Ints, hint: np.ndarray | None, reference_w: Array | None
+    profile: PowerProfile, made: Expanded, rows: Ints, hint: np.ndarray | None, reference_w: Floats | None
 ) -> None:
     """Fill in components without a signature."""
     watts = np.full(len(rows), profile.typical_w)

@@ -9,17 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found
-from scheduler_sim.config.value import (
-    Amount,
-    Check,
-    Count,
-    Name,
-    Positive,
-    Text,
-    Title,
-    choice,
-    whole,
-)
+from scheduler_sim.config.value import Amount, Check, Count, Name, Positive, Text, Title, choice, whole
 
 MOST_PSTATES = 10_000
 QUALITIES = ("measured", "scaled", "guess")

@@ -16,9 +16,9 @@ from typing import Protocol
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.points import POWER, Points
-from scheduler_sim.energy.pstates import Array, PStates
+from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import InputError
 
 ONE = "1"
@@ -31,7 +31,7 @@ FORMS = ("affine", "ratio")
 class PowerLaw(Protocol):
     """Power at other P-states from signatures."""
 
-    def power(self, signatures: Points, targets: Ints) -> Array:
+    def power(self, signatures: Points, targets: Ints) -> Floats:
         """Return W of a node, (n, t); NaN for a pair of frequencies the law does not know."""
         ...
 
@@ -39,7 +39,7 @@ class PowerLaw(Protocol):
 class TimeLaw(Protocol):
     """Run time at other P-states from signatures."""
 
-    def factor(self, signatures: Points, targets: Ints) -> Array:
+    def factor(self, signatures: Points, targets: Ints) -> Floats:
         """Return T(f) / T(f0), (n, t); NaN for a pair of frequencies the law does not know."""
         ...
 
@@ -57,14 +57,14 @@ class LinearMap:
 
     terms: tuple[str, ...]
     pstates: PStates
-    coefficients: Array
+    coefficients: Floats
 
     def __post_init__(self) -> None:
         shape = (len(self.pstates), len(self.pstates), len(self.terms))
         if self.coefficients.shape != shape:
             raise InputError(f"coefficients: found the shape {self.coefficients.shape}; allowed: {shape}")
 
-    def __call__(self, signatures: Points, targets: Ints) -> Array:
+    def __call__(self, signatures: Points, targets: Ints) -> Floats:
         """Apply the forms: (n, t)."""
         reference, states = self.pstates.index(signatures.khz), self.pstates.index(targets)
         terms = signatures.terms(self.terms)
@@ -90,7 +90,7 @@ class LinearPower:
         if self.form not in FORMS:
             raise InputError(f"form: found {self.form!r}; allowed: {', '.join(FORMS)}")
 
-    def power(self, signatures: Points, targets: Ints) -> Array:
+    def power(self, signatures: Points, targets: Ints) -> Floats:
         """Return W of a node, (n, t)."""
         scale = signatures.power[:, None] if self.form == "ratio" else 1.0
         return self.map(signatures, targets) * scale
@@ -108,14 +108,14 @@ class IdleDynamic:
 
     idle_w: float
     pstates: PStates
-    share: Array
+    share: Floats
 
     @classmethod
     def of_exponent(cls, idle_w: float, pstates: PStates, exponent: float = 2.0) -> IdleDynamic:
         """Let g be a power of the effective clock."""
         return cls(idle_w, pstates, (pstates.effective_khz / pstates.effective_khz[0]) ** exponent)
 
-    def power(self, signatures: Points, targets: Ints) -> Array:
+    def power(self, signatures: Points, targets: Ints) -> Floats:
         """Return W of a node, (n, t). Raises InputError for a signature below idle power."""
         above = signatures.power - self.idle_w
         if (above < 0).any():
@@ -131,7 +131,7 @@ class CpiTime:
 
     map: LinearMap
 
-    def factor(self, signatures: Points, targets: Ints) -> Array:
+    def factor(self, signatures: Points, targets: Ints) -> Floats:
         """Return T(f) / T(f0), (n, t)."""
         cpi = self.map(signatures, targets) / signatures.column(CPI)[:, None]
         return cpi * self.map.pstates.slower(signatures.khz, targets)
@@ -158,7 +158,7 @@ class Stall:
         k = len(pstates)
         return cls(LinearMap((ALPHA,), pstates, np.ones((k, k, 1))))
 
-    def factor(self, signatures: Points, targets: Ints) -> Array:
+    def factor(self, signatures: Points, targets: Ints) -> Floats:
         """Return T(f) / T(f0), (n, t)."""
         alpha = np.clip(self.map(signatures, targets), 0.0, 1.0)
         return 1.0 + alpha * (self.map.pstates.slower(signatures.khz, targets) - 1.0)
@@ -167,7 +167,7 @@ class Stall:
 TIME_LAWS: dict[str, type[CpiTime] | type[Stall]] = {"cpi": CpiTime, "stall": Stall}
 
 
-def power_law(form: str, terms: Sequence[str], pstates: PStates, coefficients: Array) -> LinearPower:
+def power_law(form: str, terms: Sequence[str], pstates: PStates, coefficients: Floats) -> LinearPower:
     """Make a law of power from coefficients (k, k, c); each frequency projects exactly onto itself.
 
     A law without the measured power (``affine`` without power_w among its terms) is left as it is.
@@ -177,13 +177,13 @@ def power_law(form: str, terms: Sequence[str], pstates: PStates, coefficients: A
     return LinearPower(form, LinearMap(tuple(terms), pstates, made))
 
 
-def time_law(form: str, terms: Sequence[str], pstates: PStates, coefficients: Array) -> CpiTime | Stall:
+def time_law(form: str, terms: Sequence[str], pstates: PStates, coefficients: Floats) -> CpiTime | Stall:
     """Make a law of time, ``cpi`` or ``stall``, likewise."""
     made = _identity(coefficients, terms, CPI if form == "cpi" else ONE)
     return TIME_LAWS[form](LinearMap(tuple(terms), pstates, made))
 
 
-def _identity(coefficients: Array, terms: Sequence[str], carrier: str) -> Array:
+def _identity(coefficients: Floats, terms: Sequence[str], carrier: str) -> Floats:
     """Let each frequency project onto itself by the one term that carries the quantity, (k, k, c)."""
     made = coefficients.copy()
     places = np.arange(len(made))

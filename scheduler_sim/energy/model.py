@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.laws import PowerLaw, TimeLaw
 from scheduler_sim.energy.points import TIME, Points
-from scheduler_sim.energy.pstates import Array, PStates
+from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import InputError
 
 
@@ -25,15 +25,15 @@ class Projection:
     """
 
     khz: Ints
-    power_w: Array
-    time_factor: Array
+    power_w: Floats
+    time_factor: Floats
 
     @property
-    def energy_factor(self) -> Array:
+    def energy_factor(self) -> Floats:
         """Energy of a node in units of one second at the reference: P(f) · T(f) / T(f0), W, (n, t)."""
         return self.power_w * self.time_factor
 
-    def times(self, signatures: Points) -> Array:
+    def times(self, signatures: Points) -> Floats:
         """Return run times, s, (n, t)."""
         return signatures.column(TIME)[:, None] * self.time_factor
 

@@ -15,16 +15,7 @@ from scheduler_sim.config.problem import Problem
 from scheduler_sim.config.value import Text, Title, choice
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
 from scheduler_sim.energy.keys import Khz
-from scheduler_sim.energy.laws import (
-    FORMS,
-    ONE,
-    TIME_LAWS,
-    CpiTime,
-    LinearPower,
-    Stall,
-    power_law,
-    time_law,
-)
+from scheduler_sim.energy.laws import FORMS, ONE, TIME_LAWS, CpiTime, LinearPower, Stall, power_law, time_law
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import POWER
 from scheduler_sim.energy.pstates import PStates

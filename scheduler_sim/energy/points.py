@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Ints
-from scheduler_sim.energy.pstates import Array
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError, TraceError, did_you_mean
 
 WORKLOAD, KHZ, POWER, TIME, ROLE, MODULE = "workload", "frequency_khz", "power_w", "time_s", "role", "module"
@@ -77,7 +76,7 @@ class Points:
         return self.table[KHZ].to_numpy(np.int64)
 
     @property
-    def power(self) -> Array:
+    def power(self) -> Floats:
         """Power of each row, W (n,)."""
         return self.column(POWER)
 
@@ -85,7 +84,7 @@ class Points:
         """Whether a column is there."""
         return name in self.table
 
-    def column(self, name: str) -> Array:
+    def column(self, name: str) -> Floats:
         """Return a column as float64 (n,). Raises InputError for one that is not there."""
         if name not in self.table:
             known = [str(column) for column in self.table if column not in TEXTS]
@@ -94,7 +93,7 @@ class Points:
             )
         return self.table[name].to_numpy(np.float64)
 
-    def terms(self, names: Sequence[str]) -> Array:
+    def terms(self, names: Sequence[str]) -> Floats:
         """Return columns side by side (n, c); the name ``1`` is a column of ones."""
         columns = [np.ones(len(self)) if name == "1" else self.column(name) for name in names]
         return np.column_stack(columns) if columns else np.empty((len(self), 0))
@@ -154,7 +153,7 @@ def _texts(column: pd.Series, file: str | Path, first_line: int) -> np.ndarray:
     return texts.to_numpy(object)
 
 
-def _numbers(column: pd.Series, name: str, file: str | Path, first_line: int) -> Array:
+def _numbers(column: pd.Series, name: str, file: str | Path, first_line: int) -> Floats:
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
     if (broken := ~(np.abs(numbers) <= MOST)).any():
         _refuse(column, broken, "not a number", f"a number of size up to {MOST:g}", file, first_line)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
@@ -29,7 +29,7 @@ from scheduler_sim.energy.laws import IdleDynamic, Stall
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.model_file import model_in, read_model
 from scheduler_sim.energy.points import KHZ, POWER, TIME, WORKLOAD, Points
-from scheduler_sim.energy.pstates import Array, PStates
+from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import InputError
 from scheduler_sim.streams import stream
 
@@ -59,7 +59,7 @@ class PowerProfile:
     name: str
     keys: ModuleKeys
     pstates: PStates
-    share: Array
+    share: Floats
     fitted: Model | None = None
 
     @property
@@ -143,7 +143,7 @@ class PowerProfile:
         gpu = self._gpu()
         return _signatures(rows, gpu.reference_khz, gpu.typical_w.value)
 
-    def partial(self, power_w: Array | float, busy_cores: Ints) -> Array:
+    def partial(self, power_w: Floats | float, busy_cores: Ints) -> Floats:
         """Return the power of a node with some cores busy, from that of the full one, W.
 
         The part above idle is taken by the cores on a line, or as ``core_share`` says.
@@ -160,7 +160,7 @@ class PowerProfile:
         share = np.interp(busy, places, [given[n] for n in places])
         return self.idle_w + (np.asarray(power_w) - self.idle_w) * share
 
-    def node_factors(self, nodes: int, seed: int) -> Array:
+    def node_factors(self, nodes: int, seed: int) -> Floats:
         """Return how much more or less each node draws than the profile says, (nodes,); all 1 by default.
 
         Log-normal of mean 1, from the random stream ``node power <module>``.
@@ -262,12 +262,13 @@ def _fitted(file: YamlFile, keys: ModuleKeys, where: Location) -> Model:
     return model_in(file.part((*where, "model")))
 
 
-def _shares(keys: ModuleKeys, pstates: PStates) -> Array:
+def _shares(keys: ModuleKeys, pstates: PStates) -> Floats:
     if keys.dynamic_share:
         share = np.array([keys.dynamic_share[str(khz)] for khz in pstates.khz])
     else:
         share = pstates.effective_khz.astype(np.float64) ** keys.exponent.value
-    return share / share[pstates.index(keys.reference_khz)]
+    shares: Floats = share / share[pstates.index(keys.reference_khz)]
+    return shares
 
 
 def _odd_shares(keys: ModuleKeys, pstates: PStates) -> Iterator[Problem]:

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,7 @@ class PStates:
         texts = [str(khz) for khz in self.khz]
         return ", ".join(texts if len(texts) <= 8 else [*texts[:3], "...", *texts[-3:]])
 
-    def slower(self, reference_khz: Ints, targets: Ints) -> Array:
+    def slower(self, reference_khz: Ints, targets: Ints) -> Floats:
         """Return f0 / f of effective clocks: (n,) references and (t,) targets to (n, t)."""
         base = self.effective_khz[self.index(reference_khz)].astype(np.float64)
         return base[:, None] / self.effective_khz[self.index(targets)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
-from scheduler_sim.energy.pstates import Array
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.tariff import Series
 
 PAIRS_AT_ONCE = 1 << 20
@@ -47,15 +46,16 @@ def _best(submit: Ints, length: Ints, bound_s: int, series: Series, steps: Ints)
         place = np.arange(len(whose)) - np.repeat(np.cumsum(count) - count, count) + low[whose]
         owner.append(whose)
         delay.append(steps[place] - first[whose])
-    who, wait = np.concatenate(owner), np.concatenate(delay)
-    begin = submit[who] + wait
-    cost: Array = series.integral(begin, begin + length[who])
+    row, wait = np.concatenate(owner), np.concatenate(delay)
+    begin = submit[row] + wait
+    cost: Floats = series.integral(begin, begin + length[row])
     least = np.full(len(submit), np.inf)
-    np.minimum.at(least, who, cost)
-    good = cost - least[who] <= EQUAL * np.abs(cost)
+    np.minimum.at(least, row, cost)
+    good = cost - least[row] <= EQUAL * np.abs(cost)
     found = np.full(len(submit), bound_s)
-    np.minimum.at(found, who[good], wait[good])
-    return submit + found
+    np.minimum.at(found, row[good], wait[good])
+    chosen: Ints = submit + found
+    return chosen
 
 
 def _steps_between(steps: Ints, first: Ints, bound_s: int) -> tuple[Ints, Ints]:

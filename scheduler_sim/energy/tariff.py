@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.accounting import TOTAL, Account
-from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError, TraceError
 
 JOULES_PER_KWH = 3_600_000.0
@@ -33,7 +32,7 @@ class Series:
 
     name: str
     time: Ints
-    value: Array
+    value: Floats
 
     @classmethod
     def constant(cls, value: float, name: str = "constant") -> Series:
@@ -72,7 +71,7 @@ class Series:
         values = [_value(str(text), where, i + 2, column) for i, text in enumerate(value)]
         return cls(str(where), _edges(np.array(moments, np.int64), where), np.array(values))
 
-    def integral(self, start: Ints | int, end: Ints | int) -> Array:
+    def integral(self, start: Ints | int, end: Ints | int) -> Floats:
         """Return ∫ value dt from ``start`` to ``end`` (s), for each pair; value · s.
 
         Raises InputError where the series begins later or ends earlier.
@@ -81,7 +80,7 @@ class Series:
         self.covers(int(start.min(initial=self.time[-1])), int(end.max(initial=self.time[0])))
         return self._until(end) - self._until(start)
 
-    def at(self, time: Ints | int) -> Array:
+    def at(self, time: Ints | int) -> Floats:
         """Return the value at some instants. Raises InputError where the series has none."""
         time = np.asarray(time, np.int64)
         self.covers(int(time.min(initial=self.time[-1])), int(time.max(initial=self.time[0])))
@@ -95,10 +94,11 @@ class Series:
         if end > self.time[-1]:
             raise InputError(f"{self.name}: ends too early, at {self.time[-1]} s; allowed: {end} s or later")
 
-    def _until(self, moment: Ints) -> Array:
+    def _until(self, moment: Ints) -> Floats:
         """Return the integral from the origin that keeps it small: the first edge."""
         if len(self.value) == 1:
-            return self.value[0] * moment.astype(np.float64)
+            cost: Floats = self.value[0] * moment.astype(np.float64)
+            return cost
         whole = np.append(0.0, np.cumsum(self.value * np.diff(self.time)))
         place = np.clip(np.searchsorted(self.time, moment, side="right") - 1, 0, len(self.value) - 1)
         return whole[place] + self.value[place] * (moment - self.time[place])
@@ -164,7 +164,7 @@ def bill(
     return Bill(it, pue * it, priced(price), priced(carbon))
 
 
-def component_cost(start: Ints, end: Ints, power_w: Array, series: Series, pue: float = 1.0) -> Array:
+def component_cost(start: Ints, end: Ints, power_w: Floats, series: Series, pue: float = 1.0) -> Floats:
     """Return what each component costs by a series: its mean power (W) at the prices while it ran, (n,)."""
     return power_w * series.integral(start, end) * pue / JOULES_PER_KWH
 

@@ -1,6 +1,6 @@
 """The engine as a whole: the parts that rules add to the core, the schemes, and the loop made of them.
 
-Whoever imports this has all rules and schemes hung in; what a run compiles, the parts of its core say.
+To import this is to hang in all rules and schemes; what a run compiles, the parts of its core say.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from scheduler_sim.engine.rules.coscheduling import members, units
 from scheduler_sim.engine.rules.coscheduling.state import UnitSizes, blank_coscheduling
 from scheduler_sim.engine.rules.power_saving import switching
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS, blank_power_saving
-from scheduler_sim.engine.rules.slurm import clock, life, operations
+from scheduler_sim.engine.rules.slurm import clock, lifecycle, operations
 from scheduler_sim.engine.rules.slurm.accelerate import idle_passes, node_space, pass_cutoff
 from scheduler_sim.engine.rules.slurm.accelerate.state import accelerated
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes, blank_slurm
-from scheduler_sim.engine.rules.slurm.het import life as het_life
+from scheduler_sim.engine.rules.slurm.het import lifecycle as het_lifecycle
 
 Needs = Mapping[str, Any]
 """What a run needs of each rule, by the name of its part; nothing, or none of it: the part is absent."""
@@ -60,7 +60,8 @@ def _slurm(sizes: Sizes, needs: Needs) -> Any:
 
 # fmt: off
 RULES = (
-    Rule("slurm", (clock, life, operations, het_life), _slurm, more_slurm, lambda need: 2 * need.rows),
+    Rule("slurm", (clock, lifecycle, operations, het_lifecycle), _slurm, more_slurm,
+         lambda need: 2 * need.rows),
     Rule("accelerate", (idle_passes, node_space, pass_cutoff),  # for speed alone
          lambda sizes, needs: ABSENT, lambda core, sizes: None),
     Rule("power_saving", (switching,),

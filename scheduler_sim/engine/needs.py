@@ -11,7 +11,7 @@ from scheduler_sim.engine.rules.coscheduling.state import UnitSizes
 from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
 from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
-from scheduler_sim.engine.rules.slurm.het.life import SlurmCallsCore
+from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
 
 
 class FullCore(SlurmCallsCore, AcceleratedCore, PowerSavingCore):
@@ -39,13 +39,14 @@ def more_holds(core: FullCore, sizes: Sizes) -> HoldSizes:
 def more_units(core: FullCore, sizes: Sizes) -> UnitSizes:
     """Return room for units: only ordinary jobs are added."""
     units, booked = core.coscheduling, len(core.slurm.booked) if has(core, "slurm") else 0
-    return UnitSizes(sizes.rows, len(units.unit), len(units.crew), len(units.rect), len(core.calls), booked)
+    rows, rects = len(units.member_rows), len(units.rect)
+    return UnitSizes(sizes.rows, len(units.unit), rows, rects, len(core.calls), booked)
 
 
 def more_slurm(core: FullCore, sizes: Sizes) -> SlurmSizes:
     """Return room in the tables of Slurm's schedulers for more jobs."""
     slurm = core.slurm
-    crew = len(core.coscheduling.crew) if has(core, "coscheduling") else 0
+    members = len(core.coscheduling.member_rows) if has(core, "coscheduling") else 0
     return SlurmSizes(
         rows=sizes.rows,
         placements=sizes.placements,
@@ -56,7 +57,7 @@ def more_slurm(core: FullCore, sizes: Sizes) -> SlurmSizes:
         choices=len(slurm.nodes.choice),
         needs=len(slurm.nodes.need),
         pieces=len(slurm.nodes.piece),
-        records=records_for(int(slurm.rules.bf_records), sizes.rows) + 2 * crew,
+        records=records_for(int(slurm.rules.bf_records), sizes.rows) + 2 * members,
         entries=sizes.placements,
         associations=len(slurm.accounts.assoc),
         resets=len(slurm.accounts.resets),

@@ -10,11 +10,9 @@ import numpy as np
 from scheduler_sim.errors import InputError
 from scheduler_sim.generation.portable import exponential
 from scheduler_sim.generation.single import Streams
+from scheduler_sim.units import DAY, HOUR
 
 Process = Literal["accumulator", "poisson"]
-
-DAY = 86400
-HOUR = 3600
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,8 @@ class Cycle:
             for coefficient in self.polynomial:
                 rate = rate * x + coefficient
             rate = 0.5 * rate
-        return np.maximum(rate, 0.0) if self.clamp else rate
+        rates: np.ndarray = np.maximum(rate, 0.0) if self.clamp else rate
+        return rates
 
     def accumulated(self, phase: float) -> np.ndarray:
         """Return the jobs due by each second of one period of the cycle.
@@ -68,7 +67,8 @@ class Cycle:
     def hour_shares(self) -> np.ndarray:
         """Return the share of submissions in each hour of the day, as a rate that is never negative."""
         rate = np.maximum(self.at(np.arange(DAY) + 0.5), 0.0)
-        return rate.reshape(24, HOUR).sum(axis=1) / rate.sum()
+        shares: np.ndarray = rate.reshape(24, HOUR).sum(axis=1) / rate.sum()
+        return shares
 
     def weekday_shares(self) -> np.ndarray:
         """Return the share of submissions on each day of the week, Monday first."""

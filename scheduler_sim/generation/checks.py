@@ -293,8 +293,8 @@ def _exactness(keys: RecipeKeys, system: System | None) -> Iterator[Problem]:
     """With ``rng: ranlib`` only what the reference knows."""
     if keys.rng != "ranlib":
         return
-    seeds = [(("seed",), keys.seed)] if keys.seeds == "twin" else []
-    seeds += [(("modules", i, "seed"), m.seed) for i, m in enumerate(keys.modules) if m.seed is not None]  # type: ignore[misc]
+    seeds: list[tuple[Location, int]] = [(("seed",), keys.seed)] if keys.seeds == "twin" else []
+    seeds += [(("modules", i, "seed"), m.seed) for i, m in enumerate(keys.modules) if m.seed is not None]
     for where, seed in seeds:
         if not 2 <= seed <= MOST_RANLIB_SEED:
             yield Problem(where, f"found {seed}; allowed with rng: ranlib: 2 to {MOST_RANLIB_SEED}")

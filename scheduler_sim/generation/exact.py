@@ -10,11 +10,11 @@ import math
 import numpy as np
 from numba import njit
 
-from scheduler_sim.generation.arrivals import DAY
 from scheduler_sim.generation.cirne import Cirne
 from scheduler_sim.generation.ranlib import Ranlib
 from scheduler_sim.generation.single import SingleTrace
 from scheduler_sim.generation.times import LEAST_ACCURACY
+from scheduler_sim.units import DAY
 
 _THRESHOLD = 2.0  # the reference's rates are averages over two minutes
 
@@ -60,7 +60,7 @@ def _job(model: Cirne, nodes: int, random: Ranlib) -> tuple[int, int, int, int]:
 
 def _size(model: Cirne, nodes: int, random: Ranlib) -> int:
     law = model.sizes
-    size = max(1, math.ceil(2.0 ** ((random.probability() - law.intercept) / law.slope)))
+    size: int = max(1, math.ceil(2.0 ** ((random.probability() - law.intercept) / law.slope)))
     if random.probability() <= law.power_of_two:
         size = 2 ** math.ceil(math.log2(size) - 0.5)
     size = min(nodes, size)
@@ -71,7 +71,8 @@ def _size(model: Cirne, nodes: int, random: Ranlib) -> int:
 
 
 def _duration(random: Ranlib, slope: float, intercept: float, factor: float) -> int:
-    return max(1, math.ceil(factor * 2.0 ** ((random.probability() - intercept) / slope)))
+    seconds: int = max(1, math.ceil(factor * 2.0 ** ((random.probability() - intercept) / slope)))
+    return seconds
 
 
 @njit

@@ -204,7 +204,8 @@ class Generated:
         if not self.recipe.users:
             return np.zeros(len(self.base.nodes), dtype=np.int64)
         edges = np.cumsum(1.0 / np.arange(1, self.recipe.users + 1))
-        return 1 + np.searchsorted(edges, edges[-1] * self._per_job("users"), side="right")
+        numbers: np.ndarray = 1 + np.searchsorted(edges, edges[-1] * self._per_job("users"), side="right")
+        return numbers
 
     def _app_text(self) -> pd.Categorical:
         types = len(self.recipe.applications.names) if self.recipe.applications else 0

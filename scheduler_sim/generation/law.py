@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scheduler_sim.generation.arrivals import DAY, Crossings
+from scheduler_sim.generation.arrivals import Crossings
 from scheduler_sim.generation.cirne import Cirne
+from scheduler_sim.units import DAY
 from scheduler_sim.workload.curves import Cdf, TraceCurves
 
 _LIMITS = (np.arange(400) + 0.5) / 400  # quantiles of the time limits that run times are averaged over
@@ -61,7 +62,8 @@ def mixed_law(parts: Sequence[tuple[Cirne, int, int]], name: str) -> TraceCurves
 def sizes_up_to(model: Cirne, nodes: int, size: np.ndarray) -> np.ndarray:
     """Return the share of jobs of at most ``size`` nodes (int64, 0 or more)."""
     share = np.cumsum(model.sizes.pmf(nodes, model.reduction_factor))
-    return share[np.minimum(size, len(share) - 1)] / share[-1]
+    shares: np.ndarray = share[np.minimum(size, len(share) - 1)] / share[-1]
+    return shares
 
 
 def limits_up_to(model: Cirne, seconds: np.ndarray) -> np.ndarray:
@@ -76,7 +78,8 @@ def run_times_up_to(model: Cirne, seconds: np.ndarray) -> np.ndarray:
     averaged over quantiles of the time limit R.
     """
     limits = model.requests.at(_LIMITS, model.load_multiplier)
-    return model.accuracy.cdf(np.divide.outer(seconds, limits)).mean(axis=1)
+    shares: np.ndarray = model.accuracy.cdf(np.divide.outer(seconds, limits)).mean(axis=1)
+    return shares
 
 
 def accuracies_up_to(model: Cirne, fraction: np.ndarray) -> np.ndarray:
@@ -86,7 +89,8 @@ def accuracies_up_to(model: Cirne, fraction: np.ndarray) -> np.ndarray:
     """
     limits = model.requests.at(_LIMITS, model.load_multiplier)
     whole = np.floor(np.multiply.outer(fraction, limits) + 1e-7)
-    return model.accuracy.cdf(whole / limits).mean(axis=1)
+    shares: np.ndarray = model.accuracy.cdf(whole / limits).mean(axis=1)
+    return shares
 
 
 def gaps_up_to(model: Cirne, nodes: int, seconds: np.ndarray) -> np.ndarray:
@@ -120,7 +124,8 @@ def rate_scale(model: Cirne, nodes: int) -> float:
 def _accumulator_gaps(due: np.ndarray, scale: float) -> np.ndarray:
     first = due[-1] * (1.0 + (np.arange(_GAPS) + 0.5) / _GAPS)
     crossings = Crossings(due)
-    return crossings.seconds(first + 1.0 / scale) - crossings.seconds(first)
+    gaps: np.ndarray = crossings.seconds(first + 1.0 / scale) - crossings.seconds(first)
+    return gaps
 
 
 def _poisson_gaps_up_to(due: np.ndarray, scale: float, seconds: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ where the model is silent.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -15,10 +16,10 @@ import numpy as np
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.generation import portable
 from scheduler_sim.generation.single import SingleTrace, Streams
+from scheduler_sim.units import DAY
 
-_DAY = 86_400
 _BUCKETS = 48
-_BUCKET = _DAY // _BUCKETS
+_BUCKET = DAY // _BUCKETS
 _FIRST_BUCKET = 11  # the day of the cycle's gamma begins at 5:00, the start of half hour 11
 
 
@@ -32,7 +33,8 @@ def _lower_gamma(shape: float, x: np.ndarray) -> np.ndarray:
         term = term * x / (shape + n)
         series = series + term
     exponent = shape * portable.log(x) - x
-    return series * portable.exp(np.maximum(exponent - exponent.max(), -600.0))
+    lower_gamma: np.ndarray = series * portable.exp(np.maximum(exponent - exponent.max(), -600.0))
+    return lower_gamma
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ class JobType:
         edges = np.arange(_FIRST_BUCKET - 0.5, _FIRST_BUCKET + _BUCKETS)
         share = np.diff(_lower_gamma(self.a_num, edges / self.b_num))
         share = np.roll(share, _FIRST_BUCKET - 1)
-        return share * (_BUCKETS / np.cumsum(share)[-1])
+        weights: np.ndarray = share * (_BUCKETS / np.cumsum(share)[-1])
+        return weights
 
     def submissions(
         self, jobs: int, random: np.random.Generator, largest_log: float, factor: float
@@ -118,7 +121,8 @@ class JobType:
         day, within = np.divmod(steady, begin[-1])
         bucket = np.searchsorted(begin, within, side="right") - 1
         part = (within - begin[bucket]) / length[bucket]
-        return np.floor(_DAY * day + _BUCKET * (bucket + part)).astype(np.int64)
+        submissions: np.ndarray = np.floor(DAY * day + _BUCKET * (bucket + part)).astype(np.int64)
+        return submissions
 
     def sizes(self, jobs: int, nodes: int, random: np.random.Generator) -> np.ndarray:
         """Draw nodes: one, a power of two or any number, by a uniform of two stages in log2."""
@@ -146,7 +150,8 @@ class JobType:
             drawn[~first] = portable.gamma(random, self.a2, int((~first).sum())) * self.b2
             log_run[wanting] = drawn
             wanting = wanting[drawn > largest_log]
-        return np.floor(portable.exp(log_run)).astype(np.int64)
+        run_times: np.ndarray = np.floor(portable.exp(log_run)).astype(np.int64)
+        return run_times
 
 
 _PROBABILITIES = ("serial_prob", "pow2_prob", "u_prob")
@@ -237,7 +242,7 @@ def _bend(low: float, high: float, below: float) -> float:
     return high - below if high - below > low else max(high - 1.5, low)
 
 
-def _below(largest: float, draw, count: int) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _below(largest: float, draw: Callable[[int], np.ndarray], count: int) -> np.ndarray:
     """Draw values, those above the largest again."""
     drawn = draw(count)
     while len(above := np.flatnonzero(drawn > largest)):

@@ -26,6 +26,7 @@ from scheduler_sim.generation.workflows import (
     extension_for_share,
     start_for_share,
 )
+from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 
 
@@ -125,7 +126,7 @@ def _system(keys: RecipeKeys, directory: Path) -> tuple[System | None, list[Prob
     if keys.system is None:
         return None, []
     try:
-        return System.from_file(directory / keys.system), []
+        return read_system(directory / keys.system), []
     except ConfigError as error:
         return None, [Problem(("system",), problem) for problem in error.problems]
 

@@ -59,11 +59,13 @@ class SizeLaw:
         size = self._at(where, nodes)
         kept, rounded = (np.minimum(n, nodes) for n in (size, nearest_power_of_two(size)))
         means = [np.where((n > 1) & (reduction == 2), n / 2, n) for n in (kept, rounded)]
-        return (1.0 - self.power_of_two) * means[0] + self.power_of_two * means[1]
+        mean: np.ndarray = (1.0 - self.power_of_two) * means[0] + self.power_of_two * means[1]
+        return mean
 
     def _at(self, where: np.ndarray, nodes: int) -> np.ndarray:
         exponent = np.clip((where - self.intercept) / self.slope_on(nodes), -1.0, MOST_EXPONENT)
-        return np.maximum(np.ceil(exp2(exponent)), 1.0).astype(np.int64)
+        sizes: np.ndarray = np.maximum(np.ceil(exp2(exponent)), 1.0).astype(np.int64)
+        return sizes
 
     def pmf(self, nodes: int, reduction: int = 1) -> np.ndarray:
         """Return the probability of each size 0, 1, … up to the largest on a machine of some nodes."""

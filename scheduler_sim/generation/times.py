@@ -27,7 +27,9 @@ class LogUniform:
 
     def cdf(self, seconds: np.ndarray, factor: float = 1.0) -> np.ndarray:
         """Return the share of durations up to whole seconds."""
-        return np.clip(self.intercept + self.slope * np.log2(np.floor(seconds) / factor), 0.0, 1.0)
+        share = self.intercept + self.slope * np.log2(np.floor(seconds) / factor)
+        clipped: np.ndarray = np.clip(share, 0.0, 1.0)
+        return clipped
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Accuracy:
 
     def run_times(self, limits: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """Draw the run times (int64, s) of jobs with these limits: at least 1 s."""
-        return np.maximum(np.ceil(limits * self.draw(len(limits), random)), 1.0).astype(np.int64)
+        run_times: np.ndarray = np.maximum(np.ceil(limits * self.draw(len(limits), random)), 1.0)
+        return run_times.astype(np.int64)
 
     def cdf(self, accuracy: np.ndarray) -> np.ndarray:
         """Return the share of accuracies up to some."""
@@ -52,7 +55,8 @@ class Accuracy:
 
     def at(self, where: np.ndarray) -> np.ndarray:
         """Return the accuracies at quantiles of the law."""
-        return np.clip(self.scale * gammaincinv(self.shape, where), LEAST_ACCURACY, 1.0)
+        accuracies: np.ndarray = np.clip(self.scale * gammaincinv(self.shape, where), LEAST_ACCURACY, 1.0)
+        return accuracies
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,10 @@ def correlated_quantiles(where: np.ndarray, spearman: float, number: int = 200) 
 def _tied(where: np.ndarray, own: np.ndarray, spearman: float) -> np.ndarray:
     r = 2.0 * math.sin(math.pi * spearman / 6.0)
     given, other = ndtri(_inside(where)), ndtri(_inside(own))
-    return np.minimum(ndtr(r * given + math.sqrt(1.0 - r * r) * other), 1.0 - 2.0**-53)
+    position: np.ndarray = np.minimum(ndtr(r * given + math.sqrt(1.0 - r * r) * other), 1.0 - 2.0**-53)
+    return position
 
 
 def _inside(uniform: np.ndarray) -> np.ndarray:
-    return np.maximum(uniform, 2.0**-54)
+    inside: np.ndarray = np.maximum(uniform, 2.0**-54)
+    return inside

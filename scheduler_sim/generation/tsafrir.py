@@ -211,7 +211,8 @@ def _whole_jobs(shares: np.ndarray, jobs: int) -> np.ndarray:
     upto = np.cumsum(beyond_first)
     if upto[-1] > 0.0:
         upto = upto * ((jobs - len(shares)) / upto[-1])
-    return 1 + np.diff(np.rint(upto).astype(np.int64), prepend=0)
+    whole: np.ndarray = 1 + np.diff(np.rint(upto).astype(np.int64), prepend=0)
+    return whole
 
 
 def _deal(run: np.ndarray, pool: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -43,11 +43,13 @@ def ideal_ends(
         unit = unit_labels(components["modular_job_id"].to_numpy(), tied)
         offset = np.minimum(offset, start - _first_starts(start, unit)[unit])
     binding = tied["kind"] != DYNAMIC
+    ends: np.ndarray = offset + run
     if not binding.any():
-        return offset + run
+        return ends
     tied = {name: column[binding] for name, column in tied.items()}
     satisfied = offset[tied["after_row"]] + _lags(start, run, tied) + tied["delay"]
-    return _unit_starts(unit, tied, satisfied)[unit] + offset + run
+    ends += _unit_starts(unit, tied, satisfied)[unit]
+    return ends
 
 
 def _first_starts(start: np.ndarray, unit: np.ndarray) -> np.ndarray:

@@ -176,7 +176,8 @@ def linearised(level: np.ndarray, baseline: np.ndarray) -> np.ndarray:
     float64[pairs]
     """
     ratio = level.mean() / baseline.mean()
-    return ratio + (level - ratio * baseline) / baseline.mean()
+    linearised: np.ndarray = ratio + (level - ratio * baseline) / baseline.mean()
+    return linearised
 
 
 def _studentised_quantile(

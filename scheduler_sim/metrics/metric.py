@@ -42,12 +42,14 @@ class JobColumns:
     @property
     def run(self) -> np.ndarray:
         """Run time as simulated, s."""
-        return self.end - self.start
+        seconds: np.ndarray = self.end - self.start
+        return seconds
 
     @property
     def response(self) -> np.ndarray:
         """From submission to end, s."""
-        return self.end - self.submit
+        seconds: np.ndarray = self.end - self.submit
+        return seconds
 
 
 @dataclass(frozen=True, slots=True)

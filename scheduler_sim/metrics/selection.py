@@ -20,11 +20,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from scheduler_sim.arrays import Bools, Floats
 
 
 class Margins(NamedTuple):
@@ -129,7 +127,8 @@ def _is_dominated(one: Margins, other: Margins) -> Bools:
     """Which are worse than the candidate of these margins: beyond chance in both, or in one with a tie."""
     worse = [-part.difference > part.chance for part in (one, other)]
     ties = [(part.difference == 0) & (part.chance == 0) for part in (one, other)]
-    return (worse[0] & worse[1]) | (worse[0] & ties[1]) | (worse[1] & ties[0])
+    dominated: Bools = (worse[0] & worse[1]) | (worse[0] & ties[1]) | (worse[1] & ties[0])
+    return dominated
 
 
 def front(first: Floats, second: Floats) -> Bools:

@@ -47,7 +47,8 @@ def trim(components: pd.DataFrame, warm_up: float = 0.0, cool_down: float = 0.0)
         return np.zeros(0, dtype=bool)
     first, last = submit.min(), submit.max()
     span = last - first
-    return (submit - first >= warm_up * span) & (last - submit >= cool_down * span)
+    kept: np.ndarray = (submit - first >= warm_up * span) & (last - submit >= cool_down * span)
+    return kept
 
 
 def trimmed_span(components: pd.DataFrame, warm_up: float = 0.0, cool_down: float = 0.0) -> tuple[int, int]:

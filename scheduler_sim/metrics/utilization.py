@@ -99,4 +99,5 @@ def integral(timeline: pd.DataFrame, module: str, column: str, span: Window) -> 
     rows = rows_named(timeline["module"], module)
     values = timeline[column].to_numpy()[rows]
     edges = np.append(np.clip(timeline["time"].to_numpy()[rows], *span), span[1])
-    return (values * np.diff(edges)).sum()
+    area: float = (values * np.diff(edges)).sum()
+    return area

@@ -7,6 +7,7 @@ component that is tied to no other is a workflow of one, as in D2.3.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,7 +56,7 @@ def workflow_metrics(
     *,
     offset: np.ndarray | None = None,
     appointment: np.ndarray | None = None,
-) -> dict:
+) -> dict[str, Any]:
     """Sum up the workflows as ``metrics.json`` does; parameters as of :func:`workflow_table`.
 
     The values directly inside cover workflows of more than one component;
@@ -138,7 +139,8 @@ def _evaluate(
     ran = groups.over(np.logical_and, start != NEVER)
 
     def over(rule: np.ufunc, values: np.ndarray) -> np.ndarray:
-        return groups.over(rule, values)[ran]
+        totals: np.ndarray = groups.over(rule, values)[ran]
+        return totals
 
     def total(values: np.ndarray) -> np.ndarray:
         return over(np.add, values)
@@ -190,7 +192,8 @@ def _idle_after_start(start: np.ndarray, end: np.ndarray, edges: pd.DataFrame | 
     tied = ties(edges)
     last_ready = start.copy()
     np.maximum.at(last_ready, tied["row"], tied["ready"])
-    return np.minimum(last_ready, end) - start
+    idle: np.ndarray = np.minimum(last_ready, end) - start
+    return idle
 
 
 def _late_by(start: np.ndarray, appointment: np.ndarray | None) -> np.ndarray:
@@ -205,9 +208,9 @@ def _had(appointment: np.ndarray | None, rows: int) -> np.ndarray:
     return np.zeros(rows, dtype=np.int64) if appointment is None else (appointment != NEVER).astype(np.int64)
 
 
-def _summed_up(table: pd.DataFrame, workflows: int) -> dict:
+def _summed_up(table: pd.DataFrame, workflows: int) -> dict[str, Any]:
     """Count the workflows, those that ran whole, their components, and sum up each metric over them."""
-    result: dict = {
+    result: dict[str, Any] = {
         "workflows": workflows,
         "complete": len(table),
         "components": int(table["components"].sum()),

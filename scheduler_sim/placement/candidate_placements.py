@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes, scaled
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, node_demands
@@ -23,8 +23,6 @@ from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
-
-Bools = NDArray[np.bool_]
 
 REASONS = (
     "application",
@@ -135,7 +133,7 @@ class CandidatePlacements:
         )
 
     def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
-        """The alternatives of each spelling of partitions, type and, where it scales, size; who has which."""
+        """The alternatives of each spelling of partitions, type and, where it scales, size, and whose."""
         types = self.type_number
         sizes = self._scaled_sizes(types)
         if self.models is not None and self.models.chooses_modules:

@@ -1,27 +1,24 @@
-"""Who asks for part of a node: nodes are not shared here, so that each component has its nodes whole."""
+"""Components that ask for part of a node: nodes are not shared here, so that each has its nodes whole."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import below_the_fullest, cores_a_node
 from scheduler_sim.workload.table import Workload
 
-Bools = NDArray[np.bool_]
-
 PARTS = ("cores", "memory", "gpus", "gres")
 """Kinds of requests for part of a node: keys of ``not_honoured``."""
 
 
 def parts_of_nodes(workload: Workload, system: System, placements: Placements) -> dict[str, int]:
-    """Count who asks for part of a node, or for resources of a node that are not modelled, by kind.
+    """Count components that ask for part of a node, or for resources of it that are not modelled, by kind.
 
     Rejected components do not count. The nodes are those of the partition of the first placement; where
     the system does not state their cores, the fullest component of the partition tells.
@@ -38,7 +35,7 @@ def parts_of_nodes(workload: Workload, system: System, placements: Placements) -
         return {}
     table = workload.table
     sizes = _sizes(system, lambda one: one.cores_per_node)
-    cores = cores_a_node(workload)[rows]
+    cores = cores_a_node(table, workload.source.format)[rows]
     fewer = _is_part(cores, sizes, partition)
     unknown = np.array([not len(own) for own in sizes], dtype=bool)[partition]
     if unknown.any():

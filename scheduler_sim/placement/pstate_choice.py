@@ -14,13 +14,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models, scaled
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.alike import Alike, node_milliwatts
 from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
 from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
-from scheduler_sim.energy.pstates import Array
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -55,7 +54,7 @@ class _States(NamedTuple):
     first: Ints
     each: Ints
     khz: Ints
-    factor: Array
+    factor: Floats
     milliwatts: Ints
 
     @classmethod
@@ -200,7 +199,7 @@ class _Options(NamedTuple):
     limit: Ints
     khz: Ints
     milliwatts: Ints
-    joules: Array
+    joules: Floats
     reference_s: Ints
     own_s: Ints
     own_limit: Ints
@@ -299,7 +298,8 @@ def _with_lower(
 def _cut(limit: Ints, slowdown: float, reference: Ints) -> Ints:
     """Return time limits (s) of at most (1 + slowdown) × those of the reference."""
     longest = np.floor((1.0 + slowdown) * reference).astype(np.int64)
-    return np.minimum(limit, np.maximum(longest, 1))
+    limits: Ints = np.minimum(limit, np.maximum(longest, 1))
+    return limits
 
 
 def _column(workload: Workload, name: str, rows: Ints) -> Any:

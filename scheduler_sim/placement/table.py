@@ -45,7 +45,7 @@ def expand(
     With ``by_sets`` a placement needs enough nodes that will do, and says which; without it, what
     a component asks of a node must hold for every node of the module.
 
-    ``beyond`` is what becomes of who asks for more than the limits of its partitions (Slurm's
+    ``beyond`` is what becomes of a component that asks for more than the limits of its partitions (Slurm's
     EnforcePartLimits): rejected if it is beyond those of all (ANY), of any (ALL), or it waits for ever (NO).
 
     Raises TraceError, with the line, where a partition or a type of application does not exist, or a
@@ -214,7 +214,7 @@ def _simulated_rows(workload: Workload) -> Ints:
 def _without_closed(
     owner: Ints, possible: NDArray[np.bool_], down: NDArray[np.bool_], components: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Drop placements in partitions that are DOWN where there are others; tell who has no others."""
+    """Drop placements in partitions that are DOWN where there are others; tell which have no others."""
     has_open = np.bincount(owner[possible & ~down], minlength=components) > 0
     left = possible & (~down | ~has_open[owner])
     return left, ~has_open & (np.bincount(owner[left], minlength=components) > 0)

@@ -30,7 +30,8 @@ OrderFunction = Callable[..., Any]
 
 def _order(written: Any) -> str | OrderFunction:
     if callable(written):
-        return written
+        function: OrderFunction = written
+        return function
     if isinstance(written, str) and written.lower() in ORDERS:
         return written.lower()
     if isinstance(written, str) and re.fullmatch(r"[^\0\n]+\.py:[^\W\d]\w*", written.strip()):

@@ -15,11 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import ConfigError, did_you_mean
 
-Floats = NDArray[np.float64]
 Key = Callable[[Floats, Floats, Floats], Floats]
 
 COLUMNS = ("submit", "limit", "nodes", "memory_kb", "priority")

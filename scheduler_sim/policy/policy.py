@@ -276,7 +276,7 @@ def _load(path: Path, function: str, key: str) -> OrderFunction:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever the user's file raises
         raise ConfigError(f"policy.{key}: {path} fails: {type(error).__name__}: {error}") from error
-    loaded = getattr(module, function, None)
-    if not callable(loaded):
+    if not callable(getattr(module, function, None)):
         raise ConfigError(f"policy.{key}: {path} has no function {function!r}")
+    loaded: OrderFunction = getattr(module, function)
     return loaded

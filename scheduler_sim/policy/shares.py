@@ -1,7 +1,7 @@
 """Accounts, their users and their shares: the tree that Slurm's fair share is computed on.
 
 Slurm keeps it in its accounting database (``sacctmgr``); here it is ``policy.slurm.accounts``.
-Whoever a trace names beyond it gets one share where Slurm's administrator would add them.
+A user that a trace names beyond it gets one share where Slurm's administrator would add them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scheduler_sim.config.problem import Location, Problem
 from scheduler_sim.config.value import Check, Name, whole
 
 PARENT = -1
-"""Shares of whoever counts as a part of the account above."""
+"""Shares of a user that counts as a part of the account above."""
 
 ROOT = "root"
 """The account at the top; Slurm's database has a user of this name in it, with one share."""

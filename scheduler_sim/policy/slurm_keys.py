@@ -61,7 +61,7 @@ LATENCIES = {
 }
 """``measured``: on a running 22.05 that looks around once a second. What the backfill scheduler
 started ends just after its look of that second; what was killed is cleaned up at the next one. The
-main scheduler starts somebody 0.4 s after an end (median of 434 such starts in the first recordings)."""
+main scheduler starts a job 0.4 s after an end (median of 434 such starts in the first recordings)."""
 
 
 def _version(written: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.report.look import COLOURS, DASHES, blank, look
 from scheduler_sim.report.module_view import ints
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from scheduler_sim.result.result import Result
 
-Floats = NDArray[np.float64]
 Pen = dict[str, Any]
 
 MOST_POINTS = 2000

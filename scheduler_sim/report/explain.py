@@ -140,12 +140,12 @@ def _notes(
     if rules.order == MULTIFACTOR:
         notes.append(
             "The queue was in the order of Slurm's multifactor priorities, which a result does not record, so"
-            " nothing is said about who stood before it or overtook it."
+            " nothing is said about what stood before it or overtook it."
         )
     elif any(phase.front < 0 for phase in shown):
         notes.append(
             f"The queue order was {plain(rules.order)}, a function of the user's own: it cannot be recomputed"
-            " from a result, so nothing is said about who stood before it or overtook it."
+            " from a result, so nothing is said about what stood before it or overtook it."
         )
     if rules.order in MOVING and instants > MOST_LOOKS:
         notes.append(

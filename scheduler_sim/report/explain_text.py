@@ -143,7 +143,7 @@ def _phases(said: Explanation) -> list[str]:
     shown = sum(phase.seconds for phase in phases)
     if said.phase_count > len(phases):
         head = (
-            f"Who stood first in the queue changed; of {said.phase_count:,} phases the {len(phases)} longest"
+            f"The first in the queue changed; of {said.phase_count:,} phases the {len(phases)} longest"
             f" make up {percent(shown / said.phase_seconds)} of the time:"
         )
     else:

@@ -116,7 +116,8 @@ class ModuleView:
         for times in (self.eligible, self.start, self.end, self.busy[0]):
             parts.append(times[(times >= self.first) & (times < until)])
         moments = np.sort(np.concatenate(parts))
-        return moments[np.append(True, moments[1:] != moments[:-1])]
+        changes: Ints = moments[np.append(True, moments[1:] != moments[:-1])]
+        return changes
 
     def idle(self, moments: Any) -> Any:
         """Return the idle nodes in service after the pass of each moment."""
@@ -132,7 +133,8 @@ class ModuleView:
 
     def planned_end(self, of: Ints, moment: int) -> Ints:
         """Return when the scheduler at ``moment`` expects running components to end."""
-        return np.maximum(self.start[of] + self.limit[of], moment + 1)
+        ends: Ints = np.maximum(self.start[of] + self.limit[of], moment + 1)
+        return ends
 
     def cut(self, first: int, last: int) -> ModuleView:
         """Return the view of a shorter span, so that looking at many moments of it is cheap."""

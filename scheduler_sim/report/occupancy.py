@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from scheduler_sim.arrays import Floats
 
 TINTS = 8
 """Steps from white to a colour: enough for the eye, and a picture of noise stays small."""
@@ -56,7 +56,8 @@ def blend(layers: Floats, colours: tuple[Any, ...]) -> NDArray[np.uint8]:
     palette = np.array([to_rgb(colour) for colour in colours])
     covered = np.rint(np.clip(layers.sum(axis=0), 0, 1) * TINTS)[..., None] / TINTS
     image = 1 - covered * (1 - palette[layers.argmax(axis=0)])
-    return np.rint(255 * image).astype(np.uint8)
+    levels: NDArray[np.uint8] = np.rint(255 * image).astype(np.uint8)
+    return levels
 
 
 def _corner(place: NDArray[Any]) -> tuple[NDArray[np.int64], Floats]:

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.policy import order as formulas
-
-Floats = NDArray[np.float64]
 
 
 def can_be_recomputed(order: Any) -> bool:

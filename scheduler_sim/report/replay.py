@@ -11,15 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scheduler_sim.policy.schemes import ALL, BY_NAME, KeptBack, Scheme
-from scheduler_sim.report.explanation import (
-    Arrival,
-    Holder,
-    Overtaker,
-    Overtaking,
-    Phase,
-    Reserved,
-    Verdict,
-)
+from scheduler_sim.report.explanation import Arrival, Holder, Overtaker, Overtaking, Phase, Reserved, Verdict
 from scheduler_sim.report.fronts import fronts
 from scheduler_sim.report.module_view import NEVER, ModuleView
 from scheduler_sim.report.queue_order import QueueOrder, can_be_recomputed

@@ -64,7 +64,8 @@ def _range(fit: Fit) -> np.ndarray:
 def _floor(fit: Fit) -> float:
     """Return the efficiency at which the axes may begin, a multiple of 0.1; the same in all panels."""
     low = min(float(fit.envelope(_range(fit))[0].min()), float(fit.values.min()))
-    return max(np.floor(10 * low - 0.3) / 10, 0.0)
+    lowest: float = max(np.floor(10 * low - 0.3) / 10, 0.0)
+    return lowest
 
 
 def _fit(panel: Axes, name: str, fit: Fit, floor: float, counted: str) -> None:

@@ -16,6 +16,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.report.look import COLOURS, GREY, look, time_axis, time_label
 from scheduler_sim.report.wording import count, percent, plain, short, span_text
+from scheduler_sim.units import DAY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,6 @@ MOST_POINTS = 2000
 MOST_MARKS = 8
 """Marks that a logarithmic axis has room for."""
 
-DAY = 86400
 TIMES = {
     1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 6 * 3600: "6 h",
     DAY: "1 d", 7 * DAY: "7 d", 30 * DAY: "30 d", 365 * DAY: "1 y", 3650 * DAY: "10 y",

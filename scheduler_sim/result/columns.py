@@ -186,7 +186,8 @@ def rows_named(values: pd.Series, name: str) -> np.ndarray:
         categories = values.cat.categories
         if name not in categories:
             return np.zeros(len(values), dtype=bool)
-        return values.cat.codes.to_numpy() == categories.get_loc(name)
+        rows: np.ndarray = values.cat.codes.to_numpy() == categories.get_loc(name)
+        return rows
     return (values == name).to_numpy(dtype=bool)
 
 

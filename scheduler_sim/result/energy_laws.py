@@ -191,7 +191,8 @@ def _integral(steps: Steps, span: tuple[int, int]) -> int:
 
 
 def _milli(values: np.ndarray) -> np.ndarray:
-    return np.rint(np.clip(np.nan_to_num(values) * MILLI, -MOST, MOST)).astype(np.int64)
+    milli: np.ndarray = np.rint(np.clip(np.nan_to_num(values) * MILLI, -MOST, MOST)).astype(np.int64)
+    return milli
 
 
 def _first(wrong: np.ndarray) -> int | None:

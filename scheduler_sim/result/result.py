@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,6 +12,7 @@ import pandas as pd
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.result import documents
+from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
 from scheduler_sim.result.columns import REASONS, SWITCHED, component_columns, timeline_columns
 from scheduler_sim.result.store import (
     LOG,
@@ -25,6 +25,7 @@ from scheduler_sim.result.store import (
     write_result,
     write_table,
 )
+from scheduler_sim.result.views import VIEWS
 
 if TYPE_CHECKING:
     from scheduler_sim.report.plot import Plot
@@ -77,8 +78,6 @@ class Result:
     @classmethod
     def load(cls, directory: str | Path) -> Result:
         """Read a result directory; raises InputError if it is none, or not as a run can have left it."""
-        from scheduler_sim.result.check import LAST_TO_READ, first_breach
-
         directory = Path(directory)
         before = stamp(directory)
         manifest = read_document(directory / MANIFEST, documents.MANIFEST)
@@ -99,20 +98,15 @@ class Result:
 
     def check(self) -> None:
         """Test every invariant of a schedule; raises InvariantError with the first one broken."""
-        from scheduler_sim.result.check import check
-
         check(self.components, self.timeline, self.metrics, self.manifest)
 
     @property
     def plot(self) -> Plot:
         """Pictures of this run by name: ``result.plot.gantt()`` and others, see ``report.plot.Plot``."""
-        # By name, for a result knows nothing of what is made from it, and Matplotlib must not load with it.
-        plot: Plot = import_module("scheduler_sim.report.plot").Plot(self)
-        return plot
+        return VIEWS.plot(self)
 
     def _repr_html_(self) -> str:
-        card: str = import_module("scheduler_sim.report.card").card(self)
-        return card
+        return VIEWS.card(self)
 
     def __repr__(self) -> str:
         modules = ", ".join(self.manifest.get("modules", {}))

@@ -71,12 +71,14 @@ class Schedule:
     def in_state(self, *states: str) -> np.ndarray:
         """Return bool[components]: whether each is in one of the states."""
         masks = [rows_named(self.components["state"], state) for state in states]
-        return np.logical_or.reduce(masks)
+        in_state: np.ndarray = np.logical_or.reduce(masks)
+        return in_state
 
     @cached_property
     def ran(self) -> np.ndarray:
         """bool[components]: whether each started."""
-        return self.of("start_time") != NEVER
+        ran: np.ndarray = self.of("start_time") != NEVER
+        return ran
 
     @cached_property
     def left_queue(self) -> np.ndarray:
@@ -89,7 +91,8 @@ class Schedule:
     def queued(self) -> np.ndarray:
         """bool[components]: whether each was in the queue for longer than an instant."""
         eligible = self.of("eligible_time")
-        return (eligible != NEVER) & ~self.in_state("REJECTED") & (eligible < self.left_queue)
+        queued: np.ndarray = (eligible != NEVER) & ~self.in_state("REJECTED") & (eligible < self.left_queue)
+        return queued
 
     @cached_property
     def span(self) -> tuple[int, int] | None:

@@ -61,7 +61,8 @@ def time_at_least(steps: Steps, least: int, first: np.ndarray, last: np.ndarray)
         inside = before[place] + reached[place] * (instants - times[place])
         return np.asarray(np.where(place < 0, 0, inside))
 
-    return np.maximum(until(last) - until(first), 0)
+    seconds: np.ndarray = np.maximum(until(last) - until(first), 0)
+    return seconds
 
 
 def integral(steps: Steps) -> int:

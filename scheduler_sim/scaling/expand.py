@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.profile import Profile
 from scheduler_sim.scaling.rounding import ROUNDING
 
@@ -119,7 +118,8 @@ def _scaled(seconds: Ints, owner: Ints, ratio: Floats) -> Floats:
     """Return whole seconds, rounded up: at least 1, and not up for what is rounding of the ratio."""
     scaled = (seconds * (1 - ROUNDING))[owner]
     scaled *= ratio
-    return np.maximum(np.ceil(scaled, out=scaled), 1, out=scaled)
+    whole_nodes: Floats = np.maximum(np.ceil(scaled, out=scaled), 1, out=scaled)
+    return whole_nodes
 
 
 def _choices(

@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError, did_you_mean
-
-Floats = NDArray[np.float64]
 
 LONGEST, DEEPEST, LARGEST = 1000, 50, 10**300
 """Characters of a formula, levels of nesting, and the largest number in it."""

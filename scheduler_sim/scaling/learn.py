@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve, Phases
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.fitting import ErrorTable, Fit, Goodness, fit_factor, fit_time, goodness, validated
 from scheduler_sim.scaling.fitting.goodness import FITS_WELL
 from scheduler_sim.scaling.fitting.points import Points

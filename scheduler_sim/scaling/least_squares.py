@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from scheduler_sim.arrays import Floats
 
 
 def efficiency_line(h: Floats, eta: Floats, weight: Floats) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduler_sim.scaling.curves.kind import Floats
+from scheduler_sim.arrays import Floats
 
 COUPLINGS = ("concurrent", "staged")
 

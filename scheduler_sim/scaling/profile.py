@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.config.problem import one_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.fitting.fit import FAR
 from scheduler_sim.scaling.profile_keys import MOST_NODES, ProvenanceKeys
 from scheduler_sim.scaling.tree import Counts, Tree
@@ -180,7 +179,8 @@ class Profile:
         if not len(sizes):
             return sizes
         best = sizes[np.argmin(self.relative_time(sizes, module))]
-        return sizes[(self.efficiency(sizes, module) >= self.sizes.floor) & (sizes <= best)]
+        sizes_offered: Ints = sizes[(self.efficiency(sizes, module) >= self.sizes.floor) & (sizes <= best)]
+        return sizes_offered
 
     def check(self, nodes: int, module: str) -> list[str]:
         """Say what speaks against a prediction there: far from what was fitted, never checked."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve, read_curve
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.names import FACTORS, may_exceed_one
 
 COUNTS = ("processes", "nodes", "ranks", "threads")
@@ -69,8 +69,9 @@ class Group:
         """Return the efficiency, float64. InputError where added losses leave nothing."""
         each = [part.values(counts) for part in self.parts]
         if self.compose == "product":
-            return np.prod(np.broadcast_arrays(*each), axis=0)
-        left = 1 - np.sum([1 - values for values in np.broadcast_arrays(*each)], axis=0)
+            product: Floats = np.prod(np.broadcast_arrays(*each), axis=0)
+            return product
+        left: Floats = 1 - np.sum([1 - values for values in np.broadcast_arrays(*each)], axis=0)
         if (left <= 0).any():
             raise InputError(
                 f"{self.name}: the losses of its parts add up to {1 - left.min():.3g}; allowed: under 1"

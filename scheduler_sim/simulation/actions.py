@@ -35,19 +35,6 @@ from scheduler_sim.workload.table import Workload
 CHANGED_LIMITS = "with models: a limit that changes would be one for all modules"
 """Why limits do not change where run times differ by module."""
 
-STATE_NAMES = {
-    slot.UNSEEN: "NOT SUBMITTED",
-    slot.HELD: "HELD",
-    slot.WAITING: "WAITING",
-    slot.RESERVED: "RESERVED",
-    slot.RUNNING: "RUNNING",
-    slot.COMPLETED: "COMPLETED",
-    slot.TIMEOUT: "TIMEOUT",
-    slot.FAILED: "FAILED",
-    slot.CANCELLED: "CANCELLED",
-    slot.REJECTED: "REJECTED",
-}
-
 
 class Actions:
     """The half of a Simulation that the outside acts on."""
@@ -85,7 +72,7 @@ class Actions:
         self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
-    # Names are looked up by those who act only: a million of them cost time and memory.
+    # Names are looked up for processes that act only: a million of them cost time and memory.
 
     @cached_property
     def _ids(self) -> list[int]:
@@ -162,7 +149,7 @@ class Actions:
     def requeue(self, component_id: int) -> None:
         """Stop a component that runs, or take one that has ended, and let it run once more.
 
-        Its submission stays what it was, and what ran is lost; those who depend on it and have not
+        Its submission stays what it was, and what ran is lost; those that depend on it and have not
         been let go wait for its next end. Under policy slurm its nodes come back after KillWait
         (and ``killed_epilog_s``); it counts as submitted then, keeps its priority, and is
         eligible ``requeue_delay_s`` later. Under other policies it waits again at once.
@@ -274,8 +261,8 @@ class Actions:
         """Return NOT SUBMITTED, HELD (by hand, a dependency, ...), WAITING, RUNNING or how it ended."""
         row = self._row(component_id)
         if row >= self._core.clock.jobs:
-            return STATE_NAMES[slot.UNSEEN]
-        return STATE_NAMES[self._state_of(row)]
+            return slot.STATE_NAMES[slot.UNSEEN]
+        return slot.STATE_NAMES[self._state_of(row)]
 
     def idle_nodes(self, module: str) -> int:
         """Nodes of a module that are in service and idle."""

@@ -48,7 +48,8 @@ class Dependents:
         missing = min(len(states), 1) * (met == 0) if any_will_do else len(states) - met
         core.jobs["missing"][row] += missing
         if has(core, "slurm"):
-            core.slurm.job["hopes"][row] = len(states) - lost if any_will_do and states else int(lost == 0)
+            left = len(states) - lost if any_will_do and states else int(lost == 0)
+            core.slurm.job["satisfiable"][row] = left
         return core
 
     def _add(self, core: FullCore, edge: Edge) -> tuple[FullCore, int]:
@@ -65,7 +66,7 @@ class Dependents:
             and core.slurm.job["piece"][after_row] >= 0
             and kind != AFTER
         ):
-            state = RUNNING  # to those who depend on it, it ends with its epilog
+            state = RUNNING  # to those that depend on it, it ends with its epilog
         satisfied = _standing(state, kind)
         np.asarray(core.dependencies)[last] = (row, kind, satisfied, delay)
         comp["after_last"][after_row] = last + 1

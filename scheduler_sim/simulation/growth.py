@@ -32,7 +32,8 @@ def with_room(core: FullCore, sizes: Sizes) -> FullCore:
         core.scheme.name,
         len(core.heap),
     )
-    return _filled(bigger, core)
+    grown: FullCore = _filled(bigger, core)
+    return grown
 
 
 def _filled(bigger: Any, old: Any) -> Any:

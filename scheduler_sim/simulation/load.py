@@ -75,8 +75,8 @@ def load(
         numbers = SlurmRows(system, keys)
         trace = numbers.describe(workload, placements)
         slurm = slurm_sizes(numbers, trace, system, keys, places)
-        if units.crews:  # entries have to be listed, and advance reservations stand in the plan
-            beside = 2 * sum(map(len, units.crews))
+        if units.members:  # entries have to be listed, and advance reservations stand in the plan
+            beside = 2 * sum(map(len, units.members))
             slurm = slurm._replace(entries=max(slurm.entries, places), records=slurm.records + beside)
         edges = _known(edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     words = slurm.words if slurm else 0
@@ -105,7 +105,7 @@ def load(
         core.pools[cap.pool].free = cap.highest  # so much there is at some time
     if switching is not None:
         put_switching(core, switching, origin)
-    core = scheme.write_rules(core, complex_components=not rigid or bool(units.crews))
+    core = scheme.write_rules(core, complex_components=not rigid or bool(units.members))
     where = write_components(core, workload, placements, scheme)
     write_edges(core, edges, workload.table["dependency_any"].to_numpy()[placements.rows] != 0)
     if keys:
@@ -255,15 +255,16 @@ def _known(edges: pd.DataFrame, any_will_do: np.ndarray) -> pd.DataFrame:
     """Without what Slurm takes as satisfied: a dependency on a job not known yet, and its alternatives."""
     known = (edges["after_row"] < edges["row"]).to_numpy()
     row = edges["row"].to_numpy()
-    return edges[known & ~(any_will_do[row] & np.isin(row, row[~known]))]
+    kept: pd.DataFrame = edges[known & ~(any_will_do[row] & np.isin(row, row[~known]))]
+    return kept
 
 
 def write_edges(core: FullCore, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:
-    """Write the dependencies, by the component waited for; bool[n]: who needs any one of theirs alone."""
+    """Write the dependencies, by the component waited for; bool[n]: any one of theirs is enough."""
     count, rows = len(edges), np.arange(core.clock.jobs)
     needs = np.bincount(edges["row"], minlength=len(rows))
     if has(core, "slurm"):
-        core.slurm.job["hopes"][: len(rows)] = np.where(any_will_do & (needs > 0), needs, 1)
+        core.slurm.job["satisfiable"][: len(rows)] = np.where(any_will_do & (needs > 0), needs, 1)
     if not count:
         return
     edges = edges.sort_values("after_row", kind="stable")

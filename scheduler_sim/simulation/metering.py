@@ -106,7 +106,7 @@ def accounted(
     written: Ints,
     lost: pd.DataFrame | None = None,
 ) -> Account:
-    """Account for a schedule from its first submission to its last end; of nobody's if none ran.
+    """Account for a schedule from its first submission to its last end; of none if nothing ran.
 
     ``written`` is the core's timeline, ``lost`` has the runs that ended in a requeue, and what they drew as
     ``mw``. Nodes out of service draw what an idle one does.
@@ -177,7 +177,7 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
             milliwatts[own] = steps.power[recorded]
             at = int(np.argmax(recorded))
             same = first_is_ours and len(rows) > 0 and not rows[0, BUSY:].any()
-            if same and steps.power[at] == steps.power[at - 1]:  # somebody came and went within an instant
+            if same and steps.power[at] == steps.power[at - 1]:  # a job came and went within an instant
                 kept[np.argmax(written[:, MODULE] == number)] = False
         else:
             milliwatts[own] = steps.power

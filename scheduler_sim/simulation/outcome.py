@@ -38,20 +38,6 @@ from scheduler_sim.version import __version__
 from scheduler_sim.workload.fields import SKIP_REASONS
 from scheduler_sim.workload.table import Workload
 
-_STATE_NAMES = {
-    slot.UNSEEN: "PENDING",
-    slot.HELD: "PENDING",
-    slot.WAITING: "PENDING",
-    slot.RESERVED: "PENDING",
-    slot.RUNNING: "PENDING",
-    slot.COMPLETED: "COMPLETED",
-    slot.TIMEOUT: "TIMEOUT",
-    slot.FAILED: "FAILED",
-    slot.CANCELLED: "CANCELLED",
-    slot.REJECTED: "REJECTED",
-}
-
-
 _DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
 """Of workloads that are simulated more than once, as in a study."""
 
@@ -228,7 +214,7 @@ def _details(table: pd.DataFrame, placements: Placements) -> dict[str, Any]:
 
 
 def resized(core: FullCore, placements: Placements) -> dict[str, dict[str, int]]:
-    """Count who ran on fewer and on more nodes than in the first placement; nothing where nobody did."""
+    """Count components that ran on fewer and on more nodes than in the first placement; empty without any."""
     comp = core.jobs[: len(placements.rows)]
     change = (core.placements["nodes"][comp["placed"]] - placements.asked_nodes)[comp["start"] >= 0]
     counts = {"fewer_nodes": int((change < 0).sum()), "more_nodes": int((change > 0).sum())}
@@ -337,7 +323,8 @@ def _named(codes: np.ndarray, names: list[str]) -> pd.Categorical:
 
 
 def _states(codes: np.ndarray) -> pd.Categorical:
-    names = np.array([STATES.index(_STATE_NAMES[code]) for code in range(len(_STATE_NAMES))], dtype=np.int8)
+    over = (name if name in STATES else "PENDING" for name in slot.STATE_NAMES)
+    names = np.array([STATES.index(name) for name in over], dtype=np.int8)
     return _named(names[codes], list(STATES))
 
 

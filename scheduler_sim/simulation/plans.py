@@ -58,11 +58,11 @@ def plans_of(
     tied = ties.assign(kind=DYNAMIC, delay=0, any=0)
     edges = pd.concat([edges, tied], ignore_index=True)
     edges = edges.assign(ready=_ready(core, units, rows)[edges["after_row"]])
-    if not units.crews:
+    if not units.members:
         return Plans(edges)
     offset = np.zeros(rows, dtype=np.int64)
     offset[: len(units.offset)] = units.offset
-    return Plans(edges, offset, np.asarray(core.coscheduling.member["appointment"])[:rows].copy())
+    return Plans(edges, offset, np.asarray(core.coscheduling.member["reserved_from"])[:rows].copy())
 
 
 def _ready(core: FullCore, units: Units, rows: int) -> np.ndarray:

@@ -17,7 +17,7 @@ def begin_times(
 ) -> np.ndarray | None:
     """Return when each component may begin, int64[n], s; None where nothing is shifted.
 
-    By the time limit in its first placement. Who starts with others, or waits for others, is not shifted.
+    By the time limit in its first placement. What starts with others, or waits for others, is not shifted.
     Raises InputError for a series that does not cover what may be chosen.
     """
     if layer is None or layer.shift is None:
@@ -25,8 +25,8 @@ def begin_times(
     submit = workload["submit_time"][placements.rows]
     free = np.diff(placements.first) > 0
     free &= ~np.isin(placements.rows, workload.dependencies()["row"].to_numpy())
-    for crew in units.crews:
-        free[crew] = False
+    for members in units.members:
+        free[members] = False
     series = layer.series(layer.shift.by, workload.source.header_number("UnixStartTime"))
     assert series is not None
     begin = submit.astype(np.int64)

@@ -37,13 +37,14 @@ from scheduler_sim.simulation.slurm_factors import unlisted_qos
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.switching import idle_since, switching_of
 from scheduler_sim.simulation.units import Units, find_units
+from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
 from scheduler_sim.workload.trace_io import read_trace
 
 LAST = EventPriority(2)
-"""SimPy priority of the core's step: after everybody else who acts at the same instant."""
+"""SimPy priority of the core's step: after every process that acts at the same instant."""
 
 FIRST_STEPS = 10
 LOOK_EVERY_S = 0.2
@@ -55,7 +56,7 @@ Progress = Callable[[int, int], None]
 class Simulation(Actions):
     """A workload on a system under a policy, in a SimPy environment.
 
-    The core handles an instant after everybody who acts at that instant has acted: ends,
+    The core handles an instant after every process that acts at that instant has acted: ends,
     then the outside's node changes and cancellations, submissions, dependency updates, one
     pass (rule 1). What others do in answer to that pass makes the instant be handled again.
 
@@ -104,7 +105,7 @@ class Simulation(Actions):
                 f"policy.backfill: found 'slurm' with models {self.models.name} that offer sizes, of which"
                 " Slurm would take the first that fits; allowed here: applications.sizes: own in the models"
             )
-        self.system, self._inputs = _opened(system, "system", System.from_file)
+        self.system, self._inputs = _opened(system, "system", read_system)
         if not self.policy.names_nodes:
             self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
         if workload is None:
@@ -131,7 +132,7 @@ class Simulation(Actions):
         self._scheme = scheme_of(
             self.policy,
             rigid=self._placements.rigid,
-            united=bool(self._units.crews),
+            united=bool(self._units.members),
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
         )
@@ -243,7 +244,7 @@ class Simulation(Actions):
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
-                "units": len(self._units.crews),
+                "units": len(self._units.members),
                 "shifted": self._shifted(),
             },
             self._meter,
@@ -255,7 +256,7 @@ class Simulation(Actions):
     def _unlimited_tasks(self) -> int:
         """How many tasks of arrays with a limit start with other components, so that it has no effect."""
         limits = self.workload.table["array_limit"].to_numpy()[self._placements.rows]
-        return sum(int(np.count_nonzero(limits[crew] > 0)) for crew in self._units.crews)
+        return sum(int(np.count_nonzero(limits[members] > 0)) for members in self._units.members)
 
     def _shifted(self) -> int:
         """How many components begin later for the sake of cheap or clean hours."""
@@ -353,7 +354,7 @@ class Simulation(Actions):
         outside = self.env.peek()
         self._advance(max(now + 1, int(outside) if outside < slot.INF else int(slot.INF)))
         if self._core.queue.at.told:
-            # those who wait for a start or an end are told at the instant at which it happened
+            # what waits for a start or an end is told at the instant at which it happened
             self._at(int(self._core.clock.now), self._tell)
         else:
             self._schedule_step()

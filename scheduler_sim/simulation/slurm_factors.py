@@ -72,7 +72,7 @@ def write_factors(
 
 
 def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:
-    """Count, under ``qos``, who names a QOS that has no priority, where QOS has a weight; empty if nobody."""
+    """Count, under ``qos``, jobs that name a QOS without a priority, if QOS has a weight; empty if none."""
     if keys.PriorityType != "priority/multifactor" or not keys.PriorityWeightQOS:
         return {}
     table = workload.table

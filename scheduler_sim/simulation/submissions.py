@@ -153,7 +153,7 @@ class Submissions:
     def rows_for(self, core: FullCore, row: int, placements: Placements) -> tuple[FullCore, slice]:
         """Return the core, and where in it the new placements of one component may stand.
 
-        In the rows of its old ones if they are enough, and nobody is yet to give back nodes by one of them.
+        In the rows of its old ones if they are enough, and no nodes are yet to be given back by one of them.
         """
         first, last = int(core.jobs["first"][row]), int(core.jobs["last"][row])
         count, leaves = len(placements.module), has(core, "slurm") and core.slurm.job["piece"][row] >= 0

@@ -91,7 +91,7 @@ class Terms:
         alone = self._alone(core, rows, asked.alone) if self._places else asked.alone
         either = alone & (comp["missing"] % HOLD > 0) & (table["dependency_any"].to_numpy() != 0)
         if has(core, "slurm"):
-            core.slurm.job["hopes"][rows] += either
+            core.slurm.job["satisfiable"][rows] += either
         term["singleton"] = alone
         comp["missing"] += HOLD * later + (alone & ~either)
         if self._places:

@@ -38,14 +38,14 @@ class Units:
 
     Attributes
     ----------
-    crews : members of each unit, by offset and trace order; the first of the trace is the leader
+    members : those of each unit, by offset and trace order; the first of the trace is the leader
     offset : int64[n], s from the start of the unit
     think : int64[n], s after its dependencies are satisfied until a component is eligible
     calls : row, kind as a code, s after the start; by row and time
     unknown_calls : calls of kinds that mean nothing here
     """
 
-    crews: list[np.ndarray]
+    members: list[np.ndarray]
     offset: np.ndarray
     think: np.ndarray
     calls: list[tuple[int, int, int]]
@@ -54,21 +54,21 @@ class Units:
     @property
     def any(self) -> bool:
         """Whether there is anything at all."""
-        return bool(self.crews or self.calls)
+        return bool(self.members or self.calls)
 
     def sizes(self, rows: int, rects: int, booked: int) -> UnitSizes:
         """Room for them in a core with so many rows."""
         if not self.any:
             return UnitSizes()
-        members = sum(map(len, self.crews))
-        return UnitSizes(rows, len(self.crews) + members // 2, members, rects, len(self.calls), booked)
+        count = sum(map(len, self.members))
+        return UnitSizes(rows, len(self.members) + count // 2, count, rects, len(self.calls), booked)
 
 
 def find_units(workload: Workload, placements: Placements, *, resolution_s: int = 1) -> Units:
     """Find the units of a workload, and what else position 41 means; delays count whole ``resolution_s``.
 
     A component that waits, by a dependency, for one that would be in its own unit starts on its own, and
-    those tied to it by DYNAMIC start by it. Who has dependencies, and is not tied, has think time, no delay.
+    those tied to it by DYNAMIC start by it. What has dependencies, and is not tied, has think time, no delay.
     """
     rows = placements.rows
     calls, unknown = _calls(workload, rows)
@@ -83,7 +83,7 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
     job = pd.factorize(workload.table["modular_job_id"].to_numpy()[rows])[0]
     job[~several] = len(job) + np.flatnonzero(~several)
     ties, apart = _without_own(ties, edges, job)
-    group = np.where(apart, -1 - np.arange(count), job)  # who follows has left its job
+    group = np.where(apart, -1 - np.arange(count), job)  # what follows has left its job
     head = _first_of_each(group)
     label = _joined(ties, head)
     bound = _bound(ties, _first_of_each(_pairs(label, job)), several)
@@ -92,7 +92,7 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
     tied[ties["row"]] = True
     own = np.where(tied | ~waits, -(-delay // resolution_s) * resolution_s, 0)
     return Units(
-        list(_crews(label, offset := _offsets(bound, own))),
+        list(_members(label, offset := _offsets(bound, own))),
         offset,
         np.where(waits & ~tied, delay, 0),
         calls,
@@ -118,36 +118,36 @@ def write_units(core: FullCore, units: Units, run: np.ndarray, policy: Policy) -
     """Write units and calls; ``run`` int64[n], s each component takes without a limit."""
     if not units.any:
         return
-    for crew in units.crews if policy.het_end != "component" else ():
-        run = _ended_together(core, crew, units.offset, run, policy.het_end)
+    for members in units.members if policy.het_end != "component" else ():
+        run = _ended_together(core, members, units.offset, run, policy.het_end)
     core.coscheduling.at.reserved = policy.delay == "reserved"
     core.coscheduling.at.extend = policy.extend_job == "grant"
     member, comp = core.coscheduling.member, core.jobs
     member["run"][: len(run)] = run
     member["limit"][: len(run)] = core.orders.columns[1, : len(run)]
     member["offset"][: len(run)] = units.offset
-    crew_at = rect_at = 0
+    members_at = rect_at = 0
     pools = 1 + core.demand.shape[1]  # its module, and shared resources
-    group_at = len(units.crews)
-    for number, crew in enumerate(units.crews):
+    group_at = len(units.members)
+    for number, members in enumerate(units.members):
         unit = core.coscheduling.unit[number]
-        unit.leader, unit.first, unit.last = crew.min(), crew_at, crew_at + len(crew)
-        core.coscheduling.crew[crew_at : crew_at + len(crew)] = crew
-        member["unit"][crew] = member["whole"][crew] = number
-        unit.delayed = units.offset[crew].any()
+        unit.leader, unit.first, unit.last = members.min(), members_at, members_at + len(members)
+        core.coscheduling.member_rows[members_at : members_at + len(members)] = members
+        member["unit"][members] = member["whole"][members] = number
+        unit.delayed = units.offset[members].any()
         if unit.delayed and has(core, "slurm"):
-            group_at = _write_groups(core, units.offset[crew], crew_at, group_at)
-        crew_at += len(crew)
-        able = bool((comp["first"][crew] < comp["last"][crew]).all())
-        comp["last"][crew] = comp["first"][crew]  # if one can never run, or not beside another, none does
-        unit.rect, unit.at_once = rect_at, rect_at + 2 * len(crew) * pools
-        rect_at += 4 * len(crew) * pools
+            group_at = _write_groups(core, units.offset[members], members_at, group_at)
+        members_at += len(members)
+        able = bool((comp["first"][members] < comp["last"][members]).all())
+        comp["last"][members] = comp["first"][members]  # if one can never run beside the others, none does
+        unit.rect, unit.at_once = rect_at, rect_at + 2 * len(members) * pools
+        rect_at += 4 * len(members) * pools
         if not able or any(one[3] > core.pools[one[0]].free for one in write_rects(core, number)):
             continue
-        comp["last"][crew] += 1
-    if units.crews and has(core, "slurm") and len(core.slurm.booked):
+        comp["last"][members] += 1
+    if units.members and has(core, "slurm") and len(core.slurm.booked):
         room = room_for_nodes(units, core.orders.columns[2].astype(np.int64), core.slurm.nodes.masks.shape[1])
-        core.slurm.het["booked"][np.concatenate(units.crews)] = np.cumsum(room) - room
+        core.slurm.het["booked"][np.concatenate(units.members)] = np.cumsum(room) - room
     for number, call in enumerate(units.calls):
         core.calls[number] = call
     of = np.array([row for row, *_ in units.calls], dtype=np.int64)
@@ -156,30 +156,31 @@ def write_units(core: FullCore, units: Units, run: np.ndarray, policy: Policy) -
     member["call_last"][: len(run)] = np.searchsorted(of, rows, side="right")
 
 
-def _write_groups(core: FullCore, offset: np.ndarray, crew_at: int, group_at: int) -> int:
+def _write_groups(core: FullCore, offset: np.ndarray, members_at: int, group_at: int) -> int:
     """Make a unit of every several members with one offset; returns the number of the next."""
     for time in np.unique(offset):
-        first, last = crew_at + np.searchsorted(offset, [time, time + 1])
+        first, last = members_at + np.searchsorted(offset, [time, time + 1])
         if last - first > 1:
             group = core.coscheduling.unit[group_at]
-            group.leader, group.first, group.last = core.coscheduling.crew[first:last].min(), first, last
-            core.slurm.het["group"][core.coscheduling.crew[first:last]] = group_at
+            rows = core.coscheduling.member_rows[first:last]
+            group.leader, group.first, group.last = rows.min(), first, last
+            core.slurm.het["group"][rows] = group_at
             group_at += 1
     return group_at
 
 
 def _ended_together(
-    core: FullCore, crew: np.ndarray, offset: np.ndarray, run: np.ndarray, het_end: str
+    core: FullCore, members: np.ndarray, offset: np.ndarray, run: np.ndarray, het_end: str
 ) -> np.ndarray:
     """What members take if those that start together end together: with the first of them, or the last.
 
     Each is still killed at its own limit.
     """
     run, comp, place = run.copy(), core.jobs, core.placements
-    if (comp["first"][crew] == comp["last"][crew]).any():
+    if (comp["first"][members] == comp["last"][members]).any():
         return run
-    for time in np.unique(offset[crew]):
-        rows = np.sort(crew[offset[crew] == time])
+    for time in np.unique(offset[members]):
+        rows = np.sort(members[offset[members] == time])
         at = comp["first"][rows]
         allowed = place["limit"][at] + core.rules.overrun
         takes = np.minimum(run[rows], allowed)
@@ -195,20 +196,21 @@ def _ended_together(
 
 def room_for_rects(units: Units, pools: int) -> int:
     """At most so many rectangles: two segments a member and pool, in the whole and at its start."""
-    return sum(4 * len(crew) * pools for crew in units.crews)
+    return sum(4 * len(members) * pools for members in units.members)
 
 
 def room_for_nodes(units: Units, nodes: np.ndarray, words: int) -> np.ndarray:
     """int64[members]: words with nodes that may be held for each, of all words of the system."""
-    members = np.concatenate([np.zeros(0, dtype=np.int64), *units.crews])
-    return np.minimum(nodes[members], words)
+    members = np.concatenate([np.zeros(0, dtype=np.int64), *units.members])
+    words_for: np.ndarray = np.minimum(nodes[members], words)
+    return words_for
 
 
 def write_rects(core: FullCore, number: int) -> list[Rect]:
-    """Write what a unit needs, and what those of it need who start at once; return the first."""
+    """Write what a unit needs, and what its members need that start at once; return the first."""
     unit, modules = core.coscheduling.unit[number], int(core.clock.modules)
-    crew = core.coscheduling.crew[unit.first : unit.last]
-    members = [(int(core.jobs[row].first), int(core.coscheduling.member[row].offset)) for row in crew]
+    rows = core.coscheduling.member_rows[unit.first : unit.last]
+    members = [(int(core.jobs[row].first), int(core.coscheduling.member[row].offset)) for row in rows]
     whole = _rects_of(core.placements, core.demand, members, modules)
     at_once = _rects_of(core.placements, core.demand, [one for one in members if one[1] == 0], modules)
     unit.rect_last, unit.at_once_last = unit.rect + len(whole), unit.at_once + len(at_once)
@@ -239,7 +241,7 @@ def by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> pd.Da
 
 
 def _without_own(ties: pd.DataFrame, edges: pd.DataFrame, job: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
-    """The ties that count; who is apart from its job: who waits for its own unit, or is tied to such."""
+    """The ties that count; what is apart from its job: it waits for its own unit, or is tied to such."""
     count = len(job)
     label = _joined(ties, _first_of_each(job))
     row, after = edges["row"].to_numpy(), edges["after_row"].to_numpy()
@@ -263,24 +265,25 @@ def _first_of_each(job: np.ndarray) -> np.ndarray:
 
 def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """A number for each pair of numbers."""
-    return pd.factorize(one * (int(other.max(initial=0)) + 1) + other)[0]
+    pairs: np.ndarray = pd.factorize(one * (int(other.max(initial=0)) + 1) + other)[0]
+    return pairs
 
 
 def _joined(ties: pd.DataFrame, head: np.ndarray) -> np.ndarray:
-    """int64[n]: equal for all who are connected by ties, and each with its head."""
+    """int64[n]: equal for all that are connected by ties, and each with its head."""
     one = np.concatenate([ties["row"], np.arange(len(head))])
     return connected(len(head), one, np.concatenate([ties["after_row"], head]))
 
 
 def _bound(ties: pd.DataFrame, head: np.ndarray, several: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Who counts its delay from whom: those it is tied to, else the first of its job in the unit."""
+    """From what each counts its delay: those it is tied to, else the first of its job in the unit."""
     rows = np.arange(len(head))
     by_job = np.setdiff1d(rows[several & (head != rows)], ties["row"])
     return np.concatenate([ties["row"], by_job]), np.concatenate([ties["after_row"], head[by_job]])
 
 
 def _offsets(bound: tuple[np.ndarray, np.ndarray], own: np.ndarray) -> np.ndarray:
-    """Offset of who each is bound to, and its own delay; the latest where it is bound to several."""
+    """Offset of what each is bound to, and its own delay; the latest where it is bound to several."""
     row, after = bound
     offset = np.zeros(len(own), dtype=np.int64)
     while True:
@@ -291,7 +294,7 @@ def _offsets(bound: tuple[np.ndarray, np.ndarray], own: np.ndarray) -> np.ndarra
 
 
 def _refuse_circles(workload: Workload, rows: np.ndarray, bound: tuple[np.ndarray, np.ndarray]) -> None:
-    """Raise TraceError, with the line, where who counts its delay from whom leads round in a circle."""
+    """Raise TraceError, with the line, where delays that count from one another lead round in a circle."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -312,7 +315,7 @@ def _refuse_circles(workload: Workload, rows: np.ndarray, bound: tuple[np.ndarra
         )
 
 
-def _crews(label: np.ndarray, offset: np.ndarray) -> Iterator[np.ndarray]:
+def _members(label: np.ndarray, offset: np.ndarray) -> Iterator[np.ndarray]:
     """Members of each unit of several, by offset and trace order."""
     inside = np.flatnonzero(np.bincount(label)[label] > 1)
     order = inside[np.lexsort((inside, offset[inside], label[inside]))]

@@ -13,10 +13,10 @@ from scheduler_sim.metrics.replication import needed_for
 from scheduler_sim.remarks import pass_on
 from scheduler_sim.study.carry import Runner, batches, here
 from scheduler_sim.study.comparison import compared, compared_slices
+from scheduler_sim.study.grid import Grid
 from scheduler_sim.study.keys import spelt
 from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import COMPARISON, INDEX, SLICE_COMPARISON, SLICED, Store
-from scheduler_sim.study.study import Study
 from scheduler_sim.version import __version__
 
 LARGEST_BATCH = 8
@@ -56,7 +56,7 @@ class Conducted:
 
 
 def conduct(
-    study: Study,
+    study: Grid,
     directory: str | Path,
     runner: Runner = here,
     progress: Progress | None = None,
@@ -126,7 +126,7 @@ def _carry_out(
     return errors
 
 
-def more_seeds(study: Study, store: Store, index: pd.DataFrame, seeds: list[int]) -> list[int]:
+def more_seeds(study: Grid, store: Store, index: pd.DataFrame, seeds: list[int]) -> list[int]:
     """Return the seeds to add until the comparisons are narrow enough, none if they are or it is no use."""
     wanted = study.keys.replicates
     if wanted is None or len(seeds) >= wanted.most:
@@ -137,7 +137,7 @@ def more_seeds(study: Study, store: Store, index: pd.DataFrame, seeds: list[int]
     return [max(seeds) + 1 + k for k in range(number)]
 
 
-def study_document(study: Study, seeds: list[int]) -> dict[str, Any]:
+def study_document(study: Grid, seeds: list[int]) -> dict[str, Any]:
     """Return what ``study.json`` says: name, keys and inputs, nothing of who carried it out."""
     baseline = {factor: spelt(level) for factor, level in study.keys.baseline.items()}
     return {

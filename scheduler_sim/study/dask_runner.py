@@ -99,7 +99,7 @@ def _slurm_cluster(path: str) -> Iterator[Any]:
     if keys is None or problems:
         raise file.error(problems)
     try:
-        from dask_jobqueue import SLURMCluster
+        from dask_jobqueue.slurm import SLURMCluster
     except ImportError:
         raise InputError("a cluster in YAML needs dask-jobqueue: pip install 'scheduler-sim[dask]'") from None
     given = keys.model_dump(exclude={"jobs"}, exclude_none=True)

@@ -15,6 +15,7 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.study.keys import StudyKeys
 from scheduler_sim.study.measuring import Trim
 from scheduler_sim.study.run import Run, digest, file_digest, nameless
+from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.trace_io import trace_format
 
@@ -152,7 +153,7 @@ class Inputs:
         )
 
     def _system(self, given: Any) -> dict[str, Any]:
-        system = System.from_dict(given) if isinstance(given, dict) else System.from_file(self._place(given))
+        system = System.from_dict(given) if isinstance(given, dict) else read_system(self._place(given))
         return system.to_dict()
 
     def _workload(self, given: Any) -> dict[str, Any]:

@@ -25,17 +25,17 @@ def local(workers: int) -> Runner:
     def runner(directory: str, work: Sequence[Batch]) -> Iterator[Done]:
         attempts: dict[str, int] = {}
         queue = list(reversed(work))
-        crew: list[_Worker] = []
+        pool: list[_Worker] = []
         try:
-            while queue or crew:
-                while queue and len(crew) < workers:
-                    crew.append(_Worker(directory))
-                for worker in crew:
+            while queue or pool:
+                while queue and len(pool) < workers:
+                    pool.append(_Worker(directory))
+                for worker in pool:
                     if worker.batch is None and queue:
                         worker.take(queue.pop())
-                busy = [worker for worker in crew if worker.batch is not None]
-                for idle in [worker for worker in crew if worker.batch is None]:
-                    crew.remove(idle)  # nothing is left for it
+                busy = [worker for worker in pool if worker.batch is not None]
+                for idle in [worker for worker in pool if worker.batch is None]:
+                    pool.remove(idle)  # nothing is left for it
                     idle.dismiss()
                 by_pipe = {worker.pipe: worker for worker in busy}
                 for pipe in wait(list(by_pipe)) if by_pipe else []:
@@ -43,13 +43,13 @@ def local(workers: int) -> Runner:
                     batch = worker.batch or ()
                     done = worker.result()
                     if done is None:
-                        crew.remove(worker)
+                        pool.remove(worker)
                         worker.dismiss()
                         again, done = after_loss(directory, batch, attempts)
                         queue += again
                     yield from done
         finally:
-            for worker in crew:
+            for worker in pool:
                 worker.process.kill()
                 worker.process.join()
 
@@ -75,7 +75,7 @@ class _Worker:
     def result(self) -> list[Done] | None:
         """Return what it has done, None if it was lost."""
         try:
-            done = self.pipe.recv()
+            done: list[Done] = self.pipe.recv()
         except (EOFError, OSError):
             return None
         self.batch = None

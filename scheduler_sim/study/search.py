@@ -17,19 +17,20 @@ from scheduler_sim.metrics.selection import front, looks, margins, quantile, roo
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.remarks import heard, pass_on
 from scheduler_sim.result.store import read_document, write_document
-from scheduler_sim.study.conduct import study_document
+from scheduler_sim.study.checks import SEED
+from scheduler_sim.study.conduct import Progress, study_document
+from scheduler_sim.study.grid import Grid
 from scheduler_sim.study.keys import COST, SearchKeys
+from scheduler_sim.study.measuring import measured
 from scheduler_sim.study.mixes import mixed, mixes
 from scheduler_sim.study.place import DOCUMENTS, claimed, clear_away
 from scheduler_sim.study.run import Run, code_digest, digest
 from scheduler_sim.study.store import flat, to_parquet
-from scheduler_sim.study.study import SEED, Study
 
 EVALUATIONS, TABLE, DOCUMENT = "evaluations.parquet", "search.parquet", DOCUMENTS["search"]
 CHUNK = 8
 INFEASIBLE, DROPPED, LEFT, WINNER = "infeasible", "dropped", "left", "winner"
 
-Progress = Callable[[int, int], None]
 Values = dict[tuple[int, int], tuple[float, ...]]
 """By candidate and seed: its metrics, and last how many components it rejects that others run."""
 
@@ -78,14 +79,14 @@ class Candidates:
     nodes : int64[candidates, modules]. cost : float64[candidates], units.
     """
 
-    study: Study
+    study: Grid
     modules: tuple[str, ...]
     factors: pd.DataFrame
     nodes: np.ndarray
     cost: np.ndarray
 
     @classmethod
-    def of(cls, study: Study) -> Candidates:
+    def of(cls, study: Grid) -> Candidates:
         """List them: mixes × policies × parameters, as far as include and exclude leave them."""
         keys = _search(study)
         (base,) = study.inputs.systems.values()
@@ -112,7 +113,7 @@ class Candidates:
 
 
 def search(
-    study: Study,
+    study: Grid,
     directory: str | Path,
     workers: int = 1,
     progress: Progress | None = None,
@@ -133,7 +134,7 @@ def search(
 
 
 def _searched(
-    study: Study, keys: SearchKeys, place: Path, workers: int, progress: Progress | None
+    study: Grid, keys: SearchKeys, place: Path, workers: int, progress: Progress | None
 ) -> Searched:
     candidates = Candidates.of(study)
     document = {**study_document(study, []), "code": code_digest()}
@@ -176,7 +177,7 @@ def _searched(
     return Searched(place, table, done, loss, keys.confidence / 100, len(values) - there)
 
 
-def _search(study: Study) -> SearchKeys:
+def _search(study: Grid) -> SearchKeys:
     if study.keys.search is None:
         raise InputError(f"study {study.name} has no search")
     return study.keys.search
@@ -217,18 +218,16 @@ def _evaluate(
             progress(done, total)
     for seed in seeds:
         lost_by = [lost for (_, of), lost in rejected.items() if of == seed]
-        nobody_runs = frozenset.intersection(*lost_by) if lost_by else frozenset()
+        no_mix_runs = frozenset.intersection(*lost_by) if lost_by else frozenset()
         for (i, of), lost in rejected.items():
             if of == seed:
-                values[i, seed] = (*values[i, seed], float(len(lost - nobody_runs)))
+                values[i, seed] = (*values[i, seed], float(len(lost - no_mix_runs)))
 
 
 def _carried_out(
     metrics: tuple[str, ...], chunk: list[tuple[int, int, Run]]
 ) -> list[tuple[int, int, dict[str, float], frozenset[int]]]:
     """Simulate; of each run its metrics, and the numbers of the components it rejects."""
-    from scheduler_sim.study.measuring import measured
-
     done = []
     for i, seed, run in chunk:
         result = run.carry_out()

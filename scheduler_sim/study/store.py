@@ -79,7 +79,8 @@ class Store:
         if not all(_has_its_end(place / name) for name in FILES):
             return False
         try:
-            return read_document(place / "manifest.json").get("run", {}).get("id") == run_id
+            finished: bool = read_document(place / "manifest.json").get("run", {}).get("id") == run_id
+            return finished
         except InputError:
             return False
 

@@ -111,19 +111,6 @@ class System:
         return _system_of(keys, file.path.stem)
 
     @classmethod
-    def from_file(cls, path: str | Path) -> System:
-        """Read a system file, or a Slurm configuration (a name ending in ``.conf``).
-
-        Of a slurm.conf only the machine counts here; ``slurm_conf.read_slurm_conf`` gives its
-        policy keys, and what it leaves out. Raises ConfigError with every problem.
-        """
-        if not is_slurm_conf(path):
-            return cls.from_yaml(path)
-        from scheduler_sim.system.slurm_conf.site import read_slurm_conf
-
-        return read_slurm_conf(path).system
-
-    @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> System:
         """Build a system from the keys of a system file. Raises ConfigError with every problem."""
         return _system_of(_checked_keys(dict(data), "system"), "system")
@@ -244,11 +231,6 @@ class System:
     @cached_property
     def _partition_by_name(self) -> dict[str, Partition]:
         return {partition.name.lower(): partition for partition in self.partitions}
-
-
-def is_slurm_conf(path: str | Path) -> bool:
-    """Tell by its name whether a file is a Slurm configuration."""
-    return Path(path).suffix.lower() == ".conf"
 
 
 def _checked_keys(data: dict[str, Any], source: str) -> SystemKeys:

@@ -44,13 +44,16 @@ def map_text(column: pd.Categorical, rule: Callable[[str], str]) -> pd.Categoric
 def texts_of(column: Any, start: int, stop: int) -> list[str]:
     """Return rows start to stop of a column as texts, whole numbers without a point."""
     if isinstance(column, pd.Categorical):
-        return np.asarray(column.categories, dtype=object)[column.codes[start:stop]].tolist()
+        named: list[str] = np.asarray(column.categories, dtype=object)[column.codes[start:stop]].tolist()
+        return named
     part = column[start:stop]
     if part.strides == (0,):
         return [_number_text(part[0].item())] * len(part)
     if part.dtype.kind == "f":
         values, place = np.unique(part, return_inverse=True)
-        return np.array([number_text(value) for value in values.tolist()], dtype=object)[place].tolist()
+        different = np.array([number_text(value) for value in values.tolist()], dtype=object)
+        texts: list[str] = different[place].tolist()
+        return texts
     return list(map(str, part.tolist()))
 
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.workload.local_time import DAY, local_clock
+from scheduler_sim.units import DAY
+from scheduler_sim.workload.local_time import local_clock
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.summary import columns_of, header_nodes, quantities_of, work_over_time
 from scheduler_sim.workload.table import Workload

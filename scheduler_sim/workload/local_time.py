@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from scheduler_sim.units import DAY
 from scheduler_sim.workload.source import TraceSource
 
-DAY = 86400
 _FIRST_MONDAY = 4 * DAY  # 5 January 1970, in Unix time
 _QUARTER = 900  # clocks are looked up once a quarter of an hour, when zones change them, or a minute later
 _LAST_YEAR = 253_370_764_800  # 1 January 9999 in Unix time: datetime ends with that year

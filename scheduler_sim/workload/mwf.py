@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -211,7 +212,7 @@ def _workload(parts: list[_Part], comments: Comments, name: str) -> Workload:
     return _normalised(columns, source)
 
 
-def _normalised(columns: dict, source: TraceSource) -> Workload:
+def _normalised(columns: dict[str, Any], source: TraceSource) -> Workload:
     """Return the workload with the columns that the simulator uses, by rule 12."""
     _refuse_numbers(columns, source)
     ids, named = component_ids(
@@ -228,7 +229,7 @@ def _normalised(columns: dict, source: TraceSource) -> Workload:
     return Workload(columns, replace(source, dependencies_name=named))
 
 
-def _refuse_numbers(columns: dict, source: TraceSource) -> None:
+def _refuse_numbers(columns: dict[str, Any], source: TraceSource) -> None:
     for field in MWF_FIELDS:
         least, allowed = _LEAST.get(field.name, (None, ""))
         wrong = columns[field.name] < least if least is not None else np.False_

@@ -141,7 +141,8 @@ def _listed_texts(
     if np.array_equal(said, want):
         return listed
     kept = np.where(said == want, np.asarray(listed, dtype=object), want)
-    return as_column(FIELDS["name"], kept, len(kept))
+    names: pd.Categorical = as_column(FIELDS["name"], kept, len(kept))
+    return names
 
 
 def _texts(

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
-
-if TYPE_CHECKING:
-    from scheduler_sim.workload.table import Workload
-
-Bools = NDArray[np.bool_]
+from scheduler_sim.arrays import Bools, Ints
 
 
-def cores_a_node(workload: Workload) -> Ints:
+def cores_a_node(table: pd.DataFrame, trace_format: str) -> Ints:
     """Return int64[n], the cores asked for on each node, rounded up; -1 = not said.
 
     They are those of the column ``cores``, else in an SWF trace its processors, else processes times threads.
     One process of one thread says nothing: that is what traces have where nothing is known.
     """
-    table = workload.table
     processes, threads = (
         np.maximum(table[name].to_numpy(), 1) for name in ("processes_per_node", "threads_per_process")
     )
     said = np.where(processes * threads > 1, processes * threads, -1)
-    if workload.source.format == "swf":
+    if trace_format == "swf":
         listed, allocated = table["listed_nodes"].to_numpy(), table["allocated_nodes"].to_numpy()
         processors = np.where(listed > 0, listed, allocated)
         said = np.where(processors > 0, -(-processors // np.maximum(table["nodes"].to_numpy(), 1)), said)

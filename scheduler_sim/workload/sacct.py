@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.units import DAY
 from scheduler_sim.workload import sacct_text as text
 from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, NOT_ENDED, SAME_RUN
-from scheduler_sim.workload.local_time import DAY
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.sacct_columns import Columns
 from scheduler_sim.workload.sacct_ids import Ids, ids_of

@@ -105,7 +105,8 @@ class Columns:
         if column not in self:
             return np.full(len(self), -1, dtype=np.int64)
         values, codes = self.mapped(column)
-        return np.array(values, dtype=np.int64)[codes]
+        numbers: np.ndarray = np.array(values, dtype=np.int64)[codes]
+        return numbers
 
     def times(self, column: str) -> np.ndarray:
         """Return int64[rows], s since 1970 by the clock that sacct printed; -1 = Unknown, None or no column.

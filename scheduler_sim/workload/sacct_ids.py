@@ -1,4 +1,4 @@
-"""Who is who in a ``sacct`` dump: numbers of components, jobs and arrays, and records of the same run."""
+"""What is what in a ``sacct`` dump: numbers of components, jobs and arrays, and records of the same run."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def of_tres(columns: Columns, column: str, part: str) -> np.ndarray:
     if column not in columns:
         return np.full(len(columns), -1, dtype=np.int64)
     said, codes = columns.mapped(column)
-    return np.array([getattr(one, part) for one in said], dtype=np.int64)[codes]
+    counts: np.ndarray = np.array([getattr(one, part) for one in said], dtype=np.int64)[codes]
+    return counts
 
 
 def _on_each(amount: np.ndarray, nodes: np.ndarray) -> np.ndarray:

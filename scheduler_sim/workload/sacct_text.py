@@ -128,7 +128,7 @@ def count(text: str) -> int:
     match = _COUNT.fullmatch(text.strip())
     if not match:
         raise TraceError("not a number", found=text, allowed="a whole number, or one such as 1.50K")
-    number = round(float(match[1]) * 1024 ** " KMGTP".index(match[2].upper() or " "))
+    number: int = round(float(match[1]) * 1024 ** " KMGTP".index(match[2].upper() or " "))
     if number > MAX_AMOUNT:
         raise TraceError("more than can be counted", found=text, allowed="at most 8192T")
     return number

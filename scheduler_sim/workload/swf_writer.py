@@ -102,7 +102,8 @@ def _numbered(column: pd.Categorical, label: str, names: list[str]) -> np.ndarra
             numbers[text] = free
             taken.add(free)
             names.append(f"{label}: {free} {text}")
-    return np.array([numbers[text] for text in texts], dtype=np.int64)[column.codes]
+    numbered: np.ndarray = np.array([numbers[text] for text in texts], dtype=np.int64)[column.codes]
+    return numbered
 
 
 def _is_number(text: str) -> bool:

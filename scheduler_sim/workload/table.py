@@ -208,9 +208,11 @@ def _columns_of(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _says(texts: Any) -> np.ndarray:
-    return np.array([bool(text) for text in texts.categories], dtype=bool)[texts.codes]
+    rows: np.ndarray = np.array([bool(text) for text in texts.categories], dtype=bool)[texts.codes]
+    return rows
 
 
 def _calls_api(calls: Any) -> np.ndarray:
     asks = np.array([bool(parse_api_calls(text)) for text in calls.categories], dtype=bool)
-    return asks[calls.codes]
+    rows: np.ndarray = asks[calls.codes]
+    return rows

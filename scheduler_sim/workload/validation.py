@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
+from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS, Field
 from scheduler_sim.workload.mwf_text import check_frequency, parse_api_calls
 from scheduler_sim.workload.source import TraceSource
 
@@ -77,7 +77,7 @@ def problem(
     return TraceError(where, file=source.name or None, line=line, field=field, found=found, allowed=allowed)
 
 
-def _listed(name: str, file_format: str):  # type: ignore[no-untyped-def]
+def _listed(name: str, file_format: str) -> Field:
     field, listed = FIELDS[name], FIELDS.get(f"listed_{name}")
     if field.position(file_format) is None and listed is not None and listed.position(file_format):
         return listed

@@ -44,6 +44,20 @@ def test_the_table_of_rooms_is_true() -> None:
     assert "errors" not in found["engine"]
 
 
+def circles(graph: grimp.ImportGraph, package: str = "scheduler_sim") -> set[tuple[str, str]]:
+    """Imports that close circles among what stands directly inside a package, or inside one of its parts."""
+    found = set(graph.nominate_cycle_breakers(package))
+    for child in graph.find_children(package):
+        found |= circles(graph, child)
+    return found
+
+
+def test_types_alone_close_circles_only_where_a_result_offers_its_pictures() -> None:
+    graph = grimp.build_graph("scheduler_sim", exclude_type_checking_imports=False)
+    importers = {importer for importer, _ in circles(graph)}
+    assert importers == {"scheduler_sim.result.result", "scheduler_sim.result.views"}
+
+
 def test_the_table_of_rules_is_that_of_the_engine() -> None:
     assert {match[1] for match in ROW.finditer(section("The engine"))} == set(PARTS)
     schemes = {path.stem for path in (ROOT / "scheduler_sim" / "engine" / "schemes").glob("[a-z]*.py")}

@@ -105,7 +105,7 @@ def test_orders_that_move_sort_the_queue_anew(drawn, later, now):
     made = queue_core(drawn)
     for row in range(ROWS):
         queue.insert(made, row)
-    made.clock.now, made.clock.origin = now + 100, 100
+    made.clock.now, made.clock.origin, made.rules.dynamic = now + 100, 100, 1
 
     def fill(at, rows, columns, out):
         assert at == now

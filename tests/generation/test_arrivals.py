@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.generation.arrivals import DAY, Arrivals, Crossings, Cycle
+from scheduler_sim.generation.arrivals import Arrivals, Crossings, Cycle
 from scheduler_sim.generation.cirne import Cirne, cycle_of_site
 from scheduler_sim.streams import stream
+from scheduler_sim.units import DAY
 
 FLAT = Cycle(reference_nodes=10, hourly=(36.0,) * 24)  # one job in 100 s on 10 nodes
 

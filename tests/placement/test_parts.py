@@ -6,6 +6,7 @@ import pytest
 
 from scheduler_sim import Simulation, System, Workload, read_trace, simulate
 from scheduler_sim.placement.table import expand
+from scheduler_sim.system.read_system import read_system
 from tests.conftest import SHARED, needs_shared
 
 NODE = {"name": "M", "nodes": 4, "cores_per_node": 24, "memory_gb": 64, "gpus_per_node": 2}
@@ -89,7 +90,7 @@ def test_the_result_counts_traces_and_submissions():
 def test_a_site_with_shared_nodes():
     """1,680 of 2,000 jobs have fewer than the 64 cores of a node: of these 40 are the fullest of debug."""
     site = SHARED / "data" / "sites" / "university"
-    jobs, machine = read_trace(site / "sacct.txt.gz"), System.from_file(site / "slurm.conf")
+    jobs, machine = read_trace(site / "sacct.txt.gz"), read_system(site / "slurm.conf")
     assert jobs.not_honoured() == {"cores": 1640, "gpus": 502}
     found = expand(jobs, machine, by_sets=True).not_honoured
     assert found == {"cores": 1680, "memory": 1680, "gpus": 502}

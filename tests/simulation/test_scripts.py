@@ -46,7 +46,7 @@ def test_afterwards_the_books_are_balanced(script: Script) -> None:
         assert pool.free + pool.busy + pool.down == module.nodes
         assert 0 <= pool.draining <= pool.busy
         assert pool.queued == sum(
-            core.placements[it.first if it.promised < 0 else it.promised].module == i
+            core.placements[it.first if it.reserved_placement < 0 else it.reserved_placement].module == i
             for it in core.jobs[: core.clock.jobs]
             if it.state == slot.WAITING
         )

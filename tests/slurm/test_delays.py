@@ -100,7 +100,7 @@ def test_nobody_else_starts_on_reserved_nodes_unless_its_limit_ends_before() -> 
     assert starts([U, V, (2, 15, "B", 1, 5, 1, 0)])[2] == 15  # on the other node
 
 
-def test_who_ends_as_a_reservation_begins_is_not_in_its_way() -> None:
+def test_a_job_that_ends_as_a_reservation_begins_is_not_in_its_way() -> None:
     """By the main scheduler, and by backfill, which counts a touch as an overlap only among its own plans."""
     late = simulation([(1, 0, "A", 1, 30, 1, 0), (1, 0, "B", 2, 30, 1, 120), (2, 70, "B", 2, 5, 1, 0)])
     assert told(late.run(), "start_time")[0][2] == 70
@@ -133,7 +133,7 @@ def test_late_if_its_nodes_are_not_back() -> None:
 
 
 @pytest.mark.parametrize("fixed", [True, False])
-def test_the_order_of_the_components_does_not_matter_to_the_turns_of_one_with_a_delay(fixed: bool) -> None:
+def test_the_order_of_the_components_does_not_matter_to_the_entries_of_one_with_a_delay(fixed: bool) -> None:
     """
     A  ..........[VVV......[WWW    V and W need all of A; W, delayed, comes before or after V in the trace.
     B  ..........[UUU
@@ -233,7 +233,7 @@ def test_a_second_call_and_one_that_is_late_move_nothing() -> None:
     assert starts(late, api_calls=["80", ""]) == starts(late)
 
 
-def test_a_call_frees_who_waits_for_the_end() -> None:
+def test_a_call_frees_what_waits_for_the_end() -> None:
     ties = {"dependency_kinds": ["", "AFTEROK"], "dependency_ids": ["", "1"], "component_id": [1, 2]}
     jobs = [(1, 0, "A", 1, 30, 1, 0), (2, 0, "B", 1, 30, 1, 0)]
     assert starts(jobs, api_calls=["12", ""], **ties) == [0, 12]

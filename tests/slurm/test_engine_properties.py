@@ -59,7 +59,7 @@ class Watched(Slurm):
 
 @settings(max_examples=60)
 @given(cases())
-def test_who_is_backfilled_keeps_off_the_nodes_reserved_for_those_before(case: Case) -> None:
+def test_a_job_that_is_backfilled_keeps_off_the_nodes_reserved_for_those_before(case: Case) -> None:
     """By its limit, it has left them before the reservation begins. Who reserved before it in the pass
     had the higher priority, or the higher tier. The plain model is watched, pass by pass; of the engine,
     which does not tell of its passes, it is true because its starts are the model's, as above, on the

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload
+from scheduler_sim.system.read_system import read_system
 
 FOUR_AND_FOUR = """
 NodeName=a[1-4] CPUs=128
@@ -30,7 +31,7 @@ def core_of(folder: Path, conf: str, partitions: list[str], nodes: list[int], **
         submit_time=0, nodes=nodes, run_time=60, time_limit=300, partition=partitions
     )
     policy = Policy(backfill="slurm", slurm=WEIGHTS | keys)
-    return Simulation(System.from_file(folder / "site.conf"), workload, policy)._core
+    return Simulation(read_system(folder / "site.conf"), workload, policy)._core
 
 
 def factors(core: Any, name: str) -> list[float]:
@@ -60,7 +61,7 @@ def test_a_node_whose_cores_are_not_stated_has_one(tmp_path):
     assert list(core.slurm.job["billing"][:1]) == [2]
 
 
-def test_who_names_several_partitions_is_charged_once(tmp_path):
+def test_a_job_that_names_several_partitions_is_charged_once(tmp_path):
     """For the mean of its partitions: 2 nodes are 192 processors in all, 256 in big."""
     assert list(core_of(tmp_path, FOUR_AND_FOUR, ["all,big"], [2]).slurm.job["billing"][:1]) == [224]
 
@@ -74,7 +75,7 @@ def test_who_names_several_partitions_is_charged_once(tmp_path):
         ({"PriorityWeightQOS": 10, "PriorityType": "priority/basic"}, {}),
     ],
 )
-def test_who_names_a_qos_that_is_not_listed_is_counted(keys, told):
+def test_a_job_that_names_a_qos_that_is_not_listed_is_counted(keys, told):
     """Not who names none, nor who is not simulated."""
     jobs = Workload.from_columns(
         nodes=1, submit_time=0, run_time=5, qos=["high", "low", "low", "", "low"], skipped=[0, 0, 0, 0, 1]

@@ -112,7 +112,7 @@ def test_factors_are_ranks_from_1_down(tree):
 
 
 @given(trees())
-def test_who_is_better_served_goes_before_all_of_a_sibling(tree):
+def test_a_user_that_is_better_served_goes_before_all_of_a_sibling(tree):
     assoc, order = charged(tree)
     F.rank_fair_tree(assoc, order)
 

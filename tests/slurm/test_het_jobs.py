@@ -100,7 +100,7 @@ def test_cancelling_one_that_waits_or_the_first_while_it_runs_ends_all(moment: i
     assert (start[1] >= 0) == (moment == 60)
 
 
-def test_who_waits_for_a_component_that_never_comes_waits_for_ever() -> None:
+def test_a_job_that_waits_for_a_component_that_never_comes_waits_for_ever() -> None:
     """The second component is a singleton of the first's name: it waits for its own first, as in Slurm."""
     run = simulation(
         [(1, 0, "A", 1, 5, 1), (1, 0, "B", 1, 5, 1)],
@@ -151,7 +151,7 @@ def test_the_earliest_start_found_for_a_component_is_known_to_the_others_whateve
     assert by_both([*running, *waiting, *job, (6, 2, "B", 2, 5, 4)])[-1] == 9  # has ended by 300
 
 
-def test_one_without_a_start_within_the_window_takes_the_turns_of_the_others() -> None:
+def test_one_without_a_start_within_the_window_takes_the_entries_of_the_others() -> None:
     """Job 1 holds A for two days by its limit: V of job 2, which waits for U, does not hold B, W has it."""
     jobs = [(1, 0, "A", 2, 300, 2880), (2, 1, "A", 1, 20, 1), (2, 1, "B", 2, 20, 1), (3, 2, "B", 2, 40, 1)]
     starts = by_both(jobs)

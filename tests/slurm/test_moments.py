@@ -68,12 +68,12 @@ def test_backfill_sees_it_while_it_still_looks() -> None:
     assert starts({"begin_time": 31}, bf_interval=30) == [60]
 
 
-def test_who_waits_for_a_start_does_not_start_in_the_same_pass() -> None:
+def test_a_job_that_waits_for_a_start_does_not_start_in_the_same_pass() -> None:
     assert starts({}, after(1)) == [0, 60]
     assert starts({}, after(1), batch_sched_delay=0) == [0, 60]
 
 
-def test_backfill_looks_behind_the_main_scheduler_and_sees_who_waited_for_its_start() -> None:
+def test_backfill_looks_behind_the_main_scheduler_and_sees_what_waited_for_its_start() -> None:
     assert starts({}, after(1), bf_interval=30) == [0, 0]
 
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.slurm_conf import Site, ignored, read_slurm_conf
 from scheduler_sim.system.slurm_conf.policy_keys import READERS
 from scheduler_sim.system.slurm_conf.values import parameters, seconds, size_mb, whole_minutes
@@ -548,7 +549,7 @@ def test_the_made_up_site_that_ships() -> None:
     }
     assert found.policy["bf_max_job_user"] == 20
     assert "made-up" in path.read_text().splitlines()[0]
-    assert System.from_file(path) == found.system
+    assert read_system(path) == found.system
 
 
 def test_the_reference_page_has_every_policy_key() -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.energy.points import Points
-from scheduler_sim.energy.pstates import Array
 from scheduler_sim.errors import InputError
 
 EXPLAINED = 0.97
@@ -26,8 +26,8 @@ class Components:
     """
 
     counters: tuple[str, ...]
-    explained: Array
-    loadings: Array
+    explained: Floats
+    loadings: Floats
 
     def kept(self, share: float = EXPLAINED) -> int:
         """Return the least number of components that explain this share."""

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.energy.laws import ONE
 from scheduler_sim.energy.points import KHZ, POWER, ROLE, TIME, WORKLOAD, Points
-from scheduler_sim.energy.pstates import Array, PStates
+from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import InputError
 
 
@@ -28,7 +29,7 @@ class Grid:
 
     workloads: np.ndarray
     pstates: PStates
-    columns: dict[str, Array]
+    columns: dict[str, Floats]
     roles: np.ndarray | None
 
     @classmethod
@@ -46,7 +47,7 @@ class Grid:
             raise InputError("points: of several modules; allowed: of one module, or no column module")
         row, names = pd.factorize(table[WORKLOAD].to_numpy(object))
         column = states.index(points.khz)
-        columns: dict[str, Array] = {}
+        columns: dict[str, Floats] = {}
         for name in [POWER, *([TIME] if TIME in table else []), *points.counters]:
             columns[name] = np.full((len(names), len(states)), np.nan)
             columns[name][row, column] = points.column(name)
@@ -62,12 +63,13 @@ class Grid:
             self.workloads[which], self.pstates, columns, None if self.roles is None else self.roles[which]
         )
 
-    def terms(self, names: Sequence[str], state: int) -> Array:
+    def terms(self, names: Sequence[str], state: int) -> Floats:
         """Return columns at one frequency side by side, (w, c); ``1`` is a column of ones."""
         made = [np.ones(len(self)) if name == ONE else self.columns[name][:, state] for name in names]
         return np.column_stack(made) if made else np.empty((len(self), 0))
 
-    def slower(self, reference: int) -> Array:
+    def slower(self, reference: int) -> Floats:
         """Return f0 / f from one state to all, (k,)."""
         clock = self.pstates.effective_khz.astype(np.float64)
-        return clock[reference] / clock
+        factor: Floats = clock[reference] / clock
+        return factor

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.energy.pstates import Array
+from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError
 
 
@@ -17,16 +17,16 @@ class NodeCurve(NamedTuple):
     dynamic_w: float
     exponent: float
 
-    def power(self, khz: Array) -> Array:
+    def power(self, khz: Floats) -> Floats:
         """Return the power at some clocks, W."""
         return self.static_w + self.dynamic_w * (np.asarray(khz) / 1e6) ** self.exponent
 
-    def clock(self, power_w: Array) -> Array:
+    def clock(self, power_w: Floats) -> Floats:
         """Return the clock at which the node would draw these powers, kHz: the effective one of turbo."""
         return 1e6 * ((np.asarray(power_w) - self.static_w) / self.dynamic_w) ** (1.0 / self.exponent)
 
 
-def node_curve(khz: Array, power_w: Array, exponent: float = 2.0) -> NodeCurve:
+def node_curve(khz: Floats, power_w: Floats, exponent: float = 2.0) -> NodeCurve:
     """Fit the curve to the powers (W) at some P-states, turbo left out by the caller; by least squares.
 
     Raises InputError for fewer than two P-states, and where power does not rise with the clock.

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.fitting.grid import Grid
 from scheduler_sim.energy.laws import CPI, ONE, CpiTime, LinearPower, Stall, power_law, time_law
 from scheduler_sim.energy.points import POWER, TIME
-from scheduler_sim.energy.pstates import Array
 
 SPARE = 2
 """Workloads that a pair needs beyond its number of coefficients."""
@@ -71,7 +70,7 @@ def fit_time(law: Law, grid: Grid) -> CpiTime | Stall:
     return time_law(law.form, law.terms, grid.pstates, _coefficients(law, grid))
 
 
-def left_out(law: Law, grid: Grid) -> Array:
+def left_out(law: Law, grid: Grid) -> Floats:
     """Return what the law says of each workload if fitted without it, W or s.
 
     (k, k, w), by reference and target; NaN where a workload did not run, or the pair has too few. By the
@@ -98,11 +97,11 @@ class _System(NamedTuple):
     reference: int
     targets: Ints
     rows: Ints
-    x: Array
-    y: Array
+    x: Floats
+    y: Floats
 
 
-def _coefficients(law: Law, grid: Grid) -> Array:
+def _coefficients(law: Law, grid: Grid) -> Floats:
     k = len(grid.pstates)
     made = np.full((k, k, len(law.terms)), np.nan)
     for system in _systems(law, grid):
@@ -127,7 +126,7 @@ def _systems(law: Law, grid: Grid) -> Iterator[_System]:
             yield _System(reference, targets, rows, x, _right_side(law, grid, reference, targets, rows))
 
 
-def _right_side(law: Law, grid: Grid, reference: int, targets: Ints, rows: Ints) -> Array:
+def _right_side(law: Law, grid: Grid, reference: int, targets: Ints, rows: Ints) -> Floats:
     """Return what the terms of a law are to give, (w, t)."""
     if law.quantity == "power":
         power = grid.columns[POWER][rows]
@@ -141,7 +140,7 @@ def _right_side(law: Law, grid: Grid, reference: int, targets: Ints, rows: Ints)
     return (time[:, targets] / time[:, [reference]] - 1.0) / (slower - 1.0)
 
 
-def _back(law: Law, grid: Grid, system: _System, y: Array) -> Array:
+def _back(law: Law, grid: Grid, system: _System, y: Floats) -> Floats:
     """Turn the right side of the least squares into watts, or seconds, (w, t)."""
     start = {name: values[system.rows][:, [system.reference]] for name, values in grid.columns.items()}
     if law.quantity == "power":

@@ -7,18 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import t as student
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.energy.fitting.grid import Grid
-from scheduler_sim.energy.fitting.regression import (
-    CONSTANT,
-    PROPORTIONAL,
-    Law,
-    fit_power,
-    fit_time,
-    left_out,
-)
+from scheduler_sim.energy.fitting.regression import CONSTANT, PROPORTIONAL, Law, fit_power, fit_time, left_out
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import POWER, TIME
-from scheduler_sim.energy.pstates import Array
 
 EACH = 2
 """Workloads that a richer law needs for each coefficient; with fewer, leaving one out tells nothing."""
@@ -45,15 +38,16 @@ def select(laws: Sequence[Law], grid: Grid) -> Law:
     return held
 
 
-def _errors(law: Law, grid: Grid) -> Array:
+def _errors(law: Law, grid: Grid) -> Floats:
     """Return the error of each workload left out, in units of the largest at the target, (pairs, w)."""
     measured = grid.columns[POWER if law.quantity == "power" else TIME].T
     largest = np.nan_to_num(measured).max(axis=1, keepdims=True, initial=0.0)
     errors = np.abs(left_out(law, grid) - measured) / largest
-    return errors.reshape(len(grid.pstates) ** 2, len(grid))
+    by_pair: Floats = errors.reshape(len(grid.pstates) ** 2, len(grid))
+    return by_pair
 
 
-def _knows(errors: Array, others: Array, workloads: int) -> bool:
+def _knows(errors: Floats, others: Floats, workloads: int) -> bool:
     """Whether a law has an error wherever another has one, of at least so many workloads in each pair."""
     known = np.isfinite(others)
     return bool(
@@ -61,7 +55,7 @@ def _knows(errors: Array, others: Array, workloads: int) -> bool:
     )
 
 
-def _clearly_less(errors: Array, others: Array) -> bool:
+def _clearly_less(errors: Floats, others: Floats) -> bool:
     """Whether errors are by ``GAIN`` less in the root of their mean square, and less workload by workload.
 
     By a paired t test, of one side, of the mean errors of the workloads.
@@ -77,7 +71,7 @@ def _clearly_less(errors: Array, others: Array) -> bool:
     return bool(gain.mean() > bound)
 
 
-def _rms(values: Array) -> float:
+def _rms(values: Floats) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 

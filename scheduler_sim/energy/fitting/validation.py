@@ -10,13 +10,7 @@ import pandas as pd
 
 from scheduler_sim.energy.fitting.errors import errors_by_pair
 from scheduler_sim.energy.fitting.grid import Grid
-from scheduler_sim.energy.fitting.regression import (
-    CONSTANT,
-    PROPORTIONAL,
-    Law,
-    fit_power,
-    fit_time,
-)
+from scheduler_sim.energy.fitting.regression import CONSTANT, PROPORTIONAL, Law, fit_power, fit_time
 from scheduler_sim.energy.fitting.selection import fit_selected
 from scheduler_sim.energy.points import POWER, TIME, WORKLOAD, Points
 from scheduler_sim.energy.pstates import PStates

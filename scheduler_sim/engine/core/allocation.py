@@ -48,9 +48,9 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
     pools = sizes.pools + sizes.more_pools
     clock, jobs, pool = one(Clock), table(Job, sizes.rows), table(Pool, pools)
     clock.modules, clock.due = sizes.modules, INF
-    for name in ("eligible", "start", "end", "placed", "promised"):
+    for name in ("eligible", "start", "end", "placed", "reserved_placement"):
         jobs[name] = -1
-    jobs["promise"] = INF
+    jobs["reserved_start"] = INF
     pool["front"] = -1
     for name in ("written_busy", "written_down", "written_queued", "written_nodes", "written_held"):
         pool[name] = -1

@@ -112,13 +112,13 @@ class Kept(FunctionCache):
         self._impl_class = _impl_in(directory)
         super().__init__(function)
         locator, base = self._impl.locator, self._impl.filename_base
-        self._cache_file = _SealedFiles(self._cache_path, base, locator.get_source_stamp())
+        self._files = self._cache_file = _SealedFiles(self._cache_path, base, locator.get_source_stamp())
         self._being_made: dict[Any, Lock] = {}
 
     def has(self, sig: Any, target_context: Any) -> bool:
         """Tell whether there is code for a signature."""
         try:
-            return self._index_key(sig, target_context.codegen()) in self._cache_file._load_index()
+            return self._index_key(sig, target_context.codegen()) in self._files._load_index()
         except Exception:  # what damaged files raise is anything
             return False
 
@@ -136,7 +136,7 @@ class Kept(FunctionCache):
         return found
 
     def _lock_of(self, sig: Any, target_context: Any) -> Lock:
-        return self._cache_file.lock(self._index_key(sig, target_context.codegen()))
+        return self._files.lock(self._index_key(sig, target_context.codegen()))
 
     def _made(self, sig: Any) -> None:
         if sig in self._being_made:
@@ -148,7 +148,7 @@ class Kept(FunctionCache):
         except Exception:  # what damaged files raise is anything
             _warn(f"the compiled engine in {self._cache_path} is damaged, and made anew")
             with suppress(OSError):
-                os.unlink(self._cache_file._index_path)
+                os.unlink(self._files._index_path)
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -188,7 +188,7 @@ class _SealedFiles(IndexDataCacheFile):
         return f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
 
     def _dump(self, obj: Any) -> bytes:
-        data = super()._dump(obj)
+        data: bytes = super()._dump(obj)
         return hashlib.sha256(data).digest() + data
 
     def _save_index(self, overloads: dict[Any, str]) -> None:

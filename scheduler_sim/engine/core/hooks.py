@@ -14,6 +14,9 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from scheduler_sim.engine.core.jit import COMPILED, part
 
+if COMPILED:
+    from scheduler_sim.engine.core.reference import MomentType
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 ABSENT = ()
@@ -57,8 +60,6 @@ class Moment:
         self.hooks: list[Hook] = []
         self._chosen: dict[tuple[Hook, ...], Any] = {}
         if COMPILED:
-            from scheduler_sim.engine.core.reference import MomentType
-
             self._numba_type_ = MomentType(self)
 
     def __call__(self, core: Any, *arguments: Any) -> Any:

@@ -10,62 +10,65 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from scheduler_sim.engine.core.jit import COMPILED
+from numba.core import types
+from numba.core.cgutils import unpack_tuple
+from numba.core.datamodel import models
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.extending import register_model
+from numba.np import arrayobj
 
-if COMPILED:
-    from numba.core import types
-    from numba.core.cgutils import unpack_tuple
-    from numba.core.datamodel import models
-    from numba.core.imputils import lower_builtin, lower_cast
-    from numba.extending import register_model
-    from numba.np import arrayobj
 
-    class FromZero(types.Array):
-        """An array whose indices are not negative; a row or a stretch of it is one, too."""
+class FromZero(types.Array):
+    """An array whose indices are not negative; a row or a stretch of it is one, too."""
 
-        def __init__(self, array: Any) -> None:
-            super().__init__(
-                array.dtype, array.ndim, array.layout, not array.mutable, f"from zero {array}", array.aligned
-            )
-
-        def copy(self, *args: Any, **kwargs: Any) -> Any:
-            """Return the type of a part of it."""
-            return FromZero(super().copy(*args, **kwargs))
-
-        def unify(self, typing_context: Any, other: Any) -> Any:
-            """Return the type of what may be this or another."""
-            both = super().unify(typing_context, other)
-            return FromZero(both) if both is not None and isinstance(other, FromZero) else both
-
-    register_model(FromZero)(models.ArrayModel)
-
-    @lower_cast(FromZero, types.Array)
-    def _as_any_array(context: Any, builder: Any, kind: Any, other: Any, value: Any) -> Any:
-        return value
-
-    def _counted(context: Any, builder: Any, kind: Any, index: Any) -> tuple[Any, Any]:
-        """The index, or each index of a tuple, without a sign; a slice stays as it is."""
-        if isinstance(kind, types.Integer):
-            return types.uintp, context.cast(builder, index, kind, types.uintp)
-        if not isinstance(kind, types.UniTuple | types.Tuple):
-            return kind, index
-        places = unpack_tuple(builder, index, len(kind))
-        pairs = [_counted(context, builder, *pair) for pair in zip(kind.types, places, strict=True)]
-        return types.Tuple([pair[0] for pair in pairs]), context.make_tuple(
-            builder, types.Tuple([pair[0] for pair in pairs]), [pair[1] for pair in pairs]
+    def __init__(self, array: Any) -> None:
+        super().__init__(
+            array.dtype, array.ndim, array.layout, not array.mutable, f"from zero {array}", array.aligned
         )
 
-    def _item(lowered: Any) -> Any:
-        def item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            kinds, values = list(signature.args), list(arguments)
-            kinds[1], values[1] = _counted(context, builder, kinds[1], values[1])
-            return lowered(context, builder, signature.replace(args=tuple(kinds)), tuple(values))
+    def copy(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the type of a part of it."""
+        return FromZero(super().copy(*args, **kwargs))
 
-        return item
+    def unify(self, typing_context: Any, other: Any) -> Any:
+        """Return the type of what may be this or another."""
+        both = super().unify(typing_context, other)
+        return FromZero(both) if both is not None and isinstance(other, FromZero) else both
 
-    lower_builtin(operator.getitem, FromZero, types.Integer)(_item(arrayobj.getitem_arraynd_intp))
-    lower_builtin(operator.getitem, FromZero, types.BaseTuple)(_item(arrayobj.getitem_array_tuple))
-    lower_builtin(operator.setitem, FromZero, types.Any, types.Any)(_item(arrayobj.setitem_array))
+
+register_model(FromZero)(models.ArrayModel)
+
+
+def _as_any_array(context: Any, builder: Any, kind: Any, other: Any, value: Any) -> Any:
+    return value
+
+
+def _counted(context: Any, builder: Any, kind: Any, index: Any) -> tuple[Any, Any]:
+    """The index, or each index of a tuple, without a sign; a slice stays as it is."""
+    if isinstance(kind, types.Integer):
+        return types.uintp, context.cast(builder, index, kind, types.uintp)
+    if not isinstance(kind, types.UniTuple | types.Tuple):
+        return kind, index
+    places = unpack_tuple(builder, index, len(kind))
+    pairs = [_counted(context, builder, *pair) for pair in zip(kind.types, places, strict=True)]
+    return types.Tuple([pair[0] for pair in pairs]), context.make_tuple(
+        builder, types.Tuple([pair[0] for pair in pairs]), [pair[1] for pair in pairs]
+    )
+
+
+def _item(lowered: Any) -> Any:
+    def item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds, values = list(signature.args), list(arguments)
+        kinds[1], values[1] = _counted(context, builder, kinds[1], values[1])
+        return lowered(context, builder, signature.replace(args=tuple(kinds)), tuple(values))
+
+    return item
+
+
+lower_cast(FromZero, types.Array)(_as_any_array)
+lower_builtin(operator.getitem, FromZero, types.Integer)(_item(arrayobj.getitem_arraynd_intp))
+lower_builtin(operator.getitem, FromZero, types.BaseTuple)(_item(arrayobj.getitem_array_tuple))
+lower_builtin(operator.setitem, FromZero, types.Any, types.Any)(_item(arrayobj.setitem_array))
 
 
 def counted_from_zero(kind: Any) -> Any:

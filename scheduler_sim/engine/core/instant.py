@@ -110,7 +110,7 @@ def come_due(core: Core) -> None:
 
 @part
 def submit_due(core: Core) -> None:
-    """Submissions, and those whose dependencies are satisfied."""
+    """Submissions, and jobs whose dependencies are satisfied."""
     while _submission_due(core):
         _submit_next(core)
     untie_ready(core)
@@ -118,7 +118,7 @@ def submit_due(core: Core) -> None:
 
 @part
 def untie_ready(core: Core) -> None:
-    """Those whose dependencies are satisfied wait from now on."""
+    """Jobs whose dependencies are satisfied wait from now on."""
     dependencies_updated(core)
     for i in range(core.queue.at.released):
         untie(core, core.queue.released[i])

@@ -12,6 +12,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 from scheduler_sim.engine.core.cache import Kept, NotKept, cache_directory, why_not
+from scheduler_sim.engine.core.indexing import counted_from_zero
 
 config: Any = numba.config
 njit: Any = numba.njit
@@ -90,8 +91,6 @@ def inlined(function: F) -> F:
 
 
 def _type_of(core: Any) -> Any:
-    from scheduler_sim.engine.core.indexing import counted_from_zero
-
     return counted_from_zero(numba.typeof(core))
 
 

@@ -38,10 +38,10 @@ from scheduler_sim.engine.core.state import (
     Core,
 )
 from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
     count_pending,
     count_waiting,
     join_queue,
-    line_up,
     settle_wait,
     stop_waiting,
 )
@@ -250,13 +250,13 @@ def send_back(core: Core, row: int) -> None:
     core.jobs[row].wait_resources += core.clock.now - core.jobs[row].start
     core.jobs[row].state = WAITING
     core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
-    line_up(core, row)
-    count_waiting(core, row, core.jobs[row].first, 1)
+    add_newcomer(core, row)
+    count_waiting(core, core.jobs[row].first, 1)
 
 
 @part
 def revive(core: Core, row: int) -> None:
-    """What has ended is to run once more; who waits for its end, and has not got it, may yet."""
+    """What has ended is to run once more; a job that waits for its end, and has not got it, may yet."""
     core.jobs[row].state = HELD
     forget_run(core, row)
     revived(core, row)

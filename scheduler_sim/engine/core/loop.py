@@ -171,7 +171,7 @@ def idle_but_held(core: Core, module: int) -> int:
 
 @question
 def held_idle(core: Core, module: int) -> int:
-    """Idle nodes of a module that are held for somebody."""
+    """Idle nodes of a module that are held for a job."""
     return 0
 
 

@@ -16,9 +16,9 @@ from scheduler_sim.engine.core.queue import entry_of, remove
 from scheduler_sim.engine.core.reference import by_reference
 from scheduler_sim.engine.core.state import HELD, HOLD, RUNNING, WAITING, Core
 from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
     count_pending,
     count_waiting,
-    line_up,
     settle_wait,
     withdraw,
 )
@@ -93,7 +93,7 @@ def unplace(core: Core, row: int) -> bool:
             if core.pools[module].front == row:
                 core.pools[module].front = -1
         settle_wait(core, row)
-        count_waiting(core, row, core.jobs[row].first, -1)
+        count_waiting(core, core.jobs[row].first, -1)
     return waits
 
 
@@ -103,7 +103,7 @@ def place_anew(core: Core, row: int, waits: bool, closed: int) -> None:
     core = by_reference(core)
     placed_anew(core, row)
     if waits:
-        count_waiting(core, row, core.jobs[row].first, 1)
+        count_waiting(core, core.jobs[row].first, 1)
     put_back(core, row, waits)
     if closed > 0:
         hold_back(core, row)
@@ -153,5 +153,5 @@ def put_back(core: Core, row: int, waits: bool) -> None:
     """Put it back in its new place."""
     entry_in_queue = entry_of(core, row)
     if waits and entry_in_queue >= 0:
-        line_up(core, entry_in_queue)
+        add_newcomer(core, entry_in_queue)
     plan_anew(core)

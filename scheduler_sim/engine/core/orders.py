@@ -1,4 +1,4 @@
-"""Orders that depend on time: keys for those who wait, taken anew at each pass.
+"""Orders that depend on time: keys for jobs that wait, taken anew at each pass.
 
 A filler writes ``keys[i]`` for the component ``rows[i]`` at ``now`` (s since the first
 submission); ``columns`` are those of ``scheduler_sim.policy.order``. It is passed to the
@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -23,18 +23,18 @@ SIGNATURE = "void(int64, int64[::1], float64[:, ::1], float64[::1])"
 Filler = Any
 
 
-def _nothing(now, rows, columns, keys):  # type: ignore[no-untyped-def]
+def _nothing(now: int, rows: np.ndarray, columns: np.ndarray, keys: np.ndarray) -> None:
     """Orders that do not depend on time have their keys beforehand."""
 
 
-def _wfp3(now, rows, columns, keys):  # type: ignore[no-untyped-def]
+def _wfp3(now: int, rows: np.ndarray, columns: np.ndarray, keys: np.ndarray) -> None:
     for i in range(len(rows)):
         row = rows[i]
         ratio = (now - columns[SUBMIT, row]) / columns[LIMIT, row]
         keys[i] = -(ratio * ratio * ratio) * columns[NODES, row]
 
 
-def _unicef(now, rows, columns, keys):  # type: ignore[no-untyped-def]
+def _unicef(now: int, rows: np.ndarray, columns: np.ndarray, keys: np.ndarray) -> None:
     for i in range(len(rows)):
         row = rows[i]
         wait, nodes = now - columns[SUBMIT, row], columns[NODES, row]
@@ -60,11 +60,12 @@ def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
     places = np.array(reads, dtype=np.int64)
     if not COMPILED:
         return _interpreted(function, places)
-    from numba.np.unsafe.ndarray import to_fixed_tuple
+    from numba.np.unsafe import ndarray
 
+    to_fixed_tuple: Callable[[np.ndarray, int], tuple[float, ...]] = cast(Any, ndarray.to_fixed_tuple)
     score = numba.njit(error_model="numpy")(function)
 
-    def fill(now, rows, columns, keys):  # type: ignore[no-untyped-def]
+    def fill(now: int, rows: np.ndarray, columns: np.ndarray, keys: np.ndarray) -> None:
         values = np.empty(count, dtype=np.float64)
         for i in range(len(rows)):
             for j in range(count):

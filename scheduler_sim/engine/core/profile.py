@@ -17,7 +17,7 @@ from scheduler_sim.engine.core.state import INF, Core, Step
 def build_profiles(core: Core, on_time: bool) -> None:
     """Profiles from the planned ends alone; what is past its planned end is planned to end next.
 
-    ``on_time``: what ends at this very instant is planned to end now, as promises count on it.
+    ``on_time``: what ends at this very instant is planned to end now, as reservations count on it.
     """
     now = core.clock.now
     core.clock.profiled = 1

@@ -1,4 +1,4 @@
-"""Who goes first: the queue, in its total order (rule 3).
+"""Which job goes first: the queue, in its total order (rule 3).
 
 The queue is an array kept in order, in a window that moves either way. With an
 order that depends on time it is sorted anew at each pass; between two passes it
@@ -75,7 +75,7 @@ def remove(core: Core, row: int) -> None:
     tail = core.queue.at.tail
     place = _place_of(core, row, core.queue.at.head, tail)
     if place == tail or core.queue.waiting[place] != row:
-        return  # late for its appointment, it waits beside the queue
+        return  # late for its reservation, it waits beside the queue
     for i in range(place, tail - 1):
         core.queue.waiting[i] = core.queue.waiting[i + 1]
     core.queue.at.tail = tail - 1
@@ -118,19 +118,21 @@ def sort_newcomers(core: Core) -> None:
 
 @part
 def refresh(core: Core) -> None:
-    """Orders that depend on time: new keys for all who wait, and the queue sorted by them."""
+    """Newcomers take their places; where the order depends on time, all jobs get new keys and theirs."""
     insert_newcomers(core)
+    if not core.rules.dynamic:
+        return
     head, size = core.queue.at.head, core.queue.at.tail - core.queue.at.head
     rows = core.queue.waiting[head : head + size]
     core.orders.fill(core.clock.now - core.clock.origin, rows, core.orders.columns, core.orders.keys)
     for i in range(size):
         core.jobs[rows[i]].key = core.orders.keys[i]
-    _sort(core, core.queue.waiting, head, head + size)
+    sort_queue(core)
 
 
 @part
 def sort_queue(core: Core) -> None:
-    """Bring those who wait into order again: their keys have changed."""
+    """Bring the jobs that wait into order again: their keys have changed."""
     _sort(core, core.queue.waiting, core.queue.at.head, core.queue.at.tail)
 
 
@@ -196,7 +198,7 @@ def _heap_sort(core: Core, rows: Ints, low: int, size: int) -> None:
 
 @part
 def _sink(core: Core, rows: Ints, low: int, place: int, size: int) -> None:
-    """Let the component at ``place`` sink until nobody below it goes later."""
+    """Let the component at ``place`` sink until none below it goes later."""
     row = rows[low + place]
     while 2 * place + 1 < size:
         child = 2 * place + 1

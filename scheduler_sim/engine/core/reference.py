@@ -55,12 +55,13 @@ if COMPILED:
         def generic_resolve(self, reference: Reference, name: str) -> Any:  # type: ignore[override]
             return reference.kind_of(name)
 
-    @lower_getattr_generic(Reference)
     def _field(context: Any, builder: Any, reference: Reference, address: Any, name: str) -> Any:
         place = reference.target.fields.index(name)
         at = cgutils.gep_inbounds(builder, address, 0, place)
         kind = reference.target.types[place]
         return at if _is_part(kind) else impl_ret_borrowed(context, builder, kind, builder.load(at))
+
+    lower_getattr_generic(Reference)(_field)
 
     @intrinsic
     def _put_on_stack(typing_context: Any, core: Any) -> Any:
@@ -93,9 +94,10 @@ if COMPILED:
             """Return where the code of a call is, as of that function."""
             return types.Dispatcher(self.function_for(sig.args[0].target)).get_impl_key(sig)
 
-    @lower_constant(Called)
     def _called(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         return context.get_dummy_value()
+
+    lower_constant(Called)(_called)
 
     class MomentType(Called):
         """The type of a moment: a call of it is a call of what hangs on it in a core with such parts."""
@@ -130,9 +132,10 @@ if COMPILED:
     for kind in (MomentType, SchemeType, ScheduleType):
         register_model(kind)(models.OpaqueModel)
 
-    @unbox(SchemeType)
     def _scheme(kind: Any, value: Any, c: Any) -> Any:
         return NativeValue(c.context.get_dummy_value())
+
+    unbox(SchemeType)(_scheme)
 
     def teach_scheme(scheme: type, schedule: Any, passes: dict[str, Any]) -> None:
         """Teach the compiler what a scheme is, and what it means to call ``schedule``."""

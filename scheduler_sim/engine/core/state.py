@@ -21,6 +21,10 @@ INF = 1 << 60
 
 # States of a job: not submitted yet, held, in the queue, with a reservation of its own, ...
 UNSEEN, HELD, WAITING, RESERVED, RUNNING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = range(10)
+STATE_NAMES = (
+    *("NOT SUBMITTED", "HELD", "WAITING", "RESERVED", "RUNNING"),
+    *("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED"),
+)
 
 # Why the core returned
 DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
@@ -69,7 +73,7 @@ class Rules:
     dynamic: int  # 1 = the order depends on time
     two_orders: int  # 1 = the candidates have an order of their own, 2 = and it depends on time
     complex: int  # 1 = some job has several placements or asks for shared resources
-    first_fit: int  # 1 = nobody blocks anybody
+    first_fit: int  # 1 = no job blocks another
     overrun: int  # s a job may run past its limit
 
 
@@ -86,8 +90,8 @@ class Job:
     start: int
     end: int  # while it runs: when it will really end
     placed: int  # the placement it runs in
-    promise: int  # start of its reservation, INF without one
-    promised: int  # ... and the placement, -1 without one
+    reserved_start: int  # start of its reservation, INF without one
+    reserved_placement: int  # ... and the placement, -1 without one
     wait_resources: int
     measured: int  # 1 = its wait for nodes is read off its module, see ``expect_wait``
     missing: int  # dependencies not yet satisfied, and what else holds it
@@ -95,7 +99,7 @@ class Job:
     watch: int  # 1 = return to the caller when it starts or ends
     first: int
     last: int
-    after: int  # who depends on it: rows after .. after_last - 1 of ``dependencies``
+    after: int  # what depends on it: rows after .. after_last - 1 of ``dependencies``
     after_last: int
 
 

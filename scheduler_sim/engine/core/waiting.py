@@ -12,33 +12,33 @@ from scheduler_sim.engine.core.state import INF, UNSEEN, Core
 @question
 def join_queue(core: Core, row: int) -> None:
     """A job that has become eligible is a newcomer to the queue."""
-    count_waiting(core, row, core.jobs[row].first, 1)
-    line_up(core, row)
+    count_waiting(core, core.jobs[row].first, 1)
+    add_newcomer(core, row)
 
 
 @question
 def stop_waiting(core: Core, row: int) -> None:
     """It is no longer counted in the queue, nor has it a reservation."""
     stop_counting(core, row)
-    core.jobs[row].promise, core.jobs[row].promised = INF, -1
+    core.jobs[row].reserved_start, core.jobs[row].reserved_placement = INF, -1
 
 
 @part
 def stop_counting(core: Core, row: int) -> None:
     """It is no longer counted in the module of its reservation, or of its first placement."""
-    held = core.jobs[row].promised
-    count_waiting(core, row, core.jobs[row].first if held < 0 else held, -1)
+    held = core.jobs[row].reserved_placement
+    count_waiting(core, core.jobs[row].first if held < 0 else held, -1)
 
 
 @part
-def line_up(core: Core, row: int) -> None:
+def add_newcomer(core: Core, row: int) -> None:
     """``row`` is a newcomer: it takes its place in the queue before this step's pass."""
     core.queue.newcomers[core.queue.at.new] = row
     core.queue.at.new += 1
 
 
 @part
-def count_waiting(core: Core, row: int, placement: int, sign: int) -> None:
+def count_waiting(core: Core, placement: int, sign: int) -> None:
     """One more or less waits in the module of a placement."""
     module = core.placements[placement].module
     core.pools[module].queued += sign
@@ -54,24 +54,24 @@ def count_pending(core: Core, row: int, sign: int) -> None:
 
 
 @part
-def promise(core: Core, row: int, placement: int, time: int) -> None:
+def reserve_start(core: Core, row: int, placement: int, time: int) -> None:
     """Hold a reservation for ``row``; it counts in the queue of that module."""
-    held = core.jobs[row].promised
+    held = core.jobs[row].reserved_placement
     now_in = core.jobs[row].first if held < 0 else held
     if now_in != placement and core.jobs[row].eligible >= 0:
-        count_waiting(core, row, now_in, -1)
-        count_waiting(core, row, placement, 1)
-    core.jobs[row].promise, core.jobs[row].promised = time, placement
+        count_waiting(core, now_in, -1)
+        count_waiting(core, placement, 1)
+    core.jobs[row].reserved_start, core.jobs[row].reserved_placement = time, placement
 
 
 @part
 def withdraw(core: Core, row: int) -> None:
     """Take the reservation of ``row`` back."""
-    held = core.jobs[row].promised
+    held = core.jobs[row].reserved_placement
     if held >= 0 and held != core.jobs[row].first and core.jobs[row].eligible >= 0:
-        count_waiting(core, row, held, -1)
-        count_waiting(core, row, core.jobs[row].first, 1)
-    core.jobs[row].promise, core.jobs[row].promised = INF, -1
+        count_waiting(core, held, -1)
+        count_waiting(core, core.jobs[row].first, 1)
+    core.jobs[row].reserved_start, core.jobs[row].reserved_placement = INF, -1
 
 
 @part

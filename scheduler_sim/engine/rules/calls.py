@@ -90,7 +90,7 @@ def satisfy_if_awaited(core: CallsCore, row: int) -> None:
 
 @question
 def move_next(core: CallsCore, row: int) -> None:
-    """Those who come next in its unit are expected as early as can be."""
+    """The members that come next in its unit are expected as early as can be."""
     move_next_reservations(core, row)
 
 
@@ -118,5 +118,5 @@ def asked_for(core: CallsCore, seconds: int) -> int:
 
 @question
 def may_stay(core: CallsCore, row: int, begin: int, end: int) -> bool:
-    """Whether it can have its nodes for so much longer, beside those who have a reservation for them."""
+    """Whether it can have its nodes for so much longer, beside jobs that have a reservation for them."""
     return stays_free(core, core.jobs[row].placed, begin, end, -1)

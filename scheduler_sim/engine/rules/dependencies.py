@@ -40,7 +40,7 @@ class DependenciesCore(Core):
 
 @on(started, "dependencies")
 def satisfy_started(core: DependenciesCore, row: int) -> None:
-    """``row`` started: who may start after that is freed, at once or later."""
+    """``row`` started: what may start after that is freed, at once or later."""
     for edge in range(core.jobs[row].after, core.jobs[row].after_last):
         if core.dependencies[edge].kind == AFTER:
             satisfy_later(core, edge)
@@ -87,7 +87,7 @@ def satisfy_ended(core: DependenciesCore, row: int) -> None:
 
 @question
 def fails(core: DependenciesCore, edge: int) -> None:
-    """A dependency will not be satisfied by this end: who needs it waits on."""
+    """A dependency will not be satisfied by this end: the job that needs it waits on."""
 
 
 @part

@@ -13,7 +13,6 @@ from scheduler_sim.engine.core.queue import (
     close_gaps,
     goes_before,
     insert,
-    insert_newcomers,
     refresh,
     sort_candidates,
     sort_newcomers,
@@ -36,10 +35,7 @@ def easy_pass(core: Core) -> None:
             if core.jobs[row].state == WAITING:
                 insert(core, row)
         return
-    if core.rules.dynamic:
-        refresh(core)
-    else:
-        insert_newcomers(core)
+    refresh(core)
     for module in range(core.clock.modules):
         core.pools[module].reserved = core.pools[module].front
         core.pools[module].front = -1

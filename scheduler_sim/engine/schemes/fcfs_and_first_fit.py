@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
-from scheduler_sim.engine.core.queue import (
-    close_gaps,
-    insert,
-    insert_newcomers,
-    newcomers_come_last,
-    refresh,
-    sort_candidates,
-)
+from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.scheme import pass_of
 from scheduler_sim.engine.core.state import EARLIEST_END, LEAST_COST, Core
@@ -27,10 +20,7 @@ def greedy_pass(core: Core) -> None:
             if not _try(core, row):
                 insert(core, row)
         return
-    if core.rules.dynamic:
-        refresh(core)
-    else:
-        insert_newcomers(core)
+    refresh(core)
     for pool in range(len(core.pools)):
         core.pools[pool].blocked = 0
     put_off = 0
@@ -65,7 +55,7 @@ def _better_now(core: Core, placement: int, best: int) -> int:
 
 @part
 def _nothing_can_start(core: Core) -> bool:
-    """Every module is full, blocked, or has nobody waiting that has not been tried."""
+    """Every module is full, blocked, or has no job waiting that has not been tried."""
     for module in range(core.clock.modules):
         if core.rules.first_fit:
             if core.pools[module].free > 0:
@@ -92,7 +82,7 @@ def _try(core: Core, row: int) -> bool:
 
 @part
 def all_failed(core: Core, row: int) -> bool:
-    """First fit with two orders: in each module ``row`` asks for, somebody before it failed to start."""
+    """First fit with two orders: in each module ``row`` asks for, a job before it failed to start."""
     for placement in range(core.jobs[row].first, core.jobs[row].last):
         if not core.pools[core.placements[placement].module].blocked:
             return False
@@ -101,7 +91,7 @@ def all_failed(core: Core, row: int) -> bool:
 
 @part
 def is_blocked(core: Core, placement: int) -> bool:
-    """Under fcfs: whether somebody before it waits for what a placement asks for."""
+    """Under fcfs: whether a job before it waits for what a placement asks for."""
     if core.rules.first_fit:
         return False
     if core.pools[core.placements[placement].module].blocked:
@@ -114,7 +104,7 @@ def is_blocked(core: Core, placement: int) -> bool:
 
 @part
 def block(core: Core, placement: int) -> None:
-    """Somebody waits for what a placement asks for."""
+    """A job waits for what a placement asks for."""
     core.pools[core.placements[placement].module].blocked = 1
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:

@@ -10,25 +10,18 @@ from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
-from scheduler_sim.engine.core.queue import (
-    close_gaps,
-    insert,
-    insert_newcomers,
-    newcomers_come_last,
-    refresh,
-    sort_candidates,
-)
+from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
 from scheduler_sim.engine.core.scheme import pass_of
 from scheduler_sim.engine.core.state import ALL, EARLIEST_END, FIRST_AVAILABLE, INF, LEAST_COST, WAITING
-from scheduler_sim.engine.core.waiting import promise, withdraw
+from scheduler_sim.engine.core.waiting import reserve_start, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import has_units, is_member, unit_fits
 from scheduler_sim.engine.rules.coscheduling.reservations import occupy_reservations
 from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.coscheduling.units import (
+    delayed_find_nodes,
     keep_reservations,
-    may_be_appointed,
     occupy_unit,
     plans_starts_alone,
     start_unit,
@@ -38,8 +31,8 @@ from scheduler_sim.engine.rules.power_saving.switching import (
     SwitchedUnitsCore,
     forget_who_is_called,
     is_called,
-    let_nobody_pass,
-    let_nobody_pass_unit,
+    let_none_pass,
+    let_none_pass_unit,
     not_before,
     sleeps,
     switch_nodes,
@@ -58,7 +51,7 @@ def plan_pass(core: SwitchedUnitsCore) -> None:
         core.clock.dirty = 1
     if _plan_stands(core):
         if core.clock.dirty:
-            due = start_promised(core)
+            due = start_reserved(core)
             core.clock.due = due if has_units(core) else INF
         for i in range(core.queue.at.new):
             row = core.queue.newcomers[i]
@@ -66,10 +59,7 @@ def plan_pass(core: SwitchedUnitsCore) -> None:
             if core.jobs[row].state == WAITING:
                 insert(core, row)
         return
-    if core.rules.dynamic:
-        refresh(core)
-    else:
-        insert_newcomers(core)
+    refresh(core)
     core.clock.due = INF
     build_profiles(core, False)
     occupy_reservations(core)
@@ -82,7 +72,7 @@ def plan_pass(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def start_promised(core: SwitchedUnitsCore) -> int:
+def start_reserved(core: SwitchedUnitsCore) -> int:
     """The reservations that begin now start; returns when the next one begins.
 
     After a single event of an instant one may have to wait for another end of that instant.
@@ -90,11 +80,11 @@ def start_promised(core: SwitchedUnitsCore) -> int:
     now, due = core.clock.now, INF
     for i in range(core.queue.at.head, core.queue.at.tail):
         row = core.queue.waiting[i]
-        time = core.jobs[row].promise
+        time = core.jobs[row].reserved_start
         if time == now and is_member(core, row):
             _start_unit_if_it_fits(core, row)
-        elif time == now and fits(core, core.jobs[row].promised):
-            start(core, row, core.jobs[row].promised)
+        elif time == now and fits(core, core.jobs[row].reserved_placement):
+            start(core, row, core.jobs[row].reserved_placement)
         elif time > now:
             due = min(due, time)
     close_gaps(core, core.queue.at.tail)
@@ -164,16 +154,16 @@ def _plan(core: SwitchedUnitsCore, row: int) -> None:
         return
     pool = core.pools[core.placements[best].module]
     if best_time == now and fits(core, best):
-        # Whoever starts before there is a front is planned as what runs: by its limit.
+        # What starts before there is a front is planned as what runs: by its limit.
         length = core.placements[best].test if pool.reserved > 0 else core.placements[best].limit
         occupy(core, best, now, now + length, 1)
         start(core, row, best)
         return
-    promise(core, row, best, best_time)
+    reserve_start(core, row, best, best_time)
     if best_time < INF:
         occupy(core, best, best_time, best_time + core.placements[best].test, 1)
     if is_called(core, core.placements[best].module, best_time):
-        let_nobody_pass(core, best, best_time)
+        let_none_pass(core, best, best_time)
         return
     pool.reserved += 1
     pool.shadow = min(pool.shadow, best_time)
@@ -187,7 +177,7 @@ def _is_worth_a_look(core: SwitchedUnitsCore, placement: int) -> bool:
 
 @part
 def _look_again(core: SwitchedUnitsCore, time: int) -> None:
-    """Have the clock stop at a slot: with offsets and appointments that may be when nothing ends."""
+    """Have the clock stop at a slot: with offsets and reservations that may be when nothing ends."""
     if has_units(core) and not plans_starts_alone(core) and time > core.clock.now:
         core.clock.due = min(core.clock.due, time)
 
@@ -199,10 +189,10 @@ def _plan_unit(core: SwitchedUnitsCore, leader: int) -> None:
     time = unit_slot(core, leader, unit_not_before(core, leader))
     ahead, passes = True, True
     for i in range(unit.first, unit.last):
-        placement = core.jobs[core.coscheduling.crew[i]].first
+        placement = core.jobs[core.coscheduling.member_rows[i]].first
         ahead = ahead and _has_depth(core, placement)
         passes = passes and not _is_blocked(core, placement) and _may_pass(core, placement, time)
-    if time == now and passes and unit_fits(core, leader) and may_be_appointed(core, leader):
+    if time == now and passes and unit_fits(core, leader) and delayed_find_nodes(core, leader):
         occupy_unit(core, leader, now, 1)
         start_unit(core, leader)
         return
@@ -211,16 +201,16 @@ def _plan_unit(core: SwitchedUnitsCore, leader: int) -> None:
     if not ahead and not called:
         withdraw(core, leader)
         for i in range(unit.first, unit.last):
-            block(core, core.jobs[core.coscheduling.crew[i]].first)
+            block(core, core.jobs[core.coscheduling.member_rows[i]].first)
         return
     if time == now:
         time = unit_slot(core, leader, now + 1)
     if called:
-        let_nobody_pass_unit(core, leader, time)
+        let_none_pass_unit(core, leader, time)
     else:
         for i in range(unit.rect, unit.rect_last):
             _count_reservation(core, unit, i, time)
-    promise(core, leader, core.jobs[leader].first, time)
+    reserve_start(core, leader, core.jobs[leader].first, time)
     if time < INF:
         occupy_unit(core, leader, time, 1)
 
@@ -280,7 +270,7 @@ def _has_depth(core: SwitchedUnitsCore, placement: int) -> bool:
 
 @part
 def _is_candidate(core: SwitchedUnitsCore, row: int) -> bool:
-    """Whether somebody before ``row`` has failed to start in each module it asks for."""
+    """Whether a job before ``row`` has failed to start in each module it asks for."""
     if core.rules.first_fit:
         return all_failed(core, row)
     for placement in range(core.jobs[row].first, core.jobs[row].last):
@@ -291,13 +281,13 @@ def _is_candidate(core: SwitchedUnitsCore, row: int) -> bool:
 
 @part
 def _is_blocked(core: SwitchedUnitsCore, placement: int) -> bool:
-    """Under fcfs: whether somebody before it waits for what a placement asks for."""
+    """Under fcfs: whether a job before it waits for what a placement asks for."""
     return core.rules.depth == 0 and is_blocked(core, placement)
 
 
 @part
 def _may_pass(core: SwitchedUnitsCore, placement: int, time: int) -> bool:
-    """The dialect without extra nodes: who passes a front and starts at ``time`` ends by its reservation."""
+    """Without extra nodes: a job that passes a front and starts at ``time`` ends by its reservation."""
     pool = core.pools[core.placements[placement].module]
     return (
         core.rules.extra == 1 or pool.reserved == 0 or time + core.placements[placement].test <= pool.shadow

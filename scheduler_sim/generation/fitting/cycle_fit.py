@@ -7,12 +7,13 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from scheduler_sim.generation.arrivals import HOUR, Arrivals, Cycle, Process
+from scheduler_sim.generation.arrivals import Arrivals, Cycle, Process
 from scheduler_sim.generation.cirne import Cirne
 from scheduler_sim.generation.fitting.distance import ks_distance
 from scheduler_sim.generation.fitting.estimates import Estimate, count_interval
 from scheduler_sim.generation.fitting.records import Records
 from scheduler_sim.generation.law import gaps_up_to
+from scheduler_sim.units import HOUR
 
 _WEEK = 168
 _TWO_WEEKS = 14.0
@@ -97,7 +98,8 @@ def _rates(
 
 
 def _ratio(jobs: np.ndarray, time: np.ndarray) -> np.ndarray:
-    return np.divide(jobs, time, out=np.zeros_like(jobs), where=time > 0.0)
+    ratio: np.ndarray = np.divide(jobs, time, out=np.zeros_like(jobs), where=time > 0.0)
+    return ratio
 
 
 def _dispersion(counts: np.ndarray, expected: np.ndarray, parameters: int) -> float:

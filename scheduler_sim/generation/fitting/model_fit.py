@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 from scheduler_sim.generation.cirne import Cirne
 from scheduler_sim.generation.fitting.cycle_fit import fit_arrivals
 from scheduler_sim.generation.fitting.estimates import Estimate, wilson_interval
+from scheduler_sim.generation.fitting.learnt import Learnt
 from scheduler_sim.generation.fitting.notes import notes_of
 from scheduler_sim.generation.fitting.page import fit_text
 from scheduler_sim.generation.fitting.records import FEWEST, Records, records_of
@@ -24,29 +24,8 @@ from scheduler_sim.workload.curves import TraceCurves
 from scheduler_sim.workload.table import Workload
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """A model learnt from a trace.
-
-    Parameters
-    ----------
-    name : of the trace; module : that it was learnt from, None = all
-    model : with the parameters found; nodes : of the machine; jobs : submitted
-    estimates : columns ``parameter`` (as in a recipe; ``requests.shortest`` and ``longest`` are
-        the ends of that law, s), ``value``, ``low`` and ``high`` (95 % interval)
-    tests : columns ``law``, ``test``, ``statistic``, ``p_value``, ``jobs``, ``verdict``; the
-        statistic of Kolmogorov-Smirnov is a distance from 0 to 1
-    notes : where the family of models cannot follow the trace, and what was taken for granted
-    """
-
-    name: str
-    module: str | None
-    model: Cirne
-    nodes: int
-    jobs: int
-    estimates: pd.DataFrame
-    tests: pd.DataFrame
-    notes: tuple[str, ...]
+class Fit(Learnt):
+    """A model learnt from a trace: as a recipe, as a page of text, as the curves of a trace."""
 
     def recipe(self, jobs: int | None = None) -> dict[str, Any]:
         """Return a recipe that generates such a trace, of as many jobs unless told otherwise.

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import yaml
 
 from scheduler_sim.generation.fitting.distance import DIFFERS, NEAR, VERDICTS
+from scheduler_sim.generation.fitting.learnt import Learnt
 from scheduler_sim.generation.fitting.words import spoken
 from scheduler_sim.generation.recipe import Recipe
 from scheduler_sim.output.rule import Kind
-
-if TYPE_CHECKING:
-    from scheduler_sim.generation.fitting.model_fit import Fit
 
 _WIDTH = 108
 RECIPE = Kind.read_by("a recipe", Recipe.from_yaml)
 
 
-def fit_text(fit: Fit) -> str:
+def fit_text(fit: Learnt) -> str:
     """Return how good the fit is, parameters with their intervals, the daily cycle, the tests, the notes."""
     lines = [*textwrap.wrap(_judged(fit), _WIDTH), "", *_parameters(fit), "", *_cycle(fit), ""]
     lines += [*_tests(fit), ""]
@@ -30,7 +28,7 @@ def fit_text(fit: Fit) -> str:
     return "\n".join([*lines, ""])
 
 
-def recipe_text(fits: Sequence[Fit], recipe: Mapping[str, Any], trace: str) -> str:
+def recipe_text(fits: Sequence[Learnt], recipe: Mapping[str, Any], trace: str) -> str:
     """Return a recipe in YAML, headed by comments: the trace it was learnt from, and the page of each fit."""
     comments = [f"Learnt from {trace}."]
     for fit in fits:
@@ -42,7 +40,7 @@ def recipe_text(fits: Sequence[Fit], recipe: Mapping[str, Any], trace: str) -> s
     return f"{heading}\n\n{text}"
 
 
-def _judged(fit: Fit) -> str:
+def _judged(fit: Learnt) -> str:
     """Say how well the model fits, by the worst verdict of each law: well, roughly, or not in some."""
     worst: dict[str, str] = {}
     for law, verdict in fit.tests[["law", "verdict"]].itertuples(index=False):
@@ -55,7 +53,7 @@ def _judged(fit: Fit) -> str:
     return f"fits {'roughly' if by_word[NEAR] else 'well'} ({details})"
 
 
-def _parameters(fit: Fit) -> Iterator[str]:
+def _parameters(fit: Learnt) -> Iterator[str]:
     module = f", module {fit.module}" if fit.module else ""
     yield f"{fit.jobs} jobs of {fit.name}{module}, on {fit.nodes} nodes"
     yield ""
@@ -68,7 +66,7 @@ def _parameters(fit: Fit) -> Iterator[str]:
         yield f"{parameter:28}{said[0]:>12}   {interval}"
 
 
-def _cycle(fit: Fit) -> Iterator[str]:
+def _cycle(fit: Learnt) -> Iterator[str]:
     arrivals = fit.model.arrivals
     yield f"arrivals: {arrivals.process} process; jobs a day in each hour, from 0:00 and from 12:00"
     yield from (_row(arrivals.cycle.hourly[start : start + 12]) for start in (0, 12))
@@ -81,7 +79,7 @@ def _row(values: tuple[float, ...]) -> str:
     return "".join(f"{value:9.3g}" for value in values)
 
 
-def _tests(fit: Fit) -> Iterator[str]:
+def _tests(fit: Learnt) -> Iterator[str]:
     yield f"{'law':10}{'test':22}{'statistic':>10}{'p':>9}  verdict"
     for law, test, statistic, p_value, _, verdict in fit.tests.itertuples(index=False):
         yield f"{law:10}{test:22}{statistic:>10.4g}{p_value:>9.2g}  {verdict}"

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.units import DAY
 from scheduler_sim.workload.curves import NO_MODULE, module_names
 from scheduler_sim.workload.fields import CANCELLED
-from scheduler_sim.workload.local_time import DAY, local_clock
+from scheduler_sim.workload.local_time import local_clock
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.summary import columns_of, header_nodes
 from scheduler_sim.workload.table import Workload
@@ -132,4 +133,5 @@ def _of_module(workload: Workload, module: str | None) -> np.ndarray:
     column = workload.table["partition"].array
     firsts = (str(text).split(",")[0].strip() for text in column.categories)
     named = [(NO_MODULE if is_missing(first) else first) == module for first in firsts]
-    return np.array(named)[column.codes]
+    rows: np.ndarray = np.array(named)[column.codes]
+    return rows

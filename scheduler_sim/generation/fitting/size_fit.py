@@ -34,7 +34,8 @@ class SizeLikelihood:
     def probabilities(self, slope: float, intercept: float, power_of_two: float) -> np.ndarray:
         """Return the probability of each of ``self.size``."""
         below, at, low, up = np.clip(intercept + slope * self._edges, 0.0, 1.0)
-        return (1.0 - power_of_two) * (at - below) + power_of_two * (up - low)
+        probabilities: np.ndarray = (1.0 - power_of_two) * (at - below) + power_of_two * (up - low)
+        return probabilities
 
     def __call__(self, parameters: np.ndarray) -> float:
         """Return the log-likelihood of slope, intercept and power of two.

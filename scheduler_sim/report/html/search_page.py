@@ -49,7 +49,8 @@ class Searched:
     @property
     def keys(self) -> Mapping[str, Any]:
         """The keys of the search."""
-        return self.document["keys"]["search"]
+        keys: Mapping[str, Any] = self.document["keys"]["search"]
+        return keys
 
     @property
     def metrics(self) -> list[str]:

@@ -101,7 +101,8 @@ def parquet(path: Path) -> pd.DataFrame:
             " same study file goes on where it was"
         )
     try:
-        return pq.read_table(path).to_pandas(ignore_metadata=True)
+        table: pd.DataFrame = pq.read_table(path).to_pandas(ignore_metadata=True)
+        return table
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: not a whole parquet file: {error}") from error
 

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
-from scheduler_sim.scaling.curves.kind import READINGS, Curve, Floats, PositiveShare, Reading, Share, number
+from scheduler_sim.arrays import Floats
+from scheduler_sim.scaling.curves.kind import READINGS, Curve, PositiveShare, Reading, Share, number
 from scheduler_sim.scaling.least_squares import efficiency_line
 
 

@@ -9,14 +9,13 @@ from numbers import Real
 from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, ValidationError
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Check, choice
 from scheduler_sim.errors import InputError
-
-Floats = NDArray[np.float64]
 
 READINGS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda p: p,

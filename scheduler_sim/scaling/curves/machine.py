@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Flag
-from scheduler_sim.scaling.curves.kind import Curve, Floats, NotNegative, Seconds, number
+from scheduler_sim.scaling.curves.kind import Curve, NotNegative, Seconds, number
 from scheduler_sim.scaling.least_squares import bounded, not_negative
 
 
@@ -66,7 +67,8 @@ class GatherScatter(Curve):
         size = inputs[0]
         table = np.array([(piece.bytes, piece.latency, piece.seconds_per_byte) for piece in self.pieces])
         place = np.maximum(np.searchsorted(table[:, 0], size, side="right") - 1, 0)
-        return self.count * self.contention * (table[place, 1] + size * table[place, 2])
+        seconds: Floats = self.count * self.contention * (table[place, 1] + size * table[place, 2])
+        return seconds
 
     @classmethod
     def fitted(cls, size: Floats, time: Floats, starts: Sequence[float]) -> Self:
@@ -140,7 +142,10 @@ class Roofline(Curve):
     def _value(self, *inputs: Floats) -> Floats:
         peak, bandwidth = inputs
         join = np.maximum if self.overlap else np.add
-        return np.sum([join(block.flops / peak, block.bytes / bandwidth) for block in self.blocks], axis=0)
+        seconds: Floats = np.sum(
+            [join(block.flops / peak, block.bytes / bandwidth) for block in self.blocks], axis=0
+        )
+        return seconds
 
     @classmethod
     def fitted(cls, inputs: Sequence[Floats], time: Floats, *, overlap: bool = True) -> Self:
@@ -152,7 +157,8 @@ class Roofline(Curve):
 
             def residuals(shares: Floats) -> Floats:
                 flops, size = shares * scale
-                return np.maximum(flops / peak, size / bandwidth) / time - 1
+                residuals: Floats = np.maximum(flops / peak, size / bandwidth) / time - 1
+                return residuals
 
             starts = [np.clip(sums / scale, 0, 1), (0.5, 0.5), (0.9, 0.1), (0.1, 0.9)]
             sums = bounded(residuals, starts, (0.0, 0.0), (1.0, 1.0)) * scale

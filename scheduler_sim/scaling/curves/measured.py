@@ -8,9 +8,10 @@ import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.value import Check, Text
 from scheduler_sim.errors import InputError
-from scheduler_sim.scaling.curves.kind import Curve, Floats, Gives
+from scheduler_sim.scaling.curves.kind import Curve, Gives
 from scheduler_sim.scaling.formula import FUNCTIONS, check_formula, value_of
 from scheduler_sim.scaling.least_squares import bounded
 
@@ -51,7 +52,8 @@ class Table(Curve):
 
     def _value(self, *inputs: Floats) -> Floats:
         p, y = np.array(self.points).T
-        return np.interp(np.log(inputs[0]), np.log(p), y)
+        interpolated: Floats = np.interp(np.log(inputs[0]), np.log(p), y)
+        return interpolated
 
     @classmethod
     def fitted(cls, processes: Floats, y: Floats, gives: str = "efficiency") -> Self:

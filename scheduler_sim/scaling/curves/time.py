@@ -8,9 +8,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Check, choice
-from scheduler_sim.scaling.curves.kind import Curve, Floats, NotNegative, Seconds, number
+from scheduler_sim.scaling.curves.kind import Curve, NotNegative, Seconds, number
 from scheduler_sim.scaling.least_squares import not_negative
 
 NOTHING = 1e-9
@@ -96,7 +97,8 @@ class Phases(Curve):
     phases: Parts = Field(description="curves by name")
 
     def _value(self, *inputs: Floats) -> Floats:
-        return np.sum([_seconds(curve, inputs[0]) for curve in self.phases.values()], axis=0)
+        seconds: Floats = np.sum([_seconds(curve, inputs[0]) for curve in self.phases.values()], axis=0)
+        return seconds
 
 
 class LostCycles(Curve):
@@ -117,7 +119,8 @@ class LostCycles(Curve):
     def _value(self, *inputs: Floats) -> Floats:
         p = inputs[0]
         lost = np.sum([curve.values(p) for curve in self.overheads.values()], axis=0)
-        return (self.computation + lost) / p
+        seconds: Floats = (self.computation + lost) / p
+        return seconds
 
     def efficiency(self, processes: Any) -> Floats:
         """Return T_c / (T_c + overheads), the share of all cycles that compute."""

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Pipeline, Table
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.fitting.fit import MARGIN, Candidate, Fit, label_of
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, left_out_error

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Pmnf, Table
 from scheduler_sim.scaling.curves.efficiency import InverseLine
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.curves.time import pmnf_term
 from scheduler_sim.scaling.fitting.regression import prediction_interval, weighted_quantile
 

@@ -20,10 +20,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import LostCycles, Pmnf
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.fitting.fit import LIKELY, POSSIBLE, Candidate, Fit, label_of, pmnf_columns
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, smape

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.names import may_exceed_one
 
 MOST_PROCESSES, LEAST, MOST = 1e12, 1e-12, 1e15

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scheduler_sim.scaling.curves.kind import Floats
+from scheduler_sim.arrays import Floats
 
 EXACT = 1e-6
 """Errors (%) below this are rounding."""

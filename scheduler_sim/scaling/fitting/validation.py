@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError
-from scheduler_sim.scaling.curves.kind import Floats
 from scheduler_sim.scaling.fitting.factor_fit import fit_factor
 from scheduler_sim.scaling.names import FACTORS
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.keys import STATES
 from scheduler_sim.system.slurm_conf.ignored import SHARING, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.nodes import Node, names_in
@@ -14,7 +15,6 @@ from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
 from scheduler_sim.system.slurm_conf.values import count, flag, limit, whole_minutes
 from scheduler_sim.system.system import Partition
 
-_STATES = ("UP", "DOWN", "DRAIN", "INACTIVE")
 _READ = {
     *("nodes", "default", "maxtime", "defaulttime", "minnodes", "maxnodes", "state"),
     *("priority", "prioritytier", "priorityjobfactor"),
@@ -140,6 +140,6 @@ def _name(text: str) -> str:
 
 
 def _state(text: str) -> str:
-    if text.upper() not in _STATES:
-        raise InputError(f"found {text[:60]!r}; allowed: {', '.join(_STATES)}")
+    if text.upper() not in STATES:
+        raise InputError(f"found {text[:60]!r}; allowed: {', '.join(STATES)}")
     return text.upper()

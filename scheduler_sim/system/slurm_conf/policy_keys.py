@@ -99,7 +99,7 @@ def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
 
 
 def _enforced(pair: Pair, notes: Notes) -> str:
-    """All words count for what is charged; that some limit who may run is noted."""
+    """All words count for what is charged; that some limit which jobs may run is noted."""
     words = pair.value.replace(" ", "").lower()
     for word in words.split(","):
         if word in _LIMITING:

@@ -14,7 +14,13 @@ from scheduler_sim.engine.core.operations import is_expected
 from scheduler_sim.engine.core.queue import entry_of
 from scheduler_sim.engine.core.record import account_wait, fits_somewhere
 from scheduler_sim.engine.core.state import INF, RUNNING, WAITING
-from scheduler_sim.engine.core.waiting import count_waiting, join_queue, line_up, stop_counting, stop_waiting
+from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
+    count_waiting,
+    join_queue,
+    stop_counting,
+    stop_waiting,
+)
 from scheduler_sim.engine.rules.coscheduling.reservations import forget_reservation
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
 
@@ -41,7 +47,7 @@ def is_complete(core: UnitsCore, row: int) -> bool:
     """Whether all members of the unit of ``row`` wait."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        if core.jobs[core.coscheduling.crew[i]].state != WAITING:
+        if core.jobs[core.coscheduling.member_rows[i]].state != WAITING:
             return False
     return True
 
@@ -57,8 +63,8 @@ def join_with_unit(core: UnitsCore, row: int) -> None:
         set_eligible(core, row, core.clock.now)
         count_unit(core, row, 1)
     else:
-        count_waiting(core, row, core.jobs[row].first, 1)
-    line_up(core, leader)
+        count_waiting(core, core.jobs[row].first, 1)
+    add_newcomer(core, leader)
 
 
 @on(stop_waiting, "coscheduling", unless="slurm")
@@ -71,7 +77,7 @@ def stop_waiting_with_unit(core: UnitsCore, row: int) -> None:
         count_unit(core, row, -1)
     else:
         stop_counting(core, row)
-    core.jobs[leader].promise, core.jobs[leader].promised = INF, -1
+    core.jobs[leader].reserved_start, core.jobs[leader].reserved_placement = INF, -1
 
 
 @part
@@ -79,9 +85,9 @@ def count_unit(core: UnitsCore, row: int, sign: int) -> None:
     """Its unit waits, or no longer: members that start at once count in their modules."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        one = core.coscheduling.crew[i]
+        one = core.coscheduling.member_rows[i]
         if core.coscheduling.member[one].offset == 0:
-            count_waiting(core, one, core.jobs[one].first, sign)
+            count_waiting(core, core.jobs[one].first, sign)
 
 
 @part
@@ -89,7 +95,7 @@ def set_eligible(core: UnitsCore, row: int, time: int) -> None:
     """Since when its unit may start, -1 = not yet."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        core.jobs[core.coscheduling.crew[i]].eligible = time
+        core.jobs[core.coscheduling.member_rows[i]].eligible = time
 
 
 @on(set_aside_again, "coscheduling", unless="slurm")
@@ -110,7 +116,7 @@ def account_unit(core: UnitsCore, row: int, seconds: int) -> None:
     if unit_fits(core, row):
         return
     for i in range(unit.first, unit.last):
-        core.jobs[core.coscheduling.crew[i]].wait_resources += seconds
+        core.jobs[core.coscheduling.member_rows[i]].wait_resources += seconds
 
 
 @part
@@ -127,7 +133,7 @@ def unit_fits(core: UnitsCore, leader: int) -> bool:
 @on(withdrawn, "coscheduling", unless="slurm")
 def forget_own_reservation(core: UnitsCore, row: int) -> None:
     """A job that is cancelled needs no reservation."""
-    if core.coscheduling.member[row].appointment >= 0:
+    if core.coscheduling.member[row].reserved_from >= 0:
         forget_reservation(core, row)
         plan_anew(core)
 
@@ -149,13 +155,13 @@ def give_up_unit(core: UnitsCore, row: int, state: int) -> None:
         return
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        if core.jobs[core.coscheduling.crew[i]].state < RUNNING:
-            leave(core, core.coscheduling.crew[i], state)
+        if core.jobs[core.coscheduling.member_rows[i]].state < RUNNING:
+            leave(core, core.coscheduling.member_rows[i], state)
 
 
 @only_with("coscheduling", otherwise=False)
-def somebody_is_expected(core: UnitsCore) -> bool:
-    """Whether a reservation is still to begin, or somebody is late for it."""
+def reservation_is_ahead(core: UnitsCore) -> bool:
+    """Whether a reservation is still to begin, or its component is late for it."""
     return core.coscheduling.at.expected > 0
 
 

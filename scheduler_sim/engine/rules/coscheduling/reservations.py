@@ -17,7 +17,7 @@ RESERVED_FROM = 4 * KIND
 
 
 @part
-def appoint(core: UnitsCore, row: int, time: int) -> None:
+def make_reservation(core: UnitsCore, row: int, time: int) -> None:
     """``row`` is expected at ``time``, and free of all that held it from then on."""
     core.jobs[row].state = RESERVED
     core.jobs[row].eligible, core.jobs[row].wait_resources = time, 0
@@ -38,23 +38,23 @@ def forget_reservation(core: UnitsCore, row: int) -> None:
 
 @only_with("coscheduling")
 def occupy_reservations(core: UnitsCore) -> None:
-    """Take what is held out of the profiles; who is late gets the earliest slot beside the others."""
+    """Take what is held out of the profiles; a late job gets the earliest slot beside the others."""
     now = core.clock.now
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
-        if core.coscheduling.member[row].appointment > now:
-            hold_for(core, row, core.coscheduling.member[row].appointment, 1)
+        if core.coscheduling.member[row].reserved_from > now:
+            hold_for(core, row, core.coscheduling.member[row].reserved_from, 1)
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
-        if core.coscheduling.member[row].appointment <= now:
+        if core.coscheduling.member[row].reserved_from <= now:
             hold_for(core, row, earliest(core, core.jobs[row].first, now), 1)
 
 
 @part
 def move_next_reservations(core: UnitsCore, caller: int) -> None:
-    """Those who come next in the caller's unit get the earliest slot there is, if it is earlier.
+    """The members that come next in the caller's unit get the earliest slot there is, if it is earlier.
 
-    The plan of those who wait does not count: it is made anew.
+    The plan of jobs that wait does not count: it is made anew.
     """
     now, unit = core.clock.now, core.coscheduling.unit[core.coscheduling.member[caller].whole]
     offset = next_offset(core, caller)
@@ -63,9 +63,9 @@ def move_next_reservations(core: UnitsCore, caller: int) -> None:
     build_profiles(core, False)
     occupy_reservations(core)
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         if _is_to_come(core, row) and core.coscheduling.member[row].offset == offset:
-            held = core.coscheduling.member[row].appointment
+            held = core.coscheduling.member[row].reserved_from
             hold_for(core, row, held, -1)
             time = min(earliest(core, core.jobs[row].first, now), held)
             hold_for(core, row, time, 1)
@@ -74,27 +74,27 @@ def move_next_reservations(core: UnitsCore, caller: int) -> None:
                 expect(core, row, time)
                 core.jobs[row].eligible = time
     core.clock.profiled = 0
-    core.clock.early = core.clock.dirty = core.clock.lost = 1  # promises may count on these nodes
+    core.clock.early = core.clock.dirty = core.clock.lost = 1  # reservations may count on these nodes
 
 
 @part
 def stays_free(core: UnitsCore, placement: int, begin: int, end: int, before: int) -> bool:
-    """Whether a placement has its nodes from ``begin`` to ``end``, beside what runs and is appointed.
+    """Whether a placement has its nodes from ``begin`` to ``end``, beside what runs and is reserved.
 
-    Reservations of those who wait do not count. ``before``: a member of a unit that is about to start; what
-    those need who come before it in the crew counts, too. -1 = none.
+    Reservations of jobs that wait do not count. ``before``: a member of a unit that is about to start; what
+    the members before it in its unit need counts, too. -1 = none.
     """
     if not _has_room(core, placement, begin, before):
         return False
     for i in range(core.coscheduling.at.expected):
-        time = core.coscheduling.member[core.coscheduling.expected[i]].appointment
+        time = core.coscheduling.member[core.coscheduling.expected[i]].reserved_from
         if begin < time < end and not _has_room(core, placement, time, before):
             return False
     if before >= 0:
         unit = core.coscheduling.unit[core.coscheduling.member[before].unit]
         for i in range(unit.first, unit.last):
-            time = core.clock.now + core.coscheduling.member[core.coscheduling.crew[i]].offset
-            if core.coscheduling.crew[i] == before:
+            time = core.clock.now + core.coscheduling.member[core.coscheduling.member_rows[i]].offset
+            if core.coscheduling.member_rows[i] == before:
                 break
             if begin < time < end and not _has_room(core, placement, time, before):
                 return False
@@ -116,7 +116,7 @@ def _has_room(core: UnitsCore, placement: int, time: int, before: int) -> bool:
 
 @part
 def _room(core: UnitsCore, pool: int, time: int, before: int) -> int:
-    """What is free in a pool at ``time`` by planned ends and appointments."""
+    """What is free in a pool at ``time`` by planned ends and reservations."""
     now, it = core.clock.now, core.pools[pool]
     free, leaving = it.free, it.draining
     for i in range(it.release_head, it.release_tail):
@@ -128,12 +128,12 @@ def _room(core: UnitsCore, pool: int, time: int, before: int) -> int:
         free += one.nodes - gone
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
-        begin = max(core.coscheduling.member[row].appointment, now)
+        begin = max(core.coscheduling.member[row].reserved_from, now)
         free -= _taken(core, row, pool, begin, time)
     if before >= 0:
         unit = core.coscheduling.unit[core.coscheduling.member[before].unit]
         for i in range(unit.first, unit.last):
-            row = core.coscheduling.crew[i]
+            row = core.coscheduling.member_rows[i]
             if row == before:
                 break
             free -= _taken(core, row, pool, now + core.coscheduling.member[row].offset, time)
@@ -148,15 +148,16 @@ def _taken(core: UnitsCore, row: int, pool: int, begin: int, time: int) -> int:
         return 0
     if pool < core.clock.modules:
         return core.placements[placement].nodes if core.placements[placement].module == pool else 0
-    return core.demand[placement, pool - core.clock.modules]
+    taken: int = core.demand[placement, pool - core.clock.modules]
+    return taken
 
 
 @part
 def next_offset(core: UnitsCore, caller: int) -> int:
-    """The smallest offset behind the caller's, whatever has become of who has it; INF if nobody has."""
+    """The smallest offset behind the caller's, whatever has become of the member; INF if no member has."""
     unit, offset = core.coscheduling.unit[core.coscheduling.member[caller].whole], INF
     for i in range(unit.first, unit.last):
-        other = core.coscheduling.member[core.coscheduling.crew[i]].offset
+        other = core.coscheduling.member[core.coscheduling.member_rows[i]].offset
         if other > core.coscheduling.member[caller].offset:
             offset = min(offset, other)
     return offset
@@ -164,13 +165,13 @@ def next_offset(core: UnitsCore, caller: int) -> int:
 
 @part
 def _is_to_come(core: UnitsCore, row: int) -> bool:
-    return core.jobs[row].state == RESERVED and core.coscheduling.member[row].appointment > core.clock.now
+    return core.jobs[row].state == RESERVED and core.coscheduling.member[row].reserved_from > core.clock.now
 
 
 @part
 def expect(core: UnitsCore, row: int, time: int) -> None:
-    """Note the appointment in its place, and have the clock stop then."""
-    core.coscheduling.member[row].appointment = time
+    """Note the reservation in its place, and have the clock stop then."""
+    core.coscheduling.member[row].reserved_from = time
     place = core.coscheduling.at.expected
     while place > 0 and _comes_before(core, row, core.coscheduling.expected[place - 1]):
         core.coscheduling.expected[place] = core.coscheduling.expected[place - 1]
@@ -182,7 +183,7 @@ def expect(core: UnitsCore, row: int, time: int) -> None:
 
 @part
 def _comes_before(core: UnitsCore, one: int, other: int) -> bool:
-    a, b = core.coscheduling.member[one].appointment, core.coscheduling.member[other].appointment
+    a, b = core.coscheduling.member[one].reserved_from, core.coscheduling.member[other].reserved_from
     return a < b or (a == b and one < other)
 
 

@@ -13,8 +13,8 @@ from scheduler_sim.engine.core.state import Core
 class Unit:
     """What several jobs that start by one plan have in common.
 
-    Their rows are first .. last - 1 of ``crew``, what they need rows rect .. rect_last - 1 of ``rect``, and
-    what those need that start at once, rows at_once .. at_once_last - 1.
+    Their rows are first .. last - 1 of ``member_rows``; what they need is rows rect .. rect_last - 1 of
+    ``rect``, and what those need that start at once, rows at_once .. at_once_last - 1.
     """
 
     leader: int  # the member that stands for all in the queue
@@ -43,7 +43,7 @@ class Member:
     unit: int  # -1 = none
     whole: int  # ... it was submitted in
     offset: int  # s from the start of the unit to its own
-    appointment: int  # begin of its reservation, -1 = none yet
+    reserved_from: int  # begin of its reservation, -1 = none yet
     run: int  # s it would take without a limit
     limit: int  # s it asked for
     call: int  # its calls: rows call .. call_last - 1 of ``calls``
@@ -55,7 +55,7 @@ class Coordination:
 
     expected: int  # jobs that have a reservation of their own
     reserved: int  # 1 = only what starts at once is planned, the others are reserved for beside the plan
-    extend: int  # 1 = a job that asks for more time gets it, if nobody has a reservation there
+    extend: int  # 1 = a job that asks for more time gets it, if no other job has a reservation there
 
 
 class Coscheduling(NamedTuple):
@@ -63,7 +63,7 @@ class Coscheduling(NamedTuple):
 
     at: Coordination
     unit: Table[Unit]
-    crew: Ints  # members of the units, by offset and trace order
+    member_rows: Ints  # members of the units, by offset and trace order
     rect: Table[Rect]
     member: Table[Member]  # [n]
     expected: Ints  # [n + 1] jobs with reservations of their own, at.expected of them, by time and trace
@@ -80,7 +80,7 @@ class UnitSizes(NamedTuple):
 
     members: int = 0  # as many as rows, or none
     units: int = 0
-    crew: int = 0
+    member_rows: int = 0
     rects: int = 0
     calls: int = 0
     booked: int = 0
@@ -91,12 +91,12 @@ def blank_coscheduling(sizes: UnitSizes) -> Coscheduling:
     made = Coscheduling(
         at=one(Coordination),
         unit=table(Unit, sizes.units),
-        crew=np.zeros(sizes.crew, dtype=np.int64),
+        member_rows=np.zeros(sizes.member_rows, dtype=np.int64),
         rect=table(Rect, sizes.rects),
         member=table(Member, sizes.members),
         expected=np.empty(sizes.members + 1, dtype=np.int64),
     )
-    for name in ("unit", "whole", "appointment"):
+    for name in ("unit", "whole", "reserved_from"):
         made.member[name] = -1
     made.unit["start"] = -1
     return made

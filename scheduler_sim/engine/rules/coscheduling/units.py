@@ -15,9 +15,9 @@ from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.state import INF, RESERVED, WAITING
 from scheduler_sim.engine.core.waiting import count_waiting
 from scheduler_sim.engine.rules.coscheduling.reservations import (
-    appoint,
     forget_reservation,
     hold_for,
+    make_reservation,
     stays_free,
 )
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
@@ -25,7 +25,7 @@ from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
 
 @part
 def unit_slot(core: UnitsCore, leader: int, after: int) -> int:
-    """Earliest start of a unit, not before ``after``, at which all who are planned with it fit; INF if never.
+    """Earliest start of a unit, from ``after`` on, at which all that is planned with it fits; INF if never.
 
     A fix-point: each rectangle in turn moves the start to where it can; when none moves it, all agree.
     """
@@ -54,7 +54,7 @@ def occupy_unit(core: UnitsCore, leader: int, time: int, sign: int) -> None:
 
 @part
 def _planned_rects(core: UnitsCore, leader: int) -> tuple[int, int]:
-    """First rectangle of those who are planned with the leader, and one behind their last."""
+    """First rectangle of those that are planned with the leader, and one behind their last."""
     unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
     if core.coscheduling.at.reserved:
         return unit.at_once, unit.at_once_last
@@ -62,13 +62,13 @@ def _planned_rects(core: UnitsCore, leader: int) -> tuple[int, int]:
 
 
 @part
-def may_be_appointed(core: UnitsCore, leader: int) -> bool:
-    """Where only those are planned who start at once: whether the others find nodes if they do so now."""
+def delayed_find_nodes(core: UnitsCore, leader: int) -> bool:
+    """Where only those are planned that start at once: whether the others find nodes if they do so now."""
     unit, now = core.coscheduling.unit[core.coscheduling.member[leader].unit], core.clock.now
     if not core.coscheduling.at.reserved:
         return True
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         begin, placement = now + core.coscheduling.member[row].offset, core.jobs[row].first
         if begin > now and not stays_free(
             core, placement, begin, begin + core.placements[placement].limit, row
@@ -79,45 +79,45 @@ def may_be_appointed(core: UnitsCore, leader: int) -> bool:
 
 @part
 def start_unit(core: UnitsCore, leader: int) -> None:
-    """Start who starts at once, and appoint the others."""
+    """Start the members that start at once, and make reservations for the others."""
     unit, now = core.coscheduling.unit[core.coscheduling.member[leader].unit], core.clock.now
     unit.start = now
-    core.jobs[leader].promise, core.jobs[leader].promised = INF, -1
+    core.jobs[leader].reserved_start, core.jobs[leader].reserved_placement = INF, -1
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         if core.coscheduling.member[row].offset == 0:
             start(core, row, core.jobs[row].first)
         else:
-            appoint(core, row, now + core.coscheduling.member[row].offset)
+            make_reservation(core, row, now + core.coscheduling.member[row].offset)
             if core.coscheduling.at.reserved:  # else it was planned with the others
                 hold_for(core, row, now + core.coscheduling.member[row].offset, 1)
 
 
 @only_with("coscheduling")
 def keep_reservations(core: UnitsCore) -> None:
-    """Who is expected by now starts, if the nodes are there; plans are made anew around who is late."""
+    """Reservations that begin: the job starts if its nodes are there, else plans are made anew around it."""
     now, i = core.clock.now, 0
     while (
         i < core.coscheduling.at.expected
-        and core.coscheduling.member[core.coscheduling.expected[i]].appointment <= now
+        and core.coscheduling.member[core.coscheduling.expected[i]].reserved_from <= now
     ):
         row = core.coscheduling.expected[i]
         if fits(core, core.jobs[row].first):
-            core.jobs[row].wait_resources = now - core.coscheduling.member[row].appointment
+            core.jobs[row].wait_resources = now - core.coscheduling.member[row].reserved_from
             forget_reservation(core, row)
             start(core, row, core.jobs[row].first)
         else:
             if core.jobs[row].state == RESERVED:
-                be_late(core, row)
-            core.clock.early = core.clock.dirty = core.clock.lost = 1  # promises may count on its nodes
+                wait_late(core, row)
+            core.clock.early = core.clock.dirty = core.clock.lost = 1  # reservations may count on its nodes
             i += 1
 
 
 @part
-def be_late(core: UnitsCore, row: int) -> None:
+def wait_late(core: UnitsCore, row: int) -> None:
     """Its reservation has begun, and its nodes are not free: it waits from now on."""
     core.jobs[row].state = WAITING
-    count_waiting(core, row, core.jobs[row].first, 1)
+    count_waiting(core, core.jobs[row].first, 1)
 
 
 @only_with("coscheduling", otherwise=False)

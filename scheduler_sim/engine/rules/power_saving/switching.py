@@ -1,4 +1,4 @@
-"""Idle nodes switched off after some time, and booted in time for those who are planned to start on them.
+"""Idle nodes switched off after some time, and booted in time for the jobs that are planned to start on them.
 
 What is not up is not idle: nothing starts there. To the planner it is a planned end: booting nodes when they
 are up, those that are off a boot from now, those that shut down a boot after that. So the plan alone says
@@ -23,7 +23,7 @@ from scheduler_sim.engine.core.profile import step_at, take
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.releases import add_release, drop_release
 from scheduler_sim.engine.core.state import INF, TIMELINE_COLUMNS
-from scheduler_sim.engine.rules.coscheduling.members import somebody_is_expected
+from scheduler_sim.engine.rules.coscheduling.members import reservation_is_ahead
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
 from scheduler_sim.engine.rules.power_saving.idle import append, is_due, take_first, take_last
 from scheduler_sim.engine.rules.power_saving.state import BOOTING, IDLE, STOPPING, PowerSavingCore
@@ -31,7 +31,7 @@ from scheduler_sim.engine.rules.power_saving.state import BOOTING, IDLE, STOPPIN
 HELD_COLUMN = len(TIMELINE_COLUMNS)
 OFF_COLUMN, BOOTING_COLUMN, STOPPING_COLUMN = HELD_COLUMN + 1, HELD_COLUMN + 2, HELD_COLUMN + 3
 
-# Who gives nodes back in the list of planned ends, beside components and announced returns
+# What gives nodes back in the list of planned ends, beside components and announced returns
 OFF_NODES, BOOTING_NODES, STOPPING_NODES = -(1 << 40), -(1 << 40) - 1, -(1 << 40) - 2
 
 
@@ -41,7 +41,7 @@ class SwitchedUnitsCore(PowerSavingCore, UnitsCore):
 
 @on(instant_opens, "power_saving")
 def switch_over(core: PowerSavingCore) -> None:
-    """Boots and shutdowns that are over by now; who is off is planned to be up a boot from now."""
+    """Boots and shutdowns that are over by now; what is off is planned to be up a boot from now."""
     now = core.clock.now
     for module in range(core.clock.modules):
         it, pool = core.power_saving.module[module], core.pools[module]
@@ -67,7 +67,7 @@ def switch_over(core: PowerSavingCore) -> None:
 def _first_is_over(core: PowerSavingCore, module: int, line: int, row: int, later: int) -> int:
     """Take the first batch out of a line and of the planned ends; returns its nodes."""
     first = core.power_saving.batch[module, line, core.power_saving.window[module, line].head]
-    nodes = first.nodes
+    nodes: int = first.nodes
     drop_release(core, module, first.time + later, row)
     take_first(core, module, line, nodes)
     return nodes
@@ -102,7 +102,7 @@ def switch_nodes(core: PowerSavingCore) -> None:
 
 @part
 def _stop_idle(core: PowerSavingCore, module: int) -> None:
-    """Shut down who was idle for the timeout, longest first; not who is kept awake or planned with."""
+    """Shut down nodes idle for the timeout, longest first; not those kept awake or planned with."""
     it, pool, now = core.power_saving.module[module], core.pools[module], core.clock.now
     window, most, nodes = core.power_saving.window[module, IDLE], pool.free - it.awake, 0
     for i in range(window.head, window.tail):
@@ -148,7 +148,7 @@ def _next_timeout(core: PowerSavingCore, module: int) -> int:
     if core.pools[module].free <= it.awake:
         return INF
     for i in range(window.head, window.tail):
-        time = core.power_saving.batch[module, IDLE, i].time + it.timeout
+        time: int = core.power_saving.batch[module, IDLE, i].time + it.timeout
         if time > core.clock.now:
             return time
     return INF
@@ -156,7 +156,7 @@ def _next_timeout(core: PowerSavingCore, module: int) -> int:
 
 @part
 def _boot_in_time(core: PowerSavingCore, module: int) -> int:
-    """Boot who the plan needs a boot from now; returns when it needs more to begin booting, INF if never."""
+    """Boot what the plan needs a boot from now; returns when it needs more to begin booting, INF if never."""
     it, now = core.power_saving.module[module], core.clock.now
     if it.off == 0:
         return INF
@@ -212,7 +212,7 @@ def only_nodes_left(core: SwitchedUnitsCore) -> bool:
     """Whether no job runs, waits or is to come: all that may happen is that nodes are switched off."""
     if core.clock.events > 0 or core.queue.at.released > 0 or core.clock.pass_requested:
         return False
-    if somebody_is_expected(core):
+    if reservation_is_ahead(core):
         return False
     return core.queue.at.seen == core.clock.jobs and core.queue.at.head == core.queue.at.tail
 
@@ -228,7 +228,7 @@ def has_switched(core: PowerSavingCore, module: int) -> bool:
 
 @on(write_more, "power_saving")
 def write_switched(core: PowerSavingCore, module: int, row: int) -> None:
-    """Write how many nodes are off, booting and shutting down; none is held for somebody."""
+    """Write how many nodes are off, booting and shutting down; none is held for a job."""
     it = core.power_saving.module[module]
     it.written_off, it.written_booting, it.written_stopping = it.off, it.booting, it.stopping
     core.pools[module].written_held = core.timeline[row, HELD_COLUMN] = 0
@@ -262,7 +262,7 @@ def not_before(core: PowerSavingCore, placement: int) -> int:
 
 @on(not_before, "power_saving")
 def behind_called(core: PowerSavingCore, placement: int) -> int:
-    """Under fcfs not before those ahead of it for whom nodes are booted."""
+    """Under fcfs not before jobs ahead of it for which nodes are booted."""
     time = core.clock.now
     if not _in_turn(core):
         return time
@@ -293,8 +293,8 @@ def unit_behind_called(core: SwitchedUnitsCore, leader: int) -> int:
 
 
 @only_with("power_saving")
-def let_nobody_pass(core: PowerSavingCore, placement: int, time: int) -> None:
-    """Nobody behind who starts at ``time`` starts before, on what this placement asks for."""
+def let_none_pass(core: PowerSavingCore, placement: int, time: int) -> None:
+    """No job behind one that starts at ``time`` starts before, on what this placement asks for."""
     _hold_back(core, core.placements[placement].module, time)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
@@ -302,7 +302,7 @@ def let_nobody_pass(core: PowerSavingCore, placement: int, time: int) -> None:
 
 
 @only_with("power_saving")
-def let_nobody_pass_unit(core: SwitchedUnitsCore, leader: int, time: int) -> None:
+def let_none_pass_unit(core: SwitchedUnitsCore, leader: int, time: int) -> None:
     """Likewise for a unit that starts at ``time``."""
     unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
     for i in range(unit.rect, unit.rect_last):

@@ -13,16 +13,16 @@ from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.core.queue import close_gaps
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.state import INF, WAITING
-from scheduler_sim.engine.core.waiting import promise, withdraw
-from scheduler_sim.engine.rules.coscheduling.members import is_member, somebody_is_expected
-from scheduler_sim.engine.rules.slurm.bits import copy, count_common
-from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.het.advance import (
+from scheduler_sim.engine.core.waiting import reserve_start, withdraw
+from scheduler_sim.engine.rules.coscheduling.members import is_member, reservation_is_ahead
+from scheduler_sim.engine.rules.slurm.advance_reservations import (
     has_reservation,
     next_end,
     picked_reserved,
     stands_until,
 )
+from scheduler_sim.engine.rules.slurm.bits import copy, count_common
+from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import occupy_advance_reservations, replaced_lost
 from scheduler_sim.engine.rules.slurm.het.het_jobs import (
     come_to,
@@ -40,7 +40,7 @@ from scheduler_sim.engine.rules.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.rules.slurm.node_space import (
     is_free,
     keep_masked,
-    next_try,
+    next_attempt,
     nodes_picked,
     open_plan,
     plan_is_full,
@@ -50,7 +50,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
 )
 from scheduler_sim.engine.rules.slurm.nodes import pick
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
-from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_do
+from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -96,14 +96,14 @@ def continues_last_pass(core: SlurmCore) -> bool:
 
 
 @question
-def first_try(core: SlurmCore, placement: int) -> int:
+def first_attempt(core: SlurmCore, placement: int) -> int:
     """When a job is tried first."""
     return core.clock.now
 
 
 @event
-def tries_failed_before(core: SlurmCore, placement: int, start: int) -> None:
-    """All tries of a job before ``start`` found too few nodes."""
+def attempts_failed_before(core: SlurmCore, placement: int, start: int) -> None:
+    """All attempts of a job before ``start`` found too few nodes."""
 
 
 # -- the pass
@@ -190,7 +190,7 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
         if core.slurm.rules.fixed and plan_is_full(core):
             return False
         if is_member(core, row) and would_block(core, row, time):
-            promise(core, row, placement, time)
+            reserve_start(core, row, placement, time)
             return True
         _reserve(core, row, placement, time)
     return True
@@ -201,7 +201,7 @@ def _started(core: SlurmCore, row: int, placement: int) -> bool:
     """Start on the nodes PICKED, or after the pass with the others of its job; False ends the pass."""
     if is_member(core, row):
         note_start(core, row, core.clock.now)
-        promise(core, row, placement, core.clock.now)
+        reserve_start(core, row, placement, core.clock.now)
         return True
     start_on_picked(core, row, placement, core.slurm.rules.launch)
     core.slurm.memory.started += 1
@@ -226,16 +226,16 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
     by the next try.
     """
     it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
-    start = max(first_try(core, placement) if ahead and delay == 0 else now, earliest_s) + delay
+    start = max(first_attempt(core, placement) if ahead and delay == 0 else now, earliest_s) + delay
     record = record_at(core, start)
     counted, found_free, together = core.slurm.rules.aligned == 0, False, is_member(core, row)
     while True:
-        following = next_try(core, placement, record, start)
+        following = next_attempt(core, placement, record, start)
         later = _later(core, placement, start, following)
         time = INF
         if stay_free(core, placement, record, start, -1 if together else following):
             if not found_free and earliest_s == now and delay == 0:
-                tries_failed_before(core, placement, start)
+                attempts_failed_before(core, placement, start)
             found_free = True
             if clear_of_reserved(core, placement, start):
                 time = _slot_on_available(core, placement, ahead)
@@ -244,10 +244,10 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
                 note_start(core, row, max(time, start))
             if later > core.slurm.memory.window_end or not ahead:
                 if not counted and core.slurm.memory.entries >= core.slurm.rules.bf_max_job_test:
-                    core.slurm.memory.tested += would_do(core, placement, ahead)
+                    core.slurm.memory.tested += would_suffice(core, placement, ahead)
                 return INF
             start = later + delay
-            at_boundary = delay == 0 and not somebody_is_expected(core)
+            at_boundary = delay == 0 and not reservation_is_ahead(core)
             record = following if at_boundary else record_at(core, start)
             continue
         core.slurm.memory.tested += 0 if counted else 1
@@ -290,7 +290,7 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
 def _later(core: SlurmCore, placement: int, start: int, following: int) -> int:
     """When to try next: where a record begins, or a second behind the end of an advance reservation."""
     later = core.slurm.plan.record[following].begin if following >= 0 else INF
-    if somebody_is_expected(core):
+    if reservation_is_ahead(core):
         end = next_end(core, placement, start) + 1
         if end < core.slurm.memory.window_end:
             later = min(later, end)
@@ -374,5 +374,5 @@ def _reserve(core: SlurmCore, row: int, placement: int, time: int) -> None:
     it.reserved += 1
     if core.holds.term[row].array >= 0:
         core.holds.array[core.holds.term[row].array].reserved += 1
-    if core.jobs[row].promised < 0 or time < core.jobs[row].promise:
-        promise(core, row, placement, time)
+    if core.jobs[row].reserved_placement < 0 or time < core.jobs[row].reserved_start:
+        reserve_start(core, row, placement, time)

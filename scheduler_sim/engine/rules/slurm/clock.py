@@ -3,7 +3,7 @@
 The daemon looks once a second. The main scheduler passes over the whole queue every
 sched_interval, and over its head when asked to, batch_sched_delay after its last pass. The
 backfill scheduler passes bf_interval after its last pass if anything changed since, else at the
-first second at which something has. With nobody in the queue no pass is made, but it keeps its
+first second at which something has. With an empty queue no pass is made, but it keeps its
 place in time (``moments``): the moments of later passes depend on it.
 """
 
@@ -27,6 +27,7 @@ from scheduler_sim.engine.rules.slurm.change import ALL_ELSE, NEWCOMERS_ONLY, ex
 from scheduler_sim.engine.rules.slurm.main_pass import look_at_newcomers, main_pass
 from scheduler_sim.engine.rules.slurm.moments import (
     answer,
+    any_job_waits,
     ask,
     asked_pass,
     backfill_may_differ,
@@ -35,7 +36,6 @@ from scheduler_sim.engine.rules.slurm.moments import (
     next_backfill,
     next_full,
     next_moment,
-    somebody_waits,
 )
 from scheduler_sim.engine.rules.slurm.nodes import match_service
 from scheduler_sim.engine.rules.slurm.priority.ranking import compute_priorities, pass_over_computations
@@ -46,7 +46,7 @@ from scheduler_sim.engine.rules.slurm.state import SlurmCore
 def slurm_instant(core: SlurmCore) -> None:
     """What happens at this instant, the passes that are due, and when the next are.
 
-    The two schedulers look in turn; which is first within a second is a matter of chance, in
+    The two schedulers alternate; which is first within a second is a matter of chance, in
     a real daemon, and of ``looks_first`` here. If it is backfill, it sees no ends of the second.
     """
     now, slurm = core.clock.now, core.slurm
@@ -90,7 +90,7 @@ def _notice(core: SlurmCore) -> bool:
         )
     if core.queue.at.new:
         slurm.memory.steady_until = 0
-        if not somebody_waits(core):
+        if not any_job_waits(core):
             slurm.memory.waits_from = core.clock.now
     insert_newcomers(core)
     if ended:
@@ -116,7 +116,7 @@ def _compute(core: SlurmCore) -> None:
     moved = compute_priorities(core)
     if (moved or slurm.rules.bf_min_priority) and slurm.memory.steady_until <= now:
         expect_change(core)
-    if slurm.memory.pending > 0:  # also of those who are not eligible
+    if slurm.memory.pending > 0:  # also of jobs that are not eligible
         note_change(core, now)
 
 
@@ -125,7 +125,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
     now, slurm = core.clock.now, core.slurm
     full = next_full(core, now) == now
     asked = slurm.memory.asked and (asked_pass(core) <= now or (ended and slurm.rules.at_end))
-    if slurm.memory.last_main == now or not (full or asked):  # it takes one turn a second
+    if slurm.memory.last_main == now or not (full or asked):  # it makes one pass a second
         return
     look_at_newcomers(core)
     waiting = core.queue.at.tail - core.queue.at.head
@@ -135,7 +135,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
             slurm.memory.unseen_by_full = 0
         if core.queue.at.tail - core.queue.at.head < waiting:
             expect_change(core)
-    untie_ready(core)  # who waited for the start of another
+    untie_ready(core)  # jobs that waited for the start of another
     look_at_newcomers(core)
     answer(core, now)
     if waiting > 0:

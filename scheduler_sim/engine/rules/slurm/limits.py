@@ -35,7 +35,7 @@ def may_reserve(core: SlurmCore, row: int, placement: int) -> bool:
         return False
     if slurm.rules.bf_min_priority and -core.slurm.way[placement].key < slurm.rules.bf_min_priority:
         return False
-    if slurm.rules.bf_one_reservation and core.jobs[row].promised >= 0:
+    if slurm.rules.bf_one_reservation and core.jobs[row].reserved_placement >= 0:
         return False
     array = core.holds.term[row].array
     if array >= 0:

@@ -17,7 +17,7 @@ def next_moment(core: SlurmCore) -> int:
     now, slurm = core.clock.now, core.slurm
     if not more_comes(core) and slurm.memory.valid == INF and not slurm.memory.changed:
         return INF  # priorities may change for ever, but nothing else
-    time, waits = INF, somebody_waits(core)
+    time, waits = INF, any_job_waits(core)
     shows = waits or (more_comes(core) and (slurm.memory.pending > 0 or slurm.rules.weight_fair > 0))
     if slurm.rules.calc_period and shows:
         time = next_computation_that_matters(core)
@@ -61,8 +61,8 @@ def more_comes(core: SlurmCore) -> bool:
 
 
 @part
-def somebody_waits(core: SlurmCore) -> bool:
-    """Whether the queue has anybody in it."""
+def any_job_waits(core: SlurmCore) -> bool:
+    """Whether any job is in the queue."""
     return core.queue.at.tail > core.queue.at.head
 
 
@@ -151,7 +151,7 @@ def _next_backfill(core: SlurmCore, computed: int) -> int:
     if slurm.memory.last_change >= slurm.memory.last_backfill:
         return max(earliest, slurm.memory.seen_from)
     change = _next_computed(core, computed, slurm.memory.last_backfill)
-    if somebody_waits(core):
+    if any_job_waits(core):
         change = min(change, next_full(core, max(slurm.memory.last_backfill, slurm.memory.waits_from)))
     return INF if change == INF else max(earliest, change + slurm.rules.backfill_first)
 
@@ -168,7 +168,7 @@ def _next_computed(core: SlurmCore, computed: int, time: int) -> int:
 def _last_seen(core: SlurmCore, computed: int, time: int) -> int:
     """The last change at ``time`` or before, of those that come by the clock alone; -INF = none."""
     slurm, last = core.slurm, -INF
-    if somebody_waits(core) and next_full(core, slurm.memory.waits_from) <= time:
+    if any_job_waits(core) and next_full(core, slurm.memory.waits_from) <= time:
         last = _last_full(core, time)
     return max(last, _last_computed(core, computed, time))
 
@@ -189,7 +189,7 @@ def catch_up_passes(core: SlurmCore, computed: int) -> None:
     ``computed``: since when computations of priorities were passed over that the backfill scheduler saw.
     """
     slurm, now = core.slurm, core.clock.now
-    while slurm.memory.asked and asked_pass(core) < now:  # with nobody waiting
+    while slurm.memory.asked and asked_pass(core) < now:  # with no job waiting
         answer(core, asked_pass(core))
     if slurm.rules.builtin or slurm.rules.bf_interval == 0:
         return
@@ -208,7 +208,7 @@ def _catch_up_backfill(core: SlurmCore, computed: int) -> None:
         time = _next_backfill(core, computed)
         if time >= now:
             return
-        if slurm.memory.self_change and somebody_waits(core):  # each pass is a change that brings the next
+        if slurm.memory.self_change and any_job_waits(core):  # each pass is a change that brings the next
             time = slurm.memory.last_change = _repeated(time, slurm.rules.bf_interval, now)
         elif slurm.rules.always_more:
             time = _repeated(time, slurm.rules.bf_interval, now)
@@ -231,6 +231,6 @@ def _repeated(time: int, span: int, now: int) -> int:
 def _in_phase(core: SlurmCore, computed: int, span: int) -> bool:
     """Whether after ``span`` s all that changes by the clock alone changes as before."""
     slurm = core.slurm
-    if somebody_waits(core) and slurm.rules.sched_interval and span % slurm.rules.sched_interval:
+    if any_job_waits(core) and slurm.rules.sched_interval and span % slurm.rules.sched_interval:
         return False
     return computed == INF or span % slurm.rules.calc_period == 0

@@ -126,7 +126,7 @@ def record_at(core: SlurmCore, time: int) -> int:
 
 
 @part
-def next_try(core: SlurmCore, placement: int, record: int, start: int) -> int:
+def next_attempt(core: SlurmCore, placement: int, record: int, start: int) -> int:
     """The record at whose begin to try after ``start``, which lies in ``record``; -1 if there is none.
 
     19.05 tries at every boundary. Later versions try where nodes are gained that none of the records from

@@ -13,6 +13,7 @@ import numpy as np
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.bits import (
     NONE,
     ONE,
@@ -26,7 +27,6 @@ from scheduler_sim.engine.rules.slurm.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.rules.slurm.het.advance import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 SIXTY_THREE = np.uint64(63)
@@ -175,7 +175,7 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
 
 
 @part
-def hold(core: SlurmCore, row: int, placement: int) -> None:
+def allocate(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
     picked, idle = core.slurm.sets.picked, core.slurm.sets.idle
@@ -199,7 +199,7 @@ def hold(core: SlurmCore, row: int, placement: int) -> None:
 
 
 @part
-def give_up(core: SlurmCore, row: int) -> None:
+def deallocate(core: SlurmCore, row: int) -> None:
     """The nodes of ``row`` are idle again."""
     piece = core.slurm.job[row].piece
     while piece >= 0:

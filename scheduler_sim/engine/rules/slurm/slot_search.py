@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.rules.coscheduling.members import somebody_is_expected
+from scheduler_sim.engine.rules.coscheduling.members import reservation_is_ahead
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved, next_begin
 from scheduler_sim.engine.rules.slurm.bits import NONE, copy, count, keep_common
 from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.het.advance import leave_out_reserved, next_begin
-from scheduler_sim.engine.rules.slurm.node_space import last_second, next_try, record_at
+from scheduler_sim.engine.rules.slurm.node_space import last_second, next_attempt, record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, put_idle_once, running
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -37,7 +37,7 @@ def stay_free(core: SlurmCore, placement: int, record: int, start: int, followin
 
 @question
 def are_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> bool:
-    """Whether enough nodes are free of reservations from ``start`` on, whoever runs on them: STAYING."""
+    """Whether enough nodes are free of reservations from ``start`` on, whatever runs on them: STAYING."""
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
     _put_unreserved(core, placement, record, start)
     copy(sets.staying, sets.unreserved, it.low, it.high)
@@ -60,7 +60,7 @@ def _put_unreserved(core: SlurmCore, placement: int, record: int, start: int) ->
 @part
 def clear_of_reserved(core: SlurmCore, placement: int, start: int) -> bool:
     """Whether the nodes STAYING still suffice beside advance reservations."""
-    if not somebody_is_expected(core):
+    if not reservation_is_ahead(core):
         return True
     limit = core.placements[placement].limit
     if start == core.clock.now:  # as the clock moves on, the next will be in the way
@@ -77,12 +77,12 @@ def left_beside_reserved(core: SlurmCore, placement: int, start: int) -> int:
 
 
 @part
-def would_do(core: SlurmCore, placement: int, ahead: bool) -> bool:
-    """Whether enough nodes are free of reservations, whoever runs on them, at some start that is tried."""
+def would_suffice(core: SlurmCore, placement: int, ahead: bool) -> bool:
+    """Whether enough nodes are free of reservations, whatever runs on them, at some start that is tried."""
     start = core.clock.now
     record = record_at(core, start)
     while not are_unreserved(core, placement, record, start) or not clear_of_reserved(core, placement, start):
-        record = next_try(core, placement, record, start) if ahead else -1
+        record = next_attempt(core, placement, record, start) if ahead else -1
         if record < 0:
             return False
         start = core.slurm.plan.record[record].begin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.state import BY_LIMIT, PAST_LIMIT
-from scheduler_sim.engine.rules.slurm.nodes import hold
+from scheduler_sim.engine.rules.slurm.nodes import allocate
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 
@@ -32,7 +32,7 @@ def has_licences(core: SlurmCore, placement: int) -> bool:
 @part
 def start_on_picked(core: SlurmCore, row: int, placement: int, launch_s: int) -> None:
     """Start now on the nodes PICKED."""
-    hold(core, row, placement)
+    allocate(core, row, placement)
     core.slurm.job[row].launch = launch_s
     set_end(core, row, placement, core.clock.now)
     if core.holds.term[row].array >= 0:

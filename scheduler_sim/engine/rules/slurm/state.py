@@ -59,9 +59,7 @@ class SlurmRules:
     epoch: int
     fixed: int  # 1 = reservations name their nodes
     inclusive: int  # 1 = to end in the second in which a reservation begins is a conflict
-    aligned: (
-        int  # 1 = later than 19.05: groups begin at half minutes of the epoch, tries where nodes are gained
-    )
+    aligned: int  # 1 = later than 19.05: groups begin at half minutes; starts where nodes are gained
     backfill_first: int  # 1 = within a second the backfill scheduler looks before the main one
     grouped: int  # 1 = ends of running components are predicted in groups
     basic: int  # 1 = priority/basic: in order of submission
@@ -116,7 +114,7 @@ class Memory:
     tested: int  # jobs tested in it
     retried: int  # 19.05: begin of the reservation for which a job was last tried once more, or -INF
     ended: int  # components that have ended by the end of a try
-    waits_from: int  # since when somebody has waited in the queue
+    waits_from: int  # since when a job has waited in the queue
     pending: int  # components submitted, not held by hand, that have yet to start
     unlooked: int  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
 
@@ -171,7 +169,7 @@ class SlurmJob:
     association: int
     nice: int
     billing: float  # processors it is charged for
-    hopes: int  # how many of its dependencies may yet fail: from 0 down it never starts
+    satisfiable: int  # dependencies that can yet be satisfied, 1 if all must be; at 0 it never starts
     last: int  # the placement it last ran in
     launch: int  # s from its start to the first second of its run time
     given: int  # 1 = its priority was set by hand, and stays
@@ -239,7 +237,7 @@ class Factors:
 class Assoc:
     """An account or a user in the tree of shares (see ``fair_share``)."""
 
-    parent: int  # who is charged, too; -1 of the root
+    parent: int  # charged, too; -1 of the root
     group: int  # the nearest ancestor with shares of its own: its children compete
     user: int  # 1 = a user, 0 = an account
     shares: int  # PARENT: those of the group

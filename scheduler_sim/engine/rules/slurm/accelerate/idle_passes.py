@@ -14,12 +14,12 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import continues_last_pass, 
 from scheduler_sim.engine.rules.slurm.change import NEWCOMERS_ONLY, holds_until
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue
 from scheduler_sim.engine.rules.slurm.moments import (
+    any_job_waits,
     backfill_may_differ,
     main_may_differ,
     next_backfill,
     next_backfill_that_matters,
     next_computation_that_matters,
-    somebody_waits,
 )
 from scheduler_sim.engine.rules.slurm.node_space import edge, next_change
 from scheduler_sim.engine.rules.slurm.priority.ranking import (
@@ -119,7 +119,7 @@ def next_other_outcome(core: AcceleratedCore) -> int:
 def next_unsteady(core: AcceleratedCore) -> int:
     """To a backfill pass that is to see a change a computation is one."""
     until, following = core.slurm.memory.steady_until, core.slurm.memory.next_calc
-    if until <= following or (core.slurm.memory.changed and somebody_waits(core)):
+    if until <= following or (core.slurm.memory.changed and any_job_waits(core)):
         return following
     return INF if until == INF else until + (following - until) % core.slurm.rules.calc_period
 
@@ -149,7 +149,7 @@ def steady_while_alike(core: AcceleratedCore, same: bool) -> int:
     if slurm.memory.resets_done < len(core.slurm.accounts.resets):
         until = core.slurm.accounts.resets[slurm.memory.resets_done]
     if core.queue.at.head == core.queue.at.tail and core.slurm.rules.decay_rate == 1.0:
-        return until  # usage grows, and nobody asks for it
+        return until  # usage grows, and no priority is computed from it
     if not same or until <= now:
         return 0
     if _priorities_stand(core, until - 1):

@@ -10,15 +10,10 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import WAITING
-from scheduler_sim.engine.rules.coscheduling.members import is_member, somebody_is_expected
+from scheduler_sim.engine.rules.coscheduling.members import is_member, reservation_is_ahead
 from scheduler_sim.engine.rules.slurm.accelerate.slot_search import left_free
 from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
-from scheduler_sim.engine.rules.slurm.backfill_pass import (
-    entries_begin,
-    entries_end,
-    idle_taken,
-    is_cut_off,
-)
+from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, entries_end, idle_taken, is_cut_off
 from scheduler_sim.engine.rules.slurm.bits import count
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.het_jobs import is_of_delayed_job
@@ -73,7 +68,7 @@ def _last_in_reach(core: AcceleratedCore, first: int, last: int) -> int:
     """
     rules = core.slurm.rules
     tests = rules.bf_max_job_test - core.slurm.memory.tested
-    if core.slurm.memory.entries < rules.bf_max_job_test or somebody_is_expected(core):
+    if core.slurm.memory.entries < rules.bf_max_job_test or reservation_is_ahead(core):
         return last
     if rules.bf_max_job_part or rules.bf_max_job_user or rules.bf_max_job_user_part:
         return last
@@ -91,7 +86,7 @@ def _last_in_reach(core: AcceleratedCore, first: int, last: int) -> int:
 def _is_tested(core: AcceleratedCore, i: int) -> bool:
     """Whether it is known that an entry is a test, in a pass from now to LOOK_AHEAD_S later.
 
-    It is one if enough nodes are free of reservations at some start that is tried. Nobody can reserve those
+    It is one if enough nodes are free of reservations at some start that is tried. No job can reserve those
     on which others run until these are planned to end: if that is after the limit, they are free at the
     first. Nothing is known of jobs that may not be tried after all, or may use a part of a module only.
     """

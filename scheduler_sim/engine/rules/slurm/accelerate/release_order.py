@@ -1,7 +1,7 @@
 """The release order: nodes in the order in which they come free, for the sets of a backfill pass.
 
 In each module idle nodes have the first ranks, then those about to be idle, then those of each
-job that runs, by planned end, and last those that nobody gives back. So the nodes that are back by some
+job that runs, by planned end, and last those that are not given back. So the nodes that are back by some
 time come first, and the first of a set to be back is its first bit. A set of nodes is in node order,
 unless its name says ranks; the plan, and all that a try reads of it, is of ranks.
 """

@@ -1,6 +1,6 @@
 """A try by ranks: it looks no further than the nodes that are idle by the next, and remembers what it found.
 
-Nearly all tries fail because too few of the nodes that are idle by then stay free of reservations. So
+Nearly all attempts fail because too few of the nodes that are idle by then stay free of reservations. So
 that is looked at first, and noted: a plan only fills up during a pass, and what is too little for one job
 is too little for all that need as much for as long.
 """
@@ -15,11 +15,8 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.accelerate.interval_tree import intervals_by, longest_interval
 from scheduler_sim.engine.rules.slurm.accelerate.release_order import put_ranks, ranked, words_before
-from scheduler_sim.engine.rules.slurm.accelerate.state import (
-    INTERVAL_ROWS,
-    NOTES,
-    AcceleratedCore,
-)
+from scheduler_sim.engine.rules.slurm.accelerate.state import INTERVAL_ROWS, NOTES, AcceleratedCore
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.bits import (
     FULL,
     NONE,
@@ -32,7 +29,6 @@ from scheduler_sim.engine.rules.slurm.bits import (
     ones_in,
     words,
 )
-from scheduler_sim.engine.rules.slurm.het.advance import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.node_space import beyond, last_second, record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by
 from scheduler_sim.engine.rules.slurm.slot_search import (

@@ -1,4 +1,4 @@
-"""Lower bounds on starts: up to where all tries of a job are known to fail.
+"""Lower bounds on starts: up to where all attempts to start a job are known to fail.
 
 A job that found that no start before some boundary leaves enough nodes free found it for all jobs, later in
 the pass, that need as many nodes for as long, and look as far from one try to the next. They begin their
@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.accelerate.state import BOUNDS, AcceleratedCore
-from scheduler_sim.engine.rules.slurm.backfill_pass import first_try, tries_failed_before
+from scheduler_sim.engine.rules.slurm.backfill_pass import attempts_failed_before, first_attempt
 
 
 @part
@@ -21,7 +21,7 @@ def open_bounds(core: AcceleratedCore) -> None:
         core.accelerate.bound[i].start = -INF
 
 
-@on(first_try, "accelerate")
+@on(first_attempt, "accelerate")
 def first_that_may_do(core: AcceleratedCore, placement: int) -> int:
     """When a job is tried first."""
     way, it = core.slurm.way[placement], core.placements[placement]
@@ -39,7 +39,7 @@ def first_that_may_do(core: AcceleratedCore, placement: int) -> int:
     return start
 
 
-@on(tries_failed_before, "accelerate")
+@on(attempts_failed_before, "accelerate")
 def note_bound(core: AcceleratedCore, placement: int, start: int) -> None:
     """The new bound replaces one that it makes useless, or else the nearest."""
     way, it = core.slurm.way[placement], core.placements[placement]

@@ -69,7 +69,7 @@ class Bound:
 
 
 class Note:
-    """What tries found that failed, for jobs that need about as many nodes (see ``slot_search``)."""
+    """What failed attempts found, for jobs that need about as many nodes (see ``slot_search``)."""
 
     start: int  # a try to start then ...
     later: int  # ... and to have all nodes by then

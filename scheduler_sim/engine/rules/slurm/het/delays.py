@@ -3,8 +3,8 @@
 When the components without a delay could start, nothing does: each component gets an advance
 reservation, from its delay on, and is from then on a job by itself, or with those of the same delay, that
 starts in the first pass in its reservation. If one finds no nodes, no reservation is made, and the next
-pass tries again. Nodes count that nobody is planned to run on by then, and that are not reserved;
-what the backfill scheduler has planned for those who wait does not.
+pass tries again. Nodes count on which nothing is planned to run by then, and that are not reserved;
+what the backfill scheduler has planned for jobs that wait does not.
 """
 
 from __future__ import annotations
@@ -14,9 +14,18 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import make_eligible
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF, RESERVED, RUNNING, WAITING
-from scheduler_sim.engine.core.waiting import line_up, withdraw
+from scheduler_sim.engine.core.waiting import add_newcomer, withdraw
 from scheduler_sim.engine.rules.coscheduling.reservations import hold_for, next_offset
 from scheduler_sim.engine.rules.coscheduling.state import Unit
+from scheduler_sim.engine.rules.slurm.advance_reservations import (
+    end_reservation,
+    has_reservation,
+    leave_out_reserved,
+    note_reservation,
+    put_reserved,
+    reserved_until,
+    write_reserved,
+)
 from scheduler_sim.engine.rules.slurm.bits import (
     NONE,
     ONE,
@@ -28,15 +37,6 @@ from scheduler_sim.engine.rules.slurm.bits import (
     take_out,
 )
 from scheduler_sim.engine.rules.slurm.change import expect_change, holds_until, note_change
-from scheduler_sim.engine.rules.slurm.het.advance import (
-    end_reservation,
-    has_reservation,
-    leave_out_reserved,
-    note_reservation,
-    put_reserved,
-    reserved_until,
-    write_reserved,
-)
 from scheduler_sim.engine.rules.slurm.nodes import suffices
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
@@ -48,19 +48,19 @@ def book_workflow(core: SlurmCore, leader: int) -> None:
     unit, now = core.coscheduling.unit[core.coscheduling.member[leader].unit], core.clock.now
     for i in range(unit.first, unit.last):
         row, begin = (
-            core.coscheduling.crew[i],
-            now + core.coscheduling.member[core.coscheduling.crew[i]].offset,
+            core.coscheduling.member_rows[i],
+            now + core.coscheduling.member[core.coscheduling.member_rows[i]].offset,
         )
         placement = placement_of(core, row)
         if not _picked_for(core, placement, begin, core.slurm.sets.nothing):
             for j in range(unit.first, i):
-                end_reservation(core, core.coscheduling.crew[j])
+                end_reservation(core, core.coscheduling.member_rows[j])
             holds_until(core, now)  # the next pass tries again
             return
         note_reservation(core, row, placement, begin, _end(core, placement, begin))
     unit.start = now
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         withdraw(core, row)
         core.jobs[row].state = RESERVED
         core.coscheduling.member[row].unit = core.slurm.het[row].group
@@ -71,16 +71,17 @@ def book_workflow(core: SlurmCore, leader: int) -> None:
 @part
 def placement_of(core: SlurmCore, row: int) -> int:
     """Where a component is planned, or could be."""
-    return core.jobs[row].promised if core.jobs[row].promised >= 0 else core.jobs[row].first
+    job = core.jobs[row]
+    return job.reserved_placement if job.reserved_placement >= 0 else job.first
 
 
 @part
-def come_for(core: SlurmCore, row: int) -> None:
-    """Its reservation begins: it is in the queue, before all who have none; without a delay it always was."""
+def queue_reserved(core: SlurmCore, row: int) -> None:
+    """Its reservation begins: it is queued, before all that have none; without a delay it always was."""
     if core.jobs[row].eligible >= 0:
         core.jobs[row].state = WAITING
         core.pools[core.placements[core.jobs[row].first].module].touched = 1
-        line_up(core, row)
+        add_newcomer(core, row)
     else:
         core.jobs[row].wait_resources = 0
         make_eligible(core, row)
@@ -88,7 +89,7 @@ def come_for(core: SlurmCore, row: int) -> None:
 
 @part
 def move_next_advance_reservations(core: SlurmCore, caller: int) -> None:
-    """Those who come next in the caller's workflow get the earliest time there is, if it is earlier."""
+    """What comes next in the caller's workflow gets the earliest time there is, if it is earlier."""
     offset, unit, now = (
         next_offset(core, caller),
         core.coscheduling.unit[core.coscheduling.member[caller].whole],
@@ -98,16 +99,16 @@ def move_next_advance_reservations(core: SlurmCore, caller: int) -> None:
         return
     held = INF
     for i in range(unit.first, unit.last):
-        if _is_to_come(core, core.coscheduling.crew[i], offset):
-            held = core.coscheduling.member[core.coscheduling.crew[i]].appointment
-            end_reservation(core, core.coscheduling.crew[i])
+        if _is_to_come(core, core.coscheduling.member_rows[i], offset):
+            held = core.coscheduling.member[core.coscheduling.member_rows[i]].reserved_from
+            end_reservation(core, core.coscheduling.member_rows[i])
     if held == INF:
         return
     begin = now
     while begin < held and not _all_fit(core, unit, offset, begin):
         begin = min(_next_gain(core, begin), held)
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         if not _is_to_come(core, row, offset) or has_reservation(core, row):
             continue
         placement = core.jobs[row].first
@@ -121,17 +122,19 @@ def move_next_advance_reservations(core: SlurmCore, caller: int) -> None:
 
 @part
 def _is_to_come(core: SlurmCore, row: int, offset: int) -> bool:
-    """Whether it is one of those who come next, and is not there yet."""
-    to_come = core.jobs[row].state == RESERVED and core.coscheduling.member[row].appointment > core.clock.now
+    """Whether it is one of those that come next, and is not there yet."""
+    to_come = (
+        core.jobs[row].state == RESERVED and core.coscheduling.member[row].reserved_from > core.clock.now
+    )
     return to_come and core.coscheduling.member[row].offset == offset
 
 
 @part
 def _all_fit(core: SlurmCore, unit: Unit, offset: int, begin: int) -> bool:
-    """Whether all who come next find nodes for reservations that begin then, beside one another."""
+    """Whether all that come next find nodes for reservations that begin then, beside one another."""
     clear(core.slurm.sets.either, 0, len(core.slurm.sets.idle))
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         if _is_to_come(core, row, offset):
             if not _picked_for(core, core.jobs[row].first, begin, core.slurm.sets.either):
                 return False
@@ -162,11 +165,11 @@ def replaced_lost(core: SlurmCore, row: int) -> bool:
 
 @only_with("coscheduling")
 def occupy_advance_reservations(core: SlurmCore) -> None:
-    """Take what is reserved out of a plan of numbers of nodes; who runs is in it by its planned end."""
+    """Take what is reserved out of a plan of numbers of nodes; what runs is in it by its planned end."""
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
         if core.jobs[row].state != RUNNING:
-            hold_for(core, row, max(core.coscheduling.member[row].appointment, core.clock.now), 1)
+            hold_for(core, row, max(core.coscheduling.member[row].reserved_from, core.clock.now), 1)
 
 
 @part
@@ -194,7 +197,7 @@ def _next_gain(core: SlurmCore, time: int) -> int:
 def _picked_for(core: SlurmCore, placement: int, begin: int, beside: Words) -> bool:
     """Choose nodes for a reservation that begins then, beside those of a set.
 
-    Who is planned to end in that second is in its way.
+    What is planned to end in that second is in its way.
     """
     every, available = everywhere(core), core.slurm.sets.available
     way = core.slurm.way[placement]

@@ -1,7 +1,7 @@
 """Heterogeneous jobs as Slurm runs them: planned component by component, started by backfill alone.
 
 In a pass each component is tried by itself, and is planned no earlier than those of its job that were tried
-before; where one has no start within bf_window, the others are not tried. After the last try, a job whose
+before; where one has no start within bf_window, the others are not tried. After the last attempt, a job whose
 components could all start now does; until then each that could holds its nodes in the plan. All end when the
 script on the first component ends, or as in the DEEP-EST simulator with the longest; a component may reach
 its own limit before.
@@ -18,9 +18,9 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_complete, is_member
 from scheduler_sim.engine.rules.coscheduling.state import Unit
+from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.bits import copy, take_out
 from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.het.advance import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
 from scheduler_sim.engine.rules.slurm.start import may_run, start_on_picked
@@ -58,7 +58,7 @@ def not_before_others(core: SlurmCore, row: int) -> int:
         return time
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        other = core.coscheduling.crew[i]
+        other = core.coscheduling.member_rows[i]
         if other != row and _binds(core, unit, other):
             time = max(time, core.slurm.het[other].known)
             if core.slurm.het[other].known < 0 and core.coscheduling.member[row].offset > 0 and unit.delayed:
@@ -79,7 +79,7 @@ def waits_for_window(core: SlurmCore, row: int) -> bool:
 @part
 def _binds(core: SlurmCore, unit: Unit, row: int) -> bool:
     """Whether the others wait for its start: with delays, only for that of the head of their job."""
-    return not unit.delayed or row == core.coscheduling.crew[unit.first]
+    return not unit.delayed or row == core.coscheduling.member_rows[unit.first]
 
 
 @only_with("coscheduling", otherwise=0)
@@ -90,7 +90,7 @@ def delay_of(core: SlurmCore, row: int) -> int:
 
 @only_with("coscheduling")
 def note_start(core: SlurmCore, row: int, time: int) -> None:
-    """A try of a component found a start, whatever becomes of it: the earliest of its tries is known."""
+    """An attempt found a start for a component, whatever becomes of it: the earliest start found is known."""
     if is_member(core, row):
         core.slurm.het[row].known = min(core.slurm.het[row].known, time)
 
@@ -106,8 +106,8 @@ def would_block(core: SlurmCore, row: int, time: int) -> bool:
     number, here = core.coscheduling.member[row].unit, _partition_of(core, row)
     unit, own = core.coscheduling.unit[number], _planned_in(core, number, here)
     for i in range(unit.first, unit.last):
-        there = _partition_of(core, core.coscheduling.crew[i])
-        if there == here or core.slurm.het[core.coscheduling.crew[i]].planned < 0:
+        there = _partition_of(core, core.coscheduling.member_rows[i])
+        if there == here or core.slurm.het[core.coscheduling.member_rows[i]].planned < 0:
             continue
         for j in range(core.queue.at.head, core.queue.at.tail):
             other = core.queue.waiting[j]
@@ -130,8 +130,8 @@ def _planned_in(core: SlurmCore, number: int, partition: int) -> int:
     """The latest planned start of a job's components in a partition, -1 without one."""
     unit, latest = core.coscheduling.unit[number], -1
     for i in range(unit.first, unit.last):
-        if _partition_of(core, core.coscheduling.crew[i]) == partition:
-            latest = max(latest, core.slurm.het[core.coscheduling.crew[i]].planned)
+        if _partition_of(core, core.coscheduling.member_rows[i]) == partition:
+            latest = max(latest, core.slurm.het[core.coscheduling.member_rows[i]].planned)
     return latest
 
 
@@ -155,7 +155,7 @@ def start_jobs(core: SlurmCore) -> None:
 def _is_planned(core: SlurmCore, unit: Unit) -> bool:
     """Whether all components of a job wait and were tried, and those that bind it are planned for now."""
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         if core.jobs[row].state != WAITING or core.slurm.het[row].known < 0:
             return False
         if _binds(core, unit, row) and core.slurm.het[row].known > core.clock.now:
@@ -175,11 +175,11 @@ def _may_start(core: SlurmCore, leader: int) -> bool:
     for i in range(core.demand.shape[1]):
         wanted = 0
         for j in range(unit.first, unit.last):
-            wanted += core.demand[placement_of(core, core.coscheduling.crew[j]), i]
+            wanted += core.demand[placement_of(core, core.coscheduling.member_rows[j]), i]
         if wanted > core.pools[core.clock.modules + i].free:
             return False
     for i in range(unit.first, unit.last):
-        if not may_run(core, core.coscheduling.crew[i]):
+        if not may_run(core, core.coscheduling.member_rows[i]):
             return False
     return True
 
@@ -190,7 +190,7 @@ def _finds_nodes(core: SlurmCore, leader: int) -> bool:
     unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
     copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         if not _picked(core, row, core.slurm.sets.free):
             return False
         it = core.slurm.partition[core.slurm.way[placement_of(core, row)].partition]
@@ -211,7 +211,7 @@ def _start_job(core: SlurmCore, leader: int) -> None:
     unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
     unit.start = core.clock.now
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         placement = placement_of(core, row)
         _picked(core, row, core.slurm.sets.idle)
         _end_with_others(core, leader, row, placement)
@@ -232,12 +232,12 @@ def _end_with_others(core: SlurmCore, leader: int, row: int, placement: int) -> 
 
 @part
 def end_together(core: SlurmCore, row: int) -> None:
-    """The limit of one that runs has changed: so may the end of those who started with it."""
+    """The limit of one that runs has changed: so may the end of those that started with it."""
     if core.coscheduling.member[row].unit < 0:
         return
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        other = core.coscheduling.crew[i]
+        other = core.coscheduling.member_rows[i]
         if core.jobs[other].state == RUNNING:
             forget_end(core, other)
             _end_with_others(core, unit.leader, other, core.jobs[other].placed)
@@ -249,7 +249,7 @@ def _longest_run(core: SlurmCore, leader: int) -> int:
     """How long the longest component of a job takes (s), none longer than it may."""
     unit, longest = core.coscheduling.unit[core.coscheduling.member[leader].unit], 0
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.crew[i]
+        row = core.coscheduling.member_rows[i]
         allowed = core.placements[core.jobs[row].first].limit + core.slurm.rules.over_time
         longest = max(longest, min(core.coscheduling.member[row].run, allowed))
     return longest
@@ -264,9 +264,9 @@ def end_with_leader(core: SlurmCore, row: int, state: int) -> None:
     if unit.leader != row:
         return
     for i in range(unit.first, unit.last):
-        if core.jobs[core.coscheduling.crew[i]].state == RUNNING:
-            drop_end(core, core.coscheduling.crew[i])
-            finish(core, core.coscheduling.crew[i], state)
+        if core.jobs[core.coscheduling.member_rows[i]].state == RUNNING:
+            drop_end(core, core.coscheduling.member_rows[i])
+            finish(core, core.coscheduling.member_rows[i], state)
 
 
 @only_with("coscheduling", otherwise=True)

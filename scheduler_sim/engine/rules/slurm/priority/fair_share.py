@@ -27,7 +27,7 @@ PARENT = -1
 """Shares of an association that counts as a part of its parent (``FairShare=parent``)."""
 
 ROOT = 0
-UNKNOWN = -1.0  # effective usage of a user nobody asked for since the last recalculation
+UNKNOWN = -1.0  # effective usage of a user that was not asked for since the last recalculation
 APART = -1.0  # level of an account with its parent's shares: behind all others
 LEAST_DECAY = 2.2250738585072014e-308  # DBL_MIN
 EMPHASIS = 5.0  # of DEPTH_OBLIVIOUS, fixed in Slurm

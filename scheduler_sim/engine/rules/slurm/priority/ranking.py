@@ -148,7 +148,7 @@ def weighted_fair_share(core: SlurmCore, row: int) -> float:
     """The weighted fair share."""
     if not core.slurm.rules.weight_fair:
         return 0.0
-    if core.slurm.memory.unranked:  # only now that somebody asks
+    if core.slurm.memory.unranked:  # only now that they are asked for
         rank_fair_tree(core.slurm.accounts.assoc, core.slurm.accounts.order)
         core.slurm.memory.unranked = 0
     return core.slurm.rules.weight_fair * fair_share(

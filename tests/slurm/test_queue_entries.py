@@ -1,4 +1,4 @@
-"""How far a backfill pass gets: it ends with bf_max_job_test tests, and leaves out turns behind those."""
+"""How far a backfill pass gets: it ends with bf_max_job_test tests, and leaves out entries behind those."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def rows(*jobs: tuple[int, int, int]) -> list[dict[str, int]]:
 
 
 @pytest.mark.parametrize(("length", "start"), [(7200, 30), (600, 2820)])
-def test_only_who_fits_somewhere_in_the_plan_is_a_test(length: int, start: int) -> None:
+def test_only_what_fits_somewhere_in_the_plan_is_a_test(length: int, start: int) -> None:
     """One node of three is taken to 1020, when all are planned for the second, to the end of the plan or to
     1620. So the third, with all for twenty minutes, fits nowhere, or there. Then it is the second test, and
-    the fourth, which could start, has no turn before the third runs.
+    the fourth, which could start, is not looked at before the third runs.
     """
     jobs = rows((0, 1, 1020), (10, 3, length), (20, 3, 1200), (30, 1, 300))
     found = starts(*jobs, **TWO_TESTS)
@@ -33,10 +33,10 @@ def test_only_who_fits_somewhere_in_the_plan_is_a_test(length: int, start: int) 
 
 
 @pytest.mark.parametrize("version", ["22.05", "19.05"])
-def test_tests_count_from_the_start_once_there_are_more_turns_than_tests(version: str) -> None:
+def test_tests_count_from_the_start_once_there_are_more_entries_than_tests(version: str) -> None:
     """The third that waits finds no start, but would without those who run: a test, once the last two come.
 
-    With the four others there are five then, and the last of the two has no turn before the pass at 90.
+    With the four others there are five then, and the last of the two is not looked at before the pass at 90.
     """
     rows = [
         ("p", 1, 1, 2040, 34),
@@ -57,7 +57,7 @@ def test_tests_count_from_the_start_once_there_are_more_turns_than_tests(version
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_turns_that_a_pass_never_gets_to_may_be_left_out_of_it(seed: int) -> None:
+def test_entries_that_a_pass_never_gets_to_may_be_left_out_of_it(seed: int) -> None:
     """Those before are tests for sure, as others run for longer on nodes that they could use."""
     case = crowd(seed, 60, 120, (1, 1, 2, 3, 30, 60), (2, 5, 5, 10, 30, 60, 400))
     case = case.but(bf_max_job_test=(5, 10)[seed % 2], bf_window=60)

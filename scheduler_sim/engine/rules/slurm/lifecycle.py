@@ -44,7 +44,7 @@ from scheduler_sim.engine.core.state import (
 from scheduler_sim.engine.rules.dependencies import NEVER, fails
 from scheduler_sim.engine.rules.holds import BEGIN, await_begin, let_singleton_go
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change, note_end
-from scheduler_sim.engine.rules.slurm.nodes import give_up, set_leaving
+from scheduler_sim.engine.rules.slurm.nodes import deallocate, set_leaving
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.priority.ranking import charge_until, give_priority
 from scheduler_sim.engine.rules.slurm.start import set_end
@@ -53,7 +53,7 @@ from scheduler_sim.engine.rules.slurm.state import SlurmCore
 NODES_BACK = KIND
 """Event: the epilog of a job is over, or what was killed is gone: its nodes are idle."""
 
-HOPELESS = 2 * KIND
+NEVER_SATISFIED = 2 * KIND
 """Event: the dependencies of a job can never be satisfied."""
 
 
@@ -71,7 +71,7 @@ def rank_submitted(core: SlurmCore, row: int) -> None:
 def hold_at_first(core: SlurmCore, row: int) -> None:
     """It is held until the next updates of dependencies, also if all is over already."""
     core.jobs[row].state = HELD
-    end_hopeless(core, row)
+    cancel_never_satisfied(core, row)
 
 
 @on(becomes_eligible, "slurm")
@@ -115,7 +115,7 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
     note_end(core, row)
     it = core.placements[core.jobs[row].placed]
     give_back(core, it.module, it.nodes)
-    give_up(core, row)
+    deallocate(core, row)
     return True
 
 
@@ -147,7 +147,7 @@ def happen_in_slurm(core: SlurmCore, kind: int, row: int) -> None:
     """Nodes are back, or a job ends that can never start."""
     if kind == NODES_BACK:
         _nodes_back(core, row)
-    elif kind == HOPELESS and core.jobs[row].state == HELD and not core.jobs[row].held:
+    elif kind == NEVER_SATISFIED and core.jobs[row].state == HELD and not core.jobs[row].held:
         leave_queue(core, row, CANCELLED)
 
 
@@ -157,7 +157,7 @@ def _nodes_back(core: SlurmCore, row: int) -> None:
     it = core.placements[core.slurm.job[row].last]
     give_back(core, it.module, it.nodes)
     set_leaving(core, row, False)
-    give_up(core, row)
+    deallocate(core, row)
     core.clock.dirty = core.clock.early = 1
     if core.jobs[row].state > RUNNING:
         ended(core, row)
@@ -186,8 +186,8 @@ def send_back_later(core: SlurmCore, row: int) -> None:
 
 @on(wait_again, "slurm")
 def wait_for_nodes(core: SlurmCore, row: int) -> None:
-    """Requeue what has ended; who depends on it may hope again."""
-    hope_again(core, row)
+    """Requeue what has ended; what depends on it may start after all."""
+    may_be_satisfied_again(core, row)
     if core.slurm.job[row].piece < 0:  # else its nodes are yet to come back
         _requeue(core, row)
 
@@ -208,40 +208,40 @@ def _requeue(core: SlurmCore, row: int) -> None:
 
 
 @on(fails, "slurm")
-def lose_hope(core: SlurmCore, edge: int) -> None:
-    """A dependency that can never be satisfied any more ends who needs it, if it is to be killed."""
+def never_satisfied(core: SlurmCore, edge: int) -> None:
+    """A dependency can never be satisfied any more: the job that needs it ends, if it is to be killed."""
     row = core.dependencies[edge].successor
     if core.dependencies[edge].satisfied:
         return
     core.dependencies[edge].satisfied = NEVER
-    core.slurm.job[row].hopes -= 1
+    core.slurm.job[row].satisfiable -= 1
     if core.jobs[row].state == HELD:
-        end_hopeless(core, row)
+        cancel_never_satisfied(core, row)
 
 
 @only_with("dependencies")
-def hope_again(core: SlurmCore, row: int) -> None:
-    """``row`` is to run once more: what Slurm did not test, as it is not there yet or held, is hoped for."""
+def may_be_satisfied_again(core: SlurmCore, row: int) -> None:
+    """``row`` is to run once more: what Slurm did not test, of jobs to come or held, may be met."""
     for edge in range(core.jobs[row].after, core.jobs[row].after_last):
         dependent = core.dependencies[edge].successor
         tested = core.jobs[dependent].state != UNSEEN and not core.jobs[dependent].held
         if core.dependencies[edge].satisfied == NEVER and not tested:
             core.dependencies[edge].satisfied = 0
-            core.slurm.job[dependent].hopes += 1
+            core.slurm.job[dependent].satisfiable += 1
 
 
 @part
-def end_hopeless(core: SlurmCore, row: int) -> None:
+def cancel_never_satisfied(core: SlurmCore, row: int) -> None:
     """Cancel what can never start, if it is to be killed; of what is held by hand Slurm tests nothing."""
-    if core.slurm.rules.kill_invalid and core.slurm.job[row].hopes <= 0 and not core.jobs[row].held:
-        push_end(core, core.clock.now, HOPELESS + row)
+    if core.slurm.rules.kill_invalid and core.slurm.job[row].satisfiable <= 0 and not core.jobs[row].held:
+        push_end(core, core.clock.now, NEVER_SATISFIED + row)
 
 
 @on(let_go, "slurm")
 def test_let_go(core: SlurmCore, row: int) -> None:
     """One that was held by hand has not been tested."""
     if core.jobs[row].state == HELD:
-        end_hopeless(core, row)
+        cancel_never_satisfied(core, row)
 
 
 # -- limits

@@ -11,7 +11,13 @@ from scheduler_sim.engine.core.loop import held_idle
 from scheduler_sim.engine.core.moments import event_due, limit_changed, stopped, struck, withdrawn, write_more
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.state import INF, TIMELINE_COLUMNS
-from scheduler_sim.engine.core.waiting import count_waiting, join_queue, line_up, stop_counting, stop_waiting
+from scheduler_sim.engine.core.waiting import (
+    add_newcomer,
+    count_waiting,
+    join_queue,
+    stop_counting,
+    stop_waiting,
+)
 from scheduler_sim.engine.rules.calls import (
     CallsCore,
     asked_for,
@@ -22,13 +28,13 @@ from scheduler_sim.engine.rules.calls import (
 )
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.coscheduling.reservations import RESERVED_FROM, forget_reservation
-from scheduler_sim.engine.rules.slurm.het.advance import (
+from scheduler_sim.engine.rules.slurm.advance_reservations import (
     end_reservation,
     has_reservation,
     idle_and_reserved,
     keeps_its_nodes,
 )
-from scheduler_sim.engine.rules.slurm.het.delays import come_for, move_next_advance_reservations
+from scheduler_sim.engine.rules.slurm.het.delays import move_next_advance_reservations, queue_reserved
 from scheduler_sim.engine.rules.slurm.het.het_jobs import end_together, end_with_leader
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -40,11 +46,11 @@ MINUTE = 60  # what Slurm counts limits in
 def join_by_itself(core: SlurmCore, row: int) -> None:
     """A component that starts later is not eligible before, but stands in the queue for its job."""
     member = core.coscheduling.member[row]
-    if is_member(core, row) and member.offset > 0 and member.appointment < 0:
+    if is_member(core, row) and member.offset > 0 and member.reserved_from < 0:
         core.jobs[row].eligible = -1
     else:
-        count_waiting(core, row, core.jobs[row].first, 1)
-    line_up(core, row)
+        count_waiting(core, core.jobs[row].first, 1)
+    add_newcomer(core, row)
 
 
 @on(stop_waiting, "slurm", "coscheduling")
@@ -52,7 +58,7 @@ def stop_waiting_by_itself(core: SlurmCore, row: int) -> None:
     """It is no longer counted in the queue, if its delay has begun, nor has it a reservation."""
     if core.jobs[row].eligible >= 0:
         stop_counting(core, row)
-    core.jobs[row].promise, core.jobs[row].promised = INF, -1
+    core.jobs[row].reserved_start, core.jobs[row].reserved_placement = INF, -1
 
 
 @on(stopped, "slurm", "coscheduling")
@@ -68,7 +74,7 @@ def cancel_its_reservation(core: SlurmCore, row: int) -> None:
     if has_reservation(core, row):
         end_reservation(core, row)
         plan_anew(core)
-    elif core.coscheduling.member[row].appointment >= 0:
+    elif core.coscheduling.member[row].reserved_from >= 0:
         forget_reservation(core, row)
         plan_anew(core)
 
@@ -77,7 +83,7 @@ def cancel_its_reservation(core: SlurmCore, row: int) -> None:
 def begin_reservation(core: SlurmCore, kind: int, row: int) -> None:
     """A reservation begins."""
     if kind == RESERVED_FROM:
-        come_for(core, row)
+        queue_reserved(core, row)
 
 
 @on(limit_changed, "slurm", "coscheduling")
@@ -95,7 +101,7 @@ def strike_others(core: SlurmCore, row: int, state: int) -> None:
 
 @on(held_idle, "slurm", "coscheduling")
 def idle_reserved(core: SlurmCore, module: int) -> int:
-    """Idle nodes of a module that are held for jobs whose reservations have begun, but who wait."""
+    """Idle nodes of a module that are held for jobs whose reservations have begun, but that wait."""
     return idle_and_reserved(core, module)
 
 
@@ -131,7 +137,7 @@ def satisfy_and_tell(core: SlurmCallsCore, row: int) -> None:
 
 @on(move_next, "slurm")
 def move_next_in_slurm(core: SlurmCallsCore, row: int) -> None:
-    """The advance reservations of those who come next are moved."""
+    """The advance reservations of the components that come next are moved."""
     move_next_advance_reservations(core, row)
 
 
@@ -143,5 +149,5 @@ def in_minutes(core: SlurmCallsCore, seconds: int) -> int:
 
 @on(may_stay, "slurm")
 def may_stay_in_slurm(core: SlurmCallsCore, row: int, begin: int, end: int) -> bool:
-    """Whether its nodes are reserved for nobody else."""
+    """Whether its nodes are reserved for no other component."""
     return keeps_its_nodes(core, row, end)

@@ -1,6 +1,6 @@
 """Advance reservations: nodes held by name for one component, from a time on.
 
-Nobody else may start on them unless its limit ends before. Here only components with a delay have
+No other job may start on them unless its limit ends before. Here only components with a delay have
 them (see ``workflows``); one lasts until its component has ended.
 """
 
@@ -73,7 +73,7 @@ def put_reserved(core: SlurmCore, row: int, target: Words) -> None:
 
 @part
 def idle_and_reserved(core: SlurmCore, module: int) -> int:
-    """Idle nodes of a module that are held for components whose reservations have begun, but who wait."""
+    """Idle nodes of a module that are held for components whose reservations have begun, but that wait."""
     total = 0
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
@@ -90,7 +90,7 @@ def leave_out_reserved(core: SlurmCore, target: Words, begin: int, end: int) -> 
     """Take the nodes out of a set that are held at some time between ``begin`` and ``end``."""
     for i in range(core.coscheduling.at.expected):
         row = core.coscheduling.expected[i]
-        if core.coscheduling.member[row].appointment >= end:
+        if core.coscheduling.member[row].reserved_from >= end:
             break
         if reserved_until(core, row) > begin:
             for at in range(core.slurm.het[row].booked, core.slurm.het[row].booked_last):
@@ -101,7 +101,7 @@ def leave_out_reserved(core: SlurmCore, target: Words, begin: int, end: int) -> 
 def next_begin(core: SlurmCore, time: int) -> int:
     """When the next advance reservation begins, at ``time`` or later; INF if none does."""
     for i in range(core.coscheduling.at.expected):
-        begin: int = core.coscheduling.member[core.coscheduling.expected[i]].appointment
+        begin: int = core.coscheduling.member[core.coscheduling.expected[i]].reserved_from
         if begin >= time:
             return begin
     return INF
@@ -123,7 +123,7 @@ def next_end(core: SlurmCore, placement: int, start: int) -> int:
         until = reserved_until(core, row)
         if until >= start:
             first = min(first, until)
-        if core.coscheduling.member[row].appointment < end and until > start:
+        if core.coscheduling.member[row].reserved_from < end and until > start:
             for at in range(core.slurm.het[row].booked, core.slurm.het[row].booked_last):
                 in_the_way |= (
                     core.slurm.booked[at].bits & core.slurm.nodes.masks[members, core.slurm.booked[at].word]
@@ -158,10 +158,10 @@ def picked_reserved(core: SlurmCore, row: int) -> bool:
 
 @part
 def keeps_its_nodes(core: SlurmCore, row: int, end: int) -> bool:
-    """Whether nodes on which ``row`` runs are held for nobody else before ``end``."""
+    """Whether nodes on which ``row`` runs are held for no other component before ``end``."""
     for i in range(core.coscheduling.at.expected):
         other = core.coscheduling.expected[i]
-        if core.coscheduling.member[other].appointment >= end:
+        if core.coscheduling.member[other].reserved_from >= end:
             break
         if other != row and _shares_nodes(core, row, other):
             return False
