@@ -1,7 +1,8 @@
 """Moments in the life of a job, and the rules that have something to do or to say at them.
 
 The core names moments, not rules. An ``event`` is told to every rule that the run has, in the order of the
-parts of the core; a ``question`` is answered by the first of these that has an answer, else by its own body.
+parts of the core; a ``question`` is answered by the first of these that has an answer, else by its own body;
+an ``agreement`` needs a yes of each.
 A rule hangs a function on a moment with ``on``. What the run has is known from the types of the parts: an
 absent part is the empty tuple, and of what hangs on it nothing is compiled, nor looked at.
 """
@@ -50,12 +51,12 @@ class Moment:
     Parameters
     ----------
     otherwise : what is done, or the answer, where no rule of the run has any
-    is_event : all rules are told; else the first one that is there answers
+    joined : makes one function of two, where all rules are told or asked; without, the first one answers
     instead : a compiled function that stands for ``otherwise``
     """
 
-    def __init__(self, otherwise: Callable[..., Any], *, is_event: bool, instead: Any = None) -> None:
-        self.otherwise, self.is_event, self.instead = otherwise, is_event, instead
+    def __init__(self, otherwise: Callable[..., Any], *, joined: Any = None, instead: Any = None) -> None:
+        self.otherwise, self.joined, self.instead = otherwise, joined, instead
         self.__name__, self.__doc__ = otherwise.__name__, otherwise.__doc__
         self.hooks: list[Hook] = []
         self._chosen: dict[tuple[Hook, ...], Any] = {}
@@ -80,10 +81,12 @@ class Moment:
     def _made(self, functions: list[Any]) -> Any:
         if not functions:
             return self.instead or part(self.otherwise)
+        if self.joined is None:
+            return functions[0]
         made = functions[-1]
-        for function in reversed(functions[:-1]) if self.is_event else []:
-            made = _one_after_another(function, made)
-        return made if self.is_event else functions[0]
+        for function in reversed(functions[:-1]):
+            made = self.joined(function, made)
+        return made
 
 
 @lru_cache
@@ -106,14 +109,27 @@ def _one_after_another(first: Any, second: Any) -> Any:
     return both
 
 
+def _if_both_agree(first: Any, second: Any) -> Any:
+    @part
+    def both(core: Any, *arguments: Any) -> bool:
+        return bool(first(core, *arguments) and second(core, *arguments))
+
+    return both
+
+
 def event(function: F) -> F:
     """Name a moment that rules are told of; the function has no body but its documentation."""
-    return cast(F, Moment(function, is_event=True, instead=_constant(None)))
+    return cast(F, Moment(function, joined=_one_after_another, instead=_constant(None)))
 
 
 def question(function: F) -> F:
     """Name a question that a rule may answer; the function is the answer where none does."""
-    return cast(F, Moment(function, is_event=False))
+    return cast(F, Moment(function))
+
+
+def agreement(function: F) -> F:
+    """Name a question to which every rule has to say yes; the function is the answer where there is none."""
+    return cast(F, Moment(function, joined=_if_both_agree))
 
 
 def on(moment: Callable[..., Any], *needs: str, unless: str = "") -> Callable[[F], F]:
@@ -132,7 +148,7 @@ def only_with(name: str, otherwise: Any = None) -> Callable[[F], F]:
     """Name a function of a rule that others call: where its part is absent, it returns ``otherwise``."""
 
     def decorate(function: F) -> F:
-        moment = Moment(function, is_event=False, instead=_constant(otherwise))
+        moment = Moment(function, instead=_constant(otherwise))
         moment.hooks.append(Hook(name, frozenset({name}), frozenset(), part(function)))
         return cast(F, moment)
 

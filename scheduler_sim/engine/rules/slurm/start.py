@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import agreement, on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.state import BY_LIMIT, PAST_LIMIT
@@ -9,8 +10,14 @@ from scheduler_sim.engine.rules.slurm.nodes import allocate
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 
-@part
+@agreement
 def may_run(core: SlurmCore, row: int) -> bool:
+    """Whether every limit lets it run now; one that may not blocks nothing."""
+    return True
+
+
+@on(may_run, "holds")
+def array_has_room(core: SlurmCore, row: int) -> bool:
     """Whether its job array has room for one more task that runs."""
     array = core.holds.term[row].array
     if array < 0:
