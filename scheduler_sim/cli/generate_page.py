@@ -50,7 +50,7 @@ def _modules(generated: Generated) -> list[tuple[str, ...]]:
         own = base.rows((base.module == place) & (base.cancel_lag < 0))
         span = int(own.submit_time[-1] - own.submit_time[0]) if len(own.nodes) else 0
         load = float((own.nodes * own.run_time).sum()) / (module.nodes * span) if span else None
-        known = isinstance(module.model, Cirne)
+        model = module.model
         rows.append(
             (
                 plain(module.name),
@@ -60,7 +60,7 @@ def _modules(generated: Generated) -> list[tuple[str, ...]]:
                 f"{own.nodes.mean():.2f}" if len(own.nodes) else "",
                 duration(round(float(own.run_time.mean()))) if len(own.nodes) else "",
                 "" if load is None else f"{load:.3f}",
-                f"{module.model.offered_load(module.nodes):.3f}" if known else "",  # type: ignore[attr-defined]
+                f"{model.offered_load(module.nodes):.3f}" if isinstance(model, Cirne) else "",
             )
         )
     return rows

@@ -202,16 +202,16 @@ def _applications(keys: RecipeKeys) -> Applications | None:
 
 
 def _workflow_law(keys: WorkflowKeys) -> WorkflowLaw:
-    delay, api = (tuple(keys.delay_factor), tuple(keys.api_factor))
-    factors = {"delay_factor": delay, "api_factor": api}
+    share = (keys.percent or 0.0) / 100
     if keys.shapes:
-        shapes = dict(_shapes(keys))
-        return WorkflowLaw(start_for_share((keys.percent or 0.0) / 100, shapes), shapes, **factors)  # type: ignore[arg-type]
-    if keys.extension_percent is not None:
-        extension = keys.extension_percent / 100
+        shapes: Mapping[Shape, float] = dict(_shapes(keys))
+        start = start_for_share(share, shapes)
     else:
-        extension = extension_for_share((keys.percent or 0.0) / 100, keys.max_components)
-    return WorkflowLaw(extension, extension_chains(extension, keys.max_components), **factors)  # type: ignore[arg-type]
+        extends = keys.extension_percent
+        start = extends / 100 if extends is not None else extension_for_share(share, keys.max_components)
+        shapes = extension_chains(start, keys.max_components)
+    (least_delay, most_delay), (least_call, most_call) = keys.delay_factor, keys.api_factor
+    return WorkflowLaw(start, shapes, (least_delay, most_delay), (least_call, most_call))
 
 
 def _shapes(keys: WorkflowKeys) -> Iterator[tuple[Shape, float]]:

@@ -87,7 +87,7 @@ def _check(node: ast.expr, names: tuple[str, ...], depth: int) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and abs(value) <= LARGEST  # type: ignore[arg-type]
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def _check_call(name: str, given: int) -> None:
@@ -109,4 +109,5 @@ def _value(node: ast.expr, names: Mapping[str, Floats | float]) -> Any:
     if isinstance(node, ast.Name):
         return np.asarray(names[node.id], dtype=np.float64)
     assert isinstance(node, ast.Constant)
-    return np.float64(float(node.value))  # type: ignore[arg-type]
+    assert isinstance(node.value, int | float)
+    return np.float64(float(node.value))

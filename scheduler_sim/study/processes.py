@@ -37,9 +37,8 @@ def local(workers: int) -> Runner:
                 for idle in [worker for worker in pool if worker.batch is None]:
                     pool.remove(idle)  # nothing is left for it
                     idle.dismiss()
-                by_pipe = {worker.pipe: worker for worker in busy}
-                for pipe in wait(list(by_pipe)) if by_pipe else []:
-                    worker = by_pipe[pipe]  # type: ignore[index]
+                ready = wait([worker.pipe for worker in busy]) if busy else []
+                for worker in [worker for worker in busy if worker.pipe in ready]:
                     batch = worker.batch or ()
                     done = worker.result()
                     if done is None:
