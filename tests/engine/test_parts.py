@@ -184,17 +184,18 @@ def test_the_event_heap_gives_the_earliest_end(steps):
 # ------------------------------------------------------------------------ seconds with too few nodes free
 @settings(max_examples=100)
 @given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8), st.integers(0, 2)), max_size=25), st.integers(0, 5)
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8), st.integers(0, 2)), max_size=25),
+    st.integers(0, 5),
 )
 def test_short_times_are_counted_by_the_second(changes, last):
-    """The tree of seconds by free nodes, against one entry a second; those in which no job waits count nowhere."""
+    """The tree of seconds by free nodes, against one entry a second in which a job waited."""
     made, seconds = core(), []
     for wait, free, queued in changes:
         made.clock.now += wait
-        seconds += [int(made.pools[0].free)] * wait * (made.pools[0].queued > 0)
+        seconds += [int(made.pools[0].free)] * wait * int(made.pools[0].queued > 0)
         made.pools[0].free, made.pools[0].queued, made.pools[0].touched = free, queued, 1
         record.settle(made, made.clock.now + 1)
     made.clock.now += last
-    seconds += [int(made.pools[0].free)] * last * (made.pools[0].queued > 0)
+    seconds += [int(made.pools[0].free)] * last * int(made.pools[0].queued > 0)
     for nodes in range(1, 12):
         assert record.short_so_far(made, 0, nodes) == sum(free < nodes for free in seconds)
