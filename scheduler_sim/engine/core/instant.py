@@ -14,8 +14,7 @@ from scheduler_sim.engine.core.lifecycle import happen, submit, untie
 from scheduler_sim.engine.core.moments import dependencies_updated, instant_opens
 from scheduler_sim.engine.core.record import settle
 from scheduler_sim.engine.core.scheme import schedule
-from scheduler_sim.engine.core.state import BUDGET, DONE, INF, NOTICE, TIMELINE_FULL, UNTIL, WAITING, Core
-from scheduler_sim.engine.core.waiting import expect_wait
+from scheduler_sim.engine.core.state import BUDGET, DONE, INF, NOTICE, TIMELINE_FULL, UNTIL, Core
 
 
 @inlined
@@ -73,12 +72,7 @@ def handle_instant(core: Core) -> None:
 
 @inlined
 def close_step(core: Core) -> None:
-    """The pass is over: nothing is new any more, and those that are left begin to wait."""
-    if not core.rules.complex:
-        for i in range(core.queue.at.new):
-            row = core.queue.newcomers[i]
-            if core.jobs[row].state == WAITING and not core.jobs[row].measured:
-                expect_wait(core, row)
+    """The pass is over: nothing is new any more."""
     core.queue.at.new = 0
     core.clock.dirty = core.clock.early = core.clock.lost = 0
 

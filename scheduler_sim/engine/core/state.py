@@ -93,7 +93,7 @@ class Job:
     reserved_start: int  # start of its reservation, INF without one
     reserved_placement: int  # ... and the placement, -1 without one
     wait_resources: int
-    measured: int  # 1 = its wait for nodes is read off its module, see ``expect_wait``
+    measured: int  # 1 = its wait for nodes is read off its module, see ``measure_wait``
     missing: int  # dependencies not yet satisfied, and what else holds it
     held: int  # 1 = held by hand, until it is released
     watch: int  # 1 = return to the caller when it starts or ends

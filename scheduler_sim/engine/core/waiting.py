@@ -75,7 +75,7 @@ def withdraw(core: Core, row: int) -> None:
 
 
 @part
-def expect_wait(core: Core, row: int) -> None:
+def measure_wait(core: Core, row: int) -> None:
     """From now on its wait for nodes is read off its module, until it starts or ``settle_wait``."""
     it = core.placements[core.jobs[row].first]
     core.jobs[row].wait_resources -= short_so_far(core, it.module, it.nodes)
