@@ -8,6 +8,8 @@ from scheduler_sim import Simulation, System, Workload, read_trace, simulate
 from scheduler_sim.placement.table import expand
 from tests.conftest import SHARED, needs_shared
 
+pytestmark = pytest.mark.interpreted
+
 NODE = {"name": "M", "nodes": 4, "cores_per_node": 24, "memory_gb": 64, "gpus_per_node": 2}
 GB = 1024**2
 

@@ -10,6 +10,8 @@ import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload
 
+pytestmark = pytest.mark.interpreted
+
 FOUR_AND_FOUR = """
 NodeName=a[1-4] CPUs=128
 NodeName=b[1-4] CPUs=64
