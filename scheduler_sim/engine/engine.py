@@ -96,7 +96,7 @@ class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: igno
     @cached_property
     def absent(self: Any) -> frozenset[str]:
         """The parts that this core lacks, by name."""
-        return frozenset(part for part in PARTS if is_absent(getattr(self, part)))
+        return frozenset(name for name in self._fields if is_absent(getattr(self, name)))
 
     @property
     def shape(self: Any) -> tuple[Any, ...]:
