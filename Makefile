@@ -1,5 +1,7 @@
 # make demo      run a sample trace: a table here, a picture in demo-result/overview.png
-# make test      style, types, dependencies between the rooms, and all tests
+# make test      style, types, dependencies between the rooms, and the tests; small cases run in plain Python
+# make test-long what takes long by nature: kills, whole studies, the examples of all pages, every random case
+#                in greater number and compiled
 # make samples   the sample traces anew, from their recipes
 #
 # All create a virtual environment in .venv and install into it what they need.
@@ -12,10 +14,10 @@ RESULT ?= demo-result
 WORKERS ?= 2
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test samples clean
+.PHONY: help demo test test-long samples clean
 
 help:
-	@sed -n 's/^# make /make /p' Makefile
+	@sed -n -e 's/^# make /make /p' -e 's/^#                /               /p' Makefile
 
 demo: $(VENV)/ready
 	$(BIN)/scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --policy easy --out $(RESULT)
@@ -27,7 +29,10 @@ test: $(VENV)/ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not long'
+
+test-long: $(VENV)/ready-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'long or hypothesis or interpreted' --hypothesis-profile=long
 
 samples: $(VENV)/ready
 	$(BIN)/scheduler-sim generate workloads/sample-1000.yaml --out workloads/sample-1000.swf

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,13 +19,36 @@ needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the shared reference data is not beside this checkout"
 )
 
-settings.register_profile(
-    "repeatable",
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("repeatable")
+EXAMPLES = {"quick": 25, "long": 100}
+"""What each profile takes of a hundred random cases."""
+
+for profile, many in EXAMPLES.items():
+    settings.register_profile(
+        profile,
+        max_examples=many,
+        derandomize=True,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
+
+
+def examples(many: int, **more: Any) -> settings:
+    """So many random cases in the long profile, and its share of them in the quick one."""
+    return settings(max_examples=-(-many * settings.default.max_examples // EXAMPLES["long"]), **more)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
+    """Run what is marked ``interpreted`` in plain Python, but for the long profile, which compiles it."""
+    is_long = settings.default.max_examples >= EXAMPLES["long"]
+    marked = item.get_closest_marker("interpreted") and not item.get_closest_marker("compiled")
+    if is_long or not marked:
+        return (yield)
+    from tests.engine.interpreted import interpreted
+
+    with interpreted():
+        return (yield)
 
 
 def run_interpreted(code: str, folder: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -93,11 +94,15 @@ class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: igno
 
     kind: Any = None
 
+    @cached_property
+    def absent(self: Any) -> frozenset[str]:
+        """The parts that this core lacks, by name."""
+        return frozenset(name for name in self._fields if is_absent(getattr(self, name)))
+
     @property
     def shape(self: Any) -> tuple[Any, ...]:
         """What its type depends on: the pass, what writes the keys of orders, and which parts are there."""
-        there = (is_absent(getattr(self, part)) for part in PARTS)
-        return self.scheme.name, type(self.orders.fill), type(self.orders.fill_second), *there
+        return self.scheme.name, type(self.orders.fill), type(self.orders.fill_second), self.absent
 
 
 def blank(sizes: Sizes, needs: Needs, scheme: str, more_events: int = 0) -> FullCore:

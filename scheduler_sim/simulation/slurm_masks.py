@@ -138,7 +138,7 @@ def bits(ranges: Iterable[range], low: int, size: int) -> np.ndarray:
 
 
 def _table(rows: list[Any], record: type) -> Any:
-    return np.array(rows, dtype=dtype_of(record)).view(np.recarray)
+    return np.array(rows, dtype=dtype_of(record))
 
 
 def _words(nodes: int) -> int:

@@ -36,14 +36,14 @@ def files(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_process_and_two_give_the_same_bytes(small):
     one, two = files(small[1]), files(small[2])
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_page_figures_and_runs_come_out(small):
     conducted = load(small[1] / RESULTS)
     assert len(conducted.runs) == sum(Setup(2, 2).simulations()) == sum(conducted.setup.simulations())
@@ -70,7 +70,7 @@ def test_the_page_in_the_repository_is_what_this_version_makes_of_its_runs():
     assert all(page.count(f"| {MEASURES[name]} |") >= 2 for name in SHOWN)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_runs_whole_under_policy_slurm(tmp_path):
     given = ["--policy", "slurm", "--seeds", "2", "--seeds-beyond", "0", "--jobs", "30", "--workers", "1"]
     assert main([*given, "--out", str(tmp_path)]) == 0
@@ -88,6 +88,7 @@ def test_all_cases_of_a_seed_have_the_same_base_workload():
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.interpreted
 def test_overlap_and_run_times_are_those_of_metrics_json(scenario):
     system = System.from_yaml(SYSTEM)
     generated = Case("shares", "33", EXTENSION).generated(system, 60, 3)
@@ -131,6 +132,7 @@ def test_half_wrong_delays_are_off_by_at_most_half_to_either_side():
         ("HET+DELAY+API", 100, 150, 20, 40),  # the call comes after it has started
     ],
 )
+@pytest.mark.interpreted
 def test_a_chain_of_two_on_an_empty_machine(scenario, runtime, own, idle, starts):
     """A producer runs 100 s and calls at 60; its consumer runs 50 s, and is due at 40.
 

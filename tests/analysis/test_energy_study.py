@@ -79,6 +79,7 @@ def test_no_run_is_above_its_cap(committed):
 
 
 @pytest.mark.parametrize("name", [BASE, "least energy, 5 %", "module: least energy, off after 4 min"])
+@pytest.mark.long
 def test_runs_can_be_repeated(committed, name):
     workload = generate(recipe(), seed=1)
     base, result = (
@@ -92,6 +93,7 @@ def test_runs_can_be_repeated(committed, name):
         assert row[measure] == pytest.approx(value, rel=1e-5, abs=1e-9), measure
 
 
+@pytest.mark.interpreted
 def test_measures_by_hand():
     """Two CM nodes for an hour at 345 W, of which 120 are idle power, at 0.18 a kWh."""
     jobs = Workload.from_columns(
@@ -121,6 +123,7 @@ def test_every_job_has_a_signature_and_every_signature_a_job():
     assert (gpu["power_w"] / gpu["nodes"]).unique().tolist() == [304]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("spelt", ["CMS", "SMC"])
 def test_names_that_do_not_match_stop_the_study(spelt):
     """One job of CMS alone: four signatures have no job; with the fifth misspelt the job has none, too."""

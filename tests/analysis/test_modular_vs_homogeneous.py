@@ -43,6 +43,7 @@ def committed():
     return load(COMMITTED / RESULTS)
 
 
+@pytest.mark.long
 def test_the_page_in_the_repository_is_what_this_version_makes_of_its_runs(committed):
     found = mixes.load(COMMITTED / RESULTS)
     page = (COMMITTED / PAGE).read_text(encoding="utf-8")
@@ -81,7 +82,7 @@ def test_what_the_page_says_of_loads_in_words_is_so(committed):
     assert ratio(0.4, SPEED, 0, PREFERRED) < 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_process_and_two_give_the_same_bytes(tmp_path):
     folders = {}
     for workers in (1, 2):
@@ -97,6 +98,7 @@ def test_one_process_and_two_give_the_same_bytes(tmp_path):
     assert len(load(folders[1] / RESULTS).runs) == sum(Setup(2, 0, 400, ("easy",)).simulations())
 
 
+@pytest.mark.interpreted
 def test_the_preferred_module_has_no_ratio_below_one():
     """So that the readings are the same for it, and every policy has the same run times."""
     base = generate(recipe(300), seed=4)
@@ -122,6 +124,7 @@ def test_names_in_the_models_are_those_of_the_jobs():
         assert result.manifest["unmatched"] == {"modules": lacks}
 
 
+@pytest.mark.long
 def test_all_cases_run_all_jobs():
     base = generate(recipe(100), seed=1)
     for case in cases("easy"):

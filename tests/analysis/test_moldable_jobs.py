@@ -130,6 +130,7 @@ def test_with_all_floors_one_nothing_but_growth_without_loss_is_offered():
     assert (moldable["end_time"] == rigid["end_time"]).all()
 
 
+@pytest.mark.long
 def test_one_process_and_two_give_the_same_bytes(tmp_path, capsys):
     for workers in ("1", "2"):
         folder = tmp_path / workers

@@ -15,6 +15,8 @@ from scheduler_sim.errors import ConfigError, InputError, TraceError
 from scheduler_sim.placement.table import expand
 from tests.conftest import ROOT, SHARED, needs_shared
 
+pytestmark = pytest.mark.interpreted
+
 TABLE_7 = ROOT / "configs" / "models" / "deep-est-applications.yaml"
 CONVERSIONS = ROOT / "configs" / "models" / "deep-est-conversions.yaml"
 SYSTEMS = {"HOM1-CM": "hom1-cm", "HOM2-DAM": "hom2-dam", "HOM3-ESB": "hom3-esb", "MOD": "mod-cm-esb"}

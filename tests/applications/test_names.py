@@ -12,6 +12,8 @@ from scheduler_sim.applications.names import Names
 from scheduler_sim.errors import ConfigError, InputError
 from tests.simulation.acting import at
 
+pytestmark = pytest.mark.interpreted
+
 TYPES = [
     {"name": "solver", "percent": 50, "apps": ["NEMO", "17"]},
     {"name": "rest", "percent": 50, "apps": ["1"]},

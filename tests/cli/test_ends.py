@@ -65,6 +65,7 @@ def on_a_terminal(*arguments):
 
 
 @pytest.mark.parametrize("older", [False, True])
+@pytest.mark.long
 def test_ctrl_c_during_a_long_run(long_trace, tmp_path, older):
     out = tmp_path / "result"
     if older:
@@ -100,6 +101,7 @@ def test_sigterm_ends_cleanly(long_trace, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_sigterm_ends_slurm_in_time_without_events(tmp_path):
     """While somebody waits, usage that does not decay grows: priorities are computed 333 million times."""
     trace, rest = tmp_path / "long.swf", "-1 1 1 1 1 1 -1 -1 -1\n"
@@ -127,6 +129,7 @@ def _has_worked(running, seconds):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc that tells processor times")
+@pytest.mark.long
 def test_no_progress_where_nobody_looks(long_trace):
     running = started("run", CLUSTER, long_trace, "--policy", "conservative")
     with running:
@@ -137,6 +140,7 @@ def test_no_progress_where_nobody_looks(long_trace):
     assert (out, err) == ("", "scheduler-sim: interrupted: nothing was written\n")
 
 
+@pytest.mark.long
 def test_the_first_run_says_that_it_compiles(tmp_path):
     settings = {"extra": {"SCHEDULER_SIM_CACHE_DIR": str(tmp_path)}}
     first = process("run", CLUSTER, SAMPLE, "--policy", "fcfs", **settings)

@@ -88,7 +88,7 @@ def test_a_bad_study_writes_nothing(cli, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_interrupted_it_says_what_is_kept_and_goes_on(study, tmp_path):
     text = study.read_text().replace("[fcfs, easy]", "[conservative, easy]")
     study.write_text(text.replace(str(SAMPLE), str(SAMPLE.with_suffix(".yaml"))) + "seeds: 400\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scheduler_sim.config.text_file import MAX_BYTES
@@ -18,6 +18,7 @@ from scheduler_sim.policy.keys import PolicyKeys
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys
 from scheduler_sim.system.system import System
+from tests.conftest import examples
 
 
 def written(tmp_path: Path, content: str | bytes) -> Path:
@@ -153,7 +154,7 @@ likely_systems = st.fixed_dictionaries(
 noise = "a:-[]{}&*!|>?#%@'\" \n\t1.,~"
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.binary(max_size=60) | st.text(alphabet=noise, max_size=40).map(str.encode))
 @example(b"\xef\xbb\xbfmodules: [{name: CM, nodes: 1}]")
 @example(b"modules: [{name: [], nodes: {}}]\npartitions: {a: b}")
@@ -167,7 +168,7 @@ def test_any_bytes_raise_a_config_error_or_nothing(content: bytes) -> None:
                 read(path)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.dictionaries(system_keys | st.text(max_size=5), likely_values | yaml_values, max_size=5)
     | likely_systems
@@ -200,7 +201,7 @@ policy_values = yaml_values | st.sampled_from(
 policy_keys = st.sampled_from([*PolicyKeys.model_fields, "slurm", "policy.depth", "dept"])
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.dictionaries(policy_keys, policy_values, max_size=5))
 def test_any_settings_raise_a_config_error_or_make_a_policy_that_comes_back(data: dict[str, object]) -> None:
     for make in (lambda: Policy.resolve(data), lambda: Policy.named("easy").with_settings(data)):

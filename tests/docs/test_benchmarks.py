@@ -24,6 +24,7 @@ def measured(monkeypatch):
     return starts
 
 
+@pytest.mark.long
 def test_it_runs_a_trace_twice_and_a_part_of_the_month(capsys):
     slurm.main(["--trace", SAMPLE, "--nodes", "128", "--days", "0.02", "--repeats", "1"])
     head, line, *rows = capsys.readouterr().out.splitlines()

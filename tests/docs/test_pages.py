@@ -18,6 +18,7 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
 def test_examples_run_and_print_what_the_page_says(page, tmp_path):
     found = examples(page)
@@ -52,7 +53,8 @@ def test_readme_shows_the_commands_that_a_newcomer_types():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in readme
     assert "make test" in readme
-    assert "\nmake test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "make test-long" in readme
+    assert "\nmake test\nmake test-long\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_readme_lists_every_dependency():

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim.energy.accounting import STATES, TIMELINE_COLUMNS, account, component_energy
 from scheduler_sim.energy.profile import Watts
 from scheduler_sim.errors import InputError, InvariantError
+from tests.conftest import examples
 
 WATTS = {"CM": Watts(100, 10, 125, 110), "ESB": Watts(50, 5, 60, 55)}
 
@@ -124,7 +125,7 @@ def schedules(draw):
 
 
 @given(schedules())
-@settings(max_examples=60)
+@examples(60)
 def test_the_parts_are_the_whole_exactly(schedule):
     components, timeline, watts, end = schedule
     made = account(components, timeline, watts, end=end)

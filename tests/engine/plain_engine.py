@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numba
 
@@ -15,12 +15,18 @@ PACKAGE = "scheduler_sim.engine"
 
 
 def plain(*names: str) -> SimpleNamespace:
+    """Import modules of the engine, by their paths in it, as attributes by their last names."""
+    return SimpleNamespace(
+        **{name.rpartition(".")[2]: module for name, module in plain_modules(*names).items()}
+    )
+
+
+def plain_modules(*names: str) -> dict[str, ModuleType]:
     """Import modules of the engine, by their paths in it, once more with the compiler switched off."""
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(PACKAGE)}
     before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 1
     try:
-        found = {name.rpartition(".")[2]: import_module(f"{PACKAGE}.{name}") for name in names}
-        return SimpleNamespace(**found)
+        return {name: import_module(f"{PACKAGE}.{name}") for name in names}
     finally:
         numba.config.DISABLE_JIT = before
         for name in [name for name in sys.modules if name.startswith(PACKAGE)]:

@@ -142,6 +142,7 @@ def test_an_empty_variable_is_none(monkeypatch, tmp_path):
     assert cache_directory().parent == tmp_path / "scheduler-sim"
 
 
+@pytest.mark.long
 def test_a_run_with_a_place_that_is_refused(tmp_path):
     tmp_path.chmod(0o777)
     ended = process(

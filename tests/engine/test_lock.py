@@ -71,9 +71,12 @@ def test_one_at_a_time(tmp_path):
 def test_it_waits_for_what_is_given_back(tmp_path):
     first, second = Lock(tmp_path / "lock"), Lock(tmp_path / "lock")
     first.take()
-    signal.signal(signal.SIGALRM, lambda *_: first.give_back())
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    second.take()
+    before = signal.signal(signal.SIGALRM, lambda *_: first.give_back())
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        second.take()
+    finally:
+        signal.signal(signal.SIGALRM, before)
     assert first._file < 0 <= second._file
     assert not is_free(second.path)  # the file that the first took away is not the one that the second has
     second.give_back()

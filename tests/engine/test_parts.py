@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import examples
 from tests.engine.plain_engine import ENGINE, core, slot
 
 queue, releases, events, record = ENGINE.queue, ENGINE.releases, ENGINE.events, ENGINE.record
@@ -40,7 +41,7 @@ def newcomers_of(made) -> list[int]:
     return made.queue.newcomers[: made.queue.at.new].tolist()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(keys, moves)
 def test_the_queue_is_always_in_order(drawn, steps):
     made = queue_core(drawn)
@@ -63,7 +64,7 @@ def test_the_queue_is_always_in_order(drawn, steps):
         assert order_of(made) == sorted(inside, key=lambda r: rank(made, r))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(keys, st.sets(st.integers(0, ROWS - 1)), st.permutations(range(ROWS)))
 def test_newcomers_are_sorted_compared_and_inserted(drawn, waiting, coming):
     made = queue_core(drawn)
@@ -84,7 +85,7 @@ def test_newcomers_are_sorted_compared_and_inserted(drawn, waiting, coming):
     assert order_of(made) == sorted([*waiting, *new[1:]], key=lambda r: rank(made, r))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=300), st.booleans())
 def test_long_sorts(values, nearly):
     """Insertion sort while little moves, heap sort when much does."""
@@ -99,7 +100,7 @@ def test_long_sorts(values, nearly):
     assert newcomers_of(made) == sorted(range(len(values)), key=lambda r: rank(made, r))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(keys, st.lists(st.integers(-5, 5), min_size=ROWS, max_size=ROWS), st.integers(0, 9))
 def test_orders_that_move_sort_the_queue_anew(drawn, later, now):
     made = queue_core(drawn)
@@ -116,7 +117,7 @@ def test_orders_that_move_sort_the_queue_anew(drawn, later, now):
     assert order_of(made) == sorted(range(ROWS), key=lambda r: (-drawn[r][0], later[r] * now, drawn[r][2], r))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(keys, st.lists(st.integers(-5, 5), min_size=ROWS, max_size=ROWS))
 def test_candidates_have_an_order_of_their_own(drawn, second):
     made = queue_core(drawn)
@@ -129,7 +130,7 @@ def test_candidates_have_an_order_of_their_own(drawn, second):
 
 
 # ------------------------------------------------------------------------ release lists
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30), st.integers(1, 5)), max_size=60))
 def test_release_lists_are_sorted_by_planned_end(steps):
     """Equal ends stand in trace order; adding what is there takes it away."""
@@ -155,7 +156,7 @@ def test_release_lists_are_sorted_by_planned_end(steps):
 
 
 # ------------------------------------------------------------------------ what ends next
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.lists(
         st.tuples(
@@ -182,7 +183,7 @@ def test_the_event_heap_gives_the_earliest_end(steps):
 
 
 # ------------------------------------------------------------------------ seconds with too few nodes free
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8), st.integers(0, 2)), max_size=25),
     st.integers(0, 5),

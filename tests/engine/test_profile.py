@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from scheduler_sim.simulation.growth import with_more_releases
+from tests.conftest import examples
 from tests.engine.plain_engine import ENGINE, core, slot
 
 profile, releases = ENGINE.profile, ENGINE.releases
@@ -92,7 +92,7 @@ class ProfileMachine(RuleBasedStateMachine):
             assert (found == self.free[pool, self.now :]).all()
 
 
-ProfileMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
+ProfileMachine.TestCase.settings = examples(60, stateful_step_count=25)
 TestProfile = ProfileMachine.TestCase
 
 

@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.conftest import examples
 from tests.fuzz import confine, judge
 from tests.fuzz.cases import Case, case
 from tests.fuzz.confine import OutsideError
@@ -18,7 +19,7 @@ from tests.fuzz.crew import carry_out
 from tests.fuzz.judge import Finding, FoundError, judged
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_thousand_cases_without_a_finding():
     done = 0
     for more, found in carry_out(seed=1, numbers=range(2000), workers=1):
@@ -102,7 +103,7 @@ def test_nothing_is_written_elsewhere(tmp_path, path):
         os.chdir(before)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.binary(max_size=40))
 @example(b"/etc/passwd")
 @example(b"a: ../../x")
@@ -113,7 +114,7 @@ def test_no_name_of_a_case_leads_out(data):
         assert Path(os.path.abspath(Path("/here") / word)).is_relative_to("/here")
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.sampled_from(["swf", "mwf", "csv", "sacct"]), st.binary(max_size=300))
 @example("swf", b"\xef\xbb\xbf")
 @example("swf", b"-\n" * 18)

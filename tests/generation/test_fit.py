@@ -82,7 +82,7 @@ def truth(model, parameter, nodes):
     return getattr(model, last)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_parameters_come_back_within_their_intervals(name):
     model, nodes = MODELS[name]

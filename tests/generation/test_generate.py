@@ -188,10 +188,27 @@ def test_scenarios_that_are_none_are_errors():
         generate(plain, scenario="HET")
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+WITH_WORKFLOWS = [path for path in RECIPES if "\nworkflows:" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.long) if path in WITH_WORKFLOWS else path for path in RECIPES],
+    ids=lambda path: path.stem,
+)
 def test_every_recipe_that_ships_runs_and_gives_sensible_metrics(path, tmp_path):
+    gives_sensible_metrics(path, 1000, tmp_path)
+
+
+@pytest.mark.parametrize("path", WITH_WORKFLOWS, ids=lambda path: path.stem)
+@pytest.mark.interpreted
+def test_the_first_jobs_of_recipes_with_workflows_do_too(path, tmp_path):
+    gives_sensible_metrics(path, 80, tmp_path)
+
+
+def gives_sensible_metrics(path, most, tmp_path):
     recipe = Recipe.from_yaml(path)
-    few = tuple(replace(module, jobs=min(module.jobs, 1000)) for module in recipe.modules)
+    few = tuple(replace(module, jobs=min(module.jobs, most)) for module in recipe.modules)
     recipe = replace(recipe, modules=few)  # of the stress trace the first jobs
     system = (
         SYSTEM

@@ -10,6 +10,8 @@ from tests.oracle import passes
 from tests.oracle.plain import Clock, schedule
 from tests.oracle.records import Component, Placement, priority
 
+pytestmark = pytest.mark.interpreted
+
 
 def job(submit, nodes, run, limit=None, *, after=(), fails=False, module="m", **resources):
     """One component on one module; its row is filled in by ``play``."""

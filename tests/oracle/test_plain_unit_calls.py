@@ -6,6 +6,8 @@ import pytest
 
 from tests.oracle.test_plain_units import POLICIES, all_of, c, play, starts
 
+pytestmark = pytest.mark.interpreted
+
 
 def call(*seconds):
     return [("WF_API", s) for s in seconds]

@@ -6,13 +6,16 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import examples
 from tests.oracle import plain, records
 from tests.oracle.plain_unit_passes import earliest
 from tests.oracle.plain_unit_records import Component
 from tests.oracle.plain_units import Simulator, simulate
+
+pytestmark = pytest.mark.interpreted
 
 MODULES = {"a": 3, "b": 4}
 KINDS = ["AFTER", "AFTERANY", "AFTEROK", "AFTERNOTOK", "DYNAMIC", "DYNAMIC"]
@@ -62,7 +65,7 @@ def outcomes(simulator: Simulator) -> list[tuple]:
     ]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(traces(), how)
 def test_no_module_ever_has_more_in_use_than_it_has(trace, setup):
     ran = [(c, o) for c, o in zip(trace, simulate(trace, MODULES, **setup).outcomes.values(), strict=True)]
@@ -72,7 +75,7 @@ def test_no_module_ever_has_more_in_use_than_it_has(trace, setup):
             assert used <= capacity
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(traces(), how)
 def test_a_unit_starts_at_its_offsets_or_not_at_all(trace, setup):
     """Without calls exactly; a call can only make a later member earlier. Nobody is late."""
@@ -236,7 +239,7 @@ def test_the_joint_slot_is_that_of_brute_force_over_every_second(seed):
     assert later > 50  # slots at which nothing ends: it is a later member that begins at an end
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(traces())
 def test_conservative_starts_each_unit_of_an_idle_queue_at_its_brute_slot(trace):
     """All submitted at once without dependencies or surprises: every promise of the first pass is kept."""

@@ -7,6 +7,8 @@ import pytest
 from tests.oracle.test_plain_unit_calls import call
 from tests.oracle.test_plain_units import POLICIES, all_of, c, play, starts
 
+pytestmark = pytest.mark.interpreted
+
 
 # -------------------------------------------------------------------- DYNAMIC
 @pytest.mark.parametrize("policy", POLICIES)

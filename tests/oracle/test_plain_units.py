@@ -8,6 +8,8 @@ from tests.oracle.plain_unit_records import Component
 from tests.oracle.plain_units import Simulator, simulate
 from tests.scheduling.unit_cases import Case, fates, fates_of, played
 
+pytestmark = pytest.mark.interpreted
+
 POLICIES = ["fcfs", "first_fit", "easy", "depth", "conservative"]
 TWO = {"a": 2, "b": 2}
 

@@ -13,6 +13,8 @@ from tests.conftest import SHARED, needs_shared
 from tests.oracle.plain import schedule
 from tests.oracle.records import Component, Placement
 
+pytestmark = pytest.mark.interpreted
+
 DATA = SHARED / "data"
 EASY = {"backfill": "easy"}
 PEEKING = {**EASY, "passes": "event", "candidate_time": "run"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import System, Workload, read_trace
@@ -15,7 +15,10 @@ from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import TraceError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand, joined, picked
+from tests.conftest import examples
 from tests.placement.plain import placements
+
+pytestmark = pytest.mark.interpreted
 
 GB = 1024 * 1024
 
@@ -96,7 +99,7 @@ def ways_of(table: Placements, i: int) -> list[tuple[Any, ...]]:
     ]
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(traces())
 def test_equal_to_a_plain_loop(case: tuple[System, list[dict[str, Any]]]) -> None:
     system, jobs = case
@@ -123,7 +126,7 @@ def told(table: Placements, i: int) -> tuple[Any, ...]:
     return tuple(getattr(table, name)[i].item() for name in names)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(traces(), st.booleans())
 def test_one_by_one_is_all_at_once(case: tuple[System, list[dict[str, Any]]], only_first: bool) -> None:
     system, jobs = case
@@ -170,7 +173,7 @@ def models(draw: st.DrawFn, system: System) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(traces(), st.booleans(), st.data())
 def test_one_by_one_is_all_at_once_with_models(case, only_first: bool, data) -> None:
     """Types of some components are named, of the others drawn by their numbers."""
@@ -185,7 +188,7 @@ def test_one_by_one_is_all_at_once_with_models(case, only_first: bool, data) -> 
         assert (ways_of(one, 0), told(one, 0)) == (ways_of(table, i), told(table, i))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(traces(), st.integers(0, 8))
 def test_two_halves_joined_are_the_whole(case: tuple[System, list[dict[str, Any]]], at: int) -> None:
     system, jobs = case
@@ -196,7 +199,7 @@ def test_two_halves_joined_are_the_whole(case: tuple[System, list[dict[str, Any]
         assert np.array_equal(getattr(both, name), getattr(whole, name)), name
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(traces(), st.booleans(), st.sampled_from(["ANY", "ALL", "NO"]))
 def test_blocks_are_the_whole(case: tuple[System, list[dict[str, Any]]], by_sets: bool, beyond: str) -> None:
     """Blocks of a component or two give the table of one block."""

@@ -6,12 +6,16 @@ import itertools
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import System, Workload
 from scheduler_sim.placement.table import expand, joined
 from scheduler_sim.workload.fields import FIELDS
+from tests.conftest import examples
+
+pytestmark = pytest.mark.interpreted
 
 GB = 1024 * 1024
 MIXED = System.from_dict(
@@ -109,7 +113,7 @@ def workload_of(asked: list[dict[str, Any]]) -> Workload:
     )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(jobs, min_size=1, max_size=6))
 def test_a_placement_is_there_if_some_nodes_will_do_and_says_which(asked: list[dict[str, Any]]) -> None:
     table = expand(workload_of(asked), MIXED, by_sets=True)

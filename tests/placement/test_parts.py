@@ -9,6 +9,8 @@ from scheduler_sim.placement.table import expand
 from scheduler_sim.system.read_system import read_system
 from tests.conftest import SHARED, needs_shared
 
+pytestmark = pytest.mark.interpreted
+
 NODE = {"name": "M", "nodes": 4, "cores_per_node": 24, "memory_gb": 64, "gpus_per_node": 2}
 GB = 1024**2
 

@@ -8,6 +8,8 @@ import pytest
 from scheduler_sim import Simulation, System, Workload, simulate
 from scheduler_sim.placement.table import expand
 
+pytestmark = pytest.mark.interpreted
+
 SITE = System.from_dict(
     {
         "modules": [{"name": "CM", "nodes": 4}],

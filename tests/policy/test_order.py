@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, System, Workload, read_trace, simulate
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy import order
-from tests.conftest import ROOT
+from tests.conftest import ROOT, examples
 
 SAMPLE = ROOT / "workloads" / "sample-1000.swf"
 FORMULAS = {
@@ -37,7 +37,7 @@ component = st.tuples(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(component, min_size=1, max_size=6))
 @pytest.mark.parametrize("name", FORMULAS)
 def test_formulas_are_those_of_the_rule(name, components):

@@ -13,6 +13,8 @@ from scheduler_sim.result.result import Result
 from tests.report.schedules import CONSERVATIVE, EASY, FCFS, behind_a_shadow, schedule
 from tests.result.hand_made import Run
 
+pytestmark = pytest.mark.interpreted
+
 
 def words(said: Explanation) -> str:
     return " ".join(text_of(said).split())

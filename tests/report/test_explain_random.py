@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim.policy.keys import ORDERS
 from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explain_text import text_of
+from tests.conftest import examples
 from tests.oracle.plain import schedule as reference
 from tests.oracle.records import Component, Placement
 from tests.report.schedules import schedule
@@ -42,7 +43,7 @@ POLICIES = [
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: "-".join(map(str, policy.values())))
-@settings(max_examples=50)
+@examples(50)
 @given(jobs=jobs, order=st.sampled_from(ORDERS))
 def test_every_wait_is_explained(policy, jobs, order):
     components = [

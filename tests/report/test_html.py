@@ -296,7 +296,7 @@ def test_the_file_may_be_named_but_not_be_a_directory(tmp_path):
         write_report(tmp_path / "run", tmp_path / "none" / "x.html")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hundred_thousand_jobs_stay_below_ten_megabytes(tmp_path):
     random = np.random.default_rng(3)
     number, nodes = 100_000, 64

@@ -9,6 +9,8 @@ from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explain_text import text_of
 from scheduler_sim.report.slurm_words import MEANING
 
+pytestmark = pytest.mark.interpreted
+
 SETS = [
     {"name": "n1-n3", "nodes": 3, "memory_gb": 4},
     {"name": "n4", "nodes": 1, "memory_gb": 8, "features": ["big"]},

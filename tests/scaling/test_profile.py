@@ -409,7 +409,7 @@ def test_columns_that_cannot_be_expanded():
         expand([accelerated(profile(), 0.5, 2)] * 3, MODULES, MOST, **given)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_million_components_on_three_modules_and_eight_sizes_within_five_seconds():
     three = {"CM": 1.0, "DAM": 2.0, "ESB": 1.3}
     made = [profile(modules=three, ranks_per_node=24, nodes={"floor": 0.0})] * 5

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 
+from tests.conftest import examples
 from tests.scheduling.held_cases import HeldCase, held_cases
 from tests.scheduling.test_properties import as_seen, as_told
+
+pytestmark = pytest.mark.interpreted
 
 
 def compare(held: HeldCase) -> None:
@@ -14,25 +18,25 @@ def compare(held: HeldCase) -> None:
     result.check()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(held_cases(operated=False, simple=True))
 def test_equal_to_the_plain_reference_with_one_placement(held: HeldCase) -> None:
     compare(held)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(held_cases(operated=False))
 def test_equal_to_the_plain_reference_with_placements_and_resources(held: HeldCase) -> None:
     compare(held)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(held_cases(operated=True, simple=True))
 def test_equal_to_the_plain_reference_with_operators(held: HeldCase) -> None:
     compare(held)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(held_cases(operated=True))
 def test_equal_to_the_plain_reference_with_operators_placements_and_resources(held: HeldCase) -> None:
     compare(held)

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Result, System, Workload, simulate
 from scheduler_sim.applications.models import Models
+from tests.conftest import examples
 from tests.oracle.plain import Clock, schedule
 from tests.oracle.records import Component, Placement, Rules
 from tests.scheduling.cases import STRATEGIES, policies
 from tests.scheduling.test_properties import as_seen, as_told
+
+pytestmark = pytest.mark.interpreted
 
 MODULES = [{"name": "A", "nodes": 2, "cost_per_node": 1}, {"name": "B", "nodes": 2, "cost_per_node": 3}]
 TWO = System.from_dict({"modules": MODULES})
@@ -241,7 +244,7 @@ def choices(draw: st.DrawFn, policy: dict[str, Any] | None = None) -> Choice:
     )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(choices())
 def test_equal_to_the_plain_reference(choice: Choice) -> None:
     result = choice.simulated()
@@ -249,7 +252,7 @@ def test_equal_to_the_plain_reference(choice: Choice) -> None:
     result.check()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(choices())
 def test_a_component_runs_in_one_placement_of_its_list_with_its_run_time_and_limit(choice: Choice) -> None:
     overrun = choice.policy["overrun_s"]
@@ -263,7 +266,7 @@ def test_a_component_runs_in_one_placement_of_its_list_with_its_run_time_and_lim
         assert found.end_time - found.start_time == min(way.run, way.limit + overrun)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(choices({"backfill": "conservative"}), st.data())
 def test_earliest_end_never_plans_to_end_later_than_preferred_would(choice: Choice, data) -> None:
     """The last in the queue, all others rigid and ending as planned: its start is that of its first plan."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Result, Simulation, System, Workload, simulate
@@ -16,10 +16,13 @@ from scheduler_sim.errors import ConfigError, TraceError
 from scheduler_sim.placement.table import expand
 from scheduler_sim.scaling.expand import expand as scaled_choices
 from scheduler_sim.scaling.profile_file import profile_of
+from tests.conftest import examples
 from tests.oracle.plain import Clock, schedule
 from tests.oracle.records import Component, Placement, Rules
 from tests.scheduling.cases import policies
 from tests.scheduling.test_properties import as_seen, as_told
+
+pytestmark = pytest.mark.interpreted
 
 FOUR = System.homogeneous(4, "A")
 TWO = System.from_dict({"modules": [{"name": "A", "nodes": 4}, {"name": "B", "nodes": 8}]})
@@ -357,7 +360,7 @@ def molded(draw: st.DrawFn) -> Molded:
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(molded())
 def test_equal_to_the_plain_reference(case: Molded) -> None:
     result = case.simulated()
@@ -365,7 +368,7 @@ def test_equal_to_the_plain_reference(case: Molded) -> None:
     result.check()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(molded())
 def test_a_component_runs_in_exactly_one_of_its_placements(case: Molded) -> None:
     placed = expand(case.workload, case.system, models=case.models())
@@ -386,7 +389,7 @@ def test_a_component_runs_in_exactly_one_of_its_placements(case: Molded) -> None
 WAY = ("module", "nodes", "run", "limit")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(molded())
 def test_with_nothing_but_the_own_size_offered_a_run_is_rigid_to_the_bit(case: Molded) -> None:
     """Own sizes by key; and by a floor of 1 where efficiency falls from the first node on."""
@@ -401,7 +404,7 @@ def test_with_nothing_but_the_own_size_offered_a_run_is_rigid_to_the_bit(case: M
         assert result.metrics == rigid.metrics
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(molded())
 def test_placements_are_those_of_the_scaling_room(case: Molded) -> None:
     """``scaling.expand`` for a trace that names all modules, the first being the one it ran on."""

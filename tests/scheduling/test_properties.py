@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, simulate
+from tests.conftest import examples
 from tests.oracle.plain import Clock
 from tests.scheduling.cases import (
     ORDERS,
@@ -25,6 +26,8 @@ from tests.scheduling.cases import (
     policies,
     simple_cases,
 )
+
+pytestmark = pytest.mark.interpreted
 
 FOUR = Machine({"m": (4, 1.0)}, {"m": ("m", None, None)}, "m")
 
@@ -62,26 +65,26 @@ def compare(case: Case) -> None:
     result.check()
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(simple_cases())
 def test_equal_to_the_plain_reference_with_one_placement(case: Case) -> None:
     compare(case)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(any_cases())
 def test_equal_to_the_plain_reference_with_placements_and_resources(case: Case) -> None:
     compare(case)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(simple_cases(dependencies=False, most=40))
 def test_equal_to_the_plain_reference_over_long_queues(case: Case) -> None:
     compare(case)
 
 
 # -------------------------------------------------------------------- what a policy promises
-@settings(max_examples=60)
+@examples(60)
 @given(simple_cases(st.just({"order": "fifo"}), dependencies=False))
 def test_fcfs_keeps_the_queue_order_in_each_module(case: Case) -> None:
     components = case.simulated().components
@@ -108,7 +111,7 @@ def assert_no_promise_broken(case: Case) -> None:
     assert not late, f"row: (promised, started) {late}"
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(simple_cases(st.just({"backfill": "easy"}), dependencies=False))
 def test_easy_in_submission_order_never_delays_its_front(case: Case) -> None:
     """Without dependencies nobody comes in before a front, so it stays the front until it starts."""
@@ -126,7 +129,7 @@ def test_easy_in_other_orders_lets_a_newcomer_take_the_place_of_the_front() -> N
 KEEP = {"backfill": "conservative", "replan": "keep"}
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     any_cases(
         st.fixed_dictionaries(
@@ -163,7 +166,7 @@ def test_a_promise_is_kept_at_an_instant_at_which_nothing_else_happens() -> None
 
 
 # -------------------------------------------------------------------- conservation
-@settings(max_examples=80)
+@examples(80)
 @given(any_cases())
 def test_node_seconds_are_conserved(case: Case) -> None:
     """What the components used is what the timeline shows as busy, module by module and in total."""
@@ -195,13 +198,13 @@ def assert_moved(before: Result, after: Result, shift: int, scale: int) -> None:
         pd.testing.assert_frame_equal(new, expected)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(any_cases(), st.sampled_from([1, 1000, 1_700_000_000]))
 def test_a_shift_of_all_times_shifts_the_result(case: Case, shift: int) -> None:
     assert_moved(case.simulated(), case.moved(shift=shift).simulated(), shift, 1)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     any_cases(policies(overrun=False, orders=(*SIMPLE_ORDERS, "wfp3"))).filter(
         lambda case: all(job.limit > 0 for job in case.jobs)
@@ -213,7 +216,7 @@ def test_scaling_all_times_scales_the_result(case: Case, scale: int) -> None:
     assert_moved(case.simulated(), case.moved(scale=scale).simulated(), 0, scale)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     any_cases(policies(overrun=False, orders=("unicef",))).filter(
         lambda case: all(job.limit > 0 for job in case.jobs)
@@ -229,7 +232,7 @@ def files(folder: Path) -> Iterable[tuple[str, bytes]]:
     return [(file.name, file.read_bytes()) for file in sorted(folder.iterdir()) if file.name != "run.log"]
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(any_cases(), st.integers(0, 3))
 def test_the_same_seed_gives_identical_files(case: Case, seed: int) -> None:
     with TemporaryDirectory() as folder:

@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
+from tests.conftest import examples
 from tests.oracle.plain_switching import Switch, SwitchingClock
 from tests.oracle.records import Rules
 from tests.scheduling.cases import Case, any_cases, simple_cases
 from tests.scheduling.test_properties import as_seen, as_told
 from tests.simulation.acting import steps, trace
+
+pytestmark = pytest.mark.interpreted
 
 NEVER = "UNLIMITED"
 
@@ -173,19 +176,19 @@ def agree_on_nodes(result: Result, clock: SwitchingClock) -> None:
                 assert found == counts[module][state], (module, state, time)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(switched_cases(simple_cases()))
 def test_equal_to_the_plain_reference_with_one_placement(case: SwitchedCase) -> None:
     compare(case)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(switched_cases(any_cases()))
 def test_equal_to_the_plain_reference_with_placements_and_resources(case: SwitchedCase) -> None:
     compare(case)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(switched_cases(any_cases(st.just({"backfill": "conservative", "replan": "keep"}))))
 def test_kept_promises_are_kept_through_shutdowns_and_boots(case: SwitchedCase) -> None:
     clock = case.referenced()
@@ -199,7 +202,7 @@ def test_kept_promises_are_kept_through_shutdowns_and_boots(case: SwitchedCase) 
 
 
 # -------------------------------------------------------------------- where nothing changes
-@settings(max_examples=60)
+@examples(60)
 @given(any_cases())
 def test_a_timeout_that_never_comes_changes_no_schedule(case: Case) -> None:
     case = Case(case.machine, case.jobs, case.policy | {"shadow": "dynamic"})

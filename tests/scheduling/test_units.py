@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError, InputError
+from tests.conftest import examples
 from tests.scheduling.unit_cases import (
     Case,
     cases,
@@ -23,7 +24,9 @@ from tests.scheduling.unit_cases import (
     workload,
 )
 
-MANY = settings(max_examples=150)
+pytestmark = pytest.mark.interpreted
+
+MANY = examples(150)
 
 
 @MANY

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.placement.table import expand
+from tests.conftest import examples
 
 from .acting import at, simulation, trace
+
+pytestmark = pytest.mark.interpreted
 
 
 def module(name: str, idle: float, typical: float, **more: object) -> dict:
@@ -167,7 +170,7 @@ def workload(jobs) -> Workload:
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(jobs=JOBS, choice=CHOICES, policy=st.sampled_from(["fcfs", "easy", "conservative"]))
 def test_the_bound_holds_for_the_seconds_that_are_simulated(jobs, choice, policy):
     trace_of = workload(jobs)
@@ -183,7 +186,7 @@ def test_the_bound_holds_for_the_seconds_that_are_simulated(jobs, choice, policy
     assert (table["state"] == "COMPLETED").to_numpy()[run <= limit].all()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(jobs=JOBS, choice=CHOICES)
 def test_one_by_one_as_all_at_once(jobs, choice):
     trace_of = workload(jobs)

@@ -7,15 +7,18 @@ import filecmp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Result, Simulation, System, Workload, simulate
 from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import ConfigError, InputError, TraceError
 from scheduler_sim.result.store import FILES
+from tests.conftest import examples
 
 from .acting import at, simulation, trace
+
+pytestmark = pytest.mark.interpreted
 
 KEYS = {
     "peak_w": 500,
@@ -273,7 +276,7 @@ JOBS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(jobs=JOBS, policy=st.sampled_from(["fcfs", "easy", "conservative"]), seed=st.integers(0, 5))
 def test_the_parts_are_the_whole_whatever_is_simulated(jobs, policy, seed):
     jobs.sort(key=lambda job: job[0])

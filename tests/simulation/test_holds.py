@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
+from tests.conftest import examples
 from tests.simulation.acting import DONE, GONE, NEVER, TEXTBOOK, at, fates, trace
+
+pytestmark = pytest.mark.interpreted
 
 POLICIES = TEXTBOOK | {"own": Policy(order=lambda nodes: nodes, backfill="easy")}
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
@@ -210,12 +213,12 @@ def test_nice_is_counted():
 def test_many_begin_times_and_submissions_beside_them():
     """The table of what holds components, and the events, grow with the rest of the core."""
     sim = cluster(4, *((0, 1, 5) for _ in range(5)), begin_time=[100, 90, 80, -1, -1])
-    at(sim, 10, lambda: [sim.submit(nodes=1, run_time=1, begin_time=50 + i) for i in range(300)])
-    at(sim, 11, lambda: [sim.submit(nodes=1, run_time=1) for _ in range(300)])
+    at(sim, 10, lambda: [sim.submit(nodes=1, run_time=1, begin_time=50 + i) for i in range(150)])
+    at(sim, 11, lambda: [sim.submit(nodes=1, run_time=1) for _ in range(150)])
     result = sim.run()
     result.check()
     assert set(result.components["state"]) == {DONE}
-    assert np.array_equal(result.components["eligible_time"][5:305], 50 + np.arange(300))
+    assert np.array_equal(result.components["eligible_time"][5:155], 50 + np.arange(150))
 
 
 # -- what comes from processes is treated as what a trace has ----------------------------------
@@ -242,7 +245,7 @@ def columns_of(jobs: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [job[name] for job in jobs] for name in jobs[0]}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(jobs=JOBS, told=st.integers(0, 20), name=ANY_POLICY)
 def test_submitted_by_processes_the_schedule_is_that_of_a_trace(jobs, told, name):
     jobs = sorted(jobs, key=lambda job: job["submit_time"])
@@ -264,7 +267,7 @@ def test_submitted_by_processes_the_schedule_is_that_of_a_trace(jobs, told, name
     assert fates(sim.run()) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(jobs=JOBS, name=ANY_POLICY)
 def test_a_begin_time_at_the_submission_and_a_hold_that_ends_there_are_none(jobs, name):
     plain = columns_of(jobs) | {"begin_time": [-1] * len(jobs)}

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
+import pytest
+
 from scheduler_sim import System, Workload, simulate
+
+pytestmark = pytest.mark.interpreted
 
 
 def test_policy_and_order_files_are_inputs(tmp_path):

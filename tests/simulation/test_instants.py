@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 import simpy
 
 from scheduler_sim import Policy, Simulation, System
 from tests.simulation.acting import DONE, FAILED, GONE, NEVER, at, fates, simulation, steps, trace
+
+pytestmark = pytest.mark.interpreted
 
 
 def test_ends_come_before_failures():

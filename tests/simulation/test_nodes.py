@@ -9,6 +9,8 @@ from scheduler_sim import Policy, Simulation, System
 from scheduler_sim.errors import InputError
 from tests.simulation.acting import DONE, FAILED, NEVER, at, fates, simulation, steps, trace
 
+pytestmark = pytest.mark.interpreted
+
 CONSERVATIVE = Policy(backfill="conservative")
 KEEP = Policy(backfill="conservative", replan="keep")
 DEEP = Policy(backfill="easy", depth=3)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import ConfigError, InputError, InvariantError, TraceError
+from tests.conftest import examples
 
 from .acting import at, fates, simulation, trace
+
+pytestmark = pytest.mark.interpreted
 
 
 def node(name: str = "cluster", idle: float = 100, typical: float = 200) -> dict:
@@ -297,7 +300,7 @@ def as_trace(jobs, *, units: bool) -> Workload:
     )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     jobs=JOBS,
     first=st.integers(1, 800),

@@ -9,6 +9,8 @@ from scheduler_sim import Policy, Simulation, System, simulate
 from scheduler_sim.errors import InputError
 from tests.simulation.acting import DONE, GONE, NEVER, at, fates, simulation, steps, trace
 
+pytestmark = pytest.mark.interpreted
+
 
 # ------------------------------------------------------------------------ started and ended
 def told(sim: Simulation, *events: tuple[str, int]) -> list[tuple[int, str, int, str]]:

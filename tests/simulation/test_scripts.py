@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 
 from scheduler_sim import simulate
 from scheduler_sim.engine.core import state as slot
+from tests.conftest import examples
 from tests.scheduling.cases import Case, any_cases
 from tests.simulation.scripts import Script, scripts
 
+pytestmark = pytest.mark.interpreted
 
-@settings(max_examples=250)
+
+@examples(250)
 @given(scripts())
 def test_every_script_gives_a_schedule_that_keeps_the_laws(script: Script) -> None:
     result, _ = script.play(script.simulation())
     result.check()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(scripts())
 def test_scripts_are_repeatable_and_looking_changes_nothing(script: Script) -> None:
     one, answers = script.play(script.simulation())
@@ -29,7 +33,7 @@ def test_scripts_are_repeatable_and_looking_changes_nothing(script: Script) -> N
     assert one.manifest == other.manifest
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(scripts())
 def test_afterwards_the_books_are_balanced(script: Script) -> None:
     """What runs holds its nodes and resources, and nothing else does."""
@@ -56,7 +60,7 @@ def test_afterwards_the_books_are_balanced(script: Script) -> None:
     assert sorted(queue) == waiting
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(any_cases())
 def test_without_actions_it_is_simulate(case: Case) -> None:
     sim = Script(case, (), 0).simulation()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import System, Workload, simulate
@@ -12,8 +12,11 @@ from scheduler_sim.applications.models import Models
 from scheduler_sim.energy.shift import cheapest_begin
 from scheduler_sim.energy.tariff import Series
 from scheduler_sim.errors import ConfigError, InputError
+from tests.conftest import examples
 
 from .acting import at, simulation, trace
+
+pytestmark = pytest.mark.interpreted
 
 NODE = {
     "name": "cluster", "idle_w": 0, "typical_w": 3600, "peak_w": 4000, "reference_khz": 2_000_000,
@@ -138,7 +141,7 @@ def test_no_begin_within_the_bound_is_cheaper(jobs, first, steps, bound):
         assert chosen == all_begins[cost == cost.min()][0]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 40), st.integers(1, 3), st.integers(0, 20), st.integers(1, 25)),

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload
 from scheduler_sim.errors import ConfigError, InputError
+from tests.conftest import examples
 from tests.simulation.acting import DONE, FAILED, GONE, NEVER, at, fates, trace
+
+pytestmark = pytest.mark.interpreted
 
 QUICK = {
     "batch_sched_delay": 0,
@@ -295,7 +298,7 @@ JOB = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     jobs=st.lists(JOB, min_size=1, max_size=30),
     told=st.integers(0, 30),
@@ -371,7 +374,7 @@ ENDED = (0, 1, 0)
 """A job of one node that ends at once: its nodes do their epilog."""
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @example([*[ENDED] * 11, (0, 2, 104)], [(0, "drain", n) for n in (1, 1, 4)] + [(116, "fail", 1)], "main")
 @example(
     [*[ENDED] * 11, (121, 3, 141)],
@@ -415,7 +418,7 @@ def test_whatever_is_done_no_node_is_lost_or_held_twice(jobs, acts, first):
     check_books(sim)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 100), st.integers(1, 4), st.integers(1, 120)), min_size=3, max_size=12

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
@@ -15,6 +15,7 @@ from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.power_saving.state import LINES
 from scheduler_sim.errors import ConfigError
+from tests.conftest import examples
 from tests.oracle.plain_switching import Switch
 from tests.scheduling.test_switching import a_switch, models
 from tests.scheduling.unit_cases import POLICIES, cases, two_modules, workload
@@ -22,6 +23,8 @@ from tests.scheduling.unit_cases import Case as UnitCase
 
 from .acting import DONE, GONE, at, fates, steps, trace
 from .scripts import Script, scripts
+
+pytestmark = pytest.mark.interpreted
 
 RULE = Switch(timeout=100, boot=50)
 
@@ -144,7 +147,7 @@ def played(case: UnitCase, rule: Switch) -> Simulation:
     return Simulation(system, workload(case.components), policy, models=models(dict.fromkeys("AB", rule)))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cases(), a_switch)
 def test_units_start_whole_and_nobody_is_late_for_an_appointment(case: UnitCase, rule: Switch) -> None:
     sim = played(case, rule)
@@ -163,7 +166,7 @@ def is_appointed(sim: Simulation, row: int) -> bool:
     return bool(sim._core.coscheduling.member[row].appointment >= 0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(cases())
 def test_units_are_as_ever_where_the_timeout_never_comes(case: UnitCase) -> None:
     found = played(case, Switch(10**12, 0, 5)).run()
@@ -204,7 +207,7 @@ def every_node_is_somewhere(core: FullCore, nodes: list[int]) -> None:
         assert pool.draining <= pool.busy + switch.booting + switch.stopping
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(scripts(), st.tuples(a_switch, a_switch, a_switch))
 def test_every_script_keeps_the_laws_and_every_node(script: Script, rules: tuple[Switch, ...]) -> None:
     modules = [module.name for module in script.case.machine.system().modules]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError, InputError
+from tests.conftest import examples
 from tests.simulation.acting import DONE, NEVER, TEXTBOOK, at, fates, steps, trace
 from tests.simulation.test_energy import power
+
+pytestmark = pytest.mark.interpreted
 
 SITE = {
     "modules": [{"name": "CM", "nodes": 4}, {"name": "GPU", "nodes": 2}],
@@ -295,7 +298,7 @@ WAITS = ["wait_dependency", "wait_priority", "wait_resources"]
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_an_update_at_the_submission_is_a_trace_written_so(name: str, data: st.DataObject) -> None:
     """Under ``passes: event``, operators come after all ends of an instant: against updates to the same."""
@@ -316,7 +319,7 @@ def test_an_update_at_the_submission_is_a_trace_written_so(name: str, data: st.D
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_whatever_is_updated_whenever_the_laws_hold(name: str, data: st.DataObject) -> None:
     before, _, changes = data.draw(changed(one=name in ("static", "event")))

@@ -11,6 +11,8 @@ import pytest
 
 from scheduler_sim import Policy, System, Workload, simulate
 
+pytestmark = pytest.mark.interpreted
+
 KEYS = {
     "PriorityType": "priority/multifactor",
     "PriorityWeightFairshare": 600,

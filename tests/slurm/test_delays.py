@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.errors import InputError
+from tests.conftest import examples
 from tests.scheduling.unit_cases import (
     Case,
     cases,
@@ -25,6 +26,8 @@ from tests.scheduling.unit_cases import (
     workload,
 )
 from tests.slurm.test_het_jobs import told
+
+pytestmark = pytest.mark.interpreted
 
 KEYS: dict[str, Any] = {
     "clock": "simulator",
@@ -274,7 +277,7 @@ def _played(case: Case, trace: Workload, **policy: Any) -> Any:
     return run
 
 
-FEW = settings(max_examples=30)
+FEW = examples(30)
 
 
 @FEW

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload
+from tests.conftest import examples
 
 LONG = 10**11
 BY_AGE = {"PriorityType": "priority/multifactor", "PriorityWeightAge": 1000}
@@ -27,7 +28,9 @@ ONE_DEPENDS = ONE_WAITS | {"dependency_kinds": ["", "AFTEROK"], "dependency_ids"
 ONE_COMES = {"nodes": [4, 4], "submit_time": [0, LONG], "run_time": [10, 10], "time_limit": [100, 100]}
 
 
-@pytest.mark.parametrize("columns", [ONE_RUNS, ONE_WAITS, ONE_DEPENDS, ONE_COMES])
+@pytest.mark.parametrize(
+    "columns", [ONE_RUNS, ONE_WAITS, pytest.param(ONE_DEPENDS, marks=pytest.mark.long), ONE_COMES]
+)
 @pytest.mark.parametrize(
     "keys",
     [
@@ -68,7 +71,8 @@ job = st.tuples(
 )
 
 
-@settings(max_examples=60)
+@pytest.mark.long
+@examples(60)
 @given(
     jobs=st.lists(job, min_size=1, max_size=9),
     keys=st.fixed_dictionaries(

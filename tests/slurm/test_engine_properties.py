@@ -8,11 +8,11 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
-from tests.conftest import run_interpreted
+from tests.conftest import examples, run_interpreted
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_passes import Passes
 from tests.oracle.plain_slurm_records import Job
@@ -37,7 +37,8 @@ EXACT = {
 # -------------------------------------------------------------------- the plain model
 
 
-@settings(max_examples=60)
+@pytest.mark.interpreted
+@examples(60)
 @given(cases())
 def test_the_engine_is_the_plain_model(case: Case) -> None:
     assert fates(played(case)) == told(case)
@@ -57,7 +58,7 @@ class Watched(Slurm):
         super()._launch(job, now, nodes, by)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cases())
 def test_a_job_that_is_backfilled_keeps_off_the_nodes_reserved_for_those_before(case: Case) -> None:
     """By its limit, it has left them before the reservation begins. Who reserved before it in the pass
@@ -80,16 +81,18 @@ def test_a_job_that_is_backfilled_keeps_off_the_nodes_reserved_for_those_before(
 # -------------------------------------------------------------------- the engine and itself
 
 
-@settings(max_examples=60)
+@pytest.mark.interpreted
+@examples(60)
 @given(cases())
 def test_what_is_there_for_speed_alone_changes_nothing(case: Case) -> None:
     assert fates(played(case)) == fates(played(case, accelerate=False))
 
 
+@pytest.mark.long
 def test_the_same_without_the_compiler(tmp_path) -> None:
     collected: list[Case] = []
 
-    @settings(max_examples=15)
+    @examples(15)
     @given(cases())
     def collect(case: Case) -> None:
         collected.append(case)
@@ -147,7 +150,7 @@ def test_what_starts_in_a_pass_of_counts_stands_in_its_plan() -> None:
 @pytest.mark.parametrize(
     ("other", "more"), [("conservative", {}), ("easy", {"bf_job_part_count_reserve": 1})]
 )
-@settings(max_examples=60)
+@examples(60)
 @given(trace=traces())
 def test_with_its_own_rules_off_it_is(other: str, more: dict[str, Any], trace: tuple[int, Workload]) -> None:
     nodes, workload = trace
@@ -163,7 +166,8 @@ CROWDS = traces(within=20, most=3)
 """Most of the jobs wait for a while, behind others and before others."""
 
 
-@settings(max_examples=60)
+@pytest.mark.interpreted
+@examples(60)
 @given(trace=CROWDS, data=st.data())
 def test_held_and_released_at_once_it_goes_to_the_end(
     trace: tuple[int, Workload], data: st.DataObject
@@ -179,7 +183,8 @@ def test_held_and_released_at_once_it_goes_to_the_end(
     assert _operated(trace, {}, row, time, _held_and_released) == _operated(trace, {}, row, time, anew)
 
 
-@settings(max_examples=60)
+@pytest.mark.interpreted
+@examples(60)
 @given(trace=CROWDS, data=st.data())
 def test_held_and_released_at_once_it_keeps_a_priority_by_factors(
     trace: tuple[int, Workload], data: st.DataObject

@@ -11,6 +11,8 @@ import pytest
 from scheduler_sim import Policy, Simulation, System, Workload
 from scheduler_sim.system.read_system import read_system
 
+pytestmark = pytest.mark.interpreted
+
 FOUR_AND_FOUR = """
 NodeName=a[1-4] CPUs=128
 NodeName=b[1-4] CPUs=64

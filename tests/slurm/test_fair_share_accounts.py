@@ -7,6 +7,8 @@ import pytest
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.policy.shares import PARENT, AccountKeys, Associations, account_problems, associations
 
+pytestmark = pytest.mark.interpreted
+
 
 def keys(**written) -> AccountKeys:
     model, problems = check_keys(AccountKeys, written)

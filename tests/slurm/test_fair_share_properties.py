@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from scheduler_sim.engine.rules.slurm.priority import fair_share as compiled
 from tests.engine.plain_engine import plain
 
+pytestmark = pytest.mark.interpreted
+
 F = plain("rules.slurm.priority.fair_share").fair_share
 
 

@@ -7,6 +7,8 @@ import pytest
 from scheduler_sim import Policy, Simulation, System, Workload
 from scheduler_sim.engine.rules.slurm.priority import fair_share
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.mark.parametrize(
     ("flags", "algorithm"),

@@ -14,6 +14,8 @@ from tests.oracle.plain_slurm_records import FIRST_PRIORITY, Config, Partition
 from tests.oracle.plain_slurm_records import Job as PlainJob
 from tests.scheduling.unit_cases import operated, two_modules
 
+pytestmark = pytest.mark.interpreted
+
 UNREACHED = FIRST_PRIORITY + 1
 KEYS = {"bf_interval": 10, "batch_sched_delay": 1, "KillWait": 0, "bf_resolution": 1, "limit_check_s": 1}
 

@@ -6,10 +6,12 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, simulate
+from tests.conftest import examples
 from tests.oracle.plain_slurm_records import FIRST_PRIORITY, Job
 from tests.oracle.plain_slurm_simulator import SimulatedSlurm
 from tests.slurm.engine_cases import (
@@ -27,6 +29,8 @@ from tests.slurm.engine_cases import (
     workload_of,
 )
 from tests.slurm_oracle.agreement import SIMULATOR
+
+pytestmark = pytest.mark.interpreted
 
 SHORT_WINDOWS: dict[str, list[Any]] = {
     "default_queue_depth": [100, 100, 0, 2],
@@ -74,13 +78,13 @@ def _components(draw: st.DrawFn, first: int, submit: int, left: dict[str, int], 
     return [replace(job, het=first if len(rows) > 1 else 0) for job in rows]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(het_cases())
 def test_the_engine_is_the_plain_model(case: Case) -> None:
     assert fates(played(case)) == told(case)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(het_cases())
 def test_idle_passes_change_nothing(case: Case) -> None:
     assert fates(played(case)) == fates(played(case, accelerate=False))
@@ -107,7 +111,7 @@ def told_by_simulator(case: Case) -> Fates:
     return {job.id: (job.state, job.start) for job in slurm.jobs}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(het_cases())
 def test_with_the_rules_of_19_05_too(case: Case) -> None:
     assert simulated(case) == told_by_simulator(case)

@@ -11,6 +11,8 @@ import pytest
 
 from scheduler_sim import Policy, System, Workload, simulate
 
+pytestmark = pytest.mark.interpreted
+
 
 def starts(count: int, **keys: Any) -> list[int]:
     """Starts of jobs of 101 s, all submitted at 0: no end is at a multiple of 60."""

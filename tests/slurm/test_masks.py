@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
 from scheduler_sim.engine.core.state import RUNNING
 from scheduler_sim.errors import ConfigError
+from tests.conftest import examples
+
+pytestmark = pytest.mark.interpreted
 
 RACKS = {
     "modules": [
@@ -247,7 +250,7 @@ MEANS = {
 }
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     asked=st.lists(
         st.tuples(

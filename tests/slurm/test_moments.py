@@ -14,6 +14,8 @@ from scheduler_sim import Policy, Simulation, System, Workload
 from tests.simulation.acting import DONE, FAILED, GONE, at
 from tests.slurm.engine_cases import fates
 
+pytestmark = pytest.mark.interpreted
+
 MAIN_ALONE = {"bf_interval": -1}
 HIGHEST = 4294901759  # of the first submission under priority/basic
 LATE, LIMIT = "TIMEOUT", 600

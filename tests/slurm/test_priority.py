@@ -15,6 +15,8 @@ from scheduler_sim.engine.rules.slurm.priority import priority as compiled
 from tests.conftest import SHARED, needs_shared
 from tests.engine.plain_engine import plain
 
+pytestmark = pytest.mark.interpreted
+
 P = plain("rules.slurm.priority.priority").priority
 NOTHING = {
     "association": 0.0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.conftest import ROOT, needs_shared
@@ -14,8 +16,14 @@ RECORDED = [*recorded_names(), *CLAIMED] if DATA.is_dir() else []
 RENEW = "run: python -m tests.slurm_oracle.agreement docs/slurm-agreement.md"
 
 
+def marked(name: str) -> Any:
+    """Cases with dependencies or heterogeneous jobs have compiled code of their own."""
+    apart = any("het" in job or job.get("deps") for job in load_case(name).jobs)
+    return pytest.param(name, marks=pytest.mark.interpreted) if apart else name
+
+
 @needs_shared
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("name", [marked(name) for name in RECORDED])
 def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
     row = recorded_row(load_case(name))
     assert row.endswith("| **no** |" if name in MISSED else "| yes |"), row
@@ -30,6 +38,7 @@ def test_every_case_of_the_second_set_is_claimed_or_left_for_later() -> None:
 
 
 @needs_shared
+@pytest.mark.long
 @pytest.mark.parametrize("name", SIMULATED)
 def test_simulated_schedules_are_met_as_the_page_says(name: str) -> None:
     row = simulated_row(name)

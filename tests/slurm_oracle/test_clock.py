@@ -14,6 +14,8 @@ from tests.slurm_oracle.cases import load_case
 from tests.slurm_oracle.figures import compare
 from tests.slurm_oracle.plain import plain_config, plain_job, plain_ops
 
+pytestmark = pytest.mark.interpreted
+
 FITTED = {  # run: main's phase, backfill's phase, turn of the loop, turn of backfill, worst difference in s
     "A1_fifo_cm": (675, 208, 1004.1, 1000.7, 1),
     "D31_deps": (681, 736, 1003.0, 1000.3, 1),

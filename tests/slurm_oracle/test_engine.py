@@ -15,6 +15,8 @@ from tests.slurm_oracle.engine import DAEMON_START, play_engine
 from tests.slurm_oracle.figures import mean_waits, start_gaps
 from tests.slurm_oracle.plain import play_plain
 
+pytestmark = pytest.mark.interpreted
+
 RECORDED = case_names() if DATA.is_dir() else []
 PLAIN = [
     name for name in RECORDED if name != "E43_het_same_part"
@@ -22,7 +24,7 @@ PLAIN = [
 
 
 @needs_shared
-@pytest.mark.parametrize("first", ["main", "backfill"])
+@pytest.mark.parametrize("first", ["main", pytest.param("backfill", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", RECORDED)
 def test_idle_passes_change_nothing(name: str, first: str) -> None:
     case = load_case(name)
@@ -58,6 +60,7 @@ def test_the_wait_of_the_main_scheduler_is_that_of_the_first_recordings() -> Non
 
 
 @needs_shared
+@pytest.mark.long
 @pytest.mark.parametrize("name", SIMULATED)
 def test_the_simulators_schedules(name: str) -> None:
     """All starts within a backfill interval, 96 % in the same second, mean waits within 0.1 %."""

@@ -7,6 +7,8 @@ import pytest
 from tests.slurm_oracle.cases import Run
 from tests.slurm_oracle.figures import compare, quantile
 
+pytestmark = pytest.mark.interpreted
+
 DONE = "COMPLETED"
 
 

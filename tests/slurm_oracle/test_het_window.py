@@ -34,6 +34,7 @@ def window_case() -> Case:
 
 @needs_shared
 @pytest.mark.skipif(not SECOND_SET.is_dir(), reason="the second set of recordings is not there")
+@pytest.mark.interpreted
 @pytest.mark.parametrize("play", [play_engine, play_plain])
 def test_a_job_that_waits_for_one_beyond_the_window_holds_no_nodes(play) -> None:
     case = window_case()

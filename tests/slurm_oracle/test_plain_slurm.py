@@ -12,6 +12,8 @@ from tests.slurm_oracle.cases import DATA, case_names, load_case
 from tests.slurm_oracle.figures import meets, nearest
 from tests.slurm_oracle.plain import BOTH_ORDERS
 
+pytestmark = pytest.mark.interpreted
+
 RECORDED = case_names() if DATA.is_dir() else []
 
 

@@ -42,6 +42,7 @@ def play(given: Simulated, until: int) -> SimulatedSlurm:
     return slurm
 
 
+@pytest.mark.long
 @needs_shared
 @pytest.mark.parametrize(
     ("name", "until", "started"),

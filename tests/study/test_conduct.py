@@ -112,6 +112,7 @@ def test_a_failed_run_leaves_the_others_alone_and_is_tried_again(undisturbed, tm
     assert tree(tmp_path / "study") == tree(undisturbed)
 
 
+@pytest.mark.long
 def test_a_run_that_takes_its_worker_down_is_given_up_and_the_rest_is_not(tmp_path):
     """A recipe of 10^8 jobs would need more memory than the worker may have: the system kills it."""
     poison = {**RECIPE, "modules": [{"name": "cluster", "nodes": 64, "jobs": 10**8}]}
@@ -489,7 +490,7 @@ def killed(running, victim, chance):
     return True
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds workers by /proc, which this system lacks")
 def test_twenty_kills_at_random_moments_change_nothing(tmp_path):
     """Each round finished runs are taken away, so that there is work; workers die, then the coordinator."""
@@ -515,7 +516,7 @@ def test_twenty_kills_at_random_moments_change_nothing(tmp_path):
     assert tree(study) == tree(tmp_path / "undisturbed")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_dask_gives_the_same_bytes_with_a_worker_killed(undisturbed, tmp_path):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     from scheduler_sim.study.dask_runner import on_dask

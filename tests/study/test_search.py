@@ -123,7 +123,7 @@ def test_every_candidate_of_a_seed_has_the_same_jobs_and_its_own_value(tmp_path)
     assert run.workload_id != candidates.runs(2)[0].workload_id
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_and_an_interruption_give_the_same_table(tmp_path, monkeypatch):
     whole = search(study(), tmp_path / "one").table
     pd.testing.assert_frame_equal(search(study(), tmp_path / "two", workers=2).table, whole)

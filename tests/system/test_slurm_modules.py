@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from scheduler_sim.system.slurm_conf import read_slurm_conf
+from tests.conftest import examples
 
 NAMES = [f"n{i}" for i in range(1, 13)]
 
@@ -38,7 +39,7 @@ def reach(covered: list[set[str]], i: int) -> set[str]:
         found = more
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nodes, partitions)
 def test_every_node_and_partition_is_where_it_belongs(tmp_path: Path, hardware, covered) -> None:
     path = tmp_path / "slurm.conf"

@@ -8,6 +8,8 @@ from scheduler_sim import System, Workload, read_trace, simulate, write_trace
 from scheduler_sim.errors import InputError
 from scheduler_sim.workload.as_ran import as_ran
 
+pytestmark = pytest.mark.interpreted
+
 PROFILE = {
     "name": "CM", "idle_w": 10, "typical_w": 100.4, "peak_w": 500, "reference_khz": 2_000_000,
     "pstates": {"lowest_khz": 1_000_000, "highest_khz": 2_000_000},

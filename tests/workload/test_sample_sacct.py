@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import runpy
 
+import pytest
+
 from scheduler_sim import read_trace
 from scheduler_sim.workload.summary import summarise
 from tests.conftest import ROOT
@@ -11,6 +13,7 @@ from tests.conftest import ROOT
 SAMPLE = ROOT / "workloads" / "sample-sacct.txt"
 
 
+@pytest.mark.long
 def test_it_is_what_its_script_writes(tmp_path):
     script = runpy.run_path(str(SAMPLE.with_name("sacct_like.py")))
     script["main"](tmp_path / "again.txt")

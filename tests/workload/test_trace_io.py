@@ -6,13 +6,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from scheduler_sim import Workload, read_trace, write_trace
 from scheduler_sim.errors import TraceError
-from tests.conftest import ROOT
+from tests.conftest import ROOT, examples
 from tests.workload.records import mwf, swf, write
 
 numbers = st.integers(-1, 10**12)
@@ -70,13 +70,13 @@ def mwf_files(draw):
     return lines
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(swf_files())
 def test_swf_comes_back(tmp_path_factory, lines):
     _comes_back(tmp_path_factory.mktemp("swf"), lines, "swf")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(mwf_files())
 def test_mwf_comes_back(tmp_path_factory, lines):
     _comes_back(tmp_path_factory.mktemp("mwf"), lines, "mwf")
@@ -301,7 +301,7 @@ TEXTS = ["", "a,b", 'say "hi"', "two\nlines", "\r\n", " lead", "=1+1", "NA", "nu
     st.lists(st.floats(0, 1e300), min_size=1, max_size=5),
     st.sampled_from([-1, 0, 5]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_csv_comes_back_to_the_byte(tmp_path_factory, names, seconds, number):
     folder, rows = tmp_path_factory.mktemp("csv"), len(names)
     workload = Workload.from_columns(

@@ -60,13 +60,15 @@ class Moment:
         self.__name__, self.__doc__ = otherwise.__name__, otherwise.__doc__
         self.hooks: list[Hook] = []
         self._chosen: dict[tuple[Hook, ...], Any] = {}
+        self._chosen_without: dict[Set[str], Any] = {}
         if COMPILED:
             self._numba_type_ = MomentType(self)
 
     def __call__(self, core: Any, *arguments: Any) -> Any:
         """Do what the compiled core does, in plain Python."""
-        absent = {name for name in core._fields if is_absent(getattr(core, name))}
-        return self.chosen(core._fields, absent)(core, *arguments)
+        if core.absent not in self._chosen_without:
+            self._chosen_without[core.absent] = self.chosen(core._fields, core.absent)
+        return self._chosen_without[core.absent](core, *arguments)
 
     def chosen(self, parts: Sequence[str], absent: Set[str]) -> Any:
         """Return the function for a core with such parts, in their order, some of which are absent."""

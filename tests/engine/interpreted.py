@@ -1,0 +1,69 @@
+"""Simulations in plain Python, in a process that has the compiled engine: for small cases.
+
+Each scheme with each set of parts is compiled by itself, which takes seconds; a case of twenty jobs takes
+hundredths of a second in plain Python. What stands in is the same sources, loaded with the compiler off.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from time import process_time
+from typing import Any
+
+import pytest
+
+from scheduler_sim.engine.core.jit import COMPILED, Entry
+from scheduler_sim.simulation import scheme
+from tests.engine.plain_engine import PACKAGE, plain_modules
+
+MOST_JOBS = 350
+MOST_SECONDS = 20.0
+"""Of the processor, for all that is simulated in one test."""
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """What is simulated meanwhile, by this thread of this process, runs in plain Python.
+
+    Raises AssertionError where that is no small case, or where another thread or a fork simulates: that could
+    go on when compiled code is back.
+    """
+    if not COMPILED:  # it does so anyway
+        yield
+        return
+    owner, begun = _here(), process_time()
+
+    def call(entry: Entry, core: Any, *arguments: Any) -> Any:
+        assert _here() == owner, "what is interpreted is simulated by one thread"
+        assert core.clock.jobs <= MOST_JOBS, f"{core.clock.jobs} jobs are for compiled code"
+        assert process_time() - begun < MOST_SECONDS, "what takes so long is for compiled code"
+        return _plain_function(entry.__wrapped__)(core, *arguments)
+
+    orders = _plain_modules()["core.orders"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Entry, "__call__", call)
+        patch.setattr(Entry, "is_compiled", lambda self, *arguments: True)
+        patch.setattr(scheme, "_built_in", orders.built_in)
+        patch.setattr(scheme.orders, "compiled", orders.compiled)
+        yield
+
+
+def _here() -> tuple[int, int]:
+    return os.getpid(), threading.get_ident()
+
+
+@cache
+def _plain_function(function: Any) -> Any:
+    module = _plain_modules()[function.__module__.removeprefix(f"{PACKAGE}.")]
+    return getattr(module, function.__name__)
+
+
+@cache
+def _plain_modules() -> dict[str, Any]:
+    """The modules that have entries, and the orders: once, for what rules hang on is theirs alone."""
+    homes = ("core.loop", "core.operations", "rules.holds", "rules.slurm.operations")
+    return plain_modules("engine", "core.orders", *homes)

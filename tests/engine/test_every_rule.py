@@ -1,0 +1,152 @@
+"""Every rule, compiled, gives what it gives in plain Python: with all of them at once, under each scheme.
+
+Most small cases of the other tests run in plain Python alone, but for the long profile.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scheduler_sim import Policy, Result, Simulation, System, Workload
+from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim.engine.engine import PARTS, has
+from tests.engine.interpreted import interpreted
+from tests.oracle.plain_switching import Switch
+from tests.oracle.plain_unit_records import Component
+from tests.scheduling.test_switching import models
+from tests.scheduling.unit_cases import CALLS, workload
+
+JOBS = 60
+NODES = {"A": 6, "B": 4}
+SWITCHES = {"A": Switch(timeout=5, boot=2), "B": Switch(timeout=math.inf, boot=1)}
+KINDS = ("AFTER", "AFTERANY", "AFTEROK", "AFTERANY", "DYNAMIC")
+SCHEMES: dict[str, dict[str, Any]] = {
+    "fcfs": {},
+    "easy": {"backfill": "easy"},
+    "conservative": {"backfill": "conservative", "placement": "earliest_end"},
+    "keep": {"backfill": "conservative", "replan": "keep"},
+    "slurm": {"backfill": "slurm"},
+}
+
+
+def crowd(*, units: bool) -> Workload:
+    """Jobs with dependencies, begin times, calls, and components that start by one plan."""
+    draw = np.random.default_rng(7)
+    made: list[Component] = []
+    for number in range(1, JOBS + 1):
+        module = str(draw.choice(list(NODES)))
+        joins = draw.random() < 0.25 and number > 1 and units
+        made.append(
+            Component(
+                id=number,
+                job=made[-1].job if joins else number,
+                submit=number,
+                module=module,
+                nodes=int(draw.integers(1, NODES[module] // 2 + 1)),
+                limit=int(draw.integers(5, 40)),
+                runtime=int(draw.integers(0, 30)),
+                delay=int(draw.choice((-1, -1, 0, 3, 8))) if units else -1,
+                depends=[(int(draw.integers(1, number)), str(draw.choice(KINDS if units else KINDS[:4])))]
+                if number > 1 and draw.random() < 0.3
+                else [],
+                calls=[(str(draw.choice(CALLS[:4])), int(draw.integers(1, 12)))],
+                fails=bool(draw.random() < 0.1),
+            )
+        )
+    begin = [one.submit + int(draw.choice((0, 0, 9))) for one in made]
+    return workload(made, begin_time=begin)
+
+
+APART = ("fcfs", "easy")
+"""Schemes with passes that start each component by itself, on nodes that stay on."""
+SWITCHED = ("conservative", "keep")
+"""Schemes under which idle nodes are switched off, too."""
+SLURM = {"slurm", "accelerate"}
+ABSENT = {name: SLURM if name in SWITCHED else SLURM | {"power_saving"} for name in SCHEMES} | {
+    "slurm": {"power_saving"}
+}
+OPERATED: dict[str, tuple[str, ...]] = {
+    "conservative": (
+        "hold",
+        "release",
+        "limit",
+        "later",
+        "cancel",
+        "requeue",
+        "fail",
+        "drain",
+        "resume",
+        "submit",
+    ),
+    "slurm": ("hold", "release", "limit", "later", "cancel", "requeue", "priority", "nice"),
+}
+"""What is done to the jobs and nodes meanwhile, under some of the schemes."""
+STEPS = {
+    "hold": lambda sim, job: sim.hold(job),
+    "release": lambda sim, job: sim.release(job),
+    "limit": lambda sim, job: sim.update(job, time_limit=50),
+    "later": lambda sim, job: sim.update(job, begin_time=int(sim.env.now) + 20),
+    "cancel": lambda sim, job: sim.cancel(job),
+    "requeue": lambda sim, job: sim.requeue(job),
+    "priority": lambda sim, job: sim.update(job, priority=5),
+    "nice": lambda sim, job: sim.update(job, nice=10),
+    "fail": lambda sim, job: sim.fail("A", requeue=job % 2 > 0, until=int(sim.env.now) + 15),
+    "drain": lambda sim, job: sim.drain("B", 1),
+    "resume": lambda sim, job: sim.resume("B", 1),
+    "submit": lambda sim, job: sim.submit(nodes=2, run_time=5, partition="A"),
+}
+OPEN = ("HELD", "WAITING", "RUNNING")
+
+
+def simulation(name: str, *, operated: bool = True, **settings: Any) -> Simulation:
+    system = System.from_dict({"modules": [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]})
+    policy = Policy(**SCHEMES[name], **({"slurm": settings} if settings else {}))
+    sim = Simulation(
+        system, crowd(units=name not in APART), policy, models=models(SWITCHES) if name in SWITCHED else None
+    )
+    sim.process(operate(sim, OPERATED.get(name, ()) if operated else ()))
+    return sim
+
+
+def operate(sim: Simulation, steps: tuple[str, ...]) -> Any:
+    """One step after the other, each on the next job that is not over."""
+    job = 0
+    for step in steps * 4:
+        yield sim.env.timeout(4)
+        job = next((one for one in range(job + 1, JOBS + 1) if sim.state(one) in OPEN), job)
+        if job and (step != "requeue" or sim.state(job) == "RUNNING"):
+            STEPS[step](sim, job)
+
+
+def tables(result: Result) -> list[pd.DataFrame]:
+    return [result.components, result.timeline]
+
+
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+@pytest.mark.parametrize("name", SCHEMES)
+def test_compiled_and_interpreted_agree(name):
+    run = simulation(name)
+    assert {part for part in PARTS if not has(run._core, part)} == ABSENT[name]
+    compiled = run.run()
+    compiled.check()
+    assert (compiled.components["start_time"] > compiled.components["submit_time"]).any()
+    with interpreted():
+        plain = simulation(name).run()
+    for one, other in zip(tables(compiled), tables(plain), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+def test_slurms_rules_by_themselves_agree_too():
+    """Compiled without what is there for speed alone."""
+    compiled = simulation("slurm", accelerate=False, operated=False).run()
+    with interpreted():
+        plain = simulation("slurm", operated=False).run()
+    for one, other in zip(tables(compiled), tables(plain), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
