@@ -115,6 +115,7 @@ def blank(sizes: Sizes, needs: Needs, scheme: str, more_events: int = 0) -> Full
             + sum(rule.events(needs[rule.part]) for rule in RULES if rule.part in needs),
             more_columns=1 + len(SWITCHED_COLUMNS) if "power_saving" in needs else int(booked > 0),
             more_pools=int("slurm" in needs),
+            plans="coscheduling" in needs,  # reservations of members, and calls for more time, look at them
         ),
         scheme,
     )

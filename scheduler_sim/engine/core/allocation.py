@@ -41,6 +41,7 @@ class Sizes(NamedTuple):
     more_events: int = 0  # what rules put among the events
     more_columns: int = 0  # of the timeline
     more_pools: int = 0  # without nodes or an amount: lists of planned ends alone
+    plans: bool = False  # planned ends are kept also where no pass looks at them
 
 
 def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "queue": _blank_queue(sizes.rows),
         "orders": Orders(np.zeros((sizes.columns, sizes.rows)), np.empty(sizes.rows + 1), nothing, nothing),
         "heap": room(End, sizes.releases + 1 + sizes.more_events),
-        "releases": ABSENT if scheme in PLANLESS else room(Release, pools, sizes.releases),
+        "releases": room(Release, pools, sizes.releases) if sizes.plans or scheme not in PLANLESS else ABSENT,
         "profile": room(Step, pools, sizes.profile),
         "short": np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
         "timeline": np.empty((sizes.timeline, len(TIMELINE_COLUMNS) + sizes.more_columns), dtype=np.int64),

@@ -12,7 +12,7 @@ PASSES: dict[str, Callable[[Core], None]] = {}
 """The pass of each scheme, by its name."""
 
 PLANLESS: set[str] = set()
-"""The schemes whose passes look at no planned end: a core that has one keeps none."""
+"""The schemes whose passes look at no planned end: where no rule does either, none is kept."""
 
 
 class Scheme:
