@@ -49,12 +49,12 @@ LONG = pytest.mark.long
     [
         ("easy", 80, ()),
         pytest.param("fcfs", 80, (), marks=LONG),
-        pytest.param("conservative", 105, ("power_saving.switching.not_before",), marks=LONG),
+        pytest.param("conservative", 105, (), marks=LONG),
         pytest.param("slurm", 320, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):
-    """Under slurm jobs have terms, as begin times; ``not_before`` is the answer where no rule has one."""
+    """Under slurm jobs have terms, as begin times."""
     names = compiled(policy, tmp_path)
     assert "scheduler_sim.engine.core.loop.drive" in names
     of_rules = [name.removeprefix(RULES) for name in names if name.startswith(RULES)]

@@ -7,6 +7,7 @@ planner knows only rectangles on it: a start, a length, an amount.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Table
 from scheduler_sim.engine.core.releases import ends_now
@@ -40,6 +41,12 @@ def build_profiles(core: Core, on_time: bool) -> None:
                 size += 1
             steps[size - 1].free += nodes - gone
         core.pools[pool].profile_size = size
+
+
+@question
+def not_before(core: Core, placement: int) -> int:
+    """When a placement may start, whatever the plan."""
+    return core.clock.now
 
 
 @part

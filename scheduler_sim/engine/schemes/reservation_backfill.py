@@ -9,7 +9,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
-from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
+from scheduler_sim.engine.core.profile import build_profiles, earliest, not_before, occupy
 from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
@@ -25,6 +25,7 @@ from scheduler_sim.engine.rules.coscheduling.units import (
     occupy_unit,
     plans_starts_alone,
     start_unit,
+    unit_not_before,
     unit_slot,
 )
 from scheduler_sim.engine.rules.power_saving.switching import (
@@ -33,11 +34,9 @@ from scheduler_sim.engine.rules.power_saving.switching import (
     is_called,
     let_none_pass,
     let_none_pass_unit,
-    not_before,
     sleeps,
     switch_nodes,
     switches_off,
-    unit_not_before,
 )
 from scheduler_sim.engine.schemes.fcfs_and_first_fit import all_failed, block, is_blocked
 

@@ -7,7 +7,7 @@ member, and for members of one pool that overlap, the sum.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import only_with
+from scheduler_sim.engine.core.hooks import only_with, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.profile import earliest_in, take
@@ -21,6 +21,12 @@ from scheduler_sim.engine.rules.coscheduling.reservations import (
     stays_free,
 )
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
+
+
+@question
+def unit_not_before(core: UnitsCore, leader: int) -> int:
+    """When a unit may start, whatever the plan."""
+    return core.clock.now
 
 
 @part

@@ -7,7 +7,7 @@ which nodes are to be booted, and when, and which it can do without for a shutdo
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import on, only_with, question
+from scheduler_sim.engine.core.hooks import on, only_with
 from scheduler_sim.engine.core.instant import is_over
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import give_back
@@ -19,12 +19,13 @@ from scheduler_sim.engine.core.moments import (
     nodes_taken,
     write_more,
 )
-from scheduler_sim.engine.core.profile import step_at, take
+from scheduler_sim.engine.core.profile import not_before, step_at, take
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.releases import add_release, drop_release
 from scheduler_sim.engine.core.state import INF, TIMELINE_COLUMNS
 from scheduler_sim.engine.rules.coscheduling.members import reservation_is_ahead
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
+from scheduler_sim.engine.rules.coscheduling.units import unit_not_before
 from scheduler_sim.engine.rules.power_saving.idle import append, is_due, take_first, take_last
 from scheduler_sim.engine.rules.power_saving.state import BOOTING, IDLE, STOPPING, PowerSavingCore
 
@@ -254,12 +255,6 @@ def is_called(core: PowerSavingCore, module: int, time: int) -> bool:
     return time <= core.clock.now + core.power_saving.module[module].boot_s
 
 
-@question
-def not_before(core: PowerSavingCore, placement: int) -> int:
-    """When a placement may start."""
-    return core.clock.now
-
-
 @on(not_before, "power_saving")
 def behind_called(core: PowerSavingCore, placement: int) -> int:
     """Under fcfs not before jobs ahead of it for which nodes are booted."""
@@ -271,12 +266,6 @@ def behind_called(core: PowerSavingCore, placement: int) -> int:
         if core.demand[placement, i] > 0:
             time = max(time, core.power_saving.module[core.clock.modules + i].latest)
     return time
-
-
-@question
-def unit_not_before(core: SwitchedUnitsCore, leader: int) -> int:
-    """When a unit may start."""
-    return core.clock.now
 
 
 @on(unit_not_before, "power_saving")
