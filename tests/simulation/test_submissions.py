@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload, read_trace, simulate
 from scheduler_sim.errors import InputError
+from scheduler_sim.simulation import submissions
+from scheduler_sim.simulation.growth import with_room
 from tests.conftest import ROOT
 from tests.simulation.acting import DONE, FAILED, GONE, NEVER, at, fates, simulation, trace
 
@@ -366,24 +366,21 @@ def test_submitting_a_modular_trace_job_by_job_is_replaying_it(policy):
 
 
 @pytest.mark.compiled
-def test_ten_thousand_submissions_are_not_slow():
-    """4,000 a second on a slow machine; a tenth of that would be a mistake."""
+def test_room_for_submissions_is_made_ever_more_rarely(monkeypatch):
+    """2,000 jobs, one after the other: the tables double."""
+    grown = []
+    monkeypatch.setattr(
+        submissions, "with_room", lambda core, sizes: grown.append(sizes) or with_room(core, sizes)
+    )
+    sim = simulation(64, policy="easy", seed=1)
+    draw = sim.stream("jobs")
 
-    def submitted(users):
-        sim = simulation(64, policy="easy", seed=1)
-        draw = sim.stream("jobs")
+    def user():
+        for _ in range(100):
+            nodes, run_time = int(draw.integers(1, 16)), int(draw.integers(1, 1000))
+            yield sim.ended(sim.submit(nodes=nodes, run_time=run_time))
 
-        def user():
-            for _ in range(100):
-                nodes, run_time = int(draw.integers(1, 16)), int(draw.integers(1, 1000))
-                yield sim.ended(sim.submit(nodes=nodes, run_time=run_time))
-
-        for _ in range(users):
-            sim.process(user())
-        return sim.run()
-
-    submitted(1)  # compiles what is not
-    begin = process_time()
-    result = submitted(20)
-    assert 2000 / (process_time() - begin) > 400
-    assert len(fates(result)) == 2000
+    for _ in range(20):
+        sim.process(user())
+    assert len(fates(sim.run())) == 2000
+    assert 5 < len(grown) < 16
