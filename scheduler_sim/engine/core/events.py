@@ -63,11 +63,6 @@ def _earlier(time: int, row: int, other: End) -> bool:
 
 
 @inlined
-def _later(time: int, row: int, other: End) -> bool:
-    return time > other.time or (time == other.time and row > other.row)
-
-
-@inlined
 def _rise(core: Core, place: int, time: int, row: int) -> None:
     heap = core.heap
     while place > 0:
@@ -88,7 +83,7 @@ def _sink(core: Core, place: int, time: int, row: int) -> None:
             break
         if child + 1 < size and _earlier(heap[child + 1].time, heap[child + 1].row, heap[child]):
             child += 1
-        if not _later(time, row, heap[child]):
+        if _earlier(time, row, heap[child]):
             break
         heap[place].time, heap[place].row = heap[child].time, heap[child].row
         place = child

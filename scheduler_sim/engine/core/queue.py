@@ -130,7 +130,7 @@ def refresh(core: Core) -> None:
     core.orders.fill(core.clock.now - core.clock.origin, rows, core.orders.columns, core.orders.keys)
     for i in range(size):
         core.jobs[rows[i]].key = core.orders.keys[i]
-    sort_queue(core)
+    _sort(core, core.queue.waiting, head, head + size)
 
 
 @part
