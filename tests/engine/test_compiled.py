@@ -50,7 +50,7 @@ LONG = pytest.mark.long
         ("easy", 80, ()),
         pytest.param("fcfs", 80, (), marks=LONG),
         pytest.param("conservative", 105, (), marks=LONG),
-        pytest.param("slurm", 320, ("slurm.", "holds."), marks=LONG),
+        pytest.param("slurm", 340, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):

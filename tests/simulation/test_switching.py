@@ -163,7 +163,7 @@ def test_units_start_whole_and_nobody_is_late_for_an_appointment(case: UnitCase,
 
 
 def is_appointed(sim: Simulation, row: int) -> bool:
-    return bool(sim._core.coscheduling.member[row].appointment >= 0)
+    return bool(sim._core.coscheduling.member[row].reserved_from >= 0)
 
 
 @examples(40)
