@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scheduler_sim import Policy, Result, Simulation, System, Workload
+from scheduler_sim import Policy, Result, Simulation, Workload
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.streams import stream
 from scheduler_sim.system.slurm_conf import read_slurm_conf
@@ -117,7 +117,7 @@ def _simulated(workload: Workload) -> Result:
     """Run the week as the site's slurm.conf says, with nodes that are drained for a day."""
     site = read_slurm_conf(CONF, modelled=SlurmKeys.model_fields)
     policy = Policy(backfill="slurm", slurm={**site.policy, **DAEMON})
-    simulation = Simulation(System.from_file(CONF), workload, policy)
+    simulation = Simulation(site.system, workload, policy)
     module, nodes, begin, end = DRAINED
 
     def maintenance() -> Iterator[object]:
