@@ -51,9 +51,8 @@ def _counted(context: Any, builder: Any, kind: Any, index: Any) -> tuple[Any, An
         return kind, index
     places = unpack_tuple(builder, index, len(kind))
     pairs = [_counted(context, builder, *pair) for pair in zip(kind.types, places, strict=True)]
-    return types.Tuple([pair[0] for pair in pairs]), context.make_tuple(
-        builder, types.Tuple([pair[0] for pair in pairs]), [pair[1] for pair in pairs]
-    )
+    counted = types.Tuple([one for one, _ in pairs])
+    return counted, context.make_tuple(builder, counted, [place for _, place in pairs])
 
 
 def _item(lowered: Any) -> Any:

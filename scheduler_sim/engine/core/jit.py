@@ -90,12 +90,18 @@ def inlined(function: F) -> F:
     return cast(F, njit(forceinline=True, **_OPTIONS)(function)) if COMPILED else function
 
 
-def _type_of(core: Any) -> Any:
-    return counted_from_zero(numba.typeof(core))
-
-
 _kinds: dict[Any, Any] = {}
 """Types of cores by their shapes."""
+
+
+def _kind_of(core: Any) -> Any:
+    """The type of a core; each shape is asked for once."""
+    if core.kind is None:
+        shape = core.shape
+        if shape not in _kinds:
+            _kinds[shape] = counted_from_zero(numba.typeof(core))
+        core.kind = _kinds[shape]
+    return core.kind
 
 
 class Entry:
@@ -112,10 +118,7 @@ class Entry:
 
     def __call__(self, core: Any, *arguments: Any) -> Any:
         """Run the compiled function; compile it, or take it from the cache, at first."""
-        kind = core.kind
-        if kind is None:
-            kind = core.kind = _kinds.get(core.shape) or _type_of(core)
-            _kinds[core.shape] = kind
+        kind = _kind_of(core)
         key = (id(kind), *map(type, arguments))
         if key not in self._made:
             kinds = (kind, *map(numba.typeof, arguments))
@@ -123,9 +126,9 @@ class Entry:
             self._made[key] = kind, self._dispatcher.overloads[kinds].entry_point
         return self._made[key][1](core, *arguments)
 
-    def is_compiled(self, *arguments: Any) -> bool:
+    def is_compiled(self, core: Any, *arguments: Any) -> bool:
         """Tell whether it has been compiled for such arguments, now or before on this machine."""
-        kinds = (_type_of(arguments[0]), *map(numba.typeof, arguments[1:]))
+        kinds = (_kind_of(core), *map(numba.typeof, arguments))
         found = kinds in self._dispatcher.overloads
         return found or self._dispatcher._cache.has(kinds, self._dispatcher.targetctx)
 
