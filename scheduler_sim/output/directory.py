@@ -42,11 +42,10 @@ def put_files(directory: Path, writers: Mapping[str, Write], last: str, gone: Se
     OSError : it cannot be written.
     """
     names = [*(name for name in writers if name != last), last]
-    for name in (*names, *gone):
-        place = directory / name
-        if place.is_symlink() or (place.exists() and not is_regular(place)):
-            raise InputError(f"{place} is not a regular file and is left alone")
     with _held(directory, (*names, *gone)) as token:
+        for name in (*names, *gone):  # asked while others are kept out: theirs come and go
+            if os.path.lexists(place := directory / name) and not is_regular(place):
+                raise InputError(f"{place} is not a regular file and is left alone")
         change = _Change(directory, token, names, [name for name in gone if name not in names])
         try:
             for name in names:
