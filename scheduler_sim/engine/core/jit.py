@@ -8,11 +8,10 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 
 from scheduler_sim.engine.core.cache import Kept, NotKept, cache_directory, why_not
 from scheduler_sim.engine.core.indexing import counted_from_zero
+from scheduler_sim.engine.core.linking import EntryCompiler, PartCompiler, types_remembered
 
 config: Any = numba.config
 njit: Any = numba.njit
@@ -28,49 +27,13 @@ def _cache_of(function: Any) -> Kept | NotKept:
     return NotKept(REFUSED) if REFUSED else Kept(function, CACHE)
 
 
-class _NoEnvironment:
-    """What Numba keeps for a function that Python calls: nothing, as where code comes from the cache."""
-
-    def set_env(self, name: str, environment: Any) -> None:
-        pass
-
-
-class _Linked(JITCodeLibrary):
-    """Code that is only ever linked into an entry point, which is optimised as a whole.
-
-    Numba would optimise each function by itself, with all that it calls, and make machine code of it,
-    which nobody runs: half of the time of compilation.
-    """
-
-    codegen = _NoEnvironment()
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        self._ensure_finalized()
-        return 0
-
-
-class _PartCompiler(Compiler):
-    """Numba's, but for the library: this is the last call before it makes its own."""
-
-    def define_pipelines(self) -> Any:
-        self.state.library = _Linked(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        return super().define_pipelines()
-
-
 # Reference counting is off (an option Numba has but does not document): the core
 # allocates nothing, and counting every array at every call made it thirty times slower.
 _OPTIONS: Any = {
     "_nrt": False,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
-    "pipeline_class": _PartCompiler,
+    "pipeline_class": PartCompiler,
 }
 
 
@@ -112,7 +75,7 @@ class Entry:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
-        self._dispatcher: Any = njit(_nrt=False)(function)
+        self._dispatcher: Any = njit(_nrt=False, pipeline_class=EntryCompiler)(function)
         self._dispatcher._cache = _cache_of(function)
         self._made: dict[tuple[Any, ...], Any] = {}
 
@@ -122,7 +85,8 @@ class Entry:
         key = (id(kind), *map(type, arguments))
         if key not in self._made:
             kinds = (kind, *map(numba.typeof, arguments))
-            self._dispatcher.compile(kinds)
+            with types_remembered():
+                self._dispatcher.compile(kinds)
             self._made[key] = kind, self._dispatcher.overloads[kinds].entry_point
         return self._made[key][1](core, *arguments)
 
