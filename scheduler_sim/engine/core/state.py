@@ -59,6 +59,7 @@ class Clock(Record):
     early: int  # ... and not when it was planned to: plans must be made anew
     lost: int  # nodes were lost: kept reservations are void
     profiled: int  # the profiles hold a plan made by an earlier pass
+    unplanned: int  # ... but for so many jobs at the end of the queue
 
 
 class Rules:

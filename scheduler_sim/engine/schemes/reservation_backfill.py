@@ -9,7 +9,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
-from scheduler_sim.engine.core.profile import build_profiles, earliest, not_before, occupy
+from scheduler_sim.engine.core.profile import build_profiles, earliest, not_before, occupy, step_at
 from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
@@ -49,14 +49,7 @@ def plan_pass(core: SwitchedUnitsCore) -> None:
     if core.clock.now >= core.clock.due:
         core.clock.dirty = 1
     if _plan_stands(core):
-        if core.clock.dirty:
-            due = start_reserved(core)
-            core.clock.due = due if has_units(core) else INF
-        for i in range(core.queue.at.new):
-            row = core.queue.newcomers[i]
-            _plan(core, row)
-            if core.jobs[row].state == WAITING:
-                insert(core, row)
+        _go_on(core)
         return
     refresh(core)
     core.clock.due = INF
@@ -109,15 +102,77 @@ def _plan_stands(core: SwitchedUnitsCore) -> bool:
 
 
 @part
-def _plan_all(core: SwitchedUnitsCore) -> None:
-    put_off = 0
-    for place in range(core.queue.at.head, core.queue.at.tail):
+def _go_on(core: SwitchedUnitsCore) -> None:
+    """The plan stands: reservations that begin now start, and newcomers are planned behind all others."""
+    if core.clock.dirty:
+        _plan_rest(core)
+        due = start_reserved(core)
+        core.clock.due = due if has_units(core) else INF
+    for i in range(core.queue.at.new):
+        row = core.queue.newcomers[i]
+        if _may_put_off(core) and not _may_start(core, row):
+            core.clock.unplanned += 1
+        else:
+            _plan_rest(core)
+            _plan(core, row)
+        if core.jobs[row].state == WAITING:
+            insert(core, row)
+
+
+@part
+def _may_put_off(core: SwitchedUnitsCore) -> bool:
+    """Whether a job that cannot start may be planned when it is asked for, with the same result.
+
+    Until then nothing comes free but what was planned to: its slot does not begin before.
+    """
+    return core.rules.depth == ALL and not (core.rules.complex or core.rules.two_orders or switches_off(core))
+
+
+@part
+def _plan_rest(core: SwitchedUnitsCore) -> None:
+    """Reserve for the jobs whose plan was put off: the last of the queue."""
+    for place in range(core.queue.at.tail - core.clock.unplanned, core.queue.at.tail):
         row = core.queue.waiting[place]
+        placement = core.jobs[row].first
+        _reserve(core, row, placement, earliest(core, placement, core.clock.now))
+    core.clock.unplanned = 0
+
+
+@part
+def _last_that_may_start(core: SwitchedUnitsCore, end: int) -> int:
+    """The place behind the last job before ``end`` that may start now."""
+    if _may_put_off(core):
+        while end > core.queue.at.head and not _may_start(core, core.queue.waiting[end - 1]):
+            end -= 1
+    return end
+
+
+@part
+def _may_start(core: SwitchedUnitsCore, row: int) -> bool:
+    """Whether a job fits now, by what is planned so far."""
+    it = core.placements[core.jobs[row].first]
+    steps, size = core.profile[it.module], core.pools[it.module].profile_size
+    step = step_at(steps, size, core.clock.now)
+    while step < size and steps[step].time < core.clock.now + it.test:
+        if steps[step].free < it.nodes:
+            return False
+        step += 1
+    return True
+
+
+@part
+def _plan_all(core: SwitchedUnitsCore) -> None:
+    put_off, place, end = 0, core.queue.at.head, _last_that_may_start(core, core.queue.at.tail)
+    while place < end:
+        row = core.queue.waiting[place]
+        place += 1
         if core.rules.two_orders and _is_candidate(core, row):
             core.queue.candidates[put_off] = row
             put_off += 1
         else:
             _plan(core, row)
+        end = _last_that_may_start(core, end)
+    core.clock.unplanned = core.queue.at.tail - place
     if put_off > 0:
         sort_candidates(core, put_off)
         for i in range(put_off):
@@ -151,21 +206,27 @@ def _plan(core: SwitchedUnitsCore, row: int) -> None:
         for placement in range(core.jobs[row].first, core.jobs[row].last):
             block(core, placement)
         return
-    pool = core.pools[core.placements[best].module]
     if best_time == now and fits(core, best):
         # What starts before there is a front is planned as what runs: by its limit.
-        length = core.placements[best].test if pool.reserved > 0 else core.placements[best].limit
-        occupy(core, best, now, now + length, 1)
+        reserved, it = core.pools[core.placements[best].module].reserved, core.placements[best]
+        occupy(core, best, now, now + (it.test if reserved > 0 else it.limit), 1)
         start(core, row, best)
         return
-    reserve_start(core, row, best, best_time)
-    if best_time < INF:
-        occupy(core, best, best_time, best_time + core.placements[best].test, 1)
-    if is_called(core, core.placements[best].module, best_time):
-        let_none_pass(core, best, best_time)
+    _reserve(core, row, best, best_time)
+
+
+@part
+def _reserve(core: SwitchedUnitsCore, row: int, placement: int, time: int) -> None:
+    """Reserve a slot, which counts for the depth unless nodes are booted for it."""
+    it = core.placements[placement]
+    reserve_start(core, row, placement, time)
+    if time < INF:
+        occupy(core, placement, time, time + it.test, 1)
+    if is_called(core, it.module, time):
+        let_none_pass(core, placement, time)
         return
-    pool.reserved += 1
-    pool.shadow = min(pool.shadow, best_time)
+    core.pools[it.module].reserved += 1
+    core.pools[it.module].shadow = min(core.pools[it.module].shadow, time)
 
 
 @part
