@@ -95,6 +95,7 @@ def earliest_in(core: Core, pool: int, after: int, length: int, amount: int) -> 
         if step == size:
             return INF
         begin = max(after, steps[step].time)
+        core.pools[pool].found = step
         step += 1
         while step < size and steps[step].time < begin + length and steps[step].free >= amount:
             step += 1
@@ -107,18 +108,18 @@ def take(core: Core, pool: int, begin: int, end: int, amount: int) -> None:
     """Take so many nodes out of a profile from ``begin`` to ``end``; a negative amount puts them back."""
     if begin == end:
         return
-    first = _cut(core, pool, begin)
-    last = _cut(core, pool, end)
+    first = _cut(core, pool, begin, core.pools[pool].found)
+    last = _cut(core, pool, end, first)
     steps = core.profile[pool]
     for step in range(first, last):
         steps[step].free -= amount
 
 
 @part
-def _cut(core: Core, pool: int, time: int) -> int:
-    """Index of the step that begins at ``time``, made if there is none."""
+def _cut(core: Core, pool: int, time: int, guess: int) -> int:
+    """Index of the step that begins at ``time``, made if there is none; ``guess``: where to look first."""
     steps, size = core.profile[pool], core.pools[pool].profile_size
-    step = step_at(steps, size, time)
+    step = step_at(steps, size, time, guess)
     if steps[step].time == time:
         return step
     for i in range(size, step + 1, -1):
@@ -129,9 +130,13 @@ def _cut(core: Core, pool: int, time: int) -> int:
 
 
 @part
-def step_at(steps: Table[Step], size: int, time: int) -> int:
-    """The last step that begins at or before ``time``."""
-    low, high = 0, size
+def step_at(steps: Table[Step], size: int, time: int, guess: int = 0) -> int:
+    """The last step that begins at or before ``time``: the guess, one of those after it, or another."""
+    low, high = guess, size
+    if low >= size or steps[low].time > time:
+        low = 0
+    elif low + 1 < size and steps[low + 1].time > time:
+        return low
     while high - low > 1:
         middle = (low + high) // 2
         if steps[middle].time <= time:

@@ -125,6 +125,7 @@ class Pool:
     release_head: int
     release_tail: int
     profile_size: int
+    found: int  # the step of the profile at which the last slot was found
     blocked: int  # fcfs: nothing passes here
     front: int  # easy: the first job that cannot start, -1 = none
     shadow: int
