@@ -19,7 +19,7 @@ needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the shared reference data is not beside this checkout"
 )
 
-EXAMPLES = {"quick": 25, "long": 100}
+EXAMPLES = {"quick": 12, "long": 100}
 """What each profile takes of a hundred random cases."""
 
 for profile, many in EXAMPLES.items():
