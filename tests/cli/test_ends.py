@@ -164,7 +164,9 @@ def test_the_first_run_says_that_it_compiles(tmp_path):
     assert (again.code, again.err) == (0, "")
 
 
-@pytest.mark.parametrize("command", [("inspect", SAMPLE), ("run", CLUSTER, SAMPLE)])
+@pytest.mark.parametrize(
+    "command", [("inspect", SAMPLE), pytest.param(("run", CLUSTER, SAMPLE), marks=pytest.mark.long)]
+)
 def test_a_reader_that_has_seen_enough(command):
     read, write = os.pipe()
     os.close(read)
