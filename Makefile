@@ -13,6 +13,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 RESULT ?= demo-result
 WORKERS ?= 2
 
+# Where it is set, each process of the tests would read all sources anew, and each worker rewrite all tests.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-long samples clean
 

@@ -101,7 +101,7 @@ def test_one_process_and_two_give_the_same_bytes(tmp_path):
 @pytest.mark.interpreted
 def test_the_preferred_module_has_no_ratio_below_one():
     """So that the readings are the same for it, and every policy has the same run times."""
-    base = generate(recipe(300), seed=4)
+    base = generate(recipe(80), seed=4)
     runs = {}
     for policy in ("easy", "slurm"):
         for reading in READINGS:

@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +40,7 @@ def long_trace(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def compiled():
     """The loop that these tests interrupt is in the cache."""
     assert process("run", CLUSTER, SAMPLE, "--policy", "conservative", "--quiet").code == 0
@@ -66,7 +67,7 @@ def on_a_terminal(*arguments):
 
 @pytest.mark.parametrize("older", [False, True])
 @pytest.mark.long
-def test_ctrl_c_during_a_long_run(long_trace, tmp_path, older):
+def test_ctrl_c_during_a_long_run(compiled, long_trace, tmp_path, older):
     out = tmp_path / "result"
     if older:
         assert process("run", CLUSTER, SAMPLE, "--out", out, "--quiet").code == 0
@@ -90,7 +91,20 @@ def test_ctrl_c_during_a_long_run(long_trace, tmp_path, older):
         assert not list(tmp_path.iterdir())
 
 
-def test_sigterm_ends_cleanly(long_trace, tmp_path):
+def test_sigterm_ends_cleanly(cli, monkeypatch, tmp_path):
+    """It comes when all has been simulated, and the result is about to be written."""
+    assert threading.current_thread() is threading.main_thread(), "else the signal ends the tests"
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(Result, "save", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    ended = cli("run", CLUSTER, SAMPLE, "--policy", "fcfs", "--out", tmp_path / "r")
+    assert ended.code == 143
+    assert "Traceback" not in ended.err
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.long
+def test_sigterm_during_a_long_run(compiled, long_trace, tmp_path):
     running, read_until = on_a_terminal(
         "run", CLUSTER, long_trace, "--policy", "conservative", "--out", tmp_path / "r"
     )
@@ -130,7 +144,7 @@ def _has_worked(running, seconds):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc that tells processor times")
 @pytest.mark.long
-def test_no_progress_where_nobody_looks(long_trace):
+def test_no_progress_where_nobody_looks(compiled, long_trace):
     running = started("run", CLUSTER, long_trace, "--policy", "conservative")
     with running:
         _has_worked(running, 5)
@@ -150,7 +164,9 @@ def test_the_first_run_says_that_it_compiles(tmp_path):
     assert (again.code, again.err) == (0, "")
 
 
-@pytest.mark.parametrize("command", [("inspect", SAMPLE), ("run", CLUSTER, SAMPLE)])
+@pytest.mark.parametrize(
+    "command", [("inspect", SAMPLE), pytest.param(("run", CLUSTER, SAMPLE), marks=pytest.mark.long)]
+)
 def test_a_reader_that_has_seen_enough(command):
     read, write = os.pipe()
     os.close(read)
@@ -181,6 +197,19 @@ def test_a_full_disk_is_a_failure():
     assert "Traceback" not in ended.err
 
 
+def test_what_is_too_large_for_the_memory(cli, monkeypatch, tmp_path):
+    def read(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(inspect_command, "_trace", read)
+    ended = cli("inspect", SAMPLE)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "scheduler-sim: the input is too large for the memory of this machine; nothing was written\n"
+    )
+
+
+@pytest.mark.long
 def test_a_trace_too_large_for_the_memory(tmp_path):
     record = "1 {} -1 100 4 -1 -1 4 200 -1 1 2 3 15 1 -1 -1 -1\n"
     path = tmp_path / "large.swf.gz"

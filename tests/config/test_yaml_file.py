@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,12 +100,11 @@ def test_what_is_wrong_with_a_file(tmp_path: Path, content: str | bytes, message
     assert message in error_of(tmp_path, content)
 
 
-def test_a_bomb_of_aliases_is_refused_quickly(tmp_path: Path) -> None:
+def test_a_bomb_of_aliases_is_refused_before_it_goes_off(tmp_path: Path) -> None:
+    """It stands for 10^12 values: to make them all would not end."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
-    started = time.process_time()
     assert "more than 100,000 values" in error_of(tmp_path, "\n".join(lines))
-    assert time.process_time() - started < 5
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

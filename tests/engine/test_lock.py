@@ -121,6 +121,23 @@ def _compile(directory, kinds, begin, answers):
     answers.put((values, sum(function.stats.cache_misses.values())))
 
 
+def test_what_another_has_made_meanwhile_is_not_made_again(tmp_path, monkeypatch):
+    """Another is quicker: its code is there when the lock is had, and was not before."""
+    ours, theirs = numba.njit(tripled), numba.njit(tripled)
+    ours._cache, theirs._cache = Kept(tripled, tmp_path), Kept(tripled, tmp_path)
+    take = Lock.take
+
+    def take_after_them(lock):
+        monkeypatch.setattr(Lock, "take", take)
+        assert theirs(7) == 21
+        lock.take()
+
+    monkeypatch.setattr(Lock, "take", take_after_them)
+    assert ours(7) == 21
+    assert (sum(theirs.stats.cache_misses.values()), sum(ours.stats.cache_misses.values())) == (1, 0)
+
+
+@pytest.mark.long
 def test_two_processes_compile_each_kind_once_and_both_keep_theirs(tmp_path):
     spawned = multiprocessing.get_context("spawn")
     begin, answers = spawned.Barrier(3), spawned.Queue()

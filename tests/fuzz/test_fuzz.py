@@ -126,6 +126,7 @@ def test_any_bytes_are_a_trace_or_an_error(tmp_path_factory, kind, data):
     assert found is None, found
 
 
+@pytest.mark.long
 def test_a_worker_that_is_lost_is_told_and_replaced(monkeypatch):
     monkeypatch.setattr("tests.fuzz.crew.work", _dies_at_three)
     found = [(more, one) for more, one in islice(carry_out(1, range(6), 1), 10)]

@@ -64,7 +64,7 @@ def test_same_bytes_from_one_worker_or_several():
 def test_same_integers_without_wide_instructions():
     recipe = {
         **RICH,
-        "jobs": 20_000,
+        "jobs": 5_000,
         "model": {
             "arrivals": {"process": "poisson", "offered_load": 0.7, "weekly": [5, 5, 5, 5, 5, 1, 1]},
             "sizes": {"largest": "machine"},
@@ -203,7 +203,7 @@ def test_every_recipe_that_ships_runs_and_gives_sensible_metrics(path, tmp_path)
 @pytest.mark.parametrize("path", WITH_WORKFLOWS, ids=lambda path: path.stem)
 @pytest.mark.interpreted
 def test_the_first_jobs_of_recipes_with_workflows_do_too(path, tmp_path):
-    gives_sensible_metrics(path, 80, tmp_path)
+    gives_sensible_metrics(path, 40, tmp_path)
 
 
 def gives_sensible_metrics(path, most, tmp_path):

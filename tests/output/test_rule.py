@@ -264,9 +264,10 @@ def test_every_command_follows_the_rule(tmp_path, name, capsys):
     assert first != foreign.encode()
     assert main(command) == 0  # over its own
     assert path.read_bytes() == first
-    path.write_bytes(b"")
-    assert main(command) == 0
-    assert path.read_bytes() == first
+    if name.startswith("convert"):  # an empty file is nobody's, see above
+        path.write_bytes(b"")
+        assert main(command) == 0
+        assert path.read_bytes() == first
 
 
 def test_a_picture_beside_what_is_written_follows_the_rule(tmp_path, capsys):

@@ -77,11 +77,21 @@ def own_unicef(nodes, wait, limit):
     return -wait / (math.log2(max(nodes, 2.0)) * limit)
 
 
-@pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
-@pytest.mark.parametrize(
-    ("own", "name"),
-    [(own_sjf, "sjf"), (own_f4, "f4"), (own_wfp3, "wfp3"), (own_wfp3_by_now, "wfp3"), (own_unicef, "unicef")],
-)
+OWN = [
+    (own_sjf, "sjf"),
+    (own_f4, "f4"),
+    (own_wfp3, "wfp3"),
+    (own_wfp3_by_now, "wfp3"),
+    (own_unicef, "unicef"),
+]
+
+
+SOME = [*((*one, "easy") for one in OWN), (own_f4, "f4", "none"), (own_unicef, "unicef", "conservative")]
+ALL = [(*one, backfill) for one in OWN for backfill in ("none", "easy", "conservative")]
+REST = [pytest.param(*one, marks=pytest.mark.long) for one in ALL if one not in SOME]
+
+
+@pytest.mark.parametrize(("own", "name", "backfill"), SOME + REST)
 def test_a_function_that_is_a_built_in_formula_gives_its_schedule(own, name, backfill):
     assert starts(Policy(order=own, backfill=backfill)) == starts(Policy(order=name, backfill=backfill))
 

@@ -71,7 +71,7 @@ def test_the_front(two):
     assert points == [pytest.approx(p) for p in sorted(zip(on["wait_time_mean"], on["cost"], strict=True))]
 
 
-@pytest.mark.parametrize("which", ["one", "two"])
+@pytest.mark.parametrize("which", [pytest.param("one", marks=pytest.mark.long), "two"])
 def test_the_page_repeats_the_search(which, request, tmp_path):
     found = request.getfixturevalue(which)
     written = next(

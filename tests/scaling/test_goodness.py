@@ -68,7 +68,9 @@ def test_the_largest_distance_is_in_what_was_measured():
     assert told.text("nodes").endswith("nodes)")
 
 
-@pytest.mark.parametrize("points", [3, 4, 5, 6, 7])
+@pytest.mark.parametrize(
+    "points", [3, pytest.param(4, marks=pytest.mark.long), 5, pytest.param(6, marks=pytest.mark.long), 7]
+)
 def test_noise_is_no_model(points):
     """Times without any law: hardly ever called a good fit, and rarely a rough one."""
     said = []

@@ -126,6 +126,13 @@ def test_easy_in_other_orders_lets_a_newcomer_take_the_place_of_the_front() -> N
     assert starts(case) == [0, 15, 10]
 
 
+def test_nodes_that_the_front_leaves_over_are_given_away_once() -> None:
+    """A runs on 6 of 10 to 100, when F needs 8: of the two that C and D would keep for longer, C has them."""
+    ten = Machine({"m": (10, 1.0)}, {"m": ("m", None, None)}, "m")
+    queue = (Job(0, 6, 100, 100), Job(1, 8, 50, 50), Job(2, 2, 500, 500), Job(3, 2, 500, 500))
+    assert starts(Case(ten, queue, {"backfill": "easy"})) == [0, 100, 2, 150]
+
+
 KEEP = {"backfill": "conservative", "replan": "keep"}
 
 

@@ -83,16 +83,16 @@ def test_requeued_components_keep_their_place_and_run_anew():
 
 
 def test_failures_hit_components_in_proportion_to_their_nodes():
-    """One node of ten fails: A has 6, B has 3, one is idle. Expected 60 %, 30 %, 10 % of 400 seeds."""
+    """One node of ten fails: A has 6, B has 3, one is idle. Expected 60 %, 30 %, 10 % of 150 seeds."""
     hits = np.zeros(3, dtype=int)
-    for seed in range(400):
+    for seed in range(150):
         sim = simulation(10, (0, 6, 5), (0, 3, 5), seed=seed)
         sim.prepare()
         at(sim, 2, lambda sim=sim: sim.fail("cluster"))
         sim.env.run(until=3)
         states = [sim.state(1), sim.state(2)]
         hits[states.index(FAILED) if FAILED in states else 2] += 1
-    assert np.abs(hits - (240, 120, 40)).max() < 3.5 * np.sqrt(400 * 0.6 * 0.4)
+    assert np.abs(hits - (90, 45, 15)).max() < 3.5 * np.sqrt(150 * 0.6 * 0.4)
 
 
 def test_the_seed_alone_decides_who_is_hit():

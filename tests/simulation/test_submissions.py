@@ -313,8 +313,8 @@ def test_a_dialect_that_is_for_rigid_components_refuses_others():
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "wfp3", "f1"])
 def test_submitting_a_trace_job_by_job_is_replaying_it(policy):
-    """300 submissions into tables that begin with one row, and from the trace: the same schedule."""
-    whole = read_trace(ROOT / "workloads" / "sample-1000.swf").select(range(300))
+    """100 submissions into tables that begin with one row, and from the trace: the same schedule."""
+    whole = read_trace(ROOT / "workloads" / "sample-1000.swf").select(range(100))
     system = System.homogeneous(128)
     sim = Simulation(system, whole.select([0]), policy)
 
@@ -336,7 +336,7 @@ def test_submitting_a_trace_job_by_job_is_replaying_it(policy):
 def test_submitting_a_modular_trace_job_by_job_is_replaying_it(policy):
     """Module lists and dependencies too; the first rows come from the file, with its 42 fields."""
     path = ROOT / "workloads" / "sample-modular.mwf"
-    whole = read_trace(path).select(range(250))
+    whole = read_trace(path).select(range(120))
     system = System.from_yaml(ROOT / "configs" / "systems" / "deep-est-prototype.yaml")
     edges = whole.dependencies()
     sim = Simulation(system, whole.select(range(1)), policy)
@@ -367,7 +367,7 @@ def test_submitting_a_modular_trace_job_by_job_is_replaying_it(policy):
 
 @pytest.mark.compiled
 def test_room_for_submissions_is_made_ever_more_rarely(monkeypatch):
-    """2,000 jobs, one after the other: the tables double."""
+    """600 jobs, one after the other: the tables double."""
     grown = []
     monkeypatch.setattr(
         submissions, "with_room", lambda core, sizes: grown.append(sizes) or with_room(core, sizes)
@@ -376,11 +376,11 @@ def test_room_for_submissions_is_made_ever_more_rarely(monkeypatch):
     draw = sim.stream("jobs")
 
     def user():
-        for _ in range(100):
+        for _ in range(30):
             nodes, run_time = int(draw.integers(1, 16)), int(draw.integers(1, 1000))
             yield sim.ended(sim.submit(nodes=nodes, run_time=run_time))
 
     for _ in range(20):
         sim.process(user())
-    assert len(fates(sim.run())) == 2000
-    assert 5 < len(grown) < 16
+    assert len(fates(sim.run())) == 600
+    assert 3 < len(grown) < 10

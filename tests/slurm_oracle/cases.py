@@ -10,7 +10,11 @@ import gzip
 import json
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.conftest import SHARED
 from tests.slurm_oracle.database import Accounts, QosPriorities, accounts_of, qos_of
@@ -71,6 +75,13 @@ def case_names() -> list[str]:
     return sorted(path.name.removesuffix(".json.gz") for path in (DATA / "in").glob("*.json.gz"))
 
 
+def marked(name: str) -> Any:
+    """A case as a parameter of a test. Dependencies and het jobs have compiled code of their own."""
+    apart = any("het" in job or job.get("deps") for job in load_case(name).jobs)
+    return pytest.param(name, marks=pytest.mark.interpreted) if apart else name
+
+
+@cache
 def load_case(name: str) -> Case:
     data = DATA_2 if name in CLAIMED else DATA
     given = read_json(data / "in" / f"{name}.json.gz")

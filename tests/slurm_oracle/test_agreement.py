@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.conftest import ROOT, needs_shared
 from tests.slurm_oracle.agreement import SIMULATED, recorded_names, recorded_row, simulated_row
-from tests.slurm_oracle.cases import DATA, load_case
+from tests.slurm_oracle.cases import DATA, load_case, marked
 from tests.slurm_oracle.second_set import CLAIMED, LATER, MISSED, names_2
 
 PAGE = (ROOT / "docs" / "slurm-agreement.md").read_text(encoding="utf-8")
 RECORDED = [*recorded_names(), *CLAIMED] if DATA.is_dir() else []
 RENEW = "run: python -m tests.slurm_oracle.agreement docs/slurm-agreement.md"
-
-
-def marked(name: str) -> Any:
-    """Cases with dependencies or heterogeneous jobs have compiled code of their own."""
-    apart = any("het" in job or job.get("deps") for job in load_case(name).jobs)
-    return pytest.param(name, marks=pytest.mark.interpreted) if apart else name
 
 
 @needs_shared

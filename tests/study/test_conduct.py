@@ -289,7 +289,7 @@ def test_equal_policies_on_a_trace_are_no_different(tmp_path):
 
 def test_slices_are_measured_and_compared(undisturbed, tmp_path):
     study = small(seeds=6, baseline={"policy": "easy"}, metrics=["wait_time_mean"], slices=["size", "module"])
-    conduct(study, tmp_path / "study", local(2))
+    conduct(study, tmp_path / "study")
     measured = pd.read_parquet(tmp_path / "study" / "slices.parquet")
     row = measured[(measured["by"] == "size") & (measured["slice"] == "2–4")].iloc[0]
     components = Result.load(tmp_path / "study" / "runs" / row["id"]).components

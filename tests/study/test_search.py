@@ -86,6 +86,12 @@ def test_a_mix_has_no_module_of_no_nodes_nor_a_way_to_it():
 # -- the search -----------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """The search of ``study()``, whose directory is read only."""
+    return search(study(), tmp_path_factory.mktemp("searched"))
+
+
 def test_candidates_are_mixes_times_strategies():
     found = Candidates.of(study())
     assert list(dict.fromkeys(found.factors["system"])) == [
@@ -98,9 +104,9 @@ def test_candidates_are_mixes_times_strategies():
     assert found.cost.tolist() == [60.0] * 8
 
 
-def test_a_mix_that_rejects_what_another_one_runs_is_infeasible(tmp_path):
+def test_a_mix_that_rejects_what_another_one_runs_is_infeasible(searched):
     """Type b runs on CM alone: without CM nodes its jobs cannot run."""
-    found = search(study(), tmp_path / "s")
+    found = searched
     by_mix = found.table.groupby("system")["state"].agg(set)
     assert by_mix["ESB 30"] == {"infeasible"}
     assert "infeasible" not in by_mix["CM 60"]
@@ -112,9 +118,9 @@ def test_a_mix_that_rejects_what_another_one_runs_is_infeasible(tmp_path):
     )
 
 
-def test_every_candidate_of_a_seed_has_the_same_jobs_and_its_own_value(tmp_path):
-    found = search(study(), tmp_path / "s")
-    values = pd.read_parquet(tmp_path / "s" / EVALUATIONS)
+def test_every_candidate_of_a_seed_has_the_same_jobs_and_its_own_value(searched):
+    found = searched
+    values = pd.read_parquet(found.directory / EVALUATIONS)
     candidates = Candidates.of(study())
     row = values[(values["candidate"] == int(found.winner.name)) & (values["seed"] == 1)].iloc[0]
     run = candidates.runs(1)[int(found.winner.name)]
@@ -171,9 +177,8 @@ def test_two_metrics_give_a_front(tmp_path):
     assert "are on the front" in search_text(asked, found, 1.0)
 
 
-def test_the_page_says_how_sure_the_winner_is(tmp_path):
-    asked = study()
-    text = search_text(asked, search(asked, tmp_path / "s"), 2.0)
+def test_the_page_says_how_sure_the_winner_is(searched):
+    text = search_text(study(), searched, 2.0)
     assert "8 candidates" in text
     assert "with 95 % confidence" in text
     assert "infeasible" in text

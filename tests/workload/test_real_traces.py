@@ -22,12 +22,12 @@ pytestmark = needs_shared
     ("name", "records", "max_procs"),
     [
         ("KTH-SP2-1996-2.1-cln.swf.gz", 28489, 100),
-        ("NASA-iPSC-1993-3.1-cln.swf.gz", 18239, 128),
+        pytest.param("NASA-iPSC-1993-3.1-cln.swf.gz", 18239, 128, marks=pytest.mark.long),
         ("theta_2022.swf.gz", 23911, 4360),
         ("CEA-Curie-sample.predictsim.swf.gz", 29998, 93312),
         ("norm/kth5k.swf.gz", 5000, 100),
-        ("norm/kth20k.swf.gz", 20000, 100),
-        ("norm/kth28k.swf.gz", 28481, 100),
+        pytest.param("norm/kth20k.swf.gz", 20000, 100, marks=pytest.mark.long),
+        pytest.param("norm/kth28k.swf.gz", 28481, 100, marks=pytest.mark.long),
     ],
 )
 def test_swf(tmp_path, name, records, max_procs):

@@ -53,7 +53,7 @@ def profile_interval(
 
     def lost(value: float) -> float:
         def fixed(x: np.ndarray) -> float:
-            return loglik(np.insert(x, index, value))
+            return loglik(np.array([*x[:index], value, *x[index:]]))
 
         return 2.0 * (top - fixed(maximise(fixed, best[others], rest))) - _CHI2_95
 
