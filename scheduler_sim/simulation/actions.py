@@ -20,12 +20,13 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.simulation.dependents import edge_of
+from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun
 from scheduler_sim.simulation.operations import UPDATES, Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.requests import PLACED_BY, Requests
+from scheduler_sim.simulation.rules.dependencies import edge_of
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
@@ -46,6 +47,7 @@ class Actions:
     models: Models | None
     _core: FullCore
     _placements: Placements
+    _loader: Loader
     _scheme: Scheme
     _seed: int
     _cap: PowerCap | None
@@ -58,7 +60,7 @@ class Actions:
         self._submissions = Submissions(
             self.system,
             self.policy,
-            self._scheme,
+            self._loader,
             self.workload,
             self._placements,
             self.models,
@@ -67,8 +69,8 @@ class Actions:
         self._lost: list[LostRun] = []
         self._outages = Outages(self.system, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
-        self._requests = Requests(self._submissions, self._lost)
-        self._operations = Operations(self._scheme, self._run_time_of, self._lost, self._requests)
+        self._requests = Requests(self._submissions, self._loader, self._lost)
+        self._operations = Operations(self._loader, self._run_time_of, self._lost, self._requests)
         self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
@@ -301,7 +303,7 @@ class Actions:
             self._append_submissions()
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
-        self._scheme = self._submissions.scheme
+        self._scheme = self._loader.scheme
         self._core = self._scheme.put(self._core)
         self._changes, self._operating = [], []
         self._core.clock.pass_requested = 1
@@ -309,7 +311,7 @@ class Actions:
     def _append_submissions(self) -> None:
         """Tell the core of what is submitted at this instant, which comes after all other actions."""
         rows = range(int(self._core.clock.jobs), len(self._ids))
-        self._core, self._scheme = self._submissions.append(self._core)
+        self._core = self._submissions.append(self._core)
         for row in rows:
             if row in self._waiting_for:
                 self._core.jobs["watch"][row] = 1

@@ -15,12 +15,11 @@ from scheduler_sim.engine.rules.holds import set_begin
 from scheduler_sim.engine.rules.slurm import operations as slurm_operations
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.placements import Placements
-from scheduler_sim.simulation.growth import with_terms
-from scheduler_sim.simulation.load import keys_of
+from scheduler_sim.simulation.components import keys_of
+from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.requests import Requests
-from scheduler_sim.simulation.scheme import Scheme
-from scheduler_sim.simulation.units import write_rects
+from scheduler_sim.simulation.rules.coscheduling import write_rects
 from scheduler_sim.units import MINUTE
 
 
@@ -59,9 +58,9 @@ class Operations:
     """
 
     def __init__(
-        self, scheme: Scheme, run_time: Callable[[int], int], lost: list[LostRun], requests: Requests
+        self, loader: Loader, run_time: Callable[[int], int], lost: list[LostRun], requests: Requests
     ) -> None:
-        self._scheme, self._run_time, self.lost, self._requests = scheme, run_time, lost, requests
+        self._loader, self._run_time, self.lost, self._requests = loader, run_time, lost, requests
         self.requeued = self.held_back = self.shortened = 0
 
     def checked(self, core: FullCore, fields: dict[str, Any]) -> dict[str, int]:
@@ -97,7 +96,7 @@ class Operations:
         elif kind == "nice":
             slurm_operations.set_nice(core, row, value)
         elif kind == "begin_time":
-            core = with_terms(core)
+            core = self._loader.with_rule(core, "holds")
             set_begin(core, row, value)
         elif placements is not None:
             core = self._requests.carry_out(core, row, placements)
@@ -118,13 +117,11 @@ class Operations:
         """Set the time limit, under Slurm in whole minutes; an order that counts on it has a new key."""
         slurm = has(core, "slurm")
         core.orders.columns[1, row] = limit
-        key, second_key = float(core.jobs[row].key), float(core.jobs[row].second_key)
-        if not slurm:
-            keys, second_keys = keys_of(core, slice(row, row + 1), self._scheme)
-            key = key if keys is None else float(keys[0])
-            second_key = second_key if second_keys is None else float(second_keys[0])
+        keys, second_keys = keys_of(core, slice(row, row + 1), self._loader.scheme)
+        key = float(core.jobs[row].key if keys is None else keys[0])
+        second_key = float(core.jobs[row].second_key if second_keys is None else second_keys[0])
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
-        overrun = 0 if slurm else self._scheme.policy.overrun_s
+        overrun = 0 if slurm else self._loader.scheme.policy.overrun_s
         it = core.jobs[row]
         self.shortened += bool(it.state == slot.RUNNING and core.clock.now - it.start > limit + overrun)
         operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)

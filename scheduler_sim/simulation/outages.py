@@ -9,11 +9,11 @@ import numpy as np
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.events import KIND
-from scheduler_sim.engine.engine import FullCore, has
-from scheduler_sim.simulation.growth import with_more_releases
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.power_cap import PowerCap
-from scheduler_sim.simulation.switching import nodes_off
+from scheduler_sim.simulation.rules.power_saving import nodes_off
 from scheduler_sim.system.system import System
 
 
@@ -130,12 +130,9 @@ class Outages:
         self._capacity[pool - len(self._nodes)] = amount
 
     def _announce(self, core: FullCore, back: Return) -> tuple[FullCore, Change]:
-        planned = core.pools[back.pool].release_tail - core.pools[back.pool].release_head
-        if has(core, "releases") and planned >= core.releases.shape[1] - 1:
-            core = with_more_releases(core)
         self._names -= 1
         self._returns[self._names] = back
-        drive.announce(core, back.pool, back.nodes, back.until, self._names)
+        core = announce(core, back.pool, back.nodes, back.until, self._names)
         return core, Change("return", back.pool, self._names, back.until)
 
     def _return(self, core: FullCore, name: int) -> None:

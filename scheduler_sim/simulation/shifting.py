@@ -36,3 +36,13 @@ def begin_times(
     except InputError as error:
         raise InputError(f"energy.shift: {error}") from None
     return begin
+
+
+def shifted(workload: Workload, placements: Placements, begin: np.ndarray | None) -> Workload:
+    """Return the workload with components that ask for begin times, int64[n], s; None: as it is."""
+    if begin is None:
+        return workload
+    asked = workload["begin_time"].copy()
+    later = np.where(begin > workload["submit_time"][placements.rows], begin, -1)
+    asked[placements.rows] = np.maximum(asked[placements.rows], later)
+    return workload.replace(begin_time=asked)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from pathlib import Path
@@ -26,17 +25,22 @@ from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.growth import longer_timeline
-from scheduler_sim.simulation.load import edges_between, load
+from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.power_cap import PowerCap
+from scheduler_sim.simulation.reasons import ASKED
+from scheduler_sim.simulation.rules.calls import find_calls
+from scheduler_sim.simulation.rules.dependencies import edges_between
+from scheduler_sim.simulation.rules.numbers import Run
+from scheduler_sim.simulation.rules.power_saving import idle_since
+from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
 from scheduler_sim.simulation.scheme import expansion, scheme_of
-from scheduler_sim.simulation.shifting import begin_times
-from scheduler_sim.simulation.slurm_factors import unlisted_qos
+from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
-from scheduler_sim.simulation.switching import idle_since, switching_of
-from scheduler_sim.simulation.units import Units, find_units
+from scheduler_sim.simulation.switching import switching_of
+from scheduler_sim.simulation.units import find_units
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
@@ -125,7 +129,10 @@ class Simulation(Actions):
             self.workload, self.system, **expansion(self.policy), models=self.models, seed=self._seed
         )
         self._meter = self._made_meter()
-        self._units = self._found_units()
+        calls, self._unknown_calls = find_calls(self.workload, self._placements)
+        calls = calls if self.policy.calls else []
+        resolution_s = MINUTE if self.policy.backfill == "slurm" else 1  # Slurm counts delays in minutes
+        self._units = find_units(self.workload, self._placements, resolution_s=resolution_s)
         layer = None if self.models is None else self.models.energy
         self._begin = begin_times(layer, self.workload, self._placements, self._units)
         switching = switching_of(layer, self.system)
@@ -136,22 +143,19 @@ class Simulation(Actions):
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
         )
-        self._core = load(
-            self.workload,
-            self.system,
-            self._placements,
-            self._scheme,
-            self._units,
-            self._cap,
-            self._begin,
-            switching,
-        )
+        amounts = [resource.amount for resource in self.system.resources]
+        if self._cap is not None:
+            amounts.append(self._cap.highest)  # so much there is at some time
+        self._run = Run(self.system, self.policy, tuple(amounts), self._units, calls, switching)
+        workload = shifted(self.workload, self._placements, self._begin)
+        self._loader = Loader(self._run, self._scheme, workload, self._placements)
+        self._core = self._loader.load()
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
         self._foreground = 0
         if self._cap is not None:
-            self._cap.put(self._core)
+            self._core = self._cap.put(self._core)
             self.env.process(self._cap_changes(self._cap))
         self._schedule_step()
 
@@ -216,17 +220,15 @@ class Simulation(Actions):
         if self._submissions.edges:
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
             edges = pd.concat([edges, added], ignore_index=True)
-        table, placements = self._submissions.joined(self.workload, self._placements)
+        slurm = self.policy.backfill == "slurm"
+        table, placements = self._submissions.joined([*outcome.TOLD, *(ASKED if slurm else ())])
         placements = self._requests.in_result(placements)
-        plans = plans_of(
-            self._core, self.workload, self._placements, self._units, edges, len(placements.rows)
-        )
+        plans = plans_of(self._core, self.workload, self._placements, self._run, edges, len(placements.rows))
         honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_ALL
         told = (*honoured, *PARTS)  # of parts of nodes the placements know more
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
-        if self._units.unknown_calls:
-            asked["unknown_call"] = self._units.unknown_calls
-        slurm = self.policy.backfill == "slurm"
+        if self._unknown_calls:
+            asked["unknown_call"] = self._unknown_calls
         if not slurm and (tasks := self._unlimited_tasks()):
             asked["array_limit"] = tasks
         unlisted = unlisted_qos(self.workload, self.policy.slurm) if slurm else {}
@@ -288,12 +290,6 @@ class Simulation(Actions):
         for time in cap.instants():
             yield self.env.timeout(max(time - self.env.now, 0))
             self._note(Change("cap", cap.pool, time))
-
-    def _found_units(self) -> Units:
-        """Units and calls of the trace; Slurm counts delays in minutes."""
-        slurm = self.policy.backfill == "slurm"
-        found = find_units(self.workload, self._placements, resolution_s=MINUTE if slurm else 1)
-        return found if self.policy.calls else dataclasses.replace(found, calls=[])
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""

@@ -12,23 +12,9 @@ import pandas as pd
 
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.core.state import HOLD, RUNNING
-from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.engine.rules.holds import LACKS_PLACE
-from scheduler_sim.placement.placements import Placements
-from scheduler_sim.workload.table import Workload
-
-Numbers = dict[tuple[Any, ...], int]
-
-_COLUMNS = ["submit_time", "begin_time", "user", "name", "array_job_id", "array_limit", "dependency_any"]
-
-
-def are_asked(workload: Workload, rows: np.ndarray) -> bool:
-    """Whether any of these rows asks for what stands in the table of terms."""
-    begin, submit, limit, array = (
-        workload.table[name].to_numpy()[rows]
-        for name in ("begin_time", "submit_time", "array_limit", "array_job_id")
-    )
-    return bool((begin > submit).any() or ((limit > 0) & (array >= 0)).any() or len(workload.singletons()))
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run, numbered
 
 
 class Asked(NamedTuple):
@@ -36,66 +22,80 @@ class Asked(NamedTuple):
 
     Attributes
     ----------
-    table : the columns that say so
     alone : bool[n], the singletons
     arrays : int64[n], the number of the array of each, -1 = of none
     """
 
-    table: pd.DataFrame
     alone: np.ndarray
     arrays: np.ndarray
 
 
-class Terms:
+class Holds(Numbers):
     """Numbers users and names that have singletons, and arrays, and writes what holds components.
 
-    Parameters
-    ----------
-    places : tasks need a place in an array that has a limit; to Slurm's schedulers it means something else
+    To Slurm's schedulers the limit of an array means something else: there tasks need no places in it.
     """
 
-    def __init__(self, *, places: bool = True) -> None:
-        self._places = places
-        self._tables: list[pd.DataFrame] = []
-        self._groups: Numbers = {}
-        self._arrays: Numbers = {}
+    part = "holds"
 
-    def describe(self, workload: Workload, placements: Placements) -> Asked:
-        """Number what components refer to; what is new gets the next numbers."""
-        table = workload.table[_COLUMNS].iloc[placements.rows]
-        self._tables.append(table)
-        alone = np.isin(placements.rows, workload.singletons())
-        numbered(self._groups, table[alone], "user", "name")
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.needed = slurm = run.policy.backfill == "slurm"
+        self._places = not slurm
+        self._trace: list[pd.DataFrame] = []
+        self._later: list[tuple[str, str]] = []
+        self._groups: Numbering = {}
+        self._arrays: Numbering = {}
+
+    def describe(self, jobs: Jobs) -> Asked | None:
+        """Number what components refer to, where any asks for something."""
+        table = jobs.table("user", "name")
+        if jobs.edges is None:
+            self._trace = [table]
+        else:
+            self._later += table.itertuples(index=False, name=None)
+        alone = np.isin(jobs.placements.rows, jobs.workload.singletons())
+        later = jobs.column("begin_time") > jobs.column("submit_time")
+        in_array = jobs.column("array_job_id") >= 0
+        limited = in_array & (jobs.column("array_limit") > 0)
+        self.needed |= bool((alone | later | limited).any())
+        if not self.needed:
+            return None
+        numbered(self._groups, table[alone])
         arrays = np.full(len(table), -1, dtype=np.int64)
-        in_array = table["array_job_id"].to_numpy() >= 0
-        arrays[in_array] = numbered(self._arrays, table[in_array], "array_job_id")
-        return Asked(table, alone, arrays)
+        arrays[in_array] = numbered(self._arrays, jobs.table("array_job_id")[in_array])
+        return Asked(alone, arrays)
 
-    def write(self, core: FullCore, first: int, asked: Asked) -> FullCore:
-        """Write what holds the components in rows ``first ..``; dependencies stand there already."""
+    def room(self, sizes: Sizes) -> int:
+        """As many terms as components; groups and arrays are added as they come."""
+        return sizes.rows
+
+    def write(self, core: FullCore, jobs: Jobs, described: Asked) -> FullCore:
+        """Write what holds components; dependencies stand there already."""
         core = core._replace(
             holds=core.holds._replace(
                 array=lengthened(core.holds.array, len(self._arrays)),
                 group=lengthened(core.holds.group, len(self._groups)),
             )
         )
-        rows, table = slice(first, first + len(asked.table)), asked.table
+        rows, arrays = jobs.rows, described.arrays
         term, comp = core.holds.term[rows], core.jobs[rows]
-        in_array = asked.arrays >= 0
-        limits = table["array_limit"].to_numpy()[in_array]
-        core.holds.array["limit"][asked.arrays[in_array]] = np.where(limits > 0, limits, -1)
-        later = table["begin_time"].to_numpy() > table["submit_time"].to_numpy()
-        term["begin"] = np.where(later, table["begin_time"], -1)
-        term["array"] = asked.arrays
+        in_array = arrays >= 0
+        limits = jobs.column("array_limit")[in_array]
+        core.holds.array["limit"][arrays[in_array]] = np.where(limits > 0, limits, -1)
+        begin = jobs.column("begin_time")
+        later = begin > jobs.column("submit_time")
+        term["begin"] = np.where(later, begin, -1)
+        term["array"] = arrays
         self._line_up(core, rows)
-        alone = self._alone(core, rows, asked.alone) if self._places else asked.alone
-        either = alone & (comp["missing"] % HOLD > 0) & (table["dependency_any"].to_numpy() != 0)
+        alone = self._alone(core, rows, described.alone) if self._places else described.alone
+        either = alone & (comp["missing"] % HOLD > 0) & (jobs.column("dependency_any") != 0)
         if has(core, "slurm"):
             core.slurm.job["satisfiable"][rows] += either
         term["singleton"] = alone
         comp["missing"] += HOLD * later + (alone & ~either)
         if self._places:
-            self._need_places(core, rows, asked.arrays)
+            self._need_places(core, rows, arrays)
         return core
 
     def _alone(self, core: FullCore, rows: slice, alone: np.ndarray) -> np.ndarray:
@@ -126,27 +126,15 @@ class Terms:
         group[rows] = core.holds.term["following"][rows] = -1
         if not self._groups:
             return
-        group[: rows.stop] = np.concatenate([self._groups_of(table) for table in self._tables])
+        lines = pd.MultiIndex.from_tuples(self._groups)
+        later = pd.DataFrame(self._later, columns=["user", "name"])
+        group[: rows.stop] = np.concatenate(
+            [lines.get_indexer(pd.MultiIndex.from_frame(table)) for table in (*self._trace, later)]
+        )
         members = np.flatnonzero(group[: rows.stop] >= 0)
         _chain(core, core.holds.group, group, core.holds.term["following"], members)
         runs = members[core.jobs["state"][members] == RUNNING]
         core.holds.group["running"] = np.bincount(group[runs], minlength=len(core.holds.group))
-
-    def _groups_of(self, table: pd.DataFrame) -> np.ndarray:
-        """int64[n]: number of the group of each component, -1 = none."""
-        users, names = table["user"].cat, table["name"].cat
-        known = pd.DataFrame(list(self._groups), columns=["user", "name"], dtype=object)
-        user = users.categories.get_indexer(pd.Index(known["user"]))
-        name = names.categories.get_indexer(pd.Index(known["name"]))
-        width = len(names.categories)
-        there = np.flatnonzero((user >= 0) & (name >= 0))
-        there = there[np.argsort(user[there] * width + name[there])]
-        if not len(there):
-            return np.full(len(table), -1, dtype=np.int64)
-        wanted = user[there] * width + name[there]
-        pairs = np.asarray(users.codes, dtype=np.int64) * width + np.asarray(names.codes)
-        place = np.minimum(np.searchsorted(wanted, pairs), len(wanted) - 1)
-        return np.where(wanted[place] == pairs, there[place], -1)
 
 
 def _chain(core: FullCore, lines: Any, line: np.ndarray, following: np.ndarray, members: np.ndarray) -> None:
@@ -166,12 +154,3 @@ def unit_of(core: FullCore, rows: slice) -> np.ndarray:
     if not has(core, "coscheduling"):
         return np.full(rows.stop - rows.start, -1, dtype=np.int64)
     return np.asarray(core.coscheduling.member)["unit"][rows]
-
-
-def numbered(known: Numbers, table: pd.DataFrame, *columns: str) -> np.ndarray:
-    """int64[n]: the number of each combination of values, in order of appearance; ``known`` grows."""
-    if not len(table):
-        return np.empty(0, dtype=np.int64)
-    codes, found = pd.factorize(pd.MultiIndex.from_frame(table[list(columns)]))
-    numbers = [known.setdefault(tuple(values), len(known)) for values in found.tolist()]
-    return np.array(numbers, dtype=np.int64)[codes]

@@ -1,20 +1,14 @@
-"""Putting a workload on a system into the tables of Slurm's schedulers."""
+"""The parameters of Slurm's schedulers, as the core reads them."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore
-from scheduler_sim.engine.needs import records_for
-from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.engine.rules.slurm.priority import fair_share
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER
 from scheduler_sim.policy.slurm_keys import SlurmKeys
-from scheduler_sim.simulation.slurm_masks import Masks, bits
-from scheduler_sim.simulation.slurm_rows import Described, SlurmRows
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 
@@ -55,36 +49,11 @@ PLAIN = {
 """Parameters that the core takes as they are."""
 
 
-def slurm_sizes(
-    rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, places: int
-) -> SlurmSizes:
-    """Room for the components of a trace on this system; ``places``: rows of their placements."""
-    count, parts = len(trace.table), len(system.partitions)
-    return SlurmSizes(
-        rows=count,
-        placements=places,
-        partitions=parts,
-        users=len(rows.users),
-        words=int(rows.masks.low[-1]),
-        masks=len(rows.masks),
-        choices=rows.masks.choices,
-        needs=rows.masks.needs,
-        pieces=sum(module.nodes for module in system.modules) + 1,
-        records=records_for(keys.settled("bf_node_space_size"), count),
-        entries=len(trace.placements.module) if not trace.placements.rigid else 0,
-        accelerate=keys.accelerate,
-    )
-
-
-def load_slurm(
-    core: FullCore, rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, where: Any
-) -> FullCore:
-    """Write Slurm's parameters, its nodes, and the trace, whose placements stand in rows ``where``."""
+def write_parameters(core: FullCore, keys: SlurmKeys, system: System) -> FullCore:
+    """Write Slurm's parameters, and where its clocks begin; the core has its jobs."""
     _write_rules(core, keys, system)
-    _write_nodes(core, system, rows.masks)
     accounts = core.slurm.accounts._replace(resets=_resets(core, keys))
-    core = core._replace(slurm=core.slurm._replace(accounts=accounts))
-    return rows.write(core, 0, trace, where)
+    return core._replace(slurm=core.slurm._replace(accounts=accounts))
 
 
 def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
@@ -150,17 +119,3 @@ def _algorithm(flags: tuple[str, ...]) -> int:
     if "NO_FAIR_TREE" not in flags:
         return fair_share.FAIR_TREE
     return fair_share.DEPTH_OBLIVIOUS if "DEPTH_OBLIVIOUS" in flags else fair_share.CLASSIC
-
-
-def _write_nodes(core: FullCore, system: System, masks: Masks) -> None:
-    """Nodes are numbered through, each module from a new word on; all are idle."""
-    for number, partition in enumerate(system.partitions):
-        it, i = core.slurm.partition[number], system.module_index(partition.module)
-        it.module, it.low, it.high = i, masks.low[i], masks.low[i + 1]
-        it.members = masks.members[number]
-        it.lightest, it.heaviest = masks.lightest[i]
-    for i, module in enumerate(system.modules):
-        core.slurm.sets.idle[:] |= bits([range(module.nodes)], int(masks.low[i]), len(core.slurm.sets.idle))
-    core.slurm.sets.up[:] = core.slurm.sets.idle
-    core.slurm.nodes.piece["next"][:-1] = np.arange(1, len(core.slurm.nodes.piece))
-    core.slurm.nodes.piece["next"][-1] = -1

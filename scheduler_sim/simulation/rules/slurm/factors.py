@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import priority
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.simulation.rules.numbers import Jobs, Run
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import Workload
 
 
-def write_factors(
-    core: FullCore,
-    first: int,
-    table: pd.DataFrame,
-    system: System,
-    placements: Placements,
-    keys: SlurmKeys,
-    shared: np.ndarray,
-    where: Any,
-) -> None:
-    """Write the parts of priorities that time does not change, of components in rows ``first ..``.
-
-    ``where``: rows of their placements; ``shared``: float64[n], the association factor of each.
-    """
-    owner = np.repeat(np.arange(len(table)), np.diff(placements.first))
+def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> None:
+    """Write the parts of priorities that time does not change; ``shared``: the association factor of each."""
+    placements, system, keys = jobs.placements, run.system, run.policy.slurm
+    ways = np.diff(placements.first)
+    owner = np.repeat(np.arange(len(ways)), ways)
     flags = keys.PriorityFlags
     nodes, cpus = placements.nodes, _processors(system, placements)
     size = priority.size_factor(
@@ -46,11 +35,14 @@ def write_factors(
     )
     shares = np.array([partition.priority_job_factor for partition in system.partitions], dtype=np.int64)
     highest = 1 if "NO_NORMAL_PART" in flags else max(int(shares.max()), 1)
-    named = table["qos"].astype(str).map(lambda name: keys.qos.get(name, 0)).to_numpy(dtype=np.int64)
+    named = (
+        jobs.table("qos")["qos"].astype(str).map(lambda name: keys.qos.get(name, 0)).to_numpy(dtype=np.int64)
+    )
     best = 1 if "NO_NORMAL_QOS" in flags else max(keys.qos.values(), default=1)
-    asked = _requested(table, nodes, cpus, owner, list(keys.PriorityWeightTRES))
+    memory = np.maximum(jobs.column("memory_kb")[owner], 0) * nodes / 1024
+    asked = _requested(memory, nodes, cpus, list(keys.PriorityWeightTRES))
     totals = _totals(system, list(keys.PriorityWeightTRES))[placements.partition]
-    core.slurm.accounts.factor[where] = priority.static_factors(
+    core.slurm.accounts.factor[jobs.where] = priority.static_factors(
         priority.Weights(
             keys.PriorityWeightAssoc,
             keys.PriorityWeightJobSize,
@@ -63,12 +55,11 @@ def write_factors(
         qos=priority.normalised(named, best)[owner],
         association=shared[owner],
         tres=asked if "NO_NORMAL_TRES" in flags else priority.tres_factors(asked, totals),
-        nice=table["nice"].to_numpy()[owner],
-        listed=np.diff(placements.first)[owner] > 1,
+        nice=core.slurm.job["nice"][jobs.rows][owner],
+        listed=ways[owner] > 1,
     )
-    ways = np.diff(placements.first)
-    charged = np.bincount(owner, cpus, len(table)) / np.maximum(ways, 1)
-    core.slurm.job["billing"][first : first + len(table)] = np.maximum(charged, 1)
+    charged = np.bincount(owner, cpus, len(ways)) / np.maximum(ways, 1)
+    core.slurm.job["billing"][jobs.rows] = np.maximum(charged, 1)
 
 
 def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:
@@ -94,11 +85,8 @@ def _cpus(sets: Iterable[NodeSet]) -> int:
     return sum(one.nodes * max(one.cores_per_node, 1) for one in sets)
 
 
-def _requested(
-    table: pd.DataFrame, nodes: np.ndarray, cpus: np.ndarray, owner: np.ndarray, names: list[str]
-) -> np.ndarray:
+def _requested(memory: np.ndarray, nodes: np.ndarray, cpus: np.ndarray, names: list[str]) -> np.ndarray:
     """float64[p, t]: what each placement asks for of the resources that have a weight."""
-    memory = np.maximum(table["memory_kb"].to_numpy()[owner], 0) * nodes / 1024
     known = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
     columns = [known[name] for name in names]
     return np.array(columns, dtype=np.float64).reshape(len(names), len(nodes)).T
