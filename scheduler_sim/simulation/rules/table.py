@@ -10,5 +10,12 @@ from scheduler_sim.simulation.rules.numbers import Numbers
 from scheduler_sim.simulation.rules.power_saving import PowerSaving
 from scheduler_sim.simulation.rules.slurm.schedulers import Schedulers
 
-RULES: tuple[type[Numbers], ...] = (Dependencies, Schedulers, Coscheduling, Calls, Holds, PowerSaving)
+RULES: tuple[type[Numbers], ...] = (
+    Dependencies,
+    Schedulers,
+    Coscheduling,
+    Calls,
+    Holds,
+    PowerSaving,
+)
 """Each looks at what those before it have written."""
