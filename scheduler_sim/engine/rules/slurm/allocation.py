@@ -40,11 +40,7 @@ class SlurmSizes(NamedTuple):
     rows: int = 0
     placements: int = 0
     partitions: int = 0
-    users: int = 0
     words: int = 0
-    masks: int = 0
-    choices: int = 0
-    needs: int = 0
     pieces: int = 0
     records: int = 0
     members: int = 0  # jobs that may be of heterogeneous ones: all, or none
@@ -53,20 +49,20 @@ class SlurmSizes(NamedTuple):
 
 
 def blank_slurm(sizes: SlurmSizes) -> Slurm:
-    """Return the part; there are no associations yet."""
+    """Return the part; there are no users, no associations, and no sets of nodes that are asked for yet."""
     made = Slurm(
         rules=one(SlurmRules),
         memory=one(Memory),
         partition=table(Partition, sizes.partitions),
         way=table(Way, sizes.placements),
         job=table(SlurmJob, sizes.rows),
-        counter=rows(Counter, sizes.users, 1 + sizes.partitions),
+        counter=rows(Counter, 0, 1 + sizes.partitions),
         entry=table(Entry, sizes.placements),
         sets=Sets(*words(len(Sets._fields), sizes.words)),
         nodes=Nodes(
-            masks=words(sizes.masks, sizes.words),
-            choice=table(Choice, sizes.choices),
-            need=table(Need, sizes.needs),
+            masks=words(0, sizes.words),
+            choice=table(Choice, 0),
+            need=table(Need, 0),
             piece=table(Piece, sizes.pieces),
             run=np.zeros(sizes.words * 32, dtype=np.int64),
         ),

@@ -54,19 +54,6 @@ class Masks:
         self._needs: list[tuple[int, int]] = []
         self._ways: dict[tuple[int, tuple[NodeChoice, ...]], tuple[int, int, int]] = {}
 
-    def __len__(self) -> int:
-        return len(self._sets)
-
-    @property
-    def choices(self) -> int:
-        """How many choices there are."""
-        return len(self._choices)
-
-    @property
-    def needs(self) -> int:
-        """How many counts of nodes they need."""
-        return len(self._needs)
-
     def number(self, placements: Placements) -> Ints:
         """int64[p, 3]: the mask of each placement, its first choice and the one after its last."""
         demands = placements.of_nodes
