@@ -19,6 +19,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, node_demands
 from scheduler_sim.placement.parse_once import error_at, parse_once
+from scheduler_sim.placement.placements import first_of
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
@@ -106,13 +107,13 @@ class CandidatePlacements:
         times = self.count[self.codes]
         if self.either is not None:  # components that take either of two licences
             times = times * self.either.count
-        self.first = np.concatenate(([0], np.cumsum(times))).astype(np.int64)
+        self.first = first_of(times)
         self.amounts = np.array([resource.amount for resource in system.resources], dtype=np.int64)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the ways of all components, those of some at a time."""
-        cuts = np.searchsorted(self.first, np.arange(0, self.first[-1], BLOCK))
-        for begin, end in pairwise(np.unique([0, *cuts, len(self.rows)]).tolist()):
+        """Yield the ways of all components, those of some at a time; at least one block."""
+        cuts = np.searchsorted(self.first, np.arange(BLOCK, self.first[-1], BLOCK))
+        for begin, end in pairwise([0, *np.unique([*cuts, len(self.rows)]).tolist()]):
             yield self.block(begin, end)
 
     def block(self, begin: int, end: int) -> Block:

@@ -20,7 +20,7 @@ from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
 from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
-from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.placements import Placements, kept
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -79,8 +79,8 @@ class _States(NamedTuple):
 
 def with_energy(
     placements: Placements, workload: Workload, system: System, models: Models, *, only_first: bool
-) -> tuple[Placements, Ints]:
-    """Return the placements that a choice by energy and a power cap leave, and which of the former each is.
+) -> Placements:
+    """Return the placements that a choice by energy and a power cap leave.
 
     ``models`` have an energy layer. ``only_first``: no second placement is wanted, so that lower P-states are
     none.
@@ -95,9 +95,7 @@ def with_energy(
     alike = Alike.of(models.names.known(app, placements.type_number), hint, stated)
     made = clocked(placements, alike, system, layer, several=_several(layer, only_first))
     left = with_clocks(placements, made)
-    if layer.cap is None:
-        return left, made.place
-    return _within_cap(left, made, system, layer)
+    return left if layer.cap is None else _within_cap(left, made, system, layer)
 
 
 def clocked(
@@ -137,28 +135,16 @@ def clocked(
 
 def with_clocks(placements: Placements, made: Clocked) -> Placements:
     """Return the placements that are left, at the P-states chosen."""
-    owner = np.repeat(np.arange(len(placements.rows)), np.diff(placements.first))
-    counts = np.bincount(owner[made.place], minlength=len(placements.rows))
-    left = np.zeros(len(owner), dtype=bool)
-    left[made.place] = True
-    of = placements
-    return replace(
-        of,
-        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        run=made.run,
-        limit=made.limit,
-        cost=of.cost[made.place] * made.limit / of.limit[made.place],
-        khz=made.khz,
-        of_nodes=None if of.of_nodes is None else of.of_nodes.picked(left),
-        **{name: getattr(of, name)[made.place] for name in ("module", "partition", "nodes", "demand")},
-    )
+    left = kept(placements, made.place)
+    cost = left.cost * made.limit / left.limit
+    return replace(left, run=made.run, limit=made.limit, cost=cost, khz=made.khz)
 
 
 def _several(layer: EnergyLayer, only_first: bool) -> int:
     return 1 if layer.cap is None or only_first else layer.cap.pstates
 
 
-def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLayer) -> tuple[Placements, Ints]:
+def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLayer) -> Placements:
     """Let placements ask for their power above idle (mW), and leave out those beyond the highest cap."""
     nodes = {module.name: module.nodes for module in system.modules}
     idle = np.array([idle_milliwatts(layer, {name: 1}) for name in nodes], dtype=np.int64)
@@ -167,19 +153,9 @@ def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLaye
         (made.milliwatts - idle[of.module]) * of.nodes, 1
     )  # what asks for nothing fits nowhere
     left = asked <= most
-    owner = np.repeat(np.arange(len(of.rows)), np.diff(of.first))
-    counts = np.bincount(owner[left], minlength=len(of.rows))
-    lost = int(np.count_nonzero((counts == 0) & (np.diff(of.first) > 0)))
-    names = ("module", "partition", "nodes", "limit", "run", "cost")
-    kept = replace(
-        of,
-        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        demand=np.column_stack((of.demand, asked))[left],
-        khz=None if of.khz is None else of.khz[left],
-        rejected={**of.rejected, **({POWER_CAP: lost} if lost else {})},
-        **{name: getattr(of, name)[left] for name in names},
-    )
-    return kept, made.place[left]
+    found = kept(replace(of, demand=np.column_stack((of.demand, asked))), left)
+    lost = int(np.count_nonzero((np.diff(found.first) == 0) & (np.diff(of.first) > 0)))
+    return replace(found, rejected={**of.rejected, **({POWER_CAP: lost} if lost else {})})
 
 
 class _Options(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +13,8 @@ import pandas as pd
 from scheduler_sim.applications.models import NO_TYPE, Models
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import InputError, did_you_mean
-from scheduler_sim.placement.placements import Placements
-from scheduler_sim.placement.table import expand, joined, picked
+from scheduler_sim.placement.placements import Placements, joined, picked
+from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.rules.numbers import Edge
@@ -119,7 +120,8 @@ class Submissions:
         added, later = self._expanded(self._given)
         table = pd.concat([told, added.table[names]], ignore_index=True)
         texts = [name for name in names if FIELDS[name].is_text]
-        return table.astype(dict.fromkeys(texts, "category")), joined(placements, later, len(workload))
+        later = replace(later, rows=later.rows + len(workload))
+        return table.astype(dict.fromkeys(texts, "category")), joined(placements, later)
 
     def _check_placement(self, given: Mapping[str, Any]) -> None:
         """Place a component alone, for what that may raise; texts that were read before are understood."""

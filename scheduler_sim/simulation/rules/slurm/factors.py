@@ -21,7 +21,7 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
     """Write the parts of priorities that time does not change; ``shared``: the association factor of each."""
     placements, system, keys = jobs.placements, run.system, run.policy.slurm
     ways = np.diff(placements.first)
-    owner = np.repeat(np.arange(len(ways)), ways)
+    owner = placements.owner
     flags = keys.PriorityFlags
     nodes, cpus = placements.nodes, _processors(system, placements)
     size = priority.size_factor(
