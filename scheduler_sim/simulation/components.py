@@ -9,7 +9,6 @@ import numpy as np
 from scheduler_sim.engine.core.state import HOLD
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.placement.placements import Placements
-from scheduler_sim.policy import order
 from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.simulation.scheme import Scheme
 
@@ -62,12 +61,8 @@ def _write_keys(core: FullCore, part: slice, scheme: Scheme) -> None:
 def keys_of(core: FullCore, part: slice, scheme: Scheme) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Keys of some components by the two orders; None of one that depends on time, or that there is not."""
     policy, columns = scheme.policy, core.orders.columns[:, part]
-    first = second = None
-    if "order" in policy.scheme.keys and not scheme.dynamic:
-        first = order.static_keys(str(policy.order), scheme.order_function, columns)
-    if policy.backfill_order is not None and not scheme.second_dynamic:
-        second = order.static_keys(str(policy.backfill_order), scheme.second_function, columns)
-    return first, second
+    first = scheme.order.keys(columns) if "order" in policy.scheme.keys else None
+    return first, None if policy.backfill_order is None else scheme.second_order.keys(columns)
 
 
 def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:

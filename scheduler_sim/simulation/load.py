@@ -15,7 +15,7 @@ from scheduler_sim.simulation.components import write_components, write_placemen
 from scheduler_sim.simulation.growth import with_room
 from scheduler_sim.simulation.rules.numbers import Edge, Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.table import RULES
-from scheduler_sim.simulation.scheme import Scheme, scheme_of
+from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.workload.table import Workload
 
 SPARE_RELEASES = 64
@@ -114,13 +114,8 @@ class Loader:
 
         Raises ConfigError for a dialect that is not defined for them.
         """
-        if not self._rigid:
-            return
-        old = self.scheme
-        self.scheme = scheme_of(
-            old.policy, rigid=False, united=old.united, planned=old.planned, switched=old.switched
-        )
-        self._rigid = False
+        if self._rigid:
+            self.scheme, self._rigid = self.scheme.for_several(), False
 
     def look_at_each(self, core: FullCore) -> None:
         """Tell the core once that components may have several placements."""
