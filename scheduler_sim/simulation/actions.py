@@ -27,7 +27,6 @@ from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.requests import PLACED_BY, Requests
 from scheduler_sim.simulation.rules.dependencies import edge_of
-from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
 from scheduler_sim.system.system import System
@@ -48,23 +47,19 @@ class Actions:
     _core: FullCore
     _placements: Placements
     _loader: Loader
-    _scheme: Scheme
     _seed: int
     _cap: PowerCap | None
 
     def _schedule_step(self) -> None:
         raise NotImplementedError
 
+    def _expand(self, workload: Workload) -> Placements:
+        raise NotImplementedError
+
     def _prepare_actions(self) -> None:
         self._streams: dict[str, np.random.Generator] = {}
         self._submissions = Submissions(
-            self.system,
-            self.policy,
-            self._loader,
-            self.workload,
-            self._placements,
-            self.models,
-            self._seed,
+            self._loader, self._expand, self.workload, self._placements, self.models
         )
         self._lost: list[LostRun] = []
         self._outages = Outages(self.system, self.stream("failure"), self._cap, self._lost)
@@ -303,8 +298,7 @@ class Actions:
             self._append_submissions()
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
-        self._scheme = self._loader.scheme
-        self._core = self._scheme.put(self._core)
+        self._core = self._loader.scheme.put(self._core)
         self._changes, self._operating = [], []
         self._core.clock.pass_requested = 1
 

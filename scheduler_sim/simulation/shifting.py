@@ -38,11 +38,10 @@ def begin_times(
     return begin
 
 
-def shifted(workload: Workload, placements: Placements, begin: np.ndarray | None) -> Workload:
-    """Return the workload with components that ask for begin times, int64[n], s; None: as it is."""
+def shifted(workload: Workload, placements: Placements, begin: np.ndarray | None) -> tuple[Workload, int]:
+    """Let components ask for begin times, int64[n], s; return the workload, and how many begin later so."""
     if begin is None:
-        return workload
-    asked = workload["begin_time"].copy()
-    later = np.where(begin > workload["submit_time"][placements.rows], begin, -1)
-    asked[placements.rows] = np.maximum(asked[placements.rows], later)
-    return workload.replace(begin_time=asked)
+        return workload, 0
+    asked, later = workload["begin_time"].copy(), begin > workload["submit_time"][placements.rows]
+    asked[placements.rows] = np.maximum(asked[placements.rows], np.where(later, begin, -1))
+    return workload.replace(begin_time=asked), int(later.sum())

@@ -19,6 +19,7 @@ from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.parts import PARTS
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
@@ -124,31 +125,32 @@ class Simulation(Actions):
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._steps_at_once = FIRST_STEPS
-        self._cap = self._made_cap()
-        self._placements = expand(
-            self.workload, self.system, **expansion(self.policy), models=self.models, seed=self._seed
-        )
-        self._meter = self._made_meter()
+        layer = None if self.models is None else self.models.energy
+        self._cap = self._meter = None
+        if layer is not None and layer.cap is not None:
+            self._cap = PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
+        self._placements = self._expand(self.workload)
+        if self.models is not None and layer is not None:
+            self._meter = Meter(self.models, self.system, *self._clock_of_trace())
         calls, self._unknown_calls = find_calls(self.workload, self._placements)
         calls = calls if self.policy.calls else []
         resolution_s = MINUTE if self.policy.backfill == "slurm" else 1  # Slurm counts delays in minutes
-        self._units = find_units(self.workload, self._placements, resolution_s=resolution_s)
-        layer = None if self.models is None else self.models.energy
-        self._begin = begin_times(layer, self.workload, self._placements, self._units)
+        units = find_units(self.workload, self._placements, resolution_s=resolution_s)
+        begin = begin_times(layer, self.workload, self._placements, units)
+        workload, self._shifted = shifted(self.workload, self._placements, begin)
         switching = switching_of(layer, self.system)
-        self._scheme = scheme_of(
+        scheme = scheme_of(
             self.policy,
             rigid=self._placements.rigid,
-            united=bool(self._units.members),
+            united=bool(units.members),
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
         )
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
-        self._run = Run(self.system, self.policy, tuple(amounts), self._units, calls, switching)
-        workload = shifted(self.workload, self._placements, self._begin)
-        self._loader = Loader(self._run, self._scheme, workload, self._placements)
+        self._run = Run(self.system, self.policy, tuple(amounts), units, calls, switching)
+        self._loader = Loader(self._run, scheme, workload, self._placements)
         self._core = self._loader.load()
         self.env = self._joined(env)
         self._prepare_actions()
@@ -169,7 +171,7 @@ class Simulation(Actions):
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""
         clock = self._core.clock
-        self._scheme.run(self._core, clock.now, clock.steps)
+        self._loader.scheme.run(self._core, clock.now, clock.steps)
 
     def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
         """Start a SimPy process that ``run`` waits for (``env.process`` starts one it does not)."""
@@ -246,8 +248,8 @@ class Simulation(Actions):
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
-                "units": len(self._units.members),
-                "shifted": self._shifted(),
+                "units": len(self._run.units.members),
+                "shifted": self._shifted,
             },
             self._meter,
             None if self._cap is None else self._cap.budget,
@@ -258,26 +260,12 @@ class Simulation(Actions):
     def _unlimited_tasks(self) -> int:
         """How many tasks of arrays with a limit start with other components, so that it has no effect."""
         limits = self.workload.table["array_limit"].to_numpy()[self._placements.rows]
-        return sum(int(np.count_nonzero(limits[members] > 0)) for members in self._units.members)
+        return sum(int(np.count_nonzero(limits[members] > 0)) for members in self._run.units.members)
 
-    def _shifted(self) -> int:
-        """How many components begin later for the sake of cheap or clean hours."""
-        if self._begin is None:
-            return 0
-        return int((self._begin > self.workload["submit_time"][self._placements.rows]).sum())
-
-    def _made_meter(self) -> Meter | None:
-        """What counts the energy, where the models say what nodes draw."""
-        if self.models is None or self.models.energy is None:
-            return None
-        return Meter(self.models, self.system, *self._clock_of_trace())
-
-    def _made_cap(self) -> PowerCap | None:
-        """The power cap, where the models have one."""
-        layer = None if self.models is None else self.models.energy
-        if layer is None or layer.cap is None:
-            return None
-        return PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
+    def _expand(self, workload: Workload) -> Placements:
+        """Return the placements of components, as ``expand``."""
+        options = expansion(self.policy)
+        return expand(workload, self.system, **options, models=self.models, seed=self._seed)
 
     def _clock_of_trace(self) -> tuple[int | None, int]:
         """Its UnixStartTime, and its first submission, s."""
@@ -343,7 +331,7 @@ class Simulation(Actions):
             return  # an earlier turn was asked for since
         now = self._now()
         if self._has_actions():
-            if self._scheme.switched:  # of what happens to nodes alone the core has not told
+            if self._loader.scheme.switched:  # of what happens to nodes alone the core has not told
                 self._advance(now)
             drive.reach(self._core, now)
             self._act()
@@ -360,11 +348,7 @@ class Simulation(Actions):
         clock = self._core.clock
         while True:
             begin = perf_counter()
-            self._scheme.run(
-                self._core,
-                until,
-                clock.steps + self._steps_at_once,
-            )
+            self._loader.scheme.run(self._core, until, clock.steps + self._steps_at_once)
             took = perf_counter() - begin
             self.engine_s += took
             if clock.status == slot.BUDGET:

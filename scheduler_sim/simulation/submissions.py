@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -14,12 +14,8 @@ from scheduler_sim.applications.models import NO_TYPE, Models
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements, joined, picked
-from scheduler_sim.placement.table import expand
-from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.rules.numbers import Edge
-from scheduler_sim.simulation.scheme import expansion
-from scheduler_sim.system.system import System
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import check_value
@@ -47,22 +43,20 @@ class Submissions:
     ----------
     noted : components that the core has yet to be told of
     edges : what those before wait for
-    system, models : those of the simulation
+    placed : returns the placements of components; raises InputError for what cannot be understood
+    models : those of the simulation
     """
 
     def __init__(
         self,
-        system: System,
-        policy: Policy,
         loader: Loader,
+        placed: Callable[[Workload], Placements],
         trace: Workload,
         placements: Placements,
         models: Models | None,
-        seed: int,
     ) -> None:
-        self.system, self._policy, self._loader, self.models = system, policy, loader, models
+        self._loader, self.placed, self.models = loader, placed, models
         self._trace = (trace, placements)
-        self._expansion = {**expansion(policy), "models": models, "seed": seed}
         self._understood: set[tuple[str | None, ...]] = set()
         self._given: list[dict[str, Any]] = []
         self.noted: list[Noted] = []
@@ -107,10 +101,6 @@ class Submissions:
         trace = self._trace[1]
         return picked(trace, np.array([row])) if row < len(trace.rows) else self.placed(self.asked(row))
 
-    def placed(self, workload: Workload) -> Placements:
-        """Return the placements of components. Raises InputError for what cannot be understood."""
-        return expand(workload, self.system, **self._expansion)
-
     def joined(self, names: list[str]) -> tuple[pd.DataFrame, Placements]:
         """Return columns, and the placements: the trace's, then what was submitted."""
         workload, placements = self._trace
@@ -136,7 +126,7 @@ class Submissions:
             )
         if not self._expanded([given])[1].rigid:
             self._loader.allow_several()
-        if self.models is None and self._policy.shadow == "dynamic":
+        if self.models is None and self._loader.run.policy.shadow == "dynamic":
             self._understood.add(texts)
 
     def _expanded(self, given: Sequence[Mapping[str, Any]]) -> tuple[Workload, Placements]:
