@@ -7,10 +7,9 @@ nodes draw; and there may be one for each of several P-states, among which the s
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models, scaled
@@ -89,12 +88,15 @@ def with_energy(
     """
     layer = models.energy
     assert layer is not None
-    app, hint, stated = (
-        _column(workload, name, placements.rows) for name in ("app", "hint", "reference_power_w")
-    )
+    table, rows = workload.table, placements.rows
+    app, hint = (cast(Any, table[name].array).take(rows) for name in ("app", "hint"))
+    stated = table["reference_power_w"].to_numpy()[rows]
     alike = Alike.of(models.names.known(app, placements.type_number), hint, stated)
-    made = clocked(placements, alike, system, layer, several=_several(layer, only_first))
-    left = with_clocks(placements, made)
+    several = 1 if layer.cap is None or only_first else layer.cap.pstates
+    made = clocked(placements, alike, system, layer, several=several)
+    left = kept(placements, made.place)
+    cost = left.cost * made.limit / left.limit
+    left = replace(left, run=made.run, limit=made.limit, cost=cost, khz=made.khz)
     return left if layer.cap is None else _within_cap(left, made, system, layer)
 
 
@@ -127,21 +129,8 @@ def clocked(
             options, best = _with_lower(options, best, layer.cap, layer.choice, several)
         parts.append(Clocked(*(getattr(options, name)[best] for name in Clocked._fields)))
         start = stop
-    if not parts:
-        nothing = np.empty(0, dtype=np.int64)
-        return Clocked(nothing, nothing, nothing, nothing, nothing)
-    return Clocked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-def with_clocks(placements: Placements, made: Clocked) -> Placements:
-    """Return the placements that are left, at the P-states chosen."""
-    left = kept(placements, made.place)
-    cost = left.cost * made.limit / left.limit
-    return replace(left, run=made.run, limit=made.limit, cost=cost, khz=made.khz)
-
-
-def _several(layer: EnergyLayer, only_first: bool) -> int:
-    return 1 if layer.cap is None or only_first else layer.cap.pstates
+    nothing = Clocked(*(np.empty(0, dtype=np.int64) for _ in Clocked._fields))
+    return Clocked(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))
 
 
 def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLayer) -> Placements:
@@ -149,9 +138,8 @@ def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLaye
     nodes = {module.name: module.nodes for module in system.modules}
     idle = np.array([idle_milliwatts(layer, {name: 1}) for name in nodes], dtype=np.int64)
     most = highest_milliwatts(layer, nodes)
-    asked = np.maximum(
-        (made.milliwatts - idle[of.module]) * of.nodes, 1
-    )  # what asks for nothing fits nowhere
+    # what asks for nothing fits nowhere
+    asked = np.maximum((made.milliwatts - idle[of.module]) * of.nodes, 1)
     left = asked <= most
     found = kept(replace(of, demand=np.column_stack((of.demand, asked))), left)
     lost = int(np.count_nonzero((np.diff(found.first) == 0) & (np.diff(of.first) > 0)))
@@ -276,10 +264,3 @@ def _cut(limit: Ints, slowdown: float, reference: Ints) -> Ints:
     longest = np.floor((1.0 + slowdown) * reference).astype(np.int64)
     limits: Ints = np.minimum(limit, np.maximum(longest, 1))
     return limits
-
-
-def _column(workload: Workload, name: str, rows: Ints) -> Any:
-    column = workload.table[name].array
-    if isinstance(column, pd.Categorical):
-        return pd.Categorical.from_codes(np.asarray(column.codes)[rows], column.categories)
-    return np.asarray(column)[rows]
