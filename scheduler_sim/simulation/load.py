@@ -30,23 +30,20 @@ class Loader:
     scheme : how the core is driven, by what it holds
     """
 
-    def __init__(self, run: Run, scheme: Scheme, workload: Workload, placements: Placements) -> None:
+    def __init__(self, run: Run, scheme: Scheme) -> None:
         self.run, self.scheme = run, scheme
         self._rules = [rule(run) for rule in RULES]
-        self._rigid = placements.rigid
-        self._used = len(placements.rows) if placements.rigid else len(placements.module)
-        self._trace = Jobs(workload, placements)
+        self._rigid, self._used = True, 0
 
-    def load(self) -> FullCore:
+    def load(self, workload: Workload, placements: Placements) -> FullCore:
         """Return a core that holds the whole trace, nothing of it submitted yet."""
-        jobs, placements = self._trace, self._trace.placements
+        jobs, rows, self._rigid = Jobs(workload, placements), len(placements.rows), placements.rigid
+        self._used = rows if self._rigid else len(placements.module)
         described = [rule.describe(jobs) for rule in self._rules]
-        rows = len(placements.rows)
         sizes = self._sizes(rows, self._used, placements.demand.shape[1])
         core = blank(sizes, self._needs(sizes), self.scheme.name)
-        submit = jobs.column("submit_time")
         core.clock.jobs = rows
-        core.clock.now = core.clock.origin = int(submit[0]) if rows else 0
+        core.clock.now = core.clock.origin = int(jobs.column("submit_time")[0]) if rows else 0
         self._put_system(core)
         core = self.scheme.write_rules(
             core, complex_components=not self._rigid or bool(self.run.units.members)

@@ -150,8 +150,8 @@ class Simulation(Actions):
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
         self._run = Run(self.system, self.policy, tuple(amounts), units, calls, switching)
-        self._loader = Loader(self._run, scheme, workload, self._placements)
-        self._core = self._loader.load()
+        self._loader = Loader(self._run, scheme)
+        self._core = self._loader.load(workload, self._placements)
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None

@@ -8,7 +8,6 @@ import numpy as np
 
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import priority
-from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs, Run
 from scheduler_sim.system.module import NodeSet
@@ -20,10 +19,10 @@ from scheduler_sim.workload.table import Workload
 def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> None:
     """Write the parts of priorities that time does not change; ``shared``: the association factor of each."""
     placements, system, keys = jobs.placements, run.system, run.policy.slurm
-    ways = np.diff(placements.first)
-    owner = placements.owner
-    flags = keys.PriorityFlags
-    nodes, cpus = placements.nodes, _processors(system, placements)
+    ways, owner, partition = np.diff(placements.first), placements.owner, placements.partition
+    flags, there = keys.PriorityFlags, _of_partitions(system)
+    nodes = placements.nodes
+    cpus = -(-nodes * there["cpu"][partition] // there["node"][partition])  # the mean: which nodes is open
     size = priority.size_factor(
         nodes,
         cpus,
@@ -40,8 +39,9 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
     )
     best = 1 if "NO_NORMAL_QOS" in flags else max(keys.qos.values(), default=1)
     memory = np.maximum(jobs.column("memory_kb")[owner], 0) * nodes / 1024
-    asked = _requested(memory, nodes, cpus, list(keys.PriorityWeightTRES))
-    totals = _totals(system, list(keys.PriorityWeightTRES))[placements.partition]
+    asked = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
+    requested = _columns(asked, keys.PriorityWeightTRES, len(nodes))
+    totals = _columns(there, keys.PriorityWeightTRES, len(shares))[partition]
     core.slurm.accounts.factor[jobs.where] = priority.static_factors(
         priority.Weights(
             keys.PriorityWeightAssoc,
@@ -51,10 +51,10 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
             list(keys.PriorityWeightTRES.values()),
         ),
         size=size,
-        partition=priority.normalised(shares, highest)[placements.partition],
+        partition=priority.normalised(shares, highest)[partition],
         qos=priority.normalised(named, best)[owner],
         association=shared[owner],
-        tres=asked if "NO_NORMAL_TRES" in flags else priority.tres_factors(asked, totals),
+        tres=requested if "NO_NORMAL_TRES" in flags else priority.tres_factors(requested, totals),
         nice=core.slurm.job["nice"][jobs.rows][owner],
         listed=ways[owner] > 1,
     )
@@ -72,37 +72,21 @@ def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:
     return {"qos": count} if count else {}
 
 
-def _processors(system: System, placements: Placements) -> np.ndarray:
-    """int64[p]: of whole nodes with the mean of their partition, rounded up; which they will be is open."""
+def _of_partitions(system: System) -> dict[str, np.ndarray]:
+    """What each partition has of the resources that may have a weight; memory in MB."""
     sets = [[one for one, _ in system.sets_of(partition.name)] for partition in system.partitions]
-    cpus = np.array([_cpus(ours) for ours in sets], dtype=np.int64)[placements.partition]
-    there = np.array([sum(one.nodes for one in ours) for ours in sets], dtype=np.int64)[placements.partition]
-    return -(-placements.nodes * cpus // there)
+    cpus = np.array([_cpus(ours) for ours in sets], dtype=np.int64)
+    nodes = np.array([sum(one.nodes for one in ours) for ours in sets], dtype=np.int64)
+    memory = np.array([sum(one.nodes * one.memory_gb * 1024 for one in ours) for ours in sets])
+    return {"cpu": cpus, "billing": cpus, "node": nodes, "mem": memory}
+
+
+def _columns(amounts: dict[str, np.ndarray], names: Iterable[str], rows: int) -> np.ndarray:
+    """float64[rows, t]: so much of each resource that has a weight."""
+    columns = [amounts[name] for name in names]
+    return np.array(columns, dtype=np.float64).reshape(len(columns), rows).T
 
 
 def _cpus(sets: Iterable[NodeSet]) -> int:
     """Processors of node sets; a node has one where nothing is said, Slurm's own default."""
     return sum(one.nodes * max(one.cores_per_node, 1) for one in sets)
-
-
-def _requested(memory: np.ndarray, nodes: np.ndarray, cpus: np.ndarray, names: list[str]) -> np.ndarray:
-    """float64[p, t]: what each placement asks for of the resources that have a weight."""
-    known = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
-    columns = [known[name] for name in names]
-    return np.array(columns, dtype=np.float64).reshape(len(names), len(nodes)).T
-
-
-def _totals(system: System, names: list[str]) -> np.ndarray:
-    """float64[partitions, t]: what each partition has of them."""
-    totals = np.zeros((len(system.partitions), len(names)))
-    for i, partition in enumerate(system.partitions):
-        sets = [one for one, _ in system.sets_of(partition.name)]
-        cpus = _cpus(sets)
-        known = {
-            "cpu": cpus,
-            "billing": cpus,
-            "node": sum(one.nodes for one in sets),
-            "mem": sum(one.nodes * one.memory_gb * 1024 for one in sets),
-        }
-        totals[i] = [known[name] for name in names]
-    return totals
