@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
+from scheduler_sim.placement.repeating import first_of, repeated
 
 OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run", "cost", "demand")
 OF_COMPONENTS = (
@@ -75,11 +76,6 @@ class Placements:
         return np.repeat(np.arange(len(self.rows)), np.diff(self.first))
 
 
-def first_of(counts: Ints) -> Ints:
-    """int64[n + 1]: where the placements of each component begin, so many of each."""
-    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-
-
 def kept(of: Placements, which: Ints | Bools) -> Placements:
     """Return the table with some of its placements, in order of components, all of which stay."""
     return _with_ways(of, which, np.bincount(of.owner[which], minlength=len(of.rows)))
@@ -88,10 +84,9 @@ def kept(of: Placements, which: Ints | Bools) -> Placements:
 def picked(of: Placements, which: Ints) -> Placements:
     """Return the table of some components, by their positions; what is counted stays that of the whole."""
     counts = np.diff(of.first)[which]
-    before = np.cumsum(counts) - counts
-    ways = np.repeat(of.first[which] - before, counts) + np.arange(counts.sum())
+    owner, place = repeated(counts)
     columns = {name: getattr(of, name)[which] for name in OF_COMPONENTS}
-    return replace(_with_ways(of, ways, counts), **columns)
+    return replace(_with_ways(of, of.first[which][owner] + place, counts), **columns)
 
 
 def _with_ways(of: Placements, which: Ints | Bools, counts: Ints) -> Placements:

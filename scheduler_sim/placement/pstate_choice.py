@@ -20,6 +20,7 @@ from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
 from scheduler_sim.placement.placements import Placements, kept
+from scheduler_sim.placement.repeating import first_of, repeated
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -118,7 +119,7 @@ def clocked(
     most = np.array([-1 if p.max_time_s is None else p.max_time_s for p in system.partitions], dtype=np.int64)
     reference = np.array([layer.profiles[module.name].reference_khz for module in system.modules])
     counts = states.each[placements.module]
-    before = np.concatenate(([0], np.cumsum(counts)))[placements.first]
+    before = first_of(counts)[placements.first]
     parts, start, n = [], 0, len(placements.rows)
     while start < n:
         stop = max(int(np.searchsorted(before, before[start] + OPTIONS_AT_ONCE, side="right")) - 1, start + 1)
@@ -183,8 +184,8 @@ class _Options(NamedTuple):
         places = np.arange(of.first[start], of.first[stop])
         components = np.repeat(np.arange(start, stop), np.diff(of.first[start : stop + 1]))
         times = states.each[of.module[places]]
-        place, owner = np.repeat(places, times), np.repeat(components, times)
-        step = np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times)
+        again, step = repeated(times)
+        place, owner = places[again], components[again]
         module = of.module[place]
         state = states.first[module] + alike.kind[owner] * states.each[module] + step
         alone = keys is None or keys.of == FREQUENCY

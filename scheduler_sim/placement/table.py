@@ -20,8 +20,9 @@ from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.parts import parts_of_nodes
-from scheduler_sim.placement.placements import Placements, first_of, joined, picked
+from scheduler_sim.placement.placements import Placements, joined, picked
 from scheduler_sim.placement.pstate_choice import with_energy
+from scheduler_sim.placement.repeating import first_of
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
