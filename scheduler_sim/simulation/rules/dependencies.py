@@ -20,6 +20,8 @@ from scheduler_sim.engine.rules.dependencies import (
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.rules.numbers import Edge, Jobs, Numbers, Run
+from scheduler_sim.simulation.units import by_place
+from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import Workload
 
 KINDS = {
@@ -43,16 +45,8 @@ def edge_of(row: int, after_row: int, kind: str) -> Edge:
 def edges_between(workload: Workload, placements: Placements) -> pd.DataFrame:
     """Dependencies as rows of the core: ``row`` waits for ``after_row``, kind as a code."""
     edges = workload.dependencies()
-    place = np.full(len(workload), -1, dtype=np.int64)
-    place[placements.rows] = np.arange(len(placements.rows))
-    return pd.DataFrame(
-        {
-            "row": place[edges["row"].to_numpy()],
-            "after_row": place[edges["after_row"].to_numpy()],
-            "kind": edges["kind"].map(KINDS).to_numpy(dtype=np.int64),
-            "delay": edges["minutes"].to_numpy() * 60,
-        }
-    )
+    kind, delay = edges["kind"].map(KINDS).to_numpy(dtype=np.int64), edges["minutes"].to_numpy() * MINUTE
+    return by_place(edges, workload, placements.rows).assign(kind=kind, delay=delay)
 
 
 class Dependencies(Numbers):

@@ -5,7 +5,7 @@ Users and names, and arrays, are numbered; numbers stay what they are when more 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,19 +15,6 @@ from scheduler_sim.engine.core.state import HOLD, RUNNING
 from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.engine.rules.holds import LACKS_PLACE
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run, numbered
-
-
-class Asked(NamedTuple):
-    """What n components ask for, in the order of their rows.
-
-    Attributes
-    ----------
-    alone : bool[n], the singletons
-    arrays : int64[n], the number of the array of each, -1 = of none
-    """
-
-    alone: np.ndarray
-    arrays: np.ndarray
 
 
 class Holds(Numbers):
@@ -47,8 +34,11 @@ class Holds(Numbers):
         self._groups: Numbering = {}
         self._arrays: Numbering = {}
 
-    def describe(self, jobs: Jobs) -> Asked | None:
-        """Number what components refer to, where any asks for something."""
+    def describe(self, jobs: Jobs) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return bool[n], the singletons, and int64[n], the number of the array of each, -1 = of none.
+
+        None as long as no component asks for anything.
+        """
         table = jobs.table("user", "name")
         if jobs.edges is None:
             self._trace = [table]
@@ -64,13 +54,13 @@ class Holds(Numbers):
         numbered(self._groups, table[alone])
         arrays = np.full(len(table), -1, dtype=np.int64)
         arrays[in_array] = numbered(self._arrays, jobs.table("array_job_id")[in_array])
-        return Asked(alone, arrays)
+        return alone, arrays
 
     def room(self, sizes: Sizes) -> int:
         """As many terms as components; groups and arrays are added as they come."""
         return sizes.rows
 
-    def write(self, core: FullCore, jobs: Jobs, described: Asked) -> FullCore:
+    def write(self, core: FullCore, jobs: Jobs, described: tuple[np.ndarray, np.ndarray]) -> FullCore:
         """Write what holds components; dependencies stand there already."""
         core = core._replace(
             holds=core.holds._replace(
@@ -78,7 +68,7 @@ class Holds(Numbers):
                 group=lengthened(core.holds.group, len(self._groups)),
             )
         )
-        rows, arrays = jobs.rows, described.arrays
+        rows, (alone, arrays) = jobs.rows, described
         term, comp = core.holds.term[rows], core.jobs[rows]
         in_array = arrays >= 0
         limits = jobs.column("array_limit")[in_array]
@@ -88,7 +78,7 @@ class Holds(Numbers):
         term["begin"] = np.where(later, begin, -1)
         term["array"] = arrays
         self._line_up(core, rows)
-        alone = self._alone(core, rows, described.alone) if self._places else described.alone
+        alone = self._alone(core, rows, alone) if self._places else alone
         either = alone & (comp["missing"] % HOLD > 0) & (jobs.column("dependency_any") != 0)
         if has(core, "slurm"):
             core.slurm.job["satisfiable"][rows] += either
