@@ -62,7 +62,7 @@ class Actions:
             self._loader, self._expand, self.workload, self._placements, self.models
         )
         self._lost: list[LostRun] = []
-        self._outages = Outages(self.system, self.stream("failure"), self._cap, self._lost)
+        self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
         self._requests = Requests(self._submissions, self._loader, self._lost)
         self._operations = Operations(self._loader, self._run_time_of, self._lost, self._requests)

@@ -13,8 +13,8 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.power_cap import PowerCap
+from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import nodes_off
-from scheduler_sim.system.system import System
 
 
 class Change(NamedTuple):
@@ -49,15 +49,11 @@ class Outages:
     """
 
     def __init__(
-        self, system: System, failures: np.random.Generator, cap: PowerCap | None, lost: list[LostRun]
+        self, run: Run, failures: np.random.Generator, cap: PowerCap | None, lost: list[LostRun]
     ) -> None:
-        self._failures, self.lost = failures, lost
-        self._nodes = [module.nodes for module in system.modules]
-        self._cap = cap
-        self._declared = [resource.amount for resource in system.resources]
-        if cap is not None:
-            self._declared.append(cap.highest)
-        self._capacity = list(self._declared)
+        self._failures, self._cap, self.lost = failures, cap, lost
+        self._nodes = [module.nodes for module in run.system.modules]
+        self._declared, self._capacity = run.amounts, list(run.amounts)
         self._returns: dict[int, Return] = {}  # by name, which is negative
         self._names = 0
         self.requeued = 0
@@ -66,7 +62,7 @@ class Outages:
         """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
         if self._cap is not None and self._cap.is_to_change:
             return True
-        if self._capacity != self._declared and any(map(int.__lt__, self._capacity, self._declared)):
+        if any(map(int.__lt__, self._capacity, self._declared)):
             return True
         return any(_out_of_service(core, module) for module in range(len(self._nodes)))
 
