@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_type_hints
+
 import numpy as np
 
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import fair_share
-from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER
+from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmRules
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
@@ -15,38 +17,6 @@ from scheduler_sim.units import MINUTE
 FIRST_PRIORITY = 4294901759
 """Of the first submission under priority/basic, as observed on Slurm 22.05."""
 LONG_AFTER_S = 10 * 366 * 86400
-
-PLAIN = {
-    "batch_sched_delay": "batch_sched_delay",
-    "queue_depth": "default_queue_depth",
-    "partition_job_depth": "partition_job_depth",
-    "bf_interval": "bf_interval",
-    "bf_max_job_test": "bf_max_job_test",
-    "bf_records": "bf_node_space_size",
-    "bf_max_job_part": "bf_max_job_part",
-    "bf_max_job_user": "bf_max_job_user",
-    "bf_max_job_user_part": "bf_max_job_user_part",
-    "bf_max_job_start": "bf_max_job_start",
-    "bf_array_reserve": "bf_max_job_array_resv",
-    "bf_window_linear": "bf_window_linear",
-    "bf_resolution": "bf_resolution",
-    "bf_min_age": "bf_min_age_reserve",
-    "bf_min_priority": "bf_min_prio_reserve",
-    "bf_part_reserve": "bf_job_part_count_reserve",
-    "bf_one_reservation": "bf_one_resv_per_job",
-    "kill_invalid": "kill_invalid_depend",
-    "kill_wait": "KillWait",
-    "check_period": "limit_check_s",
-    "epilog": "epilog_s",
-    "launch": "launch_s",
-    "killed": "killed_epilog_s",
-    "main_wait": "main_wait_ms",
-    "requeue_delay": "requeue_delay_s",
-    "epoch": "epoch",
-    "fixed": "fixed_nodes",
-    "inclusive": "inclusive_end",
-}
-"""Parameters that the core takes as they are."""
 
 
 def write_parameters(core: FullCore, keys: SlurmKeys, system: System) -> FullCore:
@@ -58,8 +28,8 @@ def write_parameters(core: FullCore, keys: SlurmKeys, system: System) -> FullCor
 
 def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     slurm = core.slurm
-    for field, name in PLAIN.items():
-        setattr(slurm.rules, field, keys.settled(name))
+    for name in set(get_type_hints(SlurmRules)).intersection(SlurmKeys.model_fields):
+        setattr(slurm.rules, name, keys.settled(name))  # some are put into other units below
     origin = int(core.clock.now)
     start = origin - keys.starts_before_s
     slurm.rules.bf_window = keys.bf_window * MINUTE
