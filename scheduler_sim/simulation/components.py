@@ -51,18 +51,19 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
     return jobs._replace(where=where)
 
 
-def _write_keys(core: FullCore, part: slice, scheme: Scheme) -> None:
-    """Keys of the orders that do not depend on time."""
-    for name, keys in zip(("key", "second_key"), keys_of(core, part, scheme), strict=True):
-        if keys is not None:
-            core.jobs[name][part] = keys
+def keys_of(core: FullCore, rows: slice, scheme: Scheme) -> dict[str, np.ndarray]:
+    """Return the keys of some components by the two orders, of those that do not depend on time."""
+    asked = {
+        "key": scheme.order.keys if "order" in scheme.policy.scheme.keys else None,
+        "second_key": scheme.second_order.keys if scheme.policy.backfill_order is not None else None,
+    }
+    columns = core.orders.columns[:, rows]
+    return {name: keys(columns) for name, keys in asked.items() if keys is not None}
 
 
-def keys_of(core: FullCore, part: slice, scheme: Scheme) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Keys of some components by the two orders; None of one that depends on time, or that there is not."""
-    policy, columns = scheme.policy, core.orders.columns[:, part]
-    first = scheme.order.keys(columns) if "order" in policy.scheme.keys else None
-    return first, None if policy.backfill_order is None else scheme.second_order.keys(columns)
+def _write_keys(core: FullCore, rows: slice, scheme: Scheme) -> None:
+    for name, keys in keys_of(core, rows, scheme).items():
+        core.jobs[name][rows] = keys
 
 
 def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:

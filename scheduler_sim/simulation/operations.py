@@ -117,9 +117,8 @@ class Operations:
         """Set the time limit, under Slurm in whole minutes; an order that counts on it has a new key."""
         slurm = has(core, "slurm")
         core.orders.columns[1, row] = limit
-        keys, second_keys = keys_of(core, slice(row, row + 1), self._loader.scheme)
-        key = float(core.jobs[row].key if keys is None else keys[0])
-        second_key = float(core.jobs[row].second_key if second_keys is None else second_keys[0])
+        keys = keys_of(core, slice(row, row + 1), self._loader.scheme)
+        key, second_key = (float(keys.get(name, core.jobs[name][row:])[0]) for name in ("key", "second_key"))
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
         overrun = 0 if slurm else self._loader.scheme.policy.overrun_s
         it = core.jobs[row]

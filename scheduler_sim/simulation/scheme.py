@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from scheduler_sim.arrays import Floats
@@ -30,25 +30,12 @@ class Order(NamedTuple):
 
     Attributes
     ----------
-    name, function : of a built-in order, and a user's own, or None
-    dynamic : whether its keys depend on time
     fill : writes the keys while the loop runs
+    keys : returns them, by float64[len(COLUMNS), n]; None where they depend on time
     """
 
-    name: str
-    function: Callable[..., Any] | None
-    dynamic: bool
     fill: Any
-
-    @classmethod
-    def of(cls, name: str, function: Callable[..., Any] | None) -> Order:
-        """Make an order ready. Raises ConfigError for a function that cannot be compiled."""
-        dynamic = order.depends_on_time(name, function)
-        return cls(name, function, dynamic, _filler(name, function, dynamic))
-
-    def keys(self, columns: Floats) -> Floats | None:
-        """Return the keys by what it may read, float64[len(COLUMNS), n]; None if they depend on time."""
-        return None if self.dynamic else order.static_keys(self.name, self.function, columns)
+    keys: Callable[[Floats], Floats] | None
 
 
 @dataclass(frozen=True)
@@ -91,8 +78,8 @@ class Scheme:
         rules.extra = policy.extra_rule
         rules.static_shadow = policy.shadow == "static"
         rules.by_run = policy.candidate_time == "run"
-        rules.dynamic = self.order.dynamic
-        rules.two_orders = 0 if policy.backfill_order is None else 1 + self.second_order.dynamic
+        rules.dynamic = self.order.keys is None
+        rules.two_orders = 0 if policy.backfill_order is None else 1 + (self.second_order.keys is None)
         rules.complex = complex_components
         rules.first_fit = policy.backfill == "first_fit"
         rules.overrun = policy.overrun_s
@@ -114,8 +101,8 @@ def scheme_of(
     nodes off.
     """
     orders = (
-        Order.of(str(policy.order), policy.order_function()),
-        Order.of(str(policy.backfill_order or "fifo"), policy.backfill_order_function()),
+        _order(str(policy.order), policy.order_function()),
+        _order(str(policy.backfill_order or "fifo"), policy.backfill_order_function()),
     )
     asked = {PLACEMENTS: not rigid, UNITS: united, AHEAD: planned, SWITCHING: switched}
     return Scheme(policy, _pass(policy, asked), *orders, asked)
@@ -146,6 +133,13 @@ def _pass(policy: Policy, asked: Mapping[str, bool]) -> str:
         f"policy.{key}: found {getattr(policy, key)!r}; this dialect of {policy.backfill} is defined for"
         " components with one placement and no shared resources, on nodes that stay on; allowed here:"
         f" {one.only[key]!r}"
+    )
+
+
+def _order(name: str, function: Callable[..., Any] | None) -> Order:
+    dynamic = order.depends_on_time(name, function)
+    return Order(
+        _filler(name, function, dynamic), None if dynamic else partial(order.static_keys, name, function)
     )
 
 
