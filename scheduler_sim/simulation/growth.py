@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,15 +31,12 @@ def with_room(core: FullCore, sizes: Sizes, needs: Needs) -> FullCore:
 def _filled(bigger: Any, old: Any) -> Any:
     """What is bigger with all that the old one holds: records and what are no arrays as they were."""
     if isinstance(old, tuple):
-        return bigger._replace(**{name: _filled(getattr(bigger, name), part) for name, part in _parts(old)})
+        there = {name: part for name, part in cast(Any, old)._asdict().items() if not is_absent(part)}
+        return bigger._replace(**{name: _filled(getattr(bigger, name), part) for name, part in there.items()})
     if not isinstance(old, np.ndarray) or old.shape >= bigger.shape:
         return old
     bigger[tuple(map(slice, old.shape))] = old
     return bigger
-
-
-def _parts(old: Any) -> list[tuple[str, Any]]:
-    return [(name, part) for name, part in old._asdict().items() if not is_absent(part)]
 
 
 def announce(core: FullCore, pool: int, nodes: int, time: int, name: int) -> FullCore:

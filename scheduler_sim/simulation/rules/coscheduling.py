@@ -29,7 +29,7 @@ class Coscheduling(Numbers):
     def room(self, sizes: Sizes) -> UnitSizes:
         """Only the trace has units; what comes later starts by itself."""
         units = self.run.units.members
-        count, pools = sum(map(len, units)), _pools_of_one(sizes.pools - sizes.modules)
+        count, pools = sum(map(len, units)), 1 + sizes.pools - sizes.modules
         return UnitSizes(sizes.rows, len(units) + count // 2, count, 4 * count * pools)
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -57,7 +57,7 @@ def _write_units(core: FullCore, units: Units) -> None:
     """Write who their members are, and what they need; if one can never run beside the others, none does."""
     member, comp = core.coscheduling.member, core.jobs
     members_at = rect_at = 0
-    pools = _pools_of_one(core.demand.shape[1])
+    pools = 1 + core.demand.shape[1]  # its module, and shared resources
     group_at = len(units.members)
     for number, members in enumerate(units.members):
         unit = core.coscheduling.unit[number]
@@ -121,11 +121,6 @@ def _run_times(placements: Placements) -> np.ndarray:
     run = placements.asked_run.copy()
     run[able] = placements.run[first[able]]
     return run
-
-
-def _pools_of_one(resources: int) -> int:
-    """In how many pools a member may need something: its module, and shared resources."""
-    return 1 + resources
 
 
 def write_rects(core: FullCore, number: int) -> list[Rect]:
