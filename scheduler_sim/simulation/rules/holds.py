@@ -29,7 +29,7 @@ class Holds(Numbers):
         super().__init__(run)
         self.needed = slurm = run.policy.backfill == "slurm"
         self._places = not slurm
-        self._trace: list[pd.DataFrame] = []
+        self._trace: list[Jobs] = []
         self._later: list[tuple[str, str]] = []
         self._groups: Numbering = {}
         self._arrays: Numbering = {}
@@ -39,11 +39,10 @@ class Holds(Numbers):
 
         None as long as no component asks for anything.
         """
-        table = jobs.table("user", "name")
         if jobs.edges is None:
-            self._trace = [table]
+            self._trace = [jobs]
         else:
-            self._later += table.itertuples(index=False, name=None)
+            self._later += zip(*(jobs.workload.table[name].array for name in ("user", "name")), strict=True)
         alone = np.isin(jobs.placements.rows, jobs.workload.singletons())
         later = jobs.column("begin_time") > jobs.column("submit_time")
         in_array = jobs.column("array_job_id") >= 0
@@ -51,8 +50,8 @@ class Holds(Numbers):
         self.needed |= bool((alone | later | limited).any())
         if not self.needed:
             return None
-        numbered(self._groups, table[alone])
-        arrays = np.full(len(table), -1, dtype=np.int64)
+        numbered(self._groups, jobs.table("user", "name")[alone])
+        arrays = np.full(len(alone), -1, dtype=np.int64)
         arrays[in_array] = numbered(self._arrays, jobs.table("array_job_id")[in_array])
         return alone, arrays
 
@@ -117,9 +116,10 @@ class Holds(Numbers):
         if not self._groups:
             return
         lines = pd.MultiIndex.from_tuples(self._groups)
+        trace = [jobs.table("user", "name") for jobs in self._trace]
         later = pd.DataFrame(self._later, columns=["user", "name"])
         group[: rows.stop] = np.concatenate(
-            [lines.get_indexer(pd.MultiIndex.from_frame(table)) for table in (*self._trace, later)]
+            [lines.get_indexer(pd.MultiIndex.from_frame(table)) for table in (*trace, later)]
         )
         members = np.flatnonzero(group[: rows.stop] >= 0)
         _chain(core, core.holds.group, group, core.holds.term["following"], members)
