@@ -65,7 +65,7 @@ class Actions:
         self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
         self._requests = Requests(self._submissions, self._loader, self._lost)
-        self._operations = Operations(self._loader, self._run_time_of, self._lost, self._requests)
+        self._operations = Operations(self._loader, self._submissions, self._lost, self._requests)
         self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
@@ -259,7 +259,7 @@ class Actions:
         row = self._row(component_id)
         if row >= self._core.clock.jobs:
             return slot.STATE_NAMES[slot.UNSEEN]
-        return slot.STATE_NAMES[self._state_of(row)]
+        return slot.STATE_NAMES[self._core.jobs[row].state]
 
     def idle_nodes(self, module: str) -> int:
         """Nodes of a module that are in service and idle."""
@@ -325,19 +325,9 @@ class Actions:
         self._operating.append(Operation(kind, self._row(component_id), value))
         self._schedule_step()
 
-    def _run_time_of(self, row: int) -> int:
-        """Run time (s) that a component would have without a limit."""
-        rows = self._placements.rows
-        if row < len(rows):
-            return int(self.workload.table["run_time"].iloc[rows[row]])
-        return self._submissions.run_time(row - len(rows))
-
     def _note(self, change: Change) -> None:
         self._changes.append(change)
         self._schedule_step()
-
-    def _state_of(self, row: int) -> int:
-        return int(np.asarray(self._core.jobs)["state"][row])
 
     def _row(self, component_id: int) -> int:
         row = self._row_of.get(component_id)
@@ -348,7 +338,7 @@ class Actions:
     def _watch(self, component_id: int, *, ended: bool) -> simpy.Event:
         row, event = self._row(component_id), self.env.event()
         if row < self._core.clock.jobs:
-            state = self._state_of(row)
+            state = self._core.jobs[row].state
             if state > slot.RUNNING or (not ended and state == slot.RUNNING):
                 return event.succeed(component_id)
             self._core.jobs["watch"][row] = 1
@@ -358,7 +348,7 @@ class Actions:
     def _notify(self, rows: Sequence[int]) -> None:
         """Let the events happen that were waited for; what ends without starting releases both kinds."""
         for row in dict.fromkeys(rows):
-            state = self._state_of(row)
+            state = self._core.jobs[row].state
             remaining = []
             for ended, event in self._waiting_for.pop(row, []):
                 if state > slot.RUNNING or (state == slot.RUNNING and not ended):

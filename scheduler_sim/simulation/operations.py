@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.requests import Requests
 from scheduler_sim.simulation.rules.coscheduling import write_rects
+from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.units import MINUTE
 
 
@@ -58,9 +58,9 @@ class Operations:
     """
 
     def __init__(
-        self, loader: Loader, run_time: Callable[[int], int], lost: list[LostRun], requests: Requests
+        self, loader: Loader, submissions: Submissions, lost: list[LostRun], requests: Requests
     ) -> None:
-        self._loader, self._run_time, self.lost, self._requests = loader, run_time, lost, requests
+        self._loader, self._submissions, self.lost, self._requests = loader, submissions, lost, requests
         self.requeued = self.held_back = self.shortened = 0
 
     def checked(self, core: FullCore, fields: dict[str, Any]) -> dict[str, int]:
@@ -80,7 +80,7 @@ class Operations:
     def carry_out(self, core: FullCore, operation: Operation) -> FullCore:
         """Do it, or nothing if the component is in a state to which it does not apply; returns the core."""
         kind, row, value, placements = operation
-        state = _state(core, row)
+        state = core.jobs[row].state
         if kind == "cancel":
             _cancel(core, row, state)
         elif kind == "hold" or (kind == "priority" and value == 0):
@@ -100,7 +100,8 @@ class Operations:
             set_begin(core, row, value)
         elif placements is not None:
             core = self._requests.carry_out(core, row, placements)
-        self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
+        held = kind != "cancel" and state == slot.WAITING and core.jobs[row].state == slot.HELD
+        self.held_back += bool(held)
         return core
 
     def _requeue(self, core: FullCore, row: int, state: int) -> None:
@@ -109,7 +110,7 @@ class Operations:
             drive.interrupt(core, row)
         else:
             operations.run_again(core, row)
-        if _state(core, row) < state:
+        if core.jobs[row].state < state:
             self.requeued += 1
             self.lost += run
 
@@ -123,7 +124,8 @@ class Operations:
         overrun = 0 if slurm else self._loader.scheme.policy.overrun_s
         it = core.jobs[row]
         self.shortened += bool(it.state == slot.RUNNING and core.clock.now - it.start > limit + overrun)
-        operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)
+        run_time = int(self._submissions.asked(row)["run_time"][0])
+        operations.set_limit(core, row, limit, run_time, overrun, key, second_key)
         if not slurm and has(core, "coscheduling") and core.coscheduling.member["unit"][row] >= 0:
             write_rects(core, int(core.coscheduling.member["unit"][row]))
 
@@ -133,7 +135,3 @@ def _cancel(core: FullCore, row: int, state: int) -> None:
         drive.strike(core, row, slot.CANCELLED)
     elif state < slot.RUNNING:
         drive.abandon(core, row, slot.CANCELLED)
-
-
-def _state(core: FullCore, row: int) -> int:
-    return int(np.asarray(core.jobs)["state"][row])

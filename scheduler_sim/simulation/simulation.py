@@ -216,17 +216,17 @@ class Simulation(Actions):
             self._seed,
             None if self.models is None else self.models.to_dict(),
         )
-        if self.policy.backfill == "slurm":
+        slurm = self.policy.backfill == "slurm"
+        if slurm:
             manifest["reasons"] = True
         edges = edges_between(self.workload, self._placements)
         if self._submissions.edges:
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
             edges = pd.concat([edges, added], ignore_index=True)
-        slurm = self.policy.backfill == "slurm"
         table, placements = self._submissions.joined([*outcome.TOLD, *(ASKED if slurm else ())])
         placements = self._requests.in_result(placements)
         plans = plans_of(self._core, self.workload, self._placements, self._run, edges, len(placements.rows))
-        honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_ALL
+        honoured = HONOURED_BY_SLURM if slurm else HONOURED_BY_ALL
         told = (*honoured, *PARTS)  # of parts of nodes the placements know more
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
         if self._unknown_calls:

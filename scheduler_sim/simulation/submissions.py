@@ -74,10 +74,6 @@ class Submissions:
         self._check_placement(given)
         self.noted.append((given, tuple(edges)))
 
-    def run_time(self, number: int) -> int:
-        """Run time (s) of the component submitted as number 0, 1, ..., as it was given."""
-        return int(self._given[number]["run_time"])
-
     def append(self, core: FullCore) -> FullCore:
         """Put what was noted into the core, to be submitted at this instant after what the trace has."""
         given, edges = [given for given, _ in self.noted], [edges for _, edges in self.noted]
