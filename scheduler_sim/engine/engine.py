@@ -5,7 +5,7 @@ To import this is to hang in all rules and schemes; what a run compiles, the par
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
@@ -19,20 +19,28 @@ from scheduler_sim.engine.core.hooks import ABSENT, is_absent
 from scheduler_sim.engine.core.records import table
 from scheduler_sim.engine.core.scheme import PASSES
 from scheduler_sim.engine.core.state import Core
-from scheduler_sim.engine.needs import FullCore, HoldSizes, has, more_holds, more_slurm, more_units
 from scheduler_sim.engine.rules import calls, dependencies, holds
 from scheduler_sim.engine.rules.coscheduling import members, units
 from scheduler_sim.engine.rules.coscheduling.state import UnitSizes, blank_coscheduling
 from scheduler_sim.engine.rules.power_saving import switching
-from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS, blank_power_saving
+from scheduler_sim.engine.rules.power_saving.state import (
+    SWITCHED_COLUMNS,
+    PowerSavingCore,
+    SwitchSizes,
+    blank_power_saving,
+)
 from scheduler_sim.engine.rules.slurm import clock, lifecycle, operations
 from scheduler_sim.engine.rules.slurm.accelerate import idle_passes, node_space, pass_cutoff
-from scheduler_sim.engine.rules.slurm.accelerate.state import accelerated
+from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore, accelerated
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes, blank_slurm
 from scheduler_sim.engine.rules.slurm.het import lifecycle as het_lifecycle
 
 Needs = Mapping[str, Any]
-"""What a run needs of each rule, by the name of its part; nothing, or none of it: the part is absent."""
+"""The room that a run needs of each rule, by the name of its part; what is not there is absent."""
+
+
+class FullCore(het_lifecycle.SlurmCallsCore, AcceleratedCore, PowerSavingCore):
+    """A core with all parts there are, some of them absent."""
 
 
 class Rule(NamedTuple):
@@ -42,43 +50,30 @@ class Rule(NamedTuple):
     ----------
     part : the name of what it keeps, among the parts of the core
     files : to import them is to hang them in
-    blank : makes the part, with all its room and nothing in it, where a run needs it
-    more : what a core that has it needs of it, for more jobs
-    events : room that it needs among the events
+    blank : makes the part, with all the room that a run needs and nothing in it
+    beside : the more room of every core that goes with it, by the names of ``Sizes``
     """
 
     part: str
     files: tuple[ModuleType, ...]
-    blank: Callable[[Sizes, Needs], Any]
-    more: Callable[[Any, Sizes], Any]
-    events: Callable[[Any], int] = lambda need: 0
-
-
-def _slurm(sizes: Sizes, needs: Needs) -> Any:
-    units: UnitSizes = needs.get("coscheduling", UnitSizes())
-    return blank_slurm(needs["slurm"], units.members, units.booked)
+    blank: Callable[[Any], Any]
+    beside: Callable[[Any], Mapping[str, int]] = lambda need: {}
 
 
 # fmt: off
 RULES = (
-    Rule("slurm", (clock, lifecycle, operations, het_lifecycle), _slurm, more_slurm,
-         lambda need: 2 * need.rows),
-    Rule("accelerate", (idle_passes, node_space, pass_cutoff),  # for speed alone
-         lambda sizes, needs: ABSENT, lambda core, sizes: None),
-    Rule("power_saving", (switching,),
-         lambda sizes, needs: blank_power_saving(sizes.pools, sizes.modules, sizes.nodes),
-         lambda core, sizes: True),
-    Rule("coscheduling", (members, units),
-         lambda sizes, needs: blank_coscheduling(needs["coscheduling"]), more_units,
-         lambda need: need.members),
-    Rule("calls", (calls,),
-         lambda sizes, needs: table(calls.Call, needs["calls"]),
-         lambda core, sizes: len(core.calls), lambda need: need),
-    Rule("holds", (holds,),
-         lambda sizes, needs: holds.blank_holds(*needs["holds"]), more_holds, lambda need: need.terms),
-    Rule("dependencies", (dependencies,),
-         lambda sizes, needs: table(dependencies.Dependency, needs["dependencies"]),
-         lambda core, sizes: len(core.dependencies), lambda need: 2 * need),
+    Rule("slurm", (clock, lifecycle, operations, het_lifecycle), blank_slurm,
+         lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "more_columns": need.booked > 0}),
+    Rule("accelerate", (idle_passes, node_space, pass_cutoff), lambda need: ABSENT),  # for speed alone
+    Rule("power_saving", (switching,), blank_power_saving,
+         lambda need: {"more_columns": 1 + len(SWITCHED_COLUMNS),
+                       "releases": need.nodes + 1, "profile": need.nodes + 1}),
+    Rule("coscheduling", (members, units), blank_coscheduling,
+         lambda need: {"more_events": need.members, "plans": 1}),  # reservations and calls look at plans
+    Rule("calls", (calls,), lambda need: table(calls.Call, need), lambda need: {"more_events": need}),
+    Rule("holds", (holds,), holds.blank_holds, lambda need: {"more_events": need}),
+    Rule("dependencies", (dependencies,), lambda need: table(dependencies.Dependency, need),
+         lambda need: {"more_events": 2 * need}),
 )
 # fmt: on
 """The rules there are; at a moment they come in this order."""
@@ -105,31 +100,22 @@ class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: igno
         return self.scheme.name, type(self.orders.fill), type(self.orders.fill_second), self.absent
 
 
-def blank(sizes: Sizes, needs: Needs, scheme: str, more_events: int = 0) -> FullCore:
+def blank(sizes: Sizes, needs: Needs, scheme: str) -> FullCore:
     """Return a core with the parts that are needed, with all their room and nothing in it."""
-    needs = {part: need for part, need in needs.items() if need}
-    booked = needs["coscheduling"].booked if "coscheduling" in needs else 0
-    made = blank_core(
-        sizes._replace(
-            more_events=more_events
-            + sum(rule.events(needs[rule.part]) for rule in RULES if rule.part in needs),
-            more_columns=1 + len(SWITCHED_COLUMNS) if "power_saving" in needs else int(booked > 0),
-            more_pools=int("slurm" in needs),
-            plans="coscheduling" in needs,  # reservations of members, and calls for more time, look at them
-        ),
-        scheme,
-    )
-    parts: dict[str, Any] = {
-        rule.part: rule.blank(sizes, needs) if rule.part in needs else ABSENT for rule in RULES
-    }
+    more = Counter[str]()
+    for rule in RULES:
+        more.update(rule.beside(needs[rule.part]) if rule.part in needs else {})
+    made = blank_core(sizes._replace(**{name: getattr(sizes, name) + more[name] for name in more}), scheme)
+    parts: dict[str, Any] = dict.fromkeys(PARTS, ABSENT)
+    parts |= {rule.part: rule.blank(needs[rule.part]) for rule in RULES if rule.part in needs}
     if "slurm" in needs and needs["slurm"].accelerate:
         parts["slurm"], parts["accelerate"] = accelerated(parts["slurm"], sizes.modules)
     return cast(FullCore, _Core(**made, **parts))
 
 
-def more(core: FullCore, sizes: Sizes) -> Needs:
-    """Return what a core needs of its rules, for more jobs."""
-    return {rule.part: rule.more(core, sizes) for rule in RULES if has(core, rule.part)}
+def has(core: Core, part: str) -> bool:
+    """Tell whether a core has a part."""
+    return not is_absent(getattr(core, part))
 
 
-__all__ = ["PASSES", "FullCore", "HoldSizes", "Needs", "Sizes", "SlurmSizes", "blank", "has", "more"]
+__all__ = ["PASSES", "FullCore", "Needs", "Sizes", "SlurmSizes", "SwitchSizes", "UnitSizes", "blank", "has"]

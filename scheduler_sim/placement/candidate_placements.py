@@ -19,6 +19,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, node_demands
 from scheduler_sim.placement.parse_once import error_at, parse_once
+from scheduler_sim.placement.repeating import first_of, repeated
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
@@ -105,26 +106,26 @@ class CandidatePlacements:
         self.demand, self.unlimited, self.either = demands(workload, system, rows)
         times = self.count[self.codes]
         if self.either is not None:  # components that take either of two licences
-            times = times * self.either.count
-        self.first = np.concatenate(([0], np.cumsum(times))).astype(np.int64)
+            times = times * np.diff(self.either)
+        self.first = first_of(times)
         self.amounts = np.array([resource.amount for resource in system.resources], dtype=np.int64)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the ways of all components, those of some at a time."""
-        cuts = np.searchsorted(self.first, np.arange(0, self.first[-1], BLOCK))
-        for begin, end in pairwise(np.unique([0, *cuts, len(self.rows)]).tolist()):
+        """Yield the ways of all components, those of some at a time; at least one block."""
+        cuts = np.searchsorted(self.first, np.arange(BLOCK, self.first[-1], BLOCK))
+        for begin, end in pairwise([0, *np.unique([*cuts, len(self.rows)]).tolist()]):
             yield self.block(begin, end)
 
     def block(self, begin: int, end: int) -> Block:
         """Return the ways of the components from ``begin`` to before ``end``."""
         codes = self.codes[begin:end]
-        owner, place = _counted(self.count[codes])
+        owner, place = repeated(self.count[codes])
         kind = self.start[codes][owner] + place
         demand = owner
         if self.either is not None:
-            again, place = _counted(self.either.count[begin:end][owner])
+            again, place = repeated(np.diff(self.either)[begin:end][owner])
             owner, kind = owner[again], kind[again]
-            demand = self.either.first[begin:end][owner] + place
+            demand = self.either[begin:end][owner] + place
         first = self.first[begin:end] - self.first[begin]
         ours = slice(int(self.first[begin]), int(self.first[end]))
         table = self.demand if self.either is not None else self.demand[begin:end]
@@ -280,12 +281,6 @@ class CandidatePlacements:
             self.workload, self.rows, "constraint", lambda text: [m.satisfies(text) for m in modules]
         )
         return ~np.array(answers, dtype=bool).reshape(-1, len(modules)).T[:, codes]
-
-
-def _counted(times: Ints) -> tuple[Ints, Ints]:
-    """Repeat each position so many times; return the positions, and how many times each was before."""
-    positions = np.repeat(np.arange(len(times)), times)
-    return positions, np.arange(len(positions)) - (np.cumsum(times) - times)[positions]
 
 
 def default_time(partition: Partition) -> int | None:

@@ -75,9 +75,13 @@ def node_demands(
     return NodeDemands(kind.reshape(-1).astype(np.int64), tuple(kinds))
 
 
-def joined_demands(first: NodeDemands | None, later: NodeDemands | None) -> NodeDemands | None:
-    """Put the demands of two tables one after the other; both have them, or neither."""
-    if first is None or later is None:
+def joined_demands(tables: Sequence[NodeDemands | None]) -> NodeDemands | None:
+    """Put the demands of tables one after the other; all have them, or none; kinds may be the same ones."""
+    demands = [table for table in tables if table is not None]
+    if not demands:
         return None
-    kind = np.concatenate((first.kind, later.kind + len(first.kinds)))
-    return NodeDemands(kind, first.kinds + later.kinds)
+    first, kinds = dict[tuple[Choices, ...], int](), tuple[Choices, ...]()
+    for one in demands:
+        if one.kinds not in first:
+            first[one.kinds], kinds = len(kinds), kinds + one.kinds
+    return NodeDemands(np.concatenate([one.kind + first[one.kinds] for one in demands]), kinds)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
-from scheduler_sim.placement.node_demand import NodeDemands
+from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
+from scheduler_sim.placement.repeating import first_of, repeated
 
-OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run")
-OF_COMPONENTS = ("tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number")
-"""Columns of the table that are int64."""
+OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run", "cost", "demand")
+OF_COMPONENTS = (
+    *("rows", "tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number"),
+    "held",
+)
+"""Columns of the table; of placements there may be ``of_nodes`` and ``khz``, too."""
 
 
 @dataclass(frozen=True)
@@ -63,3 +69,56 @@ class Placements:
     def rigid(self) -> bool:
         """Whether every component has at most one placement and none asks for shared resources."""
         return bool((np.diff(self.first) <= 1).all() and not self.demand.any())
+
+    @property
+    def owner(self) -> Ints:
+        """int64[p], the component of each placement."""
+        return np.repeat(np.arange(len(self.rows)), np.diff(self.first))
+
+
+def kept(of: Placements, which: Ints | Bools) -> Placements:
+    """Return the table with some of its placements, in order of components, all of which stay."""
+    return _with_ways(of, which, np.bincount(of.owner[which], minlength=len(of.rows)))
+
+
+def picked(of: Placements, which: Ints) -> Placements:
+    """Return the table of some components, by their positions; what is counted stays that of the whole."""
+    counts = np.diff(of.first)[which]
+    owner, place = repeated(counts)
+    columns = {name: getattr(of, name)[which] for name in OF_COMPONENTS}
+    return replace(_with_ways(of, of.first[which][owner] + place, counts), **columns)
+
+
+def _with_ways(of: Placements, which: Ints | Bools, counts: Ints) -> Placements:
+    """Return the table with these placements, so many of each component."""
+    return replace(
+        of,
+        first=first_of(counts),
+        **{name: getattr(of, name)[which] for name in OF_PLACEMENTS},
+        of_nodes=None if of.of_nodes is None else of.of_nodes.picked(which),
+        khz=None if of.khz is None else of.khz[which],
+    )
+
+
+def joined(*tables: Placements) -> Placements:
+    """Put tables one after the other."""
+    columns = {
+        name: np.concatenate([getattr(table, name) for table in tables])
+        for name in (*OF_PLACEMENTS, *OF_COMPONENTS)
+    }
+    khz = [table.khz for table in tables if table.khz is not None]
+    return Placements(
+        first=first_of(np.concatenate([np.diff(table.first) for table in tables])),
+        **columns,
+        of_nodes=joined_demands([table.of_nodes for table in tables]),
+        khz=np.concatenate(khz) if len(khz) == len(tables) else None,
+        rejected=_summed(table.rejected for table in tables),
+        not_honoured=_summed(table.not_honoured for table in tables),
+    )
+
+
+def _summed(counted: Iterable[dict[str, int]]) -> dict[str, int]:
+    total = Counter[str]()
+    for one in counted:
+        total.update(one)
+    return dict(total)

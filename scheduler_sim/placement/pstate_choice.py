@@ -7,10 +7,9 @@ nodes draw; and there may be one for each of several P-states, among which the s
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.models import Models, scaled
@@ -20,7 +19,8 @@ from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
 from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
-from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.placements import Placements, kept
+from scheduler_sim.placement.repeating import first_of, repeated
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -79,8 +79,8 @@ class _States(NamedTuple):
 
 def with_energy(
     placements: Placements, workload: Workload, system: System, models: Models, *, only_first: bool
-) -> tuple[Placements, Ints]:
-    """Return the placements that a choice by energy and a power cap leave, and which of the former each is.
+) -> Placements:
+    """Return the placements that a choice by energy and a power cap leave.
 
     ``models`` have an energy layer. ``only_first``: no second placement is wanted, so that lower P-states are
     none.
@@ -89,15 +89,16 @@ def with_energy(
     """
     layer = models.energy
     assert layer is not None
-    app, hint, stated = (
-        _column(workload, name, placements.rows) for name in ("app", "hint", "reference_power_w")
-    )
+    table, rows = workload.table, placements.rows
+    app, hint = (cast(Any, table[name].array).take(rows) for name in ("app", "hint"))
+    stated = table["reference_power_w"].to_numpy()[rows]
     alike = Alike.of(models.names.known(app, placements.type_number), hint, stated)
-    made = clocked(placements, alike, system, layer, several=_several(layer, only_first))
-    left = with_clocks(placements, made)
-    if layer.cap is None:
-        return left, made.place
-    return _within_cap(left, made, system, layer)
+    several = 1 if layer.cap is None or only_first else layer.cap.pstates
+    made = clocked(placements, alike, system, layer, several=several)
+    left = kept(placements, made.place)
+    cost = left.cost * made.limit / left.limit
+    left = replace(left, run=made.run, limit=made.limit, cost=cost, khz=made.khz)
+    return left if layer.cap is None else _within_cap(left, made, system, layer)
 
 
 def clocked(
@@ -118,7 +119,7 @@ def clocked(
     most = np.array([-1 if p.max_time_s is None else p.max_time_s for p in system.partitions], dtype=np.int64)
     reference = np.array([layer.profiles[module.name].reference_khz for module in system.modules])
     counts = states.each[placements.module]
-    before = np.concatenate(([0], np.cumsum(counts)))[placements.first]
+    before = first_of(counts)[placements.first]
     parts, start, n = [], 0, len(placements.rows)
     while start < n:
         stop = max(int(np.searchsorted(before, before[start] + OPTIONS_AT_ONCE, side="right")) - 1, start + 1)
@@ -129,57 +130,21 @@ def clocked(
             options, best = _with_lower(options, best, layer.cap, layer.choice, several)
         parts.append(Clocked(*(getattr(options, name)[best] for name in Clocked._fields)))
         start = stop
-    if not parts:
-        nothing = np.empty(0, dtype=np.int64)
-        return Clocked(nothing, nothing, nothing, nothing, nothing)
-    return Clocked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    nothing = Clocked(*(np.empty(0, dtype=np.int64) for _ in Clocked._fields))
+    return Clocked(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))
 
 
-def with_clocks(placements: Placements, made: Clocked) -> Placements:
-    """Return the placements that are left, at the P-states chosen."""
-    owner = np.repeat(np.arange(len(placements.rows)), np.diff(placements.first))
-    counts = np.bincount(owner[made.place], minlength=len(placements.rows))
-    left = np.zeros(len(owner), dtype=bool)
-    left[made.place] = True
-    of = placements
-    return replace(
-        of,
-        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        run=made.run,
-        limit=made.limit,
-        cost=of.cost[made.place] * made.limit / of.limit[made.place],
-        khz=made.khz,
-        of_nodes=None if of.of_nodes is None else of.of_nodes.picked(left),
-        **{name: getattr(of, name)[made.place] for name in ("module", "partition", "nodes", "demand")},
-    )
-
-
-def _several(layer: EnergyLayer, only_first: bool) -> int:
-    return 1 if layer.cap is None or only_first else layer.cap.pstates
-
-
-def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLayer) -> tuple[Placements, Ints]:
+def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLayer) -> Placements:
     """Let placements ask for their power above idle (mW), and leave out those beyond the highest cap."""
     nodes = {module.name: module.nodes for module in system.modules}
     idle = np.array([idle_milliwatts(layer, {name: 1}) for name in nodes], dtype=np.int64)
     most = highest_milliwatts(layer, nodes)
-    asked = np.maximum(
-        (made.milliwatts - idle[of.module]) * of.nodes, 1
-    )  # what asks for nothing fits nowhere
+    # what asks for nothing fits nowhere
+    asked = np.maximum((made.milliwatts - idle[of.module]) * of.nodes, 1)
     left = asked <= most
-    owner = np.repeat(np.arange(len(of.rows)), np.diff(of.first))
-    counts = np.bincount(owner[left], minlength=len(of.rows))
-    lost = int(np.count_nonzero((counts == 0) & (np.diff(of.first) > 0)))
-    names = ("module", "partition", "nodes", "limit", "run", "cost")
-    kept = replace(
-        of,
-        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        demand=np.column_stack((of.demand, asked))[left],
-        khz=None if of.khz is None else of.khz[left],
-        rejected={**of.rejected, **({POWER_CAP: lost} if lost else {})},
-        **{name: getattr(of, name)[left] for name in names},
-    )
-    return kept, made.place[left]
+    found = kept(replace(of, demand=np.column_stack((of.demand, asked))), left)
+    lost = int(np.count_nonzero((np.diff(found.first) == 0) & (np.diff(of.first) > 0)))
+    return replace(found, rejected={**of.rejected, **({POWER_CAP: lost} if lost else {})})
 
 
 class _Options(NamedTuple):
@@ -219,8 +184,8 @@ class _Options(NamedTuple):
         places = np.arange(of.first[start], of.first[stop])
         components = np.repeat(np.arange(start, stop), np.diff(of.first[start : stop + 1]))
         times = states.each[of.module[places]]
-        place, owner = np.repeat(places, times), np.repeat(components, times)
-        step = np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times)
+        again, step = repeated(times)
+        place, owner = places[again], components[again]
         module = of.module[place]
         state = states.first[module] + alike.kind[owner] * states.each[module] + step
         alone = keys is None or keys.of == FREQUENCY
@@ -300,10 +265,3 @@ def _cut(limit: Ints, slowdown: float, reference: Ints) -> Ints:
     longest = np.floor((1.0 + slowdown) * reference).astype(np.int64)
     limits: Ints = np.minimum(limit, np.maximum(longest, 1))
     return limits
-
-
-def _column(workload: Workload, name: str, rows: Ints) -> Any:
-    column = workload.table[name].array
-    if isinstance(column, pd.Categorical):
-        return pd.Categorical.from_codes(np.asarray(column.codes)[rows], column.categories)
-    return np.asarray(column)[rows]

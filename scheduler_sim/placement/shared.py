@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.parse_once import parse_once
+from scheduler_sim.placement.repeating import first_of, repeated
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -16,24 +15,15 @@ NEVER_ENOUGH = np.int64(1) << np.int64(60)
 """Demand of a licence the system does not have, while it has others: it can never be met."""
 
 
-@dataclass(frozen=True)
-class Alternatives:
-    """Which rows of the demand table stand for a component: ``first`` and ``count``, int64[n]."""
-
-    first: Ints
-    count: Ints
-
-
-def demands(
-    workload: Workload, system: System, rows: Ints
-) -> tuple[Ints, dict[str, int], Alternatives | None]:
+def demands(workload: Workload, system: System, rows: Ints) -> tuple[Ints, dict[str, int], Ints | None]:
     """Return the demand of each shared resource, what is asked in vain, and alternatives.
 
     Returns
     -------
     demand : int64[n, resources]; with alternatives, one row for each of them
     not_limited : ``licences`` or ``nam`` -> components that ask, where the system declares none at all
-    alternatives : None unless some component takes one licence or another
+    alternatives : int64[n + 1], where those of each component begin in ``demand``; None unless some
+        component takes one licence or another
     """
     resources = system.resources
     demand = np.zeros((len(rows), len(resources)), dtype=np.int64)
@@ -62,7 +52,5 @@ def demands(
     if (count[codes] == 1).all():
         return demand + table[start[codes]], not_limited, None
     times = count[codes]
-    first = np.cumsum(times) - times
-    place = np.arange(int(times.sum())) - np.repeat(first, times)
-    expanded = np.repeat(demand, times, axis=0) + table[np.repeat(start[codes], times) + place]
-    return expanded, not_limited, Alternatives(first, times)
+    owner, place = repeated(times)
+    return demand[owner] + table[start[codes][owner] + place], not_limited, first_of(times)

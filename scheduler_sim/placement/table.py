@@ -9,9 +9,8 @@ partition that is DOWN are kept only where there are no others: the component is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +18,11 @@ from numpy.typing import NDArray
 from scheduler_sim.applications.models import Models
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
-from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
+from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.parts import parts_of_nodes
-from scheduler_sim.placement.placements import OF_COMPONENTS, OF_PLACEMENTS, Placements
+from scheduler_sim.placement.placements import Placements, joined, picked
 from scheduler_sim.placement.pstate_choice import with_energy
+from scheduler_sim.placement.repeating import first_of
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -54,14 +54,17 @@ def expand(
     ways = CandidatePlacements(workload, system, _simulated_rows(workload), models, seed)
     of_nodes = ways.demands_of_nodes() if by_sets else None
     cost_per_node = np.array([module.cost_per_node for module in system.modules])
-    parts = (_placed(ways, block, cost_per_node, of_nodes, only_first, beyond) for block in ways.blocks())
-    placements = _together(parts, ways, of_nodes)
+    placements = joined(
+        *(_placed(ways, block, cost_per_node, of_nodes, only_first, beyond) for block in ways.blocks())
+    )
     placements = replace(
-        placements, not_honoured=parts_of_nodes(workload, system, placements) | ways.unlimited
+        placements,
+        rejected={name: placements.rejected[name] for name in REASONS if name in placements.rejected},
+        not_honoured=parts_of_nodes(workload, system, placements) | ways.unlimited,
     )
     if models is None or not models.limited_by_energy:
         return placements
-    return with_energy(placements, workload, system, models, only_first=only_first)[0]
+    return with_energy(placements, workload, system, models, only_first=only_first)
 
 
 def _placed(
@@ -99,7 +102,7 @@ def _placed(
     kept = slice(None) if possible.all() else possible
     return Placements(
         rows=block.rows,
-        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        first=first_of(counts),
         module=module[kept],
         partition=partition[kept],
         nodes=nodes[kept],
@@ -120,85 +123,15 @@ def _placed(
     )
 
 
-def _together(
-    parts: Iterable[Placements], ways: CandidatePlacements, of_nodes: NodeDemands | None
-) -> Placements:
-    """Put the tables of blocks one after the other, each copied once."""
-    rows, most = len(ways.rows), int(ways.first[-1])
-    columns = {name: np.empty(most, dtype=np.int64) for name in OF_PLACEMENTS}
-    columns |= {name: np.empty(rows, dtype=np.int64) for name in OF_COMPONENTS}
-    cost, held = np.empty(most), np.empty(rows, dtype=bool)
-    demand = np.empty((most, ways.demand.shape[1]), dtype=np.int64)
-    kind = np.empty(most if of_nodes is not None else 0, dtype=np.int64)
-    counts, rejected = np.empty(rows, dtype=np.int64), dict.fromkeys(REASONS, 0)
-    row = end = 0
-    for part in parts:
-        ours, here = slice(row, row + len(part.rows)), slice(end, end + len(part.module))
-        row, end = ours.stop, here.stop
-        for name, column in columns.items():
-            column[here if name in OF_PLACEMENTS else ours] = getattr(part, name)
-        cost[here], demand[here], held[ours], counts[ours] = (
-            *(part.cost, part.demand, part.held),
-            np.diff(part.first),
-        )
-        if part.of_nodes is not None:
-            kind[here] = part.of_nodes.kind
-        rejected = _summed(rejected, part.rejected)
-    return Placements(
-        rows=ways.rows,
-        first=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        **{name: column[:end] if name in OF_PLACEMENTS else column for name, column in columns.items()},
-        cost=cost[:end],
-        demand=demand[:end],
-        held=held,
-        of_nodes=NodeDemands(kind[:end], of_nodes.kinds) if of_nodes is not None else None,
-        rejected={name: count for name, count in rejected.items() if count},
-        not_honoured=ways.unlimited,
-    )
-
-
-def joined(first: Placements, later: Placements, offset: int) -> Placements:
-    """Put two tables one after the other; ``offset`` rows of the workload stand before the later one's."""
-    names = (*OF_PLACEMENTS, "cost", "demand", *OF_COMPONENTS, "held")
-    return Placements(
-        rows=np.concatenate((first.rows, later.rows + offset)),
-        first=np.concatenate((first.first, later.first[1:] + first.first[-1])),
-        **{name: np.concatenate((getattr(first, name), getattr(later, name))) for name in names},
-        of_nodes=joined_demands(first.of_nodes, later.of_nodes),
-        khz=None if first.khz is None or later.khz is None else np.concatenate((first.khz, later.khz)),
-        rejected=_summed(first.rejected, later.rejected),
-        not_honoured=_summed(first.not_honoured, later.not_honoured),
-    )
-
-
-def picked(of: Placements, which: Ints) -> Placements:
-    """Return the table of some components, by their positions; what is counted stays that of the whole."""
-    counts = np.diff(of.first)[which]
-    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    ways = np.repeat(of.first[which] - first[:-1], counts) + np.arange(first[-1])
-    return replace(
-        of,
-        first=first,
-        **{name: getattr(of, name)[ways] for name in (*OF_PLACEMENTS, "cost", "demand")},
-        **{name: getattr(of, name)[which] for name in (*OF_COMPONENTS, "rows", "held")},
-        of_nodes=None if of.of_nodes is None else of.of_nodes.picked(ways),
-        khz=None if of.khz is None else of.khz[ways],
-    )
-
-
 def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placements:
     """Return the table with the placements of some components, by their positions, those of other tables."""
     if not others:
         return placements
-    whole = joined(placements, reduce(partial(joined, offset=0), others.values()), 0)
+    whole = joined(placements, *others.values())
     source = np.arange(len(placements.rows))
     source[list(others)] = len(source) + np.arange(len(others))
     counted = {name: getattr(placements, name) for name in ("rows", "rejected", "not_honoured")}
     return replace(picked(whole, source), **counted)
-
-
-def _summed(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def _simulated_rows(workload: Workload) -> Ints:

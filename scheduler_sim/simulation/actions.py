@@ -20,13 +20,13 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.simulation.dependents import edge_of
+from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun
 from scheduler_sim.simulation.operations import UPDATES, Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.requests import PLACED_BY, Requests
-from scheduler_sim.simulation.scheme import Scheme
+from scheduler_sim.simulation.rules.dependencies import edge_of
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
 from scheduler_sim.system.system import System
@@ -46,29 +46,26 @@ class Actions:
     models: Models | None
     _core: FullCore
     _placements: Placements
-    _scheme: Scheme
+    _loader: Loader
     _seed: int
     _cap: PowerCap | None
 
     def _schedule_step(self) -> None:
         raise NotImplementedError
 
+    def _expand(self, workload: Workload) -> Placements:
+        raise NotImplementedError
+
     def _prepare_actions(self) -> None:
         self._streams: dict[str, np.random.Generator] = {}
         self._submissions = Submissions(
-            self.system,
-            self.policy,
-            self._scheme,
-            self.workload,
-            self._placements,
-            self.models,
-            self._seed,
+            self._loader, self._expand, self.workload, self._placements, self.models
         )
         self._lost: list[LostRun] = []
-        self._outages = Outages(self.system, self.stream("failure"), self._cap, self._lost)
+        self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
-        self._requests = Requests(self._submissions, self._lost)
-        self._operations = Operations(self._scheme, self._run_time_of, self._lost, self._requests)
+        self._requests = Requests(self._submissions, self._loader, self._lost)
+        self._operations = Operations(self._loader, self._submissions, self._lost, self._requests)
         self._operating: list[Operation] = []
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
@@ -262,7 +259,7 @@ class Actions:
         row = self._row(component_id)
         if row >= self._core.clock.jobs:
             return slot.STATE_NAMES[slot.UNSEEN]
-        return slot.STATE_NAMES[self._state_of(row)]
+        return slot.STATE_NAMES[self._core.jobs[row].state]
 
     def idle_nodes(self, module: str) -> int:
         """Nodes of a module that are in service and idle."""
@@ -301,15 +298,14 @@ class Actions:
             self._append_submissions()
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
-        self._scheme = self._submissions.scheme
-        self._core = self._scheme.put(self._core)
+        self._core = self._loader.scheme.put(self._core)
         self._changes, self._operating = [], []
         self._core.clock.pass_requested = 1
 
     def _append_submissions(self) -> None:
         """Tell the core of what is submitted at this instant, which comes after all other actions."""
         rows = range(int(self._core.clock.jobs), len(self._ids))
-        self._core, self._scheme = self._submissions.append(self._core)
+        self._core = self._submissions.append(self._core)
         for row in rows:
             if row in self._waiting_for:
                 self._core.jobs["watch"][row] = 1
@@ -329,19 +325,9 @@ class Actions:
         self._operating.append(Operation(kind, self._row(component_id), value))
         self._schedule_step()
 
-    def _run_time_of(self, row: int) -> int:
-        """Run time (s) that a component would have without a limit."""
-        rows = self._placements.rows
-        if row < len(rows):
-            return int(self.workload.table["run_time"].iloc[rows[row]])
-        return self._submissions.run_time(row - len(rows))
-
     def _note(self, change: Change) -> None:
         self._changes.append(change)
         self._schedule_step()
-
-    def _state_of(self, row: int) -> int:
-        return int(np.asarray(self._core.jobs)["state"][row])
 
     def _row(self, component_id: int) -> int:
         row = self._row_of.get(component_id)
@@ -352,7 +338,7 @@ class Actions:
     def _watch(self, component_id: int, *, ended: bool) -> simpy.Event:
         row, event = self._row(component_id), self.env.event()
         if row < self._core.clock.jobs:
-            state = self._state_of(row)
+            state = self._core.jobs[row].state
             if state > slot.RUNNING or (not ended and state == slot.RUNNING):
                 return event.succeed(component_id)
             self._core.jobs["watch"][row] = 1
@@ -362,7 +348,7 @@ class Actions:
     def _notify(self, rows: Sequence[int]) -> None:
         """Let the events happen that were waited for; what ends without starting releases both kinds."""
         for row in dict.fromkeys(rows):
-            state = self._state_of(row)
+            state = self._core.jobs[row].state
             remaining = []
             for ended, event in self._waiting_for.pop(row, []):
                 if state > slot.RUNNING or (state == slot.RUNNING and not ended):

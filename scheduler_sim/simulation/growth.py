@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core.hooks import is_absent
 from scheduler_sim.engine.core.records import room
-from scheduler_sim.engine.core.state import End, Release, Step
-from scheduler_sim.engine.engine import FullCore, Sizes, blank, has, more
-from scheduler_sim.engine.rules.holds import blank_holds
+from scheduler_sim.engine.core.state import Release, Step
+from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
 
 
 def longer_timeline(core: FullCore) -> FullCore:
@@ -18,45 +18,34 @@ def longer_timeline(core: FullCore) -> FullCore:
     return core._replace(timeline=np.concatenate((core.timeline, np.empty_like(core.timeline))))
 
 
-def with_room(core: FullCore, sizes: Sizes) -> FullCore:
+def with_room(core: FullCore, sizes: Sizes, needs: Needs) -> FullCore:
     """Return a core of these sizes, or its own where they are larger, with all that it holds."""
-    releases = max(sizes.releases, core.releases.shape[1] if has(core, "releases") else 0)
-    bigger = blank(
-        sizes._replace(
-            releases=releases,
-            pools=max(sizes.pools, int(core.clock.modules) + core.demand.shape[1]),
-            timeline=max(sizes.timeline, len(core.timeline)),
-            profile=max(releases + 4 * sizes.rows + 8, core.profile.shape[1]),
-        ),
-        more(core, sizes),
-        core.scheme.name,
-        len(core.heap),
+    more = max(core.releases.shape[1] - sizes.releases, 0) if has(core, "releases") else 0
+    sizes = sizes._replace(
+        releases=sizes.releases + more, profile=sizes.profile + more, more_events=len(core.heap)
     )
-    grown: FullCore = _filled(bigger, core)
+    grown: FullCore = _filled(blank(sizes, needs, core.scheme.name), core)
     return grown
 
 
 def _filled(bigger: Any, old: Any) -> Any:
     """What is bigger with all that the old one holds: records and what are no arrays as they were."""
     if isinstance(old, tuple):
-        return bigger._replace(**{name: _filled(getattr(bigger, name), part) for name, part in _parts(old)})
-    if not isinstance(old, np.ndarray):
+        there = {name: part for name, part in cast(Any, old)._asdict().items() if not is_absent(part)}
+        return bigger._replace(**{name: _filled(getattr(bigger, name), part) for name, part in there.items()})
+    if not isinstance(old, np.ndarray) or old.shape >= bigger.shape:
         return old
     bigger[tuple(map(slice, old.shape))] = old
     return bigger
 
 
-def _parts(old: Any) -> list[tuple[str, Any]]:
-    return [(name, part) for name, part in old._asdict().items() if not is_absent(part)]
-
-
-def with_terms(core: FullCore) -> FullCore:
-    """Return the core with room for what holds jobs besides their dependencies; nothing does yet."""
-    if has(core, "holds"):
-        return core
-    heap = room(End, len(core.heap) + len(core.jobs))
-    heap[: len(core.heap)] = core.heap
-    return core._replace(holds=blank_holds(len(core.jobs)), heap=heap)
+def announce(core: FullCore, pool: int, nodes: int, time: int, name: int) -> FullCore:
+    """Plan that so much of a pool is back at ``time`` (s), with room for one more plan; returns the core."""
+    planned = core.pools[pool].release_tail - core.pools[pool].release_head
+    if has(core, "releases") and planned >= core.releases.shape[1] - 1:
+        core = with_more_releases(core)
+    drive.announce(core, pool, nodes, time, name)
+    return core
 
 
 def with_more_releases(core: FullCore) -> FullCore:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +14,12 @@ from scheduler_sim.engine.rules.holds import set_begin
 from scheduler_sim.engine.rules.slurm import operations as slurm_operations
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.placements import Placements
-from scheduler_sim.simulation.growth import with_terms
-from scheduler_sim.simulation.load import keys_of
+from scheduler_sim.simulation.components import keys_of
+from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.requests import Requests
-from scheduler_sim.simulation.scheme import Scheme
-from scheduler_sim.simulation.units import write_rects
+from scheduler_sim.simulation.rules.coscheduling import write_rects
+from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.units import MINUTE
 
 
@@ -59,9 +58,9 @@ class Operations:
     """
 
     def __init__(
-        self, scheme: Scheme, run_time: Callable[[int], int], lost: list[LostRun], requests: Requests
+        self, loader: Loader, submissions: Submissions, lost: list[LostRun], requests: Requests
     ) -> None:
-        self._scheme, self._run_time, self.lost, self._requests = scheme, run_time, lost, requests
+        self._loader, self._submissions, self.lost, self._requests = loader, submissions, lost, requests
         self.requeued = self.held_back = self.shortened = 0
 
     def checked(self, core: FullCore, fields: dict[str, Any]) -> dict[str, int]:
@@ -81,7 +80,7 @@ class Operations:
     def carry_out(self, core: FullCore, operation: Operation) -> FullCore:
         """Do it, or nothing if the component is in a state to which it does not apply; returns the core."""
         kind, row, value, placements = operation
-        state = _state(core, row)
+        state = core.jobs[row].state
         if kind == "cancel":
             _cancel(core, row, state)
         elif kind == "hold" or (kind == "priority" and value == 0):
@@ -97,11 +96,12 @@ class Operations:
         elif kind == "nice":
             slurm_operations.set_nice(core, row, value)
         elif kind == "begin_time":
-            core = with_terms(core)
+            core = self._loader.with_rule(core, "holds")
             set_begin(core, row, value)
         elif placements is not None:
             core = self._requests.carry_out(core, row, placements)
-        self.held_back += kind != "cancel" and state == slot.WAITING and _state(core, row) == slot.HELD
+        held = kind != "cancel" and state == slot.WAITING and core.jobs[row].state == slot.HELD
+        self.held_back += bool(held)
         return core
 
     def _requeue(self, core: FullCore, row: int, state: int) -> None:
@@ -110,7 +110,7 @@ class Operations:
             drive.interrupt(core, row)
         else:
             operations.run_again(core, row)
-        if _state(core, row) < state:
+        if core.jobs[row].state < state:
             self.requeued += 1
             self.lost += run
 
@@ -118,16 +118,14 @@ class Operations:
         """Set the time limit, under Slurm in whole minutes; an order that counts on it has a new key."""
         slurm = has(core, "slurm")
         core.orders.columns[1, row] = limit
-        key, second_key = float(core.jobs[row].key), float(core.jobs[row].second_key)
-        if not slurm:
-            keys, second_keys = keys_of(core, slice(row, row + 1), self._scheme)
-            key = key if keys is None else float(keys[0])
-            second_key = second_key if second_keys is None else float(second_keys[0])
+        keys = keys_of(core, slice(row, row + 1), self._loader.scheme)
+        key, second_key = (float(keys.get(name, core.jobs[name][row:])[0]) for name in ("key", "second_key"))
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
-        overrun = 0 if slurm else self._scheme.policy.overrun_s
+        overrun = 0 if slurm else self._loader.scheme.policy.overrun_s
         it = core.jobs[row]
         self.shortened += bool(it.state == slot.RUNNING and core.clock.now - it.start > limit + overrun)
-        operations.set_limit(core, row, limit, self._run_time(row), overrun, key, second_key)
+        run_time = int(self._submissions.asked(row)["run_time"][0])
+        operations.set_limit(core, row, limit, run_time, overrun, key, second_key)
         if not slurm and has(core, "coscheduling") and core.coscheduling.member["unit"][row] >= 0:
             write_rects(core, int(core.coscheduling.member["unit"][row]))
 
@@ -137,7 +135,3 @@ def _cancel(core: FullCore, row: int, state: int) -> None:
         drive.strike(core, row, slot.CANCELLED)
     elif state < slot.RUNNING:
         drive.abandon(core, row, slot.CANCELLED)
-
-
-def _state(core: FullCore, row: int) -> int:
-    return int(np.asarray(core.jobs)["state"][row])

@@ -9,12 +9,12 @@ import numpy as np
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.events import KIND
-from scheduler_sim.engine.engine import FullCore, has
-from scheduler_sim.simulation.growth import with_more_releases
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.power_cap import PowerCap
-from scheduler_sim.simulation.switching import nodes_off
-from scheduler_sim.system.system import System
+from scheduler_sim.simulation.rules.numbers import Run
+from scheduler_sim.simulation.rules.power_saving import nodes_off
 
 
 class Change(NamedTuple):
@@ -49,15 +49,11 @@ class Outages:
     """
 
     def __init__(
-        self, system: System, failures: np.random.Generator, cap: PowerCap | None, lost: list[LostRun]
+        self, run: Run, failures: np.random.Generator, cap: PowerCap | None, lost: list[LostRun]
     ) -> None:
-        self._failures, self.lost = failures, lost
-        self._nodes = [module.nodes for module in system.modules]
-        self._cap = cap
-        self._declared = [resource.amount for resource in system.resources]
-        if cap is not None:
-            self._declared.append(cap.highest)
-        self._capacity = list(self._declared)
+        self._failures, self._cap, self.lost = failures, cap, lost
+        self._nodes = [module.nodes for module in run.system.modules]
+        self._declared, self._capacity = run.amounts, list(run.amounts)
         self._returns: dict[int, Return] = {}  # by name, which is negative
         self._names = 0
         self.requeued = 0
@@ -66,7 +62,7 @@ class Outages:
         """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
         if self._cap is not None and self._cap.is_to_change:
             return True
-        if self._capacity != self._declared and any(map(int.__lt__, self._capacity, self._declared)):
+        if any(map(int.__lt__, self._capacity, self._declared)):
             return True
         return any(_out_of_service(core, module) for module in range(len(self._nodes)))
 
@@ -130,12 +126,9 @@ class Outages:
         self._capacity[pool - len(self._nodes)] = amount
 
     def _announce(self, core: FullCore, back: Return) -> tuple[FullCore, Change]:
-        planned = core.pools[back.pool].release_tail - core.pools[back.pool].release_head
-        if has(core, "releases") and planned >= core.releases.shape[1] - 1:
-            core = with_more_releases(core)
         self._names -= 1
         self._returns[self._names] = back
-        drive.announce(core, back.pool, back.nodes, back.until, self._names)
+        core = announce(core, back.pool, back.nodes, back.until, self._names)
         return core, Change("return", back.pool, self._names, back.until)
 
     def _return(self, core: FullCore, name: int) -> None:

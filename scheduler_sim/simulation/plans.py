@@ -12,7 +12,8 @@ from scheduler_sim.engine.rules.calls import WF_API
 from scheduler_sim.metrics.ties import DYNAMIC
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
-from scheduler_sim.simulation.units import Units, by_place
+from scheduler_sim.simulation.rules.numbers import Run
+from scheduler_sim.simulation.units import by_place
 from scheduler_sim.workload.table import Workload
 
 
@@ -46,9 +47,10 @@ class Plans:
 
 
 def plans_of(
-    core: FullCore, workload: Workload, placements: Placements, units: Units, edges: pd.DataFrame, rows: int
+    core: FullCore, workload: Workload, placements: Placements, run: Run, edges: pd.DataFrame, rows: int
 ) -> Plans:
     """Put together what was planned; ``edges`` with those of the ``rows`` components that were added, too."""
+    units = run.units
     any_will_do = np.zeros(rows, dtype=np.int64)
     any_will_do[: len(placements.rows)] = workload.table["dependency_any"].to_numpy()[placements.rows]
     edges = edges.assign(any=any_will_do[edges["row"]])
@@ -57,7 +59,7 @@ def plans_of(
     ties = by_place(workload.ties(), workload, placements.rows)
     tied = ties.assign(kind=DYNAMIC, delay=0, any=0)
     edges = pd.concat([edges, tied], ignore_index=True)
-    edges = edges.assign(ready=_ready(core, units, rows)[edges["after_row"]])
+    edges = edges.assign(ready=_ready(core, run.calls, rows)[edges["after_row"]])
     if not units.members:
         return Plans(edges)
     offset = np.zeros(rows, dtype=np.int64)
@@ -65,10 +67,10 @@ def plans_of(
     return Plans(edges, offset, np.asarray(core.coscheduling.member["reserved_from"])[:rows].copy())
 
 
-def _ready(core: FullCore, units: Units, rows: int) -> np.ndarray:
+def _ready(core: FullCore, calls: list[tuple[int, int, int]], rows: int) -> np.ndarray:
     """int64[rows]: when each made its first call of the workflow API, −1 = never."""
     comp, ready = np.asarray(core.jobs)[:rows], np.full(rows, NEVER)
-    for row, kind, after in reversed(units.calls):
+    for row, kind, after in reversed(calls):
         start, end = int(comp["start"][row]), int(comp["end"][row])
         if kind == WF_API and start >= 0 and start + after < end:
             ready[row] = start + after

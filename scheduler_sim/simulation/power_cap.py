@@ -12,6 +12,7 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.policy.schemes import AHEAD, handling
+from scheduler_sim.simulation.growth import announce
 from scheduler_sim.system.system import System
 
 
@@ -54,14 +55,15 @@ class PowerCap:
         """The highest cap there ever is, above idle power, mW."""
         return int(self.budget.milliwatts.max())
 
-    def put(self, core: FullCore) -> None:
-        """Let the core have what is allowed now, and plan with what is known of later."""
+    def put(self, core: FullCore) -> FullCore:
+        """Let the core have what is allowed now, and plan with what is known of later; returns the core."""
         milliwatts = self.budget.milliwatts
         self._coming = int((self.budget.time <= core.clock.now).sum())
         core.pools[self.pool].free = milliwatts[self._coming - 1]
         for i in range(self._coming, len(milliwatts)):
             change = int(milliwatts[i] - milliwatts[i - 1])
-            drive.announce(core, self.pool, change, int(self.budget.time[i]), -1 - i)
+            core = announce(core, self.pool, change, int(self.budget.time[i]), -1 - i)
+        return core
 
     def instants(self) -> list[int]:
         """Return when the cap changes, s; as each comes, :meth:`step` is due."""

@@ -14,8 +14,9 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import replaced
-from scheduler_sim.simulation.load import write_placements, write_request
+from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun, khz_of
+from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.simulation.submissions import Submissions, can_be_typed
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import check_value
@@ -32,8 +33,8 @@ class Requests:
     updated : how many waited in the queue when that happened
     """
 
-    def __init__(self, submissions: Submissions, lost: list[LostRun]) -> None:
-        self._submissions, self._lost = submissions, lost
+    def __init__(self, submissions: Submissions, loader: Loader, lost: list[LostRun]) -> None:
+        self._submissions, self._loader, self._lost = submissions, loader, lost
         self._changes: dict[int, dict[str, Any]] = {}
         self._current: dict[int, Placements] = {}
         self.updated = 0
@@ -72,26 +73,21 @@ class Requests:
                 " allowed: what could be submitted"
             )
         if not placements.rigid:
-            self._submissions.allow_several()
+            self._loader.allow_several()
         self._changes[row] = changed
         return placements
 
     def carry_out(self, core: FullCore, row: int, placements: Placements) -> FullCore:
         """Place a component anew, if it has yet to start."""
-        self._submissions.look_at_each(core)
+        self._loader.look_at_each(core)
         state = int(core.jobs["state"][row])
         if state >= slot.RUNNING:
             return core
         before = self._current_of(row)
         self._keep_lost(row, before)
-        core, where = self._submissions.rows_for(core, row, placements)
+        core, where = self._loader.rows_for(core, row, placements)
         waits = operations.unplace(core, row)
-        scheme, slurm = self._submissions.scheme, self._submissions.slurm_rows
-        write_placements(core, where, placements, scheme)
-        if slurm is not None:
-            table = self._submissions.asked(row).table.assign(nice=int(core.slurm.job["nice"][row]))
-            core = slurm.place_anew(core, row, table, placements, where)
-        write_request(core, row, where, placements, scheme)
+        core = self._loader.place_anew(core, Jobs(self._submissions.asked(row), placements, row, where))
         operations.place_anew(core, row, waits, int(placements.held[0]) - int(before.held[0]))
         self._current[row] = placements
         self.updated += state == slot.WAITING

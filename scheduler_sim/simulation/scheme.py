@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
+from scheduler_sim.arrays import Floats
 from scheduler_sim.engine.core import loop, orders, state
 from scheduler_sim.engine.core.scheme import Scheme as Pass
 from scheduler_sim.engine.engine import FullCore
@@ -24,21 +25,33 @@ STRATEGIES = {
 }
 
 
+class Order(NamedTuple):
+    """An order made ready to run.
+
+    Attributes
+    ----------
+    fill : writes the keys while the loop runs
+    keys : returns them, by float64[len(COLUMNS), n]; None where they depend on time
+    """
+
+    fill: Any
+    keys: Callable[[Floats], Floats] | None
+
+
 @dataclass(frozen=True)
 class Scheme:
-    """A policy made ready to run: the name of its pass, the fillers of its keys, the order functions."""
+    """A policy made ready to run: the name of its pass, the two orders, and what the run needs of a pass."""
 
     policy: Policy
     name: str
-    filler: Any
-    second_filler: Any
-    dynamic: bool
-    second_dynamic: bool
-    order_function: Callable[..., Any] | None
-    second_function: Callable[..., Any] | None
-    united: bool
-    planned: bool
-    switched: bool
+    order: Order
+    second_order: Order
+    asked: Mapping[str, bool]
+
+    @property
+    def switched(self) -> bool:
+        """Whether idle nodes are switched off."""
+        return self.asked[SWITCHING]
 
     def run(self, core: FullCore, until: int, steps: int) -> None:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
@@ -47,6 +60,14 @@ class Scheme:
     def put(self, core: FullCore) -> FullCore:
         """Return the core with this pass."""
         return core._replace(scheme=Pass(self.name))
+
+    def for_several(self) -> Scheme:
+        """Return the scheme for components that have several placements, or need shared resources.
+
+        Raises ConfigError for a dialect that is not defined for them.
+        """
+        asked = {**self.asked, PLACEMENTS: True}
+        return replace(self, name=_pass(self.policy, asked), asked=asked)
 
     def write_rules(self, core: FullCore, *, complex_components: bool) -> FullCore:
         """Return the core with the policy as its rules and orders."""
@@ -57,12 +78,14 @@ class Scheme:
         rules.extra = policy.extra_rule
         rules.static_shadow = policy.shadow == "static"
         rules.by_run = policy.candidate_time == "run"
-        rules.dynamic = self.dynamic
-        rules.two_orders = 0 if policy.backfill_order is None else 1 + self.second_dynamic
+        rules.dynamic = self.order.keys is None
+        rules.two_orders = 0 if policy.backfill_order is None else 1 + (self.second_order.keys is None)
         rules.complex = complex_components
         rules.first_fit = policy.backfill == "first_fit"
         rules.overrun = policy.overrun_s
-        return core._replace(orders=core.orders._replace(fill=self.filler, fill_second=self.second_filler))
+        return core._replace(
+            orders=core.orders._replace(fill=self.order.fill, fill_second=self.second_order.fill)
+        )
 
 
 def scheme_of(
@@ -77,23 +100,12 @@ def scheme_of(
     Raises ConfigError for a dialect that is defined on rigid components only, and for one that switches no
     nodes off.
     """
-    function, second = policy.order_function(), policy.backfill_order_function()
-    name, second_name = str(policy.order), str(policy.backfill_order or "fifo")
-    dynamic = order.depends_on_time(name, function)
-    second_dynamic = order.depends_on_time(second_name, second)
-    return Scheme(
-        policy,
-        _pass(policy, {PLACEMENTS: not rigid, UNITS: united, AHEAD: planned, SWITCHING: switched}),
-        _filler(name, function, dynamic),
-        _filler(second_name, second, second_dynamic),
-        dynamic,
-        second_dynamic,
-        function,
-        second,
-        united,
-        planned,
-        switched,
+    orders = (
+        _order(str(policy.order), policy.order_function()),
+        _order(str(policy.backfill_order or "fifo"), policy.backfill_order_function()),
     )
+    asked = {PLACEMENTS: not rigid, UNITS: united, AHEAD: planned, SWITCHING: switched}
+    return Scheme(policy, _pass(policy, asked), *orders, asked)
 
 
 def expansion(policy: Policy) -> dict[str, Any]:
@@ -121,6 +133,13 @@ def _pass(policy: Policy, asked: Mapping[str, bool]) -> str:
         f"policy.{key}: found {getattr(policy, key)!r}; this dialect of {policy.backfill} is defined for"
         " components with one placement and no shared resources, on nodes that stay on; allowed here:"
         f" {one.only[key]!r}"
+    )
+
+
+def _order(name: str, function: Callable[..., Any] | None) -> Order:
+    dynamic = order.depends_on_time(name, function)
+    return Order(
+        _filler(name, function, dynamic), None if dynamic else partial(order.static_keys, name, function)
     )
 
 

@@ -36,3 +36,12 @@ def begin_times(
     except InputError as error:
         raise InputError(f"energy.shift: {error}") from None
     return begin
+
+
+def shifted(workload: Workload, placements: Placements, begin: np.ndarray | None) -> tuple[Workload, int]:
+    """Let components ask for begin times, int64[n], s; return the workload, and how many begin later so."""
+    if begin is None:
+        return workload, 0
+    asked, later = workload["begin_time"].copy(), begin > workload["submit_time"][placements.rows]
+    asked[placements.rows] = np.maximum(asked[placements.rows], np.where(later, begin, -1))
+    return workload.replace(begin_time=asked), int(later.sum())

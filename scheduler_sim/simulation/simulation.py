@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from pathlib import Path
@@ -20,23 +19,29 @@ from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.parts import PARTS
+from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.growth import longer_timeline
-from scheduler_sim.simulation.load import edges_between, load
+from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.power_cap import PowerCap
+from scheduler_sim.simulation.reasons import ASKED
+from scheduler_sim.simulation.rules.calls import find_calls
+from scheduler_sim.simulation.rules.dependencies import edges_between
+from scheduler_sim.simulation.rules.numbers import Run
+from scheduler_sim.simulation.rules.power_saving import idle_since
+from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
 from scheduler_sim.simulation.scheme import expansion, scheme_of
-from scheduler_sim.simulation.shifting import begin_times
-from scheduler_sim.simulation.slurm_factors import unlisted_qos
+from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
-from scheduler_sim.simulation.switching import idle_since, switching_of
-from scheduler_sim.simulation.units import Units, find_units
+from scheduler_sim.simulation.switching import switching_of
+from scheduler_sim.simulation.units import find_units
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
@@ -120,38 +125,39 @@ class Simulation(Actions):
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
         self._steps_at_once = FIRST_STEPS
-        self._cap = self._made_cap()
-        self._placements = expand(
-            self.workload, self.system, **expansion(self.policy), models=self.models, seed=self._seed
-        )
-        self._meter = self._made_meter()
-        self._units = self._found_units()
         layer = None if self.models is None else self.models.energy
-        self._begin = begin_times(layer, self.workload, self._placements, self._units)
+        self._cap = self._meter = None
+        if layer is not None and layer.cap is not None:
+            self._cap = PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
+        self._placements = self._expand(self.workload)
+        if self.models is not None and layer is not None:
+            self._meter = Meter(self.models, self.system, *self._clock_of_trace())
+        calls, self._unknown_calls = find_calls(self.workload, self._placements)
+        calls = calls if self.policy.calls else []
+        resolution_s = MINUTE if self.policy.backfill == "slurm" else 1  # Slurm counts delays in minutes
+        units = find_units(self.workload, self._placements, resolution_s=resolution_s)
+        begin = begin_times(layer, self.workload, self._placements, units)
+        workload, self._shifted = shifted(self.workload, self._placements, begin)
         switching = switching_of(layer, self.system)
-        self._scheme = scheme_of(
+        scheme = scheme_of(
             self.policy,
             rigid=self._placements.rigid,
-            united=bool(self._units.members),
+            united=bool(units.members),
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
         )
-        self._core = load(
-            self.workload,
-            self.system,
-            self._placements,
-            self._scheme,
-            self._units,
-            self._cap,
-            self._begin,
-            switching,
-        )
+        amounts = [resource.amount for resource in self.system.resources]
+        if self._cap is not None:
+            amounts.append(self._cap.highest)  # so much there is at some time
+        self._run = Run(self.system, self.policy, tuple(amounts), units, calls, switching)
+        self._loader = Loader(self._run, scheme)
+        self._core = self._loader.load(workload, self._placements)
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
         self._foreground = 0
         if self._cap is not None:
-            self._cap.put(self._core)
+            self._core = self._cap.put(self._core)
             self.env.process(self._cap_changes(self._cap))
         self._schedule_step()
 
@@ -165,7 +171,7 @@ class Simulation(Actions):
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""
         clock = self._core.clock
-        self._scheme.run(self._core, clock.now, clock.steps)
+        self._loader.scheme.run(self._core, clock.now, clock.steps)
 
     def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
         """Start a SimPy process that ``run`` waits for (``env.process`` starts one it does not)."""
@@ -210,23 +216,21 @@ class Simulation(Actions):
             self._seed,
             None if self.models is None else self.models.to_dict(),
         )
-        if self.policy.backfill == "slurm":
+        slurm = self.policy.backfill == "slurm"
+        if slurm:
             manifest["reasons"] = True
         edges = edges_between(self.workload, self._placements)
         if self._submissions.edges:
             added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
             edges = pd.concat([edges, added], ignore_index=True)
-        table, placements = self._submissions.joined(self.workload, self._placements)
+        table, placements = self._submissions.joined([*outcome.TOLD, *(ASKED if slurm else ())])
         placements = self._requests.in_result(placements)
-        plans = plans_of(
-            self._core, self.workload, self._placements, self._units, edges, len(placements.rows)
-        )
-        honoured = HONOURED_BY_SLURM if self.policy.backfill == "slurm" else HONOURED_BY_ALL
+        plans = plans_of(self._core, self.workload, self._placements, self._run, edges, len(placements.rows))
+        honoured = HONOURED_BY_SLURM if slurm else HONOURED_BY_ALL
         told = (*honoured, *PARTS)  # of parts of nodes the placements know more
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
-        if self._units.unknown_calls:
-            asked["unknown_call"] = self._units.unknown_calls
-        slurm = self.policy.backfill == "slurm"
+        if self._unknown_calls:
+            asked["unknown_call"] = self._unknown_calls
         if not slurm and (tasks := self._unlimited_tasks()):
             asked["array_limit"] = tasks
         unlisted = unlisted_qos(self.workload, self.policy.slurm) if slurm else {}
@@ -244,8 +248,8 @@ class Simulation(Actions):
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
-                "units": len(self._units.members),
-                "shifted": self._shifted(),
+                "units": len(self._run.units.members),
+                "shifted": self._shifted,
             },
             self._meter,
             None if self._cap is None else self._cap.budget,
@@ -256,26 +260,12 @@ class Simulation(Actions):
     def _unlimited_tasks(self) -> int:
         """How many tasks of arrays with a limit start with other components, so that it has no effect."""
         limits = self.workload.table["array_limit"].to_numpy()[self._placements.rows]
-        return sum(int(np.count_nonzero(limits[members] > 0)) for members in self._units.members)
+        return sum(int(np.count_nonzero(limits[members] > 0)) for members in self._run.units.members)
 
-    def _shifted(self) -> int:
-        """How many components begin later for the sake of cheap or clean hours."""
-        if self._begin is None:
-            return 0
-        return int((self._begin > self.workload["submit_time"][self._placements.rows]).sum())
-
-    def _made_meter(self) -> Meter | None:
-        """What counts the energy, where the models say what nodes draw."""
-        if self.models is None or self.models.energy is None:
-            return None
-        return Meter(self.models, self.system, *self._clock_of_trace())
-
-    def _made_cap(self) -> PowerCap | None:
-        """The power cap, where the models have one."""
-        layer = None if self.models is None else self.models.energy
-        if layer is None or layer.cap is None:
-            return None
-        return PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
+    def _expand(self, workload: Workload) -> Placements:
+        """Return the placements of components, as ``expand``."""
+        options = expansion(self.policy)
+        return expand(workload, self.system, **options, models=self.models, seed=self._seed)
 
     def _clock_of_trace(self) -> tuple[int | None, int]:
         """Its UnixStartTime, and its first submission, s."""
@@ -288,12 +278,6 @@ class Simulation(Actions):
         for time in cap.instants():
             yield self.env.timeout(max(time - self.env.now, 0))
             self._note(Change("cap", cap.pool, time))
-
-    def _found_units(self) -> Units:
-        """Units and calls of the trace; Slurm counts delays in minutes."""
-        slurm = self.policy.backfill == "slurm"
-        found = find_units(self.workload, self._placements, resolution_s=MINUTE if slurm else 1)
-        return found if self.policy.calls else dataclasses.replace(found, calls=[])
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""
@@ -347,7 +331,7 @@ class Simulation(Actions):
             return  # an earlier turn was asked for since
         now = self._now()
         if self._has_actions():
-            if self._scheme.switched:  # of what happens to nodes alone the core has not told
+            if self._loader.scheme.switched:  # of what happens to nodes alone the core has not told
                 self._advance(now)
             drive.reach(self._core, now)
             self._act()
@@ -364,11 +348,7 @@ class Simulation(Actions):
         clock = self._core.clock
         while True:
             begin = perf_counter()
-            self._scheme.run(
-                self._core,
-                until,
-                clock.steps + self._steps_at_once,
-            )
+            self._loader.scheme.run(self._core, until, clock.steps + self._steps_at_once)
             took = perf_counter() - begin
             self.engine_s += took
             if clock.status == slot.BUDGET:

@@ -1,4 +1,4 @@
-"""Switching idle nodes off: what a simulation is told, written into the tables of the core."""
+"""Switching idle nodes off: what a simulation is told."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import NamedTuple
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import IdleOffKeys
 from scheduler_sim.energy.profile import PowerProfile
-from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.engine import FullCore, has
-from scheduler_sim.engine.rules.power_saving.state import IDLE
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.system.system import System
 
@@ -66,30 +63,3 @@ def _switched(keys: IdleOffKeys, profile: PowerProfile, module: str) -> Switched
                 " off: a number > 0"
             )
     return Switched(own.timeout_s, own.min_awake, profile.boot_s, profile.shutdown_s)
-
-
-def put_switching(core: FullCore, switching: Switching, now: int) -> None:
-    """Write when nodes are switched off; all are idle from ``now`` on."""
-    for module, one in enumerate(switching):
-        it = core.power_saving.module[module]
-        it.timeout = INF if one.timeout_s is None else one.timeout_s
-        it.awake, it.boot_s, it.stop_s = one.min_awake, one.boot_s, one.shutdown_s
-    idle_since(core, now)
-
-
-def idle_since(core: FullCore, now: int) -> None:
-    """All nodes are idle, and were not before ``now``; the clock stops when the first have been for long."""
-    due = int(INF)
-    for module in range(core.clock.modules if has(core, "power_saving") else 0):
-        nodes = int(core.pools[module].free)
-        core.power_saving.window[module, IDLE].head, core.power_saving.window[module, IDLE].tail = 0, 1
-        first = core.power_saving.batch[module, IDLE, 0]
-        first.time, first.nodes = now, nodes
-        if nodes > core.power_saving.module[module].awake:
-            due = min(due, now + int(core.power_saving.module[module].timeout))
-    core.clock.due = min(due, int(INF))
-
-
-def nodes_off(core: FullCore, module: int) -> int:
-    """Nodes of a module that are switched off."""
-    return int(core.power_saving.module[module].off) if has(core, "power_saving") else 0

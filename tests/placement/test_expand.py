@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from scheduler_sim import System, Workload, read_trace
 from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import TraceError
-from scheduler_sim.placement.placements import Placements
-from scheduler_sim.placement.table import expand, joined, picked
+from scheduler_sim.placement.placements import Placements, joined, picked
+from scheduler_sim.placement.table import expand
 from tests.conftest import examples
 from tests.placement.plain import placements
 
@@ -194,7 +195,8 @@ def test_two_halves_joined_are_the_whole(case: tuple[System, list[dict[str, Any]
     system, jobs = case
     whole = expand(workload_of(jobs), system)
     first, later = workload_of(jobs[:at]), workload_of(jobs[at:])
-    both = joined(expand(first, system), expand(later, system), len(first))
+    second = expand(later, system)
+    both = joined(expand(first, system), replace(second, rows=second.rows + len(first)))
     for name in set(Placements.__dataclass_fields__) - {"of_nodes"}:
         assert np.array_equal(getattr(both, name), getattr(whole, name)), name
 

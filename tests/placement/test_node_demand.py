@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import System, Workload
-from scheduler_sim.placement.table import expand, joined
+from scheduler_sim.placement.placements import joined
+from scheduler_sim.placement.table import expand
 from scheduler_sim.workload.fields import FIELDS
 from tests.conftest import examples
 
@@ -147,7 +148,7 @@ def test_the_first_reason_that_holds_is_given() -> None:
 def test_demands_of_two_tables_joined_are_those_of_the_whole(asked: list[dict[str, Any]], at: int) -> None:
     at = min(at, len(asked) - 1)
     first, later = workload_of(asked[:at]), workload_of(asked[at:])
-    both = joined(expand(first, MIXED, by_sets=True), expand(later, MIXED, by_sets=True), at).of_nodes
+    both = joined(expand(first, MIXED, by_sets=True), expand(later, MIXED, by_sets=True)).of_nodes
     whole = expand(workload_of(asked), MIXED, by_sets=True).of_nodes
     assert both is not None
     assert whole is not None

@@ -6,7 +6,7 @@ import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload, read_trace, simulate
 from scheduler_sim.errors import InputError
-from scheduler_sim.simulation import submissions
+from scheduler_sim.simulation import load
 from scheduler_sim.simulation.growth import with_room
 from tests.conftest import ROOT
 from tests.simulation.acting import DONE, FAILED, GONE, NEVER, at, fates, simulation, trace
@@ -369,9 +369,7 @@ def test_submitting_a_modular_trace_job_by_job_is_replaying_it(policy):
 def test_room_for_submissions_is_made_ever_more_rarely(monkeypatch):
     """600 jobs, one after the other: the tables double."""
     grown = []
-    monkeypatch.setattr(
-        submissions, "with_room", lambda core, sizes: grown.append(sizes) or with_room(core, sizes)
-    )
+    monkeypatch.setattr(load, "with_room", lambda core, *room: grown.append(room) or with_room(core, *room))
     sim = simulation(64, policy="easy", seed=1)
     draw = sim.stream("jobs")
 

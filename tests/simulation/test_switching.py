@@ -177,7 +177,7 @@ def test_units_are_as_ever_where_the_timeout_never_comes(case: UnitCase) -> None
 # -------------------------------------------------------------------- whatever is done
 def watched(sim: Simulation) -> None:
     """Look at the core after every single instant."""
-    run, nodes = sim._scheme.run, [module.nodes for module in sim.system.modules]
+    run, nodes = sim._loader.scheme.run, [module.nodes for module in sim.system.modules]
 
     def by_steps(core: FullCore, until: int, budget: int) -> None:
         while True:
@@ -186,7 +186,7 @@ def watched(sim: Simulation) -> None:
             if core.clock.status != slot.BUDGET or core.clock.steps >= budget:
                 return
 
-    object.__setattr__(sim._scheme, "run", by_steps)
+    object.__setattr__(sim._loader.scheme, "run", by_steps)
 
 
 def every_node_is_somewhere(core: FullCore, nodes: list[int]) -> None:

@@ -118,7 +118,7 @@ def play_simulated(given: Simulated) -> list[Fate]:
     )
     simulation = Simulation(system, workload, Policy.from_yaml(SIMULATOR))
     if given.run.name in WITHOUT_MAIN:
-        simulation._core.slurm.rules.queue_depth = -1
+        simulation._core.slurm.rules.default_queue_depth = -1
     found = simulation.run().components
     rows = zip(found["component_id"], found["state"], found["start_time"], found["end_time"], strict=True)
     return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows]

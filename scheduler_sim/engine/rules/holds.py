@@ -81,9 +81,9 @@ class Holds(NamedTuple):
     array: Table[Array]
 
 
-def blank_holds(rows: int, groups: int = 0, arrays: int = 0) -> Holds:
-    """Return a part in which nothing holds any of so many jobs."""
-    made = Holds(table(Term, rows), table(Group, groups), table(Array, arrays))
+def blank_holds(rows: int) -> Holds:
+    """Return a part in which nothing holds any of so many jobs; there are no groups and no arrays yet."""
+    made = Holds(table(Term, rows), table(Group, 0), table(Array, 0))
     for name in ("begin", "group", "following", "array", "next_task"):
         made.term[name] = -1
     return made

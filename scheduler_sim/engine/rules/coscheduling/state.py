@@ -76,14 +76,12 @@ class UnitsCore(Core):
 
 
 class UnitSizes(NamedTuple):
-    """How much room units and calls have; none by default."""
+    """How much room units have; none by default."""
 
     members: int = 0  # as many as rows, or none
     units: int = 0
     member_rows: int = 0
     rects: int = 0
-    calls: int = 0
-    booked: int = 0
 
 
 def blank_coscheduling(sizes: UnitSizes) -> Coscheduling:

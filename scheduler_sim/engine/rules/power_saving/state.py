@@ -60,9 +60,21 @@ class PowerSavingCore(Core):
     power_saving: PowerSaving
 
 
-def blank_power_saving(pools: int, modules: int, nodes: int) -> PowerSaving:
-    """Return a part in which all is on and stays on; ``nodes``: of the widest module."""
-    made = PowerSaving(table(Switch, pools), room(Batch, modules, LINES, nodes), rows(Window, modules, LINES))
+class SwitchSizes(NamedTuple):
+    """How much room it has."""
+
+    pools: int
+    modules: int
+    nodes: int  # of the widest module
+
+
+def blank_power_saving(sizes: SwitchSizes) -> PowerSaving:
+    """Return a part in which all is on and stays on."""
+    made = PowerSaving(
+        module=table(Switch, sizes.pools),
+        batch=room(Batch, sizes.modules, LINES, sizes.nodes),
+        window=rows(Window, sizes.modules, LINES),
+    )
     made.module["timeout"] = INF
     for name in SWITCHED_COLUMNS:
         made.module[f"written_{name}"] = -1

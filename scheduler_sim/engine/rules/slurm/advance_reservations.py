@@ -59,7 +59,7 @@ def reserved_until(core: SlurmCore, row: int) -> int:
     until, now = core.slurm.het[row].until, core.clock.now
     if until > now or core.jobs[row].state == RUNNING:
         return until
-    return now + core.placements[core.jobs[row].first].limit + core.slurm.rules.kill_wait
+    return now + core.placements[core.jobs[row].first].limit + core.slurm.rules.KillWait
 
 
 @part

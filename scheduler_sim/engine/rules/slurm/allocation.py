@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.records import Words, one, rows, table
-from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.state import (
     Accounts,
     Assoc,
@@ -41,34 +40,29 @@ class SlurmSizes(NamedTuple):
     rows: int = 0
     placements: int = 0
     partitions: int = 0
-    users: int = 0
     words: int = 0
-    masks: int = 0
-    choices: int = 0
-    needs: int = 0
     pieces: int = 0
     records: int = 0
-    entries: int = 0
-    associations: int = 0
-    resets: int = 0
+    members: int = 0  # jobs that may be of heterogeneous ones: all, or none
+    booked: int = 0
     accelerate: bool = False
 
 
-def blank_slurm(sizes: SlurmSizes, members: int, booked: int) -> Slurm:
-    """Return the part; ``members``: jobs that may be of heterogeneous ones, or none."""
+def blank_slurm(sizes: SlurmSizes) -> Slurm:
+    """Return the part; there are no users, no associations, and no sets of nodes that are asked for yet."""
     made = Slurm(
         rules=one(SlurmRules),
         memory=one(Memory),
         partition=table(Partition, sizes.partitions),
         way=table(Way, sizes.placements),
         job=table(SlurmJob, sizes.rows),
-        counter=rows(Counter, sizes.users, 1 + sizes.partitions),
-        entry=table(Entry, sizes.entries),
+        counter=rows(Counter, 0, 1 + sizes.partitions),
+        entry=table(Entry, sizes.placements),
         sets=Sets(*words(len(Sets._fields), sizes.words)),
         nodes=Nodes(
-            masks=words(sizes.masks, sizes.words),
-            choice=table(Choice, sizes.choices),
-            need=table(Need, sizes.needs),
+            masks=words(0, sizes.words),
+            choice=table(Choice, 0),
+            need=table(Need, 0),
             piece=table(Piece, sizes.pieces),
             run=np.zeros(sizes.words * 32, dtype=np.int64),
         ),
@@ -78,13 +72,14 @@ def blank_slurm(sizes: SlurmSizes, members: int, booked: int) -> Slurm:
         ),
         accounts=Accounts(
             factor=table(Factors, sizes.placements),
-            assoc=table(Assoc, sizes.associations),
-            order=table(Sorted, sizes.associations),
-            resets=np.full(sizes.resets, INF),
+            assoc=table(Assoc, 0),
+            order=table(Sorted, 0),
+            resets=np.zeros(0, dtype=np.int64),
         ),
-        het=table(HetMember, members),
-        booked=table(Booked, booked),
+        het=table(HetMember, sizes.members),
+        booked=table(Booked, sizes.booked),
     )
+    made.job["satisfiable"] = 1
     for name in ("group", "known", "planned"):
         made.het[name] = -1
     return made

@@ -119,7 +119,7 @@ def backfill_pass(core: SlurmCore) -> None:
     holds_until(core, stands_until(core))
     for i in range(len(core.slurm.partition)):
         core.slurm.partition[i].tried = core.slurm.partition[i].reserved = 0
-    if core.slurm.rules.fixed:
+    if core.slurm.rules.fixed_nodes:
         open_plan(core)
     else:
         build_profiles(core, False)
@@ -178,7 +178,7 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
             return _started(core, row, placement)
         return True
     ahead, first, delay = may_reserve(core, row, placement), not_before(core, row), delay_of(core, row)
-    if core.slurm.rules.fixed:
+    if core.slurm.rules.fixed_nodes:
         time = _fixed_slot(core, row, placement, ahead, first, delay)
     else:
         time = _counted_slot(core, row, placement, ahead, first + delay)
@@ -187,7 +187,7 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
     if time == core.clock.now and not is_member(core, row):
         return _started(core, row, placement)
     if time < INF:
-        if core.slurm.rules.fixed and plan_is_full(core):
+        if core.slurm.rules.fixed_nodes and plan_is_full(core):
             return False
         if is_member(core, row) and would_block(core, row, time):
             reserve_start(core, row, placement, time)
@@ -203,10 +203,10 @@ def _started(core: SlurmCore, row: int, placement: int) -> bool:
         note_start(core, row, core.clock.now)
         reserve_start(core, row, placement, core.clock.now)
         return True
-    start_on_picked(core, row, placement, core.slurm.rules.launch)
+    start_on_picked(core, row, placement, core.slurm.rules.launch_s)
     core.slurm.memory.started += 1
     idle_taken(core)
-    if core.slurm.rules.fixed:
+    if core.slurm.rules.fixed_nodes:
         started_beside_plan(core, row, placement)
     else:
         _, end = _span(core, placement, core.clock.now)
@@ -362,7 +362,7 @@ def _reserve(core: SlurmCore, row: int, placement: int, time: int) -> None:
         step, limit = core.slurm.rules.bf_resolution, core.placements[placement].limit
         moves = min(begin, rounded_down(core, time + limit) - limit) + step
         holds_until(core, moves)
-    if core.slurm.rules.fixed:
+    if core.slurm.rules.fixed_nodes:
         idle = count_common(core.slurm.sets.picked, core.slurm.sets.idle, it.low, it.high)
         if idle > 0:
             idle_taken(core)

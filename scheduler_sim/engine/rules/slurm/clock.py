@@ -114,7 +114,7 @@ def _compute(core: SlurmCore) -> None:
         (now - slurm.memory.next_calc) // slurm.rules.calc_period + 1
     )
     moved = compute_priorities(core)
-    if (moved or slurm.rules.bf_min_priority) and slurm.memory.steady_until <= now:
+    if (moved or slurm.rules.bf_min_prio_reserve) and slurm.memory.steady_until <= now:
         expect_change(core)
     if slurm.memory.pending > 0:  # also of jobs that are not eligible
         note_change(core, now)
@@ -130,7 +130,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
     look_at_newcomers(core)
     waiting = core.queue.at.tail - core.queue.at.head
     if main_may_differ(core):
-        depth = waiting * len(core.slurm.partition) if full else slurm.rules.queue_depth
+        depth = waiting * len(core.slurm.partition) if full else slurm.rules.default_queue_depth
         if main_pass(core, depth):
             slurm.memory.unseen_by_full = 0
         if core.queue.at.tail - core.queue.at.head < waiting:

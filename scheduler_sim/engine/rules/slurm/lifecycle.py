@@ -124,10 +124,10 @@ def _completing_s(core: SlurmCore, row: int) -> int:
     """How long nodes are not idle after an end."""
     state, rules = core.jobs[row].state, core.slurm.rules
     if state in (COMPLETED, FAILED):
-        return rules.epilog
+        return rules.epilog_s
     if state == TIMEOUT and core.placements[core.jobs[row].placed].killed == PAST_LIMIT:
-        return rules.epilog
-    return rules.epilog + rules.kill_wait + rules.killed
+        return rules.epilog_s
+    return rules.epilog_s + rules.KillWait + rules.killed_epilog_s
 
 
 @on(stopped, "slurm")
@@ -200,7 +200,7 @@ def _requeue(core: SlurmCore, row: int) -> None:
         drop_end(core, BEGIN + row)
         core.jobs[row].missing -= HOLD
     core.jobs[row].submit = now
-    term.begin = now + core.slurm.rules.requeue_delay
+    term.begin = now + core.slurm.rules.requeue_delay_s
     await_begin(core, row)
 
 
@@ -233,7 +233,11 @@ def may_be_satisfied_again(core: SlurmCore, row: int) -> None:
 @part
 def cancel_never_satisfied(core: SlurmCore, row: int) -> None:
     """Cancel what can never start, if it is to be killed; of what is held by hand Slurm tests nothing."""
-    if core.slurm.rules.kill_invalid and core.slurm.job[row].satisfiable <= 0 and not core.jobs[row].held:
+    if (
+        core.slurm.rules.kill_invalid_depend
+        and core.slurm.job[row].satisfiable <= 0
+        and not core.jobs[row].held
+    ):
         push_end(core, core.clock.now, NEVER_SATISFIED + row)
 
 

@@ -30,21 +30,22 @@ def over_a_limit(core: SlurmCore, row: int, placement: int) -> bool:
 def may_reserve(core: SlurmCore, row: int, placement: int) -> bool:
     """Whether it is planned ahead; if not, it may only start now."""
     slurm, now = core.slurm, core.clock.now
-    if slurm.rules.bf_min_age and now - core.holds.term[row].begin < slurm.rules.bf_min_age:
-        holds_until(core, core.holds.term[row].begin + slurm.rules.bf_min_age)
+    if slurm.rules.bf_min_age_reserve and now - core.holds.term[row].begin < slurm.rules.bf_min_age_reserve:
+        holds_until(core, core.holds.term[row].begin + slurm.rules.bf_min_age_reserve)
         return False
-    if slurm.rules.bf_min_priority and -core.slurm.way[placement].key < slurm.rules.bf_min_priority:
+    if slurm.rules.bf_min_prio_reserve and -core.slurm.way[placement].key < slurm.rules.bf_min_prio_reserve:
         return False
-    if slurm.rules.bf_one_reservation and core.jobs[row].reserved_placement >= 0:
+    if slurm.rules.bf_one_resv_per_job and core.jobs[row].reserved_placement >= 0:
         return False
     array = core.holds.term[row].array
     if array >= 0:
         if core.holds.array[array].made_in != slurm.memory.pass_number:
             core.holds.array[array].made_in, core.holds.array[array].reserved = slurm.memory.pass_number, 0
-        if _reached(slurm.rules.bf_array_reserve, core.holds.array[array].reserved):
+        if _reached(slurm.rules.bf_max_job_array_resv, core.holds.array[array].reserved):
             return False
     return not _reached(
-        slurm.rules.bf_part_reserve, core.slurm.partition[core.slurm.way[placement].partition].reserved
+        slurm.rules.bf_job_part_count_reserve,
+        core.slurm.partition[core.slurm.way[placement].partition].reserved,
     )
 
 

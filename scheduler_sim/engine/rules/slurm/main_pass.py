@@ -104,11 +104,11 @@ def _block(core: SlurmCore, it: Partition) -> int:
 def _blocks(core: SlurmCore, row: int, placement: int) -> bool:
     """Whether its partition waits for it: not for those too young, or too low, to hold a reservation."""
     if (
-        core.slurm.rules.bf_min_age
-        and core.clock.now - core.holds.term[row].begin < core.slurm.rules.bf_min_age
+        core.slurm.rules.bf_min_age_reserve
+        and core.clock.now - core.holds.term[row].begin < core.slurm.rules.bf_min_age_reserve
     ):
         return False
     return (
-        not core.slurm.rules.bf_min_priority
-        or -core.slurm.way[placement].key >= core.slurm.rules.bf_min_priority
+        not core.slurm.rules.bf_min_prio_reserve
+        or -core.slurm.way[placement].key >= core.slurm.rules.bf_min_prio_reserve
     )

@@ -100,7 +100,7 @@ def _wait_after_end(core: SlurmCore) -> int:
     slurm.memory.ended_here = 0
     if late or slurm.rules.at_end:
         return 0
-    slurm.memory.waited += slurm.rules.main_wait
+    slurm.memory.waited += slurm.rules.main_wait_ms
     wait = slurm.memory.waited // MS
     slurm.memory.waited %= MS
     return wait

@@ -111,7 +111,7 @@ def open_plan(core: SlurmCore) -> None:
 @part
 def plan_is_full(core: SlurmCore) -> bool:
     """Whether it has as many records as it may have."""
-    return core.slurm.memory.records_made >= core.slurm.rules.bf_records
+    return core.slurm.memory.records_made >= core.slurm.rules.bf_node_space_size
 
 
 @part
@@ -201,7 +201,7 @@ def next_change(core: SlurmCore) -> int:
 @part
 def last_second(core: SlurmCore, start: int, length: int) -> int:
     """Up to when a job that starts at ``start`` must find its nodes free of reservations."""
-    return start + length - (0 if core.slurm.rules.inclusive else 1)
+    return start + length - (0 if core.slurm.rules.inclusive_end else 1)
 
 
 @part

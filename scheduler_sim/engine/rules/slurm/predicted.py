@@ -125,6 +125,6 @@ def _end_as_seen(core: SlurmCore, planned: int) -> int:
         return planned
     guess = now + 1
     if core.slurm.rules.grouped:
-        guess = max(guess, planned + core.slurm.rules.kill_wait + core.slurm.rules.over_time)
+        guess = max(guess, planned + core.slurm.rules.KillWait + core.slurm.rules.over_time)
     holds_until(core, guess - 1)
     return guess

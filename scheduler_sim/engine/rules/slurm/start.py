@@ -51,7 +51,7 @@ def start_on_picked(core: SlurmCore, row: int, placement: int, launch_s: int) ->
 def set_end(core: SlurmCore, row: int, placement: int, begun: int) -> None:
     """When it ends: by itself, or at the first look from now on that finds it past its limit."""
     it, natural = core.placements[placement], core.slurm.way[placement].run
-    allowed, period = it.limit + core.slurm.rules.over_time, core.slurm.rules.check_period
+    allowed, period = it.limit + core.slurm.rules.over_time, core.slurm.rules.limit_check_s
     late = natural > allowed
     natural += core.slurm.job[row].launch
     allowed = max(allowed, core.clock.now - begun)

@@ -29,36 +29,36 @@ class SlurmRules:
     sched_interval: int
     sched_min_interval: int
     batch_sched_delay: int
-    queue_depth: int
+    default_queue_depth: int
     partition_job_depth: int
     bf_interval: int
     bf_max_job_test: int
-    bf_records: int
+    bf_node_space_size: int
     bf_max_job_part: int
     bf_max_job_user: int
     bf_max_job_user_part: int
     bf_max_job_start: int
-    bf_array_reserve: int
+    bf_max_job_array_resv: int
     bf_window: int
     bf_window_linear: int
     bf_resolution: int
-    bf_min_age: int
-    bf_min_priority: int
-    bf_part_reserve: int
-    bf_one_reservation: int
+    bf_min_age_reserve: int
+    bf_min_prio_reserve: int
+    bf_job_part_count_reserve: int
+    bf_one_resv_per_job: int
     builtin: int  # 1 = no backfill scheduler, IN_LIST_ORDER = nor does the main one heed priorities
-    kill_invalid: int
+    kill_invalid_depend: int
     over_time: int  # s a component may run past its limit
-    kill_wait: int
-    check_period: int  # s between two looks for components past their limit; 0 = at the second
-    epilog: int  # s from an end to the moment the nodes are idle
-    launch: int  # s from a start by the backfill scheduler to the first second of the run time
-    killed: int  # ... more after one that was killed
-    main_wait: int  # ms from an end to the main scheduler's look at it, on average
-    requeue_delay: int
+    KillWait: int
+    limit_check_s: int  # s between two looks for components past their limit; 0 = at the second
+    epilog_s: int  # s from an end to the moment the nodes are idle
+    launch_s: int  # s from a start by the backfill scheduler to the first second of the run time
+    killed_epilog_s: int  # ... more after one that was killed
+    main_wait_ms: int  # ms from an end to the main scheduler's look at it, on average
+    requeue_delay_s: int
     epoch: int
-    fixed: int  # 1 = reservations name their nodes
-    inclusive: int  # 1 = to end in the second in which a reservation begins is a conflict
+    fixed_nodes: int  # 1 = reservations name their nodes
+    inclusive_end: int  # 1 = to end in the second in which a reservation begins is a conflict
     aligned: int  # 1 = later than 19.05: groups begin at half minutes; starts where nodes are gained
     backfill_first: int  # 1 = within a second the backfill scheduler looks before the main one
     grouped: int  # 1 = ends of running components are predicted in groups

@@ -49,7 +49,7 @@ def shorten(core: AcceleratedCore, time: int) -> None:
 @on(outcome_until, "accelerate")
 def until_known_change(core: AcceleratedCore) -> int:
     """Until the plan begins to look otherwise as the clock moves on."""
-    if core.slurm.rules.fixed:
+    if core.slurm.rules.fixed_nodes:
         return min(core.slurm.memory.valid, next_change(core), _next_planned_end(core))
     return core.clock.now if core.slurm.rules.bf_interval > 0 else core.slurm.memory.valid
 
@@ -94,7 +94,7 @@ def _plan_stands(core: AcceleratedCore) -> bool:
     count.
     """
     rules, memory = core.slurm.rules, core.slurm.memory
-    if core.rules.complex or not rules.fixed:
+    if core.rules.complex or not rules.fixed_nodes:
         return False
     if memory.entries < rules.bf_max_job_test <= core.queue.at.tail - core.queue.at.head:
         return False

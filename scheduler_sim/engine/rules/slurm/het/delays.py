@@ -175,7 +175,7 @@ def occupy_advance_reservations(core: SlurmCore) -> None:
 @part
 def _end(core: SlurmCore, placement: int, begin: int) -> int:
     """When a reservation made for a placement ends."""
-    return begin + core.placements[placement].limit + core.slurm.rules.kill_wait
+    return begin + core.placements[placement].limit + core.slurm.rules.KillWait
 
 
 @part

@@ -215,7 +215,7 @@ def _start_job(core: SlurmCore, leader: int) -> None:
         placement = placement_of(core, row)
         _picked(core, row, core.slurm.sets.idle)
         _end_with_others(core, leader, row, placement)
-        start_on_picked(core, row, placement, core.slurm.rules.launch)
+        start_on_picked(core, row, placement, core.slurm.rules.launch_s)
     core.slurm.memory.started += unit.last - unit.first
 
 
@@ -226,7 +226,7 @@ def _end_with_others(core: SlurmCore, leader: int, row: int, placement: int) -> 
         core.slurm.way[placement].run = _longest_run(core, leader)
     elif row != leader:
         of_leader = core.placements[core.jobs[leader].placed]
-        core.slurm.way[placement].run = of_leader.duration - core.slurm.rules.launch
+        core.slurm.way[placement].run = of_leader.duration - core.slurm.rules.launch_s
         core.jobs[row].fails = core.jobs[leader].fails if of_leader.killed != BY_LIMIT else 0
 
 

@@ -1,20 +1,16 @@
-"""Putting a workload on a system into the tables of Slurm's schedulers."""
+"""The parameters of Slurm's schedulers, as the core reads them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import get_type_hints
 
 import numpy as np
 
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore
-from scheduler_sim.engine.needs import records_for
-from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.engine.rules.slurm.priority import fair_share
-from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER
+from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmRules
 from scheduler_sim.policy.slurm_keys import SlurmKeys
-from scheduler_sim.simulation.slurm_masks import Masks, bits
-from scheduler_sim.simulation.slurm_rows import Described, SlurmRows
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 
@@ -22,75 +18,18 @@ FIRST_PRIORITY = 4294901759
 """Of the first submission under priority/basic, as observed on Slurm 22.05."""
 LONG_AFTER_S = 10 * 366 * 86400
 
-PLAIN = {
-    "batch_sched_delay": "batch_sched_delay",
-    "queue_depth": "default_queue_depth",
-    "partition_job_depth": "partition_job_depth",
-    "bf_interval": "bf_interval",
-    "bf_max_job_test": "bf_max_job_test",
-    "bf_records": "bf_node_space_size",
-    "bf_max_job_part": "bf_max_job_part",
-    "bf_max_job_user": "bf_max_job_user",
-    "bf_max_job_user_part": "bf_max_job_user_part",
-    "bf_max_job_start": "bf_max_job_start",
-    "bf_array_reserve": "bf_max_job_array_resv",
-    "bf_window_linear": "bf_window_linear",
-    "bf_resolution": "bf_resolution",
-    "bf_min_age": "bf_min_age_reserve",
-    "bf_min_priority": "bf_min_prio_reserve",
-    "bf_part_reserve": "bf_job_part_count_reserve",
-    "bf_one_reservation": "bf_one_resv_per_job",
-    "kill_invalid": "kill_invalid_depend",
-    "kill_wait": "KillWait",
-    "check_period": "limit_check_s",
-    "epilog": "epilog_s",
-    "launch": "launch_s",
-    "killed": "killed_epilog_s",
-    "main_wait": "main_wait_ms",
-    "requeue_delay": "requeue_delay_s",
-    "epoch": "epoch",
-    "fixed": "fixed_nodes",
-    "inclusive": "inclusive_end",
-}
-"""Parameters that the core takes as they are."""
 
-
-def slurm_sizes(
-    rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, places: int
-) -> SlurmSizes:
-    """Room for the components of a trace on this system; ``places``: rows of their placements."""
-    count, parts = len(trace.table), len(system.partitions)
-    return SlurmSizes(
-        rows=count,
-        placements=places,
-        partitions=parts,
-        users=len(rows.users),
-        words=int(rows.masks.low[-1]),
-        masks=len(rows.masks),
-        choices=rows.masks.choices,
-        needs=rows.masks.needs,
-        pieces=sum(module.nodes for module in system.modules) + 1,
-        records=records_for(keys.settled("bf_node_space_size"), count),
-        entries=len(trace.placements.module) if not trace.placements.rigid else 0,
-        accelerate=keys.accelerate,
-    )
-
-
-def load_slurm(
-    core: FullCore, rows: SlurmRows, trace: Described, system: System, keys: SlurmKeys, where: Any
-) -> FullCore:
-    """Write Slurm's parameters, its nodes, and the trace, whose placements stand in rows ``where``."""
+def write_parameters(core: FullCore, keys: SlurmKeys, system: System) -> FullCore:
+    """Write Slurm's parameters, and where its clocks begin; the core has its jobs."""
     _write_rules(core, keys, system)
-    _write_nodes(core, system, rows.masks)
     accounts = core.slurm.accounts._replace(resets=_resets(core, keys))
-    core = core._replace(slurm=core.slurm._replace(accounts=accounts))
-    return rows.write(core, 0, trace, where)
+    return core._replace(slurm=core.slurm._replace(accounts=accounts))
 
 
 def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     slurm = core.slurm
-    for field, name in PLAIN.items():
-        setattr(slurm.rules, field, keys.settled(name))
+    for name in set(get_type_hints(SlurmRules)).intersection(SlurmKeys.model_fields):
+        setattr(slurm.rules, name, keys.settled(name))  # some are put into other units below
     origin = int(core.clock.now)
     start = origin - keys.starts_before_s
     slurm.rules.bf_window = keys.bf_window * MINUTE
@@ -150,17 +89,3 @@ def _algorithm(flags: tuple[str, ...]) -> int:
     if "NO_FAIR_TREE" not in flags:
         return fair_share.FAIR_TREE
     return fair_share.DEPTH_OBLIVIOUS if "DEPTH_OBLIVIOUS" in flags else fair_share.CLASSIC
-
-
-def _write_nodes(core: FullCore, system: System, masks: Masks) -> None:
-    """Nodes are numbered through, each module from a new word on; all are idle."""
-    for number, partition in enumerate(system.partitions):
-        it, i = core.slurm.partition[number], system.module_index(partition.module)
-        it.module, it.low, it.high = i, masks.low[i], masks.low[i + 1]
-        it.members = masks.members[number]
-        it.lightest, it.heaviest = masks.lightest[i]
-    for i, module in enumerate(system.modules):
-        core.slurm.sets.idle[:] |= bits([range(module.nodes)], int(masks.low[i]), len(core.slurm.sets.idle))
-    core.slurm.sets.up[:] = core.slurm.sets.idle
-    core.slurm.nodes.piece["next"][:-1] = np.arange(1, len(core.slurm.nodes.piece))
-    core.slurm.nodes.piece["next"][-1] = -1

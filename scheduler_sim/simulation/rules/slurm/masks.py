@@ -54,19 +54,6 @@ class Masks:
         self._needs: list[tuple[int, int]] = []
         self._ways: dict[tuple[int, tuple[NodeChoice, ...]], tuple[int, int, int]] = {}
 
-    def __len__(self) -> int:
-        return len(self._sets)
-
-    @property
-    def choices(self) -> int:
-        """How many choices there are."""
-        return len(self._choices)
-
-    @property
-    def needs(self) -> int:
-        """How many counts of nodes they need."""
-        return len(self._needs)
-
     def number(self, placements: Placements) -> Ints:
         """int64[p, 3]: the mask of each placement, its first choice and the one after its last."""
         demands = placements.of_nodes
@@ -145,3 +132,17 @@ def _words(nodes: int) -> int:
     """How many words a module has: if many, whole vectors of the processor, for it is slow with the rest."""
     size = -(-nodes // WORD)
     return size if size < VECTOR else -(-size // VECTOR) * VECTOR
+
+
+def write_nodes(core: FullCore, system: System, masks: Masks) -> None:
+    """Nodes are numbered through, each module from a new word on; all are idle."""
+    for number, partition in enumerate(system.partitions):
+        it, i = core.slurm.partition[number], system.module_index(partition.module)
+        it.module, it.low, it.high = i, masks.low[i], masks.low[i + 1]
+        it.members = masks.members[number]
+        it.lightest, it.heaviest = masks.lightest[i]
+    for i, module in enumerate(system.modules):
+        core.slurm.sets.idle[:] |= bits([range(module.nodes)], int(masks.low[i]), len(core.slurm.sets.idle))
+    core.slurm.sets.up[:] = core.slurm.sets.idle
+    core.slurm.nodes.piece["next"][:-1] = np.arange(1, len(core.slurm.nodes.piece))
+    core.slurm.nodes.piece["next"][-1] = -1

@@ -1,0 +1,94 @@
+"""What the core keeps of every component, whatever rules there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scheduler_sim.engine.core.state import HOLD
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.simulation.rules.numbers import Jobs
+from scheduler_sim.simulation.scheme import Scheme
+
+
+def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> Jobs:
+    """Write components, and their placements from row ``used`` on; return them with where those stand.
+
+    As long as no component has several, the placement of the one in row i is row i, also if it is rejected.
+    """
+    placements, rows = jobs.placements, jobs.rows
+    if core.rules.complex:
+        first, last = used + placements.first[:-1], used + placements.first[1:]
+        where = used + np.arange(len(placements.module))
+    else:
+        able = np.diff(placements.first) > 0
+        first = np.arange(rows.start, rows.stop)
+        last, where = first + able, first[able]
+    write_placements(core, where, placements, scheme)
+    held = jobs.column("hold") != 0
+    for name, values in (
+        ("submit", jobs.column("submit_time")),
+        ("tier", placements.tier),
+        ("held", held),
+        ("missing", HOLD * placements.held + HOLD * held),
+        ("fails", jobs.column("exit_code") != 0),
+        ("first", first),
+        ("last", last),
+    ):
+        core.jobs[name][rows] = values
+    columns = (
+        jobs.column("submit_time") - int(core.clock.origin),
+        placements.asked_limit,
+        placements.asked_nodes,
+        jobs.column("memory_kb"),
+        placements.tier,
+    )
+    for place, values in enumerate(columns):
+        core.orders.columns[place, rows] = values
+    _write_keys(core, rows, scheme)
+    return jobs._replace(where=where)
+
+
+def keys_of(core: FullCore, rows: slice, scheme: Scheme) -> dict[str, np.ndarray]:
+    """Return the keys of some components by the two orders, of those that do not depend on time."""
+    asked = {
+        "key": scheme.order.keys if "order" in scheme.policy.scheme.keys else None,
+        "second_key": scheme.second_order.keys if scheme.policy.backfill_order is not None else None,
+    }
+    columns = core.orders.columns[:, rows]
+    return {name: keys(columns) for name, keys in asked.items() if keys is not None}
+
+
+def _write_keys(core: FullCore, rows: slice, scheme: Scheme) -> None:
+    for name, keys in keys_of(core, rows, scheme).items():
+        core.jobs[name][rows] = keys
+
+
+def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:
+    """Write what one component asks for anew."""
+    row, placements = jobs.first, jobs.placements
+    it = core.jobs[row]
+    it.first, it.last = jobs.where.start, jobs.where.stop
+    it.tier = core.orders.columns[4, row] = placements.tier[0]
+    core.orders.columns[1:3, row] = placements.asked_limit[0], placements.asked_nodes[0]
+    _write_keys(core, jobs.rows, scheme)
+
+
+def write_placements(core: FullCore, where: Any, placements: Placements, scheme: Scheme) -> None:
+    """Write placements into rows ``where``."""
+    place = core.placements
+    longest = placements.limit + scheme.policy.overrun_s
+    duration = np.minimum(placements.run, longest)
+    for name, values in (
+        ("module", placements.module),
+        ("nodes", placements.nodes),
+        ("limit", placements.limit),
+        ("duration", duration),
+        ("killed", placements.run > longest),
+        ("cost", placements.cost),
+        ("test", np.maximum(duration, 1) if scheme.policy.candidate_time == "run" else placements.limit),
+    ):
+        place[name][where] = values
+    core.demand[where] = placements.demand

@@ -1,0 +1,119 @@
+"""What a rule of the engine reads, in one simulation: of the trace, then of components that come later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.policy.policy import Policy
+from scheduler_sim.simulation.switching import Switching
+from scheduler_sim.simulation.units import Units
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
+
+Numbering = dict[tuple[Any, ...], int]
+
+Edge = tuple[int, int, int, int]
+"""A component's row, the row it waits for, the kind as a code, s after the start (AFTER)."""
+
+
+class Run(NamedTuple):
+    """What is simulated, by which rules tell what there is to do for them.
+
+    Attributes
+    ----------
+    amounts : how much there is of each shared resource
+    units : components that start by one plan
+    calls : row, kind as a code, s after the start; by row and time
+    switching : when idle nodes are switched off
+    """
+
+    system: System
+    policy: Policy
+    amounts: tuple[int, ...]
+    units: Units
+    calls: list[tuple[int, int, int]]
+    switching: Switching | None
+
+
+class Jobs(NamedTuple):
+    """Components that go into the core together: those of the trace, or what processes submit at an instant.
+
+    Attributes
+    ----------
+    first : their first row in the core
+    where : rows of their placements
+    edges : what each waits for; None: it stands in the workload
+    """
+
+    workload: Workload
+    placements: Placements
+    first: int = 0
+    where: Any = slice(0)
+    edges: Sequence[Sequence[Edge]] | None = None
+
+    @property
+    def rows(self) -> slice:
+        """Their rows in the core."""
+        return slice(self.first, self.first + len(self.placements.rows))
+
+    def column(self, name: str) -> np.ndarray:
+        """Return numbers of a column of the workload, in the order of the rows."""
+        return self.workload.table[name].to_numpy()[self.placements.rows]
+
+    def table(self, *names: str) -> pd.DataFrame:
+        """Return columns of the workload, in the order of the rows."""
+        return self.workload.table[list(names)].iloc[self.placements.rows]
+
+
+class Numbers:
+    """The numbers of one rule.
+
+    Attributes
+    ----------
+    part : the part of the core in which they stand
+    needed : whether the run has the rule, by what has been described; once it has, it keeps it
+    """
+
+    part = ""
+    needed = False
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def describe(self, jobs: Jobs) -> Any:
+        """Number what components refer to, those of the trace first; what is new gets the next numbers."""
+
+    def room(self, sizes: Sizes) -> Any:
+        """Return the room that the part needs in a core of these sizes, for all that has been described."""
+        raise NotImplementedError
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Write what a run begins with; the components of the trace have what every core keeps of them."""
+        return core
+
+    def write(self, core: FullCore, jobs: Jobs, described: Any) -> FullCore:
+        """Write components; those of the rules before stand there already."""
+        return core
+
+    def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Write another request of one component; what it was before stands in ``core.jobs``."""
+        return core
+
+    def reads_placements(self, core: FullCore, row: int) -> bool:
+        """Whether the placements of a component that does not run are still read."""
+        return False
+
+
+def numbered(known: Numbering, table: pd.DataFrame) -> np.ndarray:
+    """int64[n]: the number of each combination of values, in order of appearance; ``known`` grows."""
+    if not len(table):
+        return np.empty(0, dtype=np.int64)
+    codes, found = pd.factorize(pd.MultiIndex.from_frame(table))
+    numbers = [known.setdefault(tuple(values), len(known)) for values in found.tolist()]
+    return np.array(numbers, dtype=np.int64)[codes]

@@ -1,0 +1,49 @@
+"""Switching idle nodes off."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.engine import FullCore, Sizes, SwitchSizes, has
+from scheduler_sim.engine.rules.power_saving.state import IDLE
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+
+
+class PowerSaving(Numbers):
+    """Writes when the nodes of each module are switched off."""
+
+    part = "power_saving"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.needed = run.switching is not None
+
+    def room(self, sizes: Sizes) -> SwitchSizes:
+        """For all there are."""
+        return SwitchSizes(sizes.pools, sizes.modules, sizes.nodes)
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """All nodes are idle from now on."""
+        for module, one in enumerate(self.run.switching or ()):
+            it = core.power_saving.module[module]
+            it.timeout = INF if one.timeout_s is None else one.timeout_s
+            it.awake, it.boot_s, it.stop_s = one.min_awake, one.boot_s, one.shutdown_s
+        idle_since(core, int(core.clock.now))
+        return core
+
+
+def idle_since(core: FullCore, now: int) -> None:
+    """All nodes are idle, and were not before ``now``; the clock stops when the first have been for long."""
+    due = int(INF)
+    for module in range(core.clock.modules if has(core, "power_saving") else 0):
+        nodes = int(core.pools[module].free)
+        core.power_saving.window[module, IDLE].head, core.power_saving.window[module, IDLE].tail = 0, 1
+        first = core.power_saving.batch[module, IDLE, 0]
+        first.time, first.nodes = now, nodes
+        if nodes > core.power_saving.module[module].awake:
+            due = min(due, now + int(core.power_saving.module[module].timeout))
+    core.clock.due = min(due, int(INF))
+
+
+def nodes_off(core: FullCore, module: int) -> int:
+    """Nodes of a module that are switched off."""
+    return int(core.power_saving.module[module].off) if has(core, "power_saving") else 0
