@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduler_sim.engine.core.linking import EntryCompiler
 from scheduler_sim.engine.rules.slurm.priority import fair_share as compiled
 from tests.engine.plain_engine import plain
 
@@ -181,7 +182,7 @@ def test_decay_changes_no_rank(tree, factor):
     assert assoc[0].usage == pytest.approx(tree[3].sum() * 0.5 * factor)
 
 
-@numba.njit(_nrt=False)
+@numba.njit(_nrt=False, pipeline_class=EntryCompiler)
 def ten_periods(assoc, order, algorithm, factors):
     """What the daemon does, with the compiled parts."""
     rate = 1 - 0.693 / 3600

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduler_sim.engine.core.linking import EntryCompiler
 from scheduler_sim.engine.rules.slurm.priority import priority as compiled
 from tests.conftest import SHARED, needs_shared
 from tests.engine.plain_engine import plain
@@ -151,7 +152,7 @@ class TestSum:
         assert P.priority(static(**factors, listed=True), 2.8, 0.0) == 6
 
 
-@numba.njit(_nrt=False)
+@numba.njit(_nrt=False, pipeline_class=EntryCompiler)
 def compiled_priorities(table, accrual, fair, priorities):
     for row in range(len(table)):
         age = 1000.0 * compiled.age_factor(50_000, accrual[row], 86_400)
