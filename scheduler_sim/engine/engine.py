@@ -24,7 +24,6 @@ from scheduler_sim.engine.rules.coscheduling import members, units
 from scheduler_sim.engine.rules.coscheduling.state import UnitSizes, blank_coscheduling
 from scheduler_sim.engine.rules.power_saving import switching
 from scheduler_sim.engine.rules.power_saving.state import (
-    SWITCHED_COLUMNS,
     PowerSavingCore,
     SwitchSizes,
     blank_power_saving,
@@ -63,11 +62,10 @@ class Rule(NamedTuple):
 # fmt: off
 RULES = (
     Rule("slurm", (clock, lifecycle, operations, het_lifecycle), blank_slurm,
-         lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "more_columns": need.booked > 0}),
+         lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate", (idle_passes, node_space, pass_cutoff), lambda need: ABSENT),  # for speed alone
     Rule("power_saving", (switching,), blank_power_saving,
-         lambda need: {"more_columns": 1 + len(SWITCHED_COLUMNS),
-                       "releases": need.nodes + 1, "profile": need.nodes + 1}),
+         lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("coscheduling", (members, units), blank_coscheduling,
          lambda need: {"more_events": need.members, "plans": 1}),  # reservations and calls look at plans
     Rule("calls", (calls,), lambda need: table(calls.Call, need), lambda need: {"more_events": need}),

@@ -13,11 +13,6 @@ from scheduler_sim.engine.core.state import Release, Step
 from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
 
 
-def longer_timeline(core: FullCore) -> FullCore:
-    """Return the core with twice the room for its timeline."""
-    return core._replace(timeline=np.concatenate((core.timeline, np.empty_like(core.timeline))))
-
-
 def with_room(core: FullCore, sizes: Sizes, needs: Needs) -> FullCore:
     """Return a core of these sizes, or its own where they are larger, with all that it holds."""
     more = max(core.releases.shape[1] - sizes.releases, 0) if has(core, "releases") else 0

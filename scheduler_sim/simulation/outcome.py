@@ -33,6 +33,8 @@ from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import reason_columns
+from scheduler_sim.simulation.written import SWITCHED as SWITCHED_ROWS
+from scheduler_sim.simulation.written import Written, written
 from scheduler_sim.system.system import System
 from scheduler_sim.version import __version__
 from scheduler_sim.workload.fields import SKIP_REASONS
@@ -89,39 +91,58 @@ def component_table(
     return frame(columns, component_columns(reasons))
 
 
-def timeline_table(written: np.ndarray, milliwatts: np.ndarray | None, system: System) -> pd.DataFrame:
+def timeline_table(rows: Written, milliwatts: np.ndarray | None, system: System) -> pd.DataFrame:
     """The timeline of each module, and the total over them, in order of time.
 
-    ``written`` is the core's, ``milliwatts`` the power at each of its rows, if that is known.
+    ``rows`` are the core's, ``milliwatts`` the power at each of them, if that is known.
     """
-    modules = len(system.modules)
-    time, module, values = written[:, 0], written[:, 1], written[:, 2:]
-    if modules == 1:
-        code = np.tile(np.array([0, 1], dtype=np.int8), len(written))
-        time, values = np.repeat(time, 2), np.repeat(values.T, 2, axis=1)
-        power = [] if milliwatts is None else [np.repeat(milliwatts / MILLI, 2)]
-    else:
-        values = values if milliwatts is None else np.column_stack((values, milliwatts))
-        total_time, total = _totals(time, module, values, modules)
-        place = np.argsort(np.concatenate((time, total_time)), kind="stable")
-        time = np.concatenate((time, total_time))[place]
-        values = np.concatenate((values, total))[place].T
-        code = np.concatenate((module, np.full(len(total_time), modules)))[place]
-        power = [] if milliwatts is None else [values[-1] / MILLI]
-        values = values if milliwatts is None else values[:-1]
-    busy, down, queued, queued_nodes, *more = (np.ascontiguousarray(row) for row in values)
+    names = [*(module.name for module in system.modules), TOTAL]
+    if milliwatts is not None:
+        rows = {**rows, "milliwatts": milliwatts}
+    time, code, values = _of_one(rows) if len(names) == 2 else _of_several(rows, len(names) - 1)
+    power = np.full(len(time), np.nan) if milliwatts is None else values.pop("milliwatts") / MILLI
     columns = {
         "time": time,
-        "module": _named(code, [*(m.name for m in system.modules), TOTAL]),
-        "nodes_busy": busy,
-        "nodes_reserved_idle": more[0] if more else np.zeros(len(time), dtype=np.int64),
-        "nodes_down": down,
-        "queue_components": queued,
-        "queue_nodes": queued_nodes,
-        "power_w": power[0] if power else np.full(len(time), np.nan),
-        **{column.name: nodes for column, nodes in zip(SWITCHED, more[1:], strict=False)},
+        "module": _named(code, names),
+        "nodes_busy": values["busy"],
+        "nodes_reserved_idle": values["held"] if "held" in values else np.zeros(len(time), dtype=np.int64),
+        "nodes_down": values["down"],
+        "queue_components": values["queued"],
+        "queue_nodes": values["queued_nodes"],
+        "power_w": power,
+        **{
+            column.name: values[name]
+            for column, name in zip(SWITCHED, SWITCHED_ROWS, strict=True)
+            if name in values
+        },
     }
-    return frame(columns, timeline_columns(len(more) > 1))
+    return frame(columns, timeline_columns("off" in values))
+
+
+def _of_one(rows: Written) -> tuple[np.ndarray, np.ndarray, Written]:
+    """Return each row for the module, and once more for the system: times, numbers of both, values."""
+    time, _, *columns = (_twice(column) for column in rows.values())
+    code = np.tile(np.array([0, 1], dtype=np.int8), len(time) // 2)
+    return time, code, dict(zip(list(rows)[2:], columns, strict=True))
+
+
+def _twice(column: np.ndarray) -> np.ndarray:
+    both = np.empty((len(column), 2), dtype=np.int64)
+    both[:] = column[:, None]
+    return both.ravel()
+
+
+def _of_several(rows: Written, modules: int) -> tuple[np.ndarray, np.ndarray, Written]:
+    """Return the rows of the modules, and those of the system behind them at each instant, likewise."""
+    time, module, *columns = rows.values()
+    values = np.column_stack(columns)
+    total_time, total = _totals(time, module, values, modules)
+    place = np.argsort(np.concatenate((time, total_time)), kind="stable")
+    code = np.concatenate((module, np.full(len(total_time), modules)))[place]
+    values = np.concatenate((values, total))[place]
+    named = zip(list(rows)[2:], values.T, strict=True)
+    time = np.concatenate((time, total_time))[place]
+    return time, code, {name: np.ascontiguousarray(column) for name, column in named}
 
 
 def build_result(
@@ -148,20 +169,21 @@ def build_result(
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     components = component_table(core, table, placements, system, reasons=bool(manifest.get("reasons")))
-    written, milliwatts, energy = core.timeline[: core.clock.rows], None, None
+    rows, milliwatts, energy = written(core), None, None
     places = _file_places(placements)
     if meter is not None:
-        written, milliwatts, energy, described = meter.read(
+        metered, milliwatts, energy, described = meter.read(
             components,
             _pstates(core, placements, places),
             placements,
             table,
-            written,
+            np.column_stack(list(rows.values())),
             lost_runs(lost, placements, places, system) if lost else None,
             budget,
         )
+        rows = dict(zip(rows, metered.T, strict=True))
         manifest = {**manifest, "energy": described}
-    timeline = timeline_table(written, milliwatts, system)
+    timeline = timeline_table(rows, milliwatts, system)
     nothing = {} if models is None else _unmatched(models, system, table, placements)
     manifest = {**manifest, **({"unmatched": nothing} if nothing else {})}
     modules = {module.name: module.nodes for module in system.modules}

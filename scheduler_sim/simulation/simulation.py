@@ -25,7 +25,6 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
-from scheduler_sim.simulation.growth import longer_timeline
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.outages import Change
@@ -42,6 +41,7 @@ from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.switching import switching_of
 from scheduler_sim.simulation.units import find_units
+from scheduler_sim.simulation.written import longer_timeline
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE

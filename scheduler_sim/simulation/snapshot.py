@@ -8,10 +8,10 @@ import numpy as np
 
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core.events import KIND
-from scheduler_sim.engine.core.state import CANCELLED, TIMELINE_COLUMNS
+from scheduler_sim.engine.core.state import CANCELLED
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
-from scheduler_sim.simulation.growth import longer_timeline
+from scheduler_sim.simulation.written import longer_timeline, write
 
 
 def stopped(core: FullCore, now: int) -> FullCore:
@@ -26,7 +26,7 @@ def stopped(core: FullCore, now: int) -> FullCore:
     running = events[events // KIND == 0]
     steps = _last_steps(core, now, stops=len(running) > 0)
     clock, jobs = cast(Any, core.clock).copy(), core.jobs
-    core.timeline[clock.rows :][: len(steps)] = steps  # behind the end of the one that goes on
+    write(core, steps, int(clock.rows))  # behind the end of the one that goes on
     clock.rows += len(steps)
     if len(running):
         jobs = cast(Any, jobs).copy()
@@ -39,7 +39,7 @@ def _last_steps(core: FullCore, now: int, *, stops: bool) -> np.ndarray:
     pool = np.asarray(core.pools)[: core.clock.modules]
     written = np.stack([pool[f"written_{name}"] for name in ("busy", "down", "queued", "nodes")], axis=1)
     values = np.stack([pool[name] for name in ("busy", "down", "queued", "queued_nodes")], axis=1)
-    if core.timeline.shape[1] > len(TIMELINE_COLUMNS):
+    if has(core, "idle_rows"):
         written = np.column_stack((written, pool["written_held"]))
         values = np.column_stack((values, [drive.idle_but_held(core, module) for module in range(len(pool))]))
     if has(core, "power_saving"):

@@ -11,9 +11,9 @@ from scheduler_sim.engine.core.records import one, room, table
 from scheduler_sim.engine.core.scheme import PLANLESS, Scheme
 from scheduler_sim.engine.core.state import (
     INF,
-    TIMELINE_COLUMNS,
     Clock,
     End,
+    IdleRow,
     Job,
     Orders,
     Placement,
@@ -21,6 +21,7 @@ from scheduler_sim.engine.core.state import (
     Queue,
     QueueAt,
     Release,
+    Row,
     Rules,
     Step,
 )
@@ -39,7 +40,7 @@ class Sizes(NamedTuple):
     profile: int
     timeline: int
     more_events: int = 0  # what rules put among the events
-    more_columns: int = 0  # of the timeline
+    idle_rows: int = 0  # 1 = idle nodes can be held for a job, or switched off
     more_pools: int = 0  # without nodes or an amount: lists of planned ends alone
     plans: bool = False  # planned ends are kept also where no pass looks at them
 
@@ -70,7 +71,8 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "releases": room(Release, pools, sizes.releases) if sizes.plans or scheme not in PLANLESS else ABSENT,
         "profile": room(Step, pools, sizes.profile),
         "short": np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
-        "timeline": np.empty((sizes.timeline, len(TIMELINE_COLUMNS) + sizes.more_columns), dtype=np.int64),
+        "timeline": room(Row, sizes.timeline),
+        "idle_rows": table(IdleRow, sizes.timeline) if sizes.idle_rows else ABSENT,
     }
 
 

@@ -63,12 +63,10 @@ def _write_row(core: Core, module: int) -> None:
     it.written_queued, it.written_nodes = it.queued, it.queued_nodes
     row = core.clock.rows
     core.clock.rows = row + 1
-    core.timeline[row, 0] = core.clock.now
-    core.timeline[row, 1] = module
-    core.timeline[row, 2] = it.busy
-    core.timeline[row, 3] = it.down
-    core.timeline[row, 4] = it.queued
-    core.timeline[row, 5] = it.queued_nodes
+    written = core.timeline[row]
+    written.time, written.module = core.clock.now, module
+    written.busy, written.down = it.busy, it.down
+    written.queued, written.queued_nodes = it.queued, it.queued_nodes
     write_more(core, module, row)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, get_type_hints, overload
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, cast, get_type_hints, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,12 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
+Short = Annotated[int, np.int32]
+"""A field of 4 bytes: a number of nodes or jobs."""
+
 R = TypeVar("R")
 
-_CODES = {int: "i8", float: "f8", np.uint64: "u8"}
+_CODES: dict[Any, str] = {int: "i8", float: "f8", np.uint64: "u8", Short: "i4"}
 
 
 class Record:
@@ -81,12 +84,12 @@ class Layers(Rows[R]):
 
 
 def dtype_of(record: Any) -> np.dtype[Any]:
-    """Return how the records of a class lie in memory: fields of 8 bytes, in the order of its annotations."""
+    """Return how the records of a class lie in memory: fields of 8 bytes or 4, as its annotations stand."""
     return np.dtype((_class_of(record), _fields_of(record)))
 
 
 def _fields_of(record: Any) -> list[tuple[str, str]]:
-    return [(name, _CODES[kind]) for name, kind in get_type_hints(record).items()]
+    return [(name, _CODES[kind]) for name, kind in get_type_hints(record, include_extras=True).items()]
 
 
 @cache

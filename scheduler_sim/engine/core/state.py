@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from scheduler_sim.engine.core.records import Floats, Ints, Record, Rows, Table
+from scheduler_sim.engine.core.records import Floats, Ints, Record, Rows, Short, Table
 
 Filler = Callable[[int, Ints, Floats, Floats], None]
 """Writes the keys of an order that depends on time: see ``orders``."""
@@ -199,8 +199,24 @@ class Step:
     free: int
 
 
-TIMELINE_COLUMNS = ("time", "module", "busy", "down", "queued", "queued_nodes")
-"""... and ``held``, where nodes can be held idle for a job or switched off, and then ``power_saving``'s."""
+class Row:
+    """A row of the timeline: a module from a time on."""
+
+    time: int
+    queued_nodes: int  # what the jobs ask for that wait in it
+    module: Short
+    busy: Short  # nodes
+    down: Short  # nodes
+    queued: Short  # jobs
+
+
+class IdleRow:
+    """Further columns of that row: nodes that are not busy, and cannot be had at once."""
+
+    held: Short  # for a job
+    off: Short
+    booting: Short
+    stopping: Short
 
 
 class Core:
@@ -222,7 +238,8 @@ class Core:
     releases: Rows[Release]  # [k, r] what runs, by planned end; absent where no pass looks ahead
     profile: Rows[Step]  # [k, q] free from one time to the next
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
-    timeline: Ints  # [rows, 6, 7 or 10], see TIMELINE_COLUMNS
+    timeline: Table[Row]  # [rows]
+    idle_rows: Table[IdleRow]  # [rows]; absent where no idle nodes are held for a job, or switched off
 
     if TYPE_CHECKING:
         _fields: tuple[str, ...]

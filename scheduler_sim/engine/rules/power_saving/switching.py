@@ -22,15 +22,12 @@ from scheduler_sim.engine.core.moments import (
 from scheduler_sim.engine.core.profile import not_before, step_at, take
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.releases import add_release, drop_release
-from scheduler_sim.engine.core.state import INF, TIMELINE_COLUMNS
+from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.coscheduling.members import reservation_is_ahead
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
 from scheduler_sim.engine.rules.coscheduling.units import unit_not_before
 from scheduler_sim.engine.rules.power_saving.idle import append, is_due, take_first, take_last
 from scheduler_sim.engine.rules.power_saving.state import BOOTING, IDLE, STOPPING, PowerSavingCore
-
-HELD_COLUMN = len(TIMELINE_COLUMNS)
-OFF_COLUMN, BOOTING_COLUMN, STOPPING_COLUMN = HELD_COLUMN + 1, HELD_COLUMN + 2, HELD_COLUMN + 3
 
 # What gives nodes back in the list of planned ends, beside components and announced returns
 OFF_NODES, BOOTING_NODES, STOPPING_NODES = -(1 << 40), -(1 << 40) - 1, -(1 << 40) - 2
@@ -230,12 +227,10 @@ def has_switched(core: PowerSavingCore, module: int) -> bool:
 @on(write_more, "power_saving")
 def write_switched(core: PowerSavingCore, module: int, row: int) -> None:
     """Write how many nodes are off, booting and shutting down; none is held for a job."""
-    it = core.power_saving.module[module]
+    it, written = core.power_saving.module[module], core.idle_rows[row]
     it.written_off, it.written_booting, it.written_stopping = it.off, it.booting, it.stopping
-    core.pools[module].written_held = core.timeline[row, HELD_COLUMN] = 0
-    core.timeline[row, OFF_COLUMN] = it.off
-    core.timeline[row, BOOTING_COLUMN] = it.booting
-    core.timeline[row, STOPPING_COLUMN] = it.stopping
+    core.pools[module].written_held = written.held = 0
+    written.off, written.booting, written.stopping = it.off, it.booting, it.stopping
 
 
 # What a pass asks while it plans.

@@ -10,7 +10,7 @@ from scheduler_sim.engine.core.lifecycle import plan_anew
 from scheduler_sim.engine.core.loop import held_idle
 from scheduler_sim.engine.core.moments import event_due, limit_changed, stopped, struck, withdrawn, write_more
 from scheduler_sim.engine.core.record import has_more_to_write
-from scheduler_sim.engine.core.state import INF, TIMELINE_COLUMNS
+from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.core.waiting import (
     add_newcomer,
     count_waiting,
@@ -38,7 +38,6 @@ from scheduler_sim.engine.rules.slurm.het.delays import move_next_advance_reserv
 from scheduler_sim.engine.rules.slurm.het.het_jobs import end_together, end_with_leader
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
-HELD_COLUMN = len(TIMELINE_COLUMNS)
 MINUTE = 60  # what Slurm counts limits in
 
 
@@ -105,20 +104,16 @@ def idle_reserved(core: SlurmCore, module: int) -> int:
     return idle_and_reserved(core, module)
 
 
-@on(has_more_to_write, "slurm", "coscheduling")
+@on(has_more_to_write, "slurm", "coscheduling", "idle_rows")
 def other_reserved(core: SlurmCore, module: int) -> bool:
     """Whether other nodes are idle and reserved than when the last row was written."""
-    if core.timeline.shape[1] <= HELD_COLUMN:
-        return False
     return core.pools[module].written_held != idle_and_reserved(core, module)
 
 
-@on(write_more, "slurm", "coscheduling")
+@on(write_more, "slurm", "coscheduling", "idle_rows")
 def write_reserved_idle(core: SlurmCore, module: int, row: int) -> None:
     """Write how many nodes are idle and reserved."""
-    if core.timeline.shape[1] > HELD_COLUMN:
-        held = idle_and_reserved(core, module)
-        core.pools[module].written_held = core.timeline[row, HELD_COLUMN] = held
+    core.pools[module].written_held = core.idle_rows[row].held = idle_and_reserved(core, module)
 
 
 # -- calls
