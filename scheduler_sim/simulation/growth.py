@@ -17,7 +17,10 @@ def with_room(core: FullCore, sizes: Sizes, needs: Needs) -> FullCore:
     """Return a core of these sizes, or its own where they are larger, with all that it holds."""
     more = max(core.releases.shape[1] - sizes.releases, 0) if has(core, "releases") else 0
     sizes = sizes._replace(
-        releases=sizes.releases + more, profile=sizes.profile + more, more_events=len(core.heap)
+        releases=sizes.releases + more,
+        profile=sizes.profile + more,
+        timeline=max(sizes.timeline, len(core.timeline)),
+        more_events=len(core.heap),
     )
     grown: FullCore = _filled(blank(sizes, needs, core.scheme.name), core)
     return grown

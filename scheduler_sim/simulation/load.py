@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scheduler_sim.engine.core import loop as drive
+from scheduler_sim.engine.core.records import Table
 from scheduler_sim.engine.engine import FullCore, Sizes, blank, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy import order
@@ -156,8 +157,14 @@ class Loader:
         there = all(has(core, rule.part) for rule in self._rules if rule.needed)
         if there and rows <= len(core.jobs) and self._used <= len(core.placements):
             return core
-        sizes = self._sizes(2 * rows, 2 * self._used, core.demand.shape[1])
+        rows, used = _room(rows, core.jobs), _room(self._used, core.placements)
+        sizes = self._sizes(rows, used, core.demand.shape[1])
         return with_room(core, sizes, self._needs(sizes))
+
+
+def _room(needed: int, table: Table[Any]) -> int:
+    """Return how long a table is to be: as it is, or with room for as many again."""
+    return len(table) if needed <= len(table) else 2 * needed
 
 
 def _arrive(core: FullCore, rows: slice) -> None:

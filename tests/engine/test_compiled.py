@@ -49,7 +49,7 @@ LONG = pytest.mark.long
     [
         ("easy", 80, ()),
         pytest.param("fcfs", 80, (), marks=LONG),
-        pytest.param("conservative", 105, (), marks=LONG),
+        pytest.param("conservative", 108, (), marks=LONG),
         pytest.param("slurm", 340, ("slurm.", "holds."), marks=LONG),
     ],
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterator
 
-from scheduler_sim import Simulation, System
+import pytest
+from simpy.events import Event
+
+from scheduler_sim import Simulation, System, Workload
 from scheduler_sim.engine.engine import PARTS, has
 from scheduler_sim.simulation.rules.table import RULES
 from tests.simulation.acting import at, fates, trace
@@ -39,3 +42,28 @@ def test_a_part_comes_with_the_first_submission_that_needs_it(part: str, asked: 
     assert starts[:3] == [0, 40, 5]
     assert starts[3] == 50
     assert fates(result)
+
+
+def test_a_rule_that_comes_when_tables_have_grown_has_room_for_all_jobs() -> None:
+    """Other placements make tables longer than the jobs need; what is held first then may be any of them."""
+    jobs, system = 4, System.from_dict({"modules": [{"name": name, "nodes": 4} for name in "abc"]})
+    columns = {"nodes": [4] * jobs, "submit_time": [0] * jobs, "run_time": [1000] * jobs}
+    workload = Workload.from_columns(**columns, time_limit=[1000] * jobs, partition=["a"] * jobs)
+    simulation = Simulation(system, workload, "easy")
+
+    def process() -> Iterator[Event]:
+        for name in "bc":
+            simulation.submit(nodes=4, run_time=5000, partition=name)
+        yield simulation.env.timeout(1)
+        for partitions in ("a,b", "a,b,c"):
+            for job in range(2, jobs + 1):
+                simulation.update(job, partition=partitions)
+            yield simulation.env.timeout(1)
+        for _ in range(3 * jobs):
+            simulation.submit(nodes=1, run_time=10, partition="b", begin_time=6000)
+            yield simulation.env.timeout(1)
+
+    simulation.process(process())
+    result = simulation.run()
+    assert (result.components["eligible_time"].tail(3 * jobs) == 6000).all()
+    result.check()

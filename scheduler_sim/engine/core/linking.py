@@ -14,6 +14,7 @@ from typing import Any
 from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types.functions import BaseFunction
 
 
@@ -43,7 +44,7 @@ class _Entry(JITCodeLibrary):
     """The code of an entry point, with that of all it calls, which nobody else will see."""
 
     def finalize(self) -> None:
-        self._exported = {function.name for function in self._final_module.functions}
+        self._exported = {one.name for one in self._final_module.functions if not one.is_declaration}
         self._linking_libraries = _all_below(self)
         super().finalize()
 
@@ -85,8 +86,10 @@ class EntryCompiler(Compiler):
 
 @contextmanager
 def types_remembered() -> Iterator[None]:
-    """For as long as this lasts, Numba asks once which of its functions takes arguments of some types."""
-    asked = BaseFunction.get_call_type
+    """For as long as this lasts, Numba asks once which of its functions takes arguments of some types.
+
+    Nobody else compiles meanwhile: it holds Numba's own lock.
+    """
     known: dict[Any, Any] = {}
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -95,8 +98,10 @@ def types_remembered() -> Iterator[None]:
             known[question] = asked(self, context, args, kws)
         return known[question]
 
-    BaseFunction.get_call_type = get_call_type  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        BaseFunction.get_call_type = asked  # type: ignore[method-assign]
+    with global_compiler_lock:
+        asked = BaseFunction.get_call_type
+        BaseFunction.get_call_type = get_call_type  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            BaseFunction.get_call_type = asked  # type: ignore[method-assign]
