@@ -17,6 +17,7 @@ from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.energy.budget import Budget
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import (
@@ -33,7 +34,6 @@ from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import reason_columns
-from scheduler_sim.simulation.written import SWITCHED as SWITCHED_ROWS
 from scheduler_sim.simulation.written import Written, written
 from scheduler_sim.system.system import System
 from scheduler_sim.version import __version__
@@ -112,7 +112,7 @@ def timeline_table(rows: Written, milliwatts: np.ndarray | None, system: System)
         "power_w": power,
         **{
             column.name: values[name]
-            for column, name in zip(SWITCHED, SWITCHED_ROWS, strict=True)
+            for column, name in zip(SWITCHED, SWITCHED_COLUMNS, strict=True)
             if name in values
         },
     }

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
 
 COLUMNS = ("time", "module", "busy", "down", "queued", "queued_nodes")
-HELD = ("held",)
-"""Where idle nodes can be held for a job, or switched off."""
-SWITCHED = ("off", "booting", "stopping")
-"""Where idle nodes are switched off."""
 
 Written = dict[str, np.ndarray]
 """[rows] by name: time in s, number of the module, nodes or jobs."""
@@ -18,8 +15,8 @@ Written = dict[str, np.ndarray]
 
 def written_names(core: FullCore) -> tuple[str, ...]:
     """Return the names of the columns that a core writes."""
-    held = HELD if has(core, "idle_rows") else ()
-    return (*COLUMNS, *held, *(SWITCHED if has(core, "power_saving") else ()))
+    held = ("held",) if has(core, "idle_rows") else ()
+    return (*COLUMNS, *held, *(SWITCHED_COLUMNS if has(core, "power_saving") else ()))
 
 
 def written(core: FullCore) -> Written:
