@@ -146,7 +146,7 @@ def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:
     built: dict[str, Any] = {}
     for column in table:
         if column.dtype == "float64" and column.name not in columns:
-            built[column.name] = np.full(rows, np.nan)
+            built[column.name] = not_known(rows)
         elif column.dtype == "text":
             values = columns[column.name]
             built[column.name] = values if _is_categorical(values) else pd.Categorical(values)
@@ -170,6 +170,11 @@ def column_problems(data: pd.DataFrame, table: Sequence[Column]) -> list[str]:
         if not fits:
             problems.append(f"column {column.name} is {dtype} instead of {column.dtype}")
     return problems
+
+
+def not_known(rows: int) -> np.ndarray:
+    """Return a column of NaN: what is not known without an energy model."""
+    return np.full(rows, np.nan)
 
 
 def numbers(table: Columns, name: str) -> np.ndarray:
