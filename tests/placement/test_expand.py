@@ -298,7 +298,7 @@ def test_errors_name_file_and_line(tmp_path, fields, says):
         assert word in str(caught.value)
 
 
-# ------------------------------------------------- one partition, and nothing against any: columns as they are
+# ------------------------------------------- one partition, and nothing against any: columns as they are
 ASKED = {"nodes": [3, 1], "run_time": [5, 6], "time_limit": [9, 7]}
 
 
