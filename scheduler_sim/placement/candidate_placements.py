@@ -144,7 +144,11 @@ class CandidatePlacements:
                 self.workload, self.rows, "partition", lambda text: self.system.partitions_for(text, swf=swf)
             )
         kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
-        keys, which = np.unique((codes * kinds + types) * largest + sizes, return_inverse=True)
+        spelt = (codes * kinds + types) * largest + sizes
+        if len(spelt) and spelt.min() == spelt.max():
+            keys, which = spelt[:1], np.zeros(len(spelt), dtype=np.int64)
+        else:
+            keys, which = np.unique(spelt, return_inverse=True)
         lists = []
         for number, key in enumerate(keys.tolist()):
             (text, type_number), nodes = divmod(key // largest, kinds), key % largest

@@ -22,7 +22,7 @@ from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.parts import parts_of_nodes
 from scheduler_sim.placement.placements import Placements, joined, picked
 from scheduler_sim.placement.pstate_choice import with_energy
-from scheduler_sim.placement.repeating import first_of
+from scheduler_sim.placement.repeating import as_slice, first_of
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -168,12 +168,10 @@ def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placem
 
 def _simulated_rows(workload: Workload) -> Ints:
     """Rows in trace order: submit time, ties in file order; skipped records left out (rule 11)."""
-    table = workload.table
-    rows = np.flatnonzero(table["skipped"].to_numpy() == 0)
-    submit = table["submit_time"].to_numpy()[rows]
-    if (np.diff(submit) < 0).any():
-        rows = rows[np.argsort(submit, kind="stable")]
-    return rows.astype(np.int64)
+    submit, skipped = (workload.columns[name] for name in ("submit_time", "skipped"))
+    rows: Ints = np.flatnonzero(skipped == 0) if skipped.any() else np.arange(len(submit))
+    submit = submit[as_slice(rows)]
+    return rows if (submit[1:] >= submit[:-1]).all() else rows[np.argsort(submit, kind="stable")]
 
 
 def _without_closed(

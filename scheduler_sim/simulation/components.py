@@ -21,7 +21,7 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
     placements, rows = jobs.placements, jobs.rows
     if core.rules.complex:
         first, last = used + placements.first[:-1], used + placements.first[1:]
-        where = used + np.arange(len(placements.module))
+        where: Any = used + np.arange(len(placements.module))
     else:
         able = np.diff(placements.first) > 0
         first = np.arange(rows.start, rows.stop)
