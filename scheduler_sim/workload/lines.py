@@ -12,14 +12,14 @@ from typing import BinaryIO
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.memory import check_memory
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 21
 MAX_LINE_BYTES = 1 << 16
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
 def read_blocks(path: str | Path) -> Iterator[bytes]:
-    """Yield the text of a file in blocks of about 1 MB that end with a line end.
+    """Yield the text of a file in blocks of about 2 MB that end with a line end.
 
     Gzip is known by its first bytes. A last line without an end gets one. Raises a
     :class:`TraceError` for a file that cannot be read, a broken gzip, a NUL byte, a line of

@@ -129,7 +129,7 @@ def _component_column(workload: Workload) -> np.ndarray:
     wanted = np.asarray(table["component_id"])
     if workload.source.dependencies_name != "component_id":  # unique ids would change what dependencies name
         return listed
-    said, _ = component_ids(listed, jobs, workload.source.lines(len(table)))
+    said, _ = component_ids(listed, jobs, workload.source)
     return listed if np.array_equal(said, wanted) and workload.source.format == "mwf" else wanted
 
 
