@@ -46,7 +46,7 @@ _BYTES_A_RECORD = 750  # of memory, from the raw columns to the finished table
 
 
 def read_mwf(path: str | Path) -> Workload:
-    """Read an MWF trace, plain or gzip.
+    """Read an MWF trace, plain or packed.
 
     component_id is position 8 where that is unique over the file; else the job id if every job
     has one component; else the line number, and then dependencies (39) name job ids. The time limit is

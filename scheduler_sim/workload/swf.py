@@ -35,7 +35,7 @@ _LINE_END = np.uint8(ord("\n"))
 
 
 def read_swf(path: str | Path) -> Workload:
-    """Read an SWF trace, plain or gzip.
+    """Read an SWF trace, plain or packed.
 
     nodes = requested processors (8) if above 0, else allocated (5); time limit = requested
     time (9) if above 0, else the run time (4), and at least 1 s. Records that were cancelled

@@ -109,8 +109,10 @@ def _same_work(converted, workload):
     return True
 
 
-@pytest.mark.parametrize("suffix", [".swf", ".swf.gz", ".mwf", ".mwf.gz", ".csv", ".csv.gz", ".parquet"])
-def test_a_workload_made_in_python_goes_to_every_format_and_stays(tmp_path, suffix):
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("kind", ["swf", "mwf", "csv", "parquet"])
+def test_a_workload_made_in_python_goes_to_every_format_and_stays(tmp_path, kind, packing):
+    suffix = f".{kind}" if kind == "parquet" else f".{kind}{packing}"
     workload = Workload.from_columns(
         nodes=[4, 2],
         submit_time=[0, 5],
