@@ -11,7 +11,6 @@ import pandas as pd
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import Field
-from scheduler_sim.workload.numbers import number_text
 
 
 def as_column(field: Field, values: Any, rows: int) -> Any:
@@ -35,10 +34,15 @@ def is_shared(array: np.ndarray) -> bool:
     return array.strides == (0,) and len(array) > 0
 
 
+def once(array: np.ndarray) -> np.ndarray:
+    """Return an array, of one that is one value for all rows the first alone: what to look at."""
+    return array[:1] if is_shared(array) else array
+
+
 def by_row(rule: Callable[..., np.ndarray], *columns: np.ndarray) -> np.ndarray:
     """Return what ``rule`` makes of each row of some columns; once where none has more than one value."""
     if all(map(is_shared, columns)):
-        return np.broadcast_to(rule(*(column[:1] for column in columns))[0], columns[0].shape)
+        return np.broadcast_to(rule(*map(once, columns))[0], columns[0].shape)
     return rule(*columns)
 
 
@@ -55,26 +59,6 @@ def categories_of(codes: np.ndarray, texts: Any) -> pd.Categorical:
 def map_text(column: pd.Categorical, rule: Callable[[str], str]) -> pd.Categorical:
     """Return a text column with every text replaced by what ``rule`` makes of it."""
     return categories_of(*_mapped(column, rule))
-
-
-def texts_of(column: Any, start: int, stop: int) -> list[str]:
-    """Return rows start to stop of a column as texts, whole numbers without a point."""
-    if isinstance(column, pd.Categorical):
-        named: list[str] = np.asarray(column.categories, dtype=object)[column.codes[start:stop]].tolist()
-        return named
-    part = column[start:stop]
-    if part.strides == (0,):
-        return [_number_text(part[0].item())] * len(part)
-    if part.dtype.kind == "f":
-        values, place = np.unique(part, return_inverse=True)
-        different = np.array([number_text(value) for value in values.tolist()], dtype=object)
-        texts: list[str] = different[place].tolist()
-        return texts
-    return list(map(str, part.tolist()))
-
-
-def _number_text(value: int | float) -> str:
-    return number_text(value) if isinstance(value, float) else str(value)
 
 
 def _mapped(column: pd.Categorical, rule: Callable[[str], str]) -> tuple[np.ndarray, list[str]]:
@@ -114,7 +98,7 @@ def _text_column(field: Field, values: Any, rows: int) -> pd.Categorical:
 
 
 def _constant(text: str, rows: int) -> pd.Categorical:
-    return pd.Categorical.from_codes(np.zeros(rows, dtype=np.int8), dtype=_only(text))
+    return pd.Categorical.from_codes(np.broadcast_to(np.int8(0), (rows,)), dtype=_only(text))
 
 
 @lru_cache(maxsize=256)

@@ -26,7 +26,7 @@ from scheduler_sim.workload.table import Workload
 
 FIELD_COUNT = 18
 _CANCELLED_STATUS = 5
-_BYTES_A_RECORD = 350  # of memory, from the raw columns to the finished table
+_BYTES_A_RECORD = 250  # of memory, from the raw columns to the finished table
 
 _KINDS = ["float64" if field.dtype == "float64" else "int64" for field in SWF_FIELDS]
 _BLANKS = b" \t\r"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pyarrow as pa
+
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.packed import packing_named
 from scheduler_sim.output.whole import whole_file
@@ -51,6 +53,7 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
     try:
         workload = _READERS[kind](path)
         workload.dependencies()
+        pa.default_memory_pool().release_unused()  # what Arrow took to read it
     except MemoryError:
         raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
     return workload

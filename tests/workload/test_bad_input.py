@@ -213,7 +213,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scheduler_sim.workload.record_lines.texts_of", interrupted)
+    monkeypatch.setattr("scheduler_sim.workload.record_lines._put", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_trace(Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1]), tmp_path / "t.swf")
     assert list(tmp_path.iterdir()) == []
