@@ -91,7 +91,8 @@ def execute(args: argparse.Namespace) -> None:
         policy = _at_site(Policy.resolve(args.policy), settings, args)
         policy = policy.with_settings(settings) if settings else policy
         simulation = _loaded(args, policy, honour_status, log)
-        with step(f"simulating {args.trace}", quiet=args.quiet) as simulation.progress, log.part("simulate"):
+        with step(f"simulating {args.trace}", quiet=args.quiet) as shown, log.part("simulate"):
+            simulation.progress = shown.progress
             result = simulation.run()
         log.engine(simulation.engine_s, result.metrics["jobs"])
         if out is not None:
