@@ -19,6 +19,7 @@ from scheduler_sim.engine.core.hooks import ABSENT, is_absent
 from scheduler_sim.engine.core.records import table
 from scheduler_sim.engine.core.scheme import PASSES
 from scheduler_sim.engine.core.state import Core
+from scheduler_sim.engine.core.words import Words
 from scheduler_sim.engine.rules import calls, dependencies, holds
 from scheduler_sim.engine.rules.coscheduling import members, units
 from scheduler_sim.engine.rules.coscheduling.state import UnitSizes, blank_coscheduling
@@ -83,19 +84,22 @@ PARTS = tuple(rule.part for rule in RULES)
 
 
 class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc]
-    """The tuple itself; ``kind`` is its type to the compiler, once that has been asked for."""
-
-    kind: Any = None
+    """The tuple itself."""
 
     @cached_property
     def absent(self: Any) -> frozenset[str]:
         """The parts that this core lacks, by name."""
         return frozenset(name for name in self._fields if is_absent(getattr(self, name)))
 
-    @property
+    @cached_property
     def shape(self: Any) -> tuple[Any, ...]:
-        """What its type depends on: the pass, what writes the keys of orders, and which parts are there."""
-        return self.scheme.name, type(self.orders.fill), type(self.orders.fill_second), self.absent
+        """What its code depends on: the pass, and which parts are there."""
+        return self.scheme.name, self.absent
+
+    @cached_property
+    def words(self: Any) -> Words:
+        """The words that compiled code has of it."""
+        return Words(self)
 
 
 def blank(sizes: Sizes, needs: Needs, scheme: str) -> FullCore:

@@ -166,7 +166,7 @@ class Simulation(Actions):
     @property
     def needs_compiling(self) -> bool:
         """Whether the first run compiles the loop, as its policy never ran on this machine before."""
-        return not is_compiled(drive.drive, self._core, 0, 0)
+        return not is_compiled(drive.drive, self._core)
 
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""
