@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
-from scheduler_sim.placement.repeating import first_of, repeated
+from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 
-OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run", "cost", "demand")
+OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run", "demand")
 OF_COMPONENTS = (
     *("rows", "tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number"),
     "held",
@@ -23,14 +24,13 @@ OF_COMPONENTS = (
 
 @dataclass(frozen=True)
 class Placements:
-    """n components in trace order, p placements one after the other.
+    """n components in trace order, p placements one after the other. Nothing is written into the columns.
 
     Attributes
     ----------
     rows : int64[n], row of the workload's table
     first : int64[n + 1]; those of component i are ``first[i] .. first[i + 1] - 1``, in list order
     module, partition, nodes, limit, run : int64[p]; module number, partition number, nodes, s, s
-    cost : float64[p], nodes x cost of a node x limit
     demand : int64[p, shared resources]
     tier : int64[n], priority of the first partition asked for
     asked_module, asked_nodes, asked_limit, asked_run : int64[n], of the first partition, also where it
@@ -51,7 +51,6 @@ class Placements:
     nodes: Ints
     limit: Ints
     run: Ints
-    cost: NDArray[np.float64]
     demand: Ints
     tier: Ints
     asked_module: Ints
@@ -65,10 +64,30 @@ class Placements:
     not_honoured: dict[str, int]
     khz: Ints | None = None
 
-    @property
+    @cached_property
+    def file_order(self) -> Ints | None:
+        """Their positions in the order of the file; None where they stand in it."""
+        return None if (self.rows[1:] > self.rows[:-1]).all() else np.argsort(self.rows)
+
+    @cached_property
+    def in_table(self) -> slice | Ints:
+        """Their rows in the workload's table; a slice where these are the first ones in order."""
+        return as_slice(self.rows)
+
+    @cached_property
+    def in_file(self) -> slice | Ints:
+        """The same in the order of the file."""
+        return self.in_table if self.file_order is None else self.rows[self.file_order]
+
+    @cached_property
     def rigid(self) -> bool:
         """Whether every component has at most one placement and none asks for shared resources."""
         return bool((np.diff(self.first) <= 1).all() and not self.demand.any())
+
+    @property
+    def resizes(self) -> bool:
+        """Whether some placements may be of other sizes than were asked for."""
+        return self.nodes is not self.asked_nodes
 
     @property
     def owner(self) -> Ints:

@@ -96,8 +96,7 @@ def with_energy(
     several = 1 if layer.cap is None or only_first else layer.cap.pstates
     made = clocked(placements, alike, system, layer, several=several)
     left = kept(placements, made.place)
-    cost = left.cost * made.limit / left.limit
-    left = replace(left, run=made.run, limit=made.limit, cost=cost, khz=made.khz)
+    left = replace(left, run=made.run, limit=made.limit, khz=made.khz)
     return left if layer.cap is None else _within_cap(left, made, system, layer)
 
 

@@ -21,11 +21,11 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
     placements, rows = jobs.placements, jobs.rows
     if core.rules.complex:
         first, last = used + placements.first[:-1], used + placements.first[1:]
-        where = used + np.arange(len(placements.module))
+        where: Any = used + np.arange(len(placements.module))
     else:
         able = np.diff(placements.first) > 0
         first = np.arange(rows.start, rows.stop)
-        last, where = first + able, first[able]
+        last, where = first + able, rows if able.all() else first[able]
     write_placements(core, where, placements, scheme)
     held = jobs.column("hold") != 0
     for name, values in (
@@ -37,17 +37,15 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
         ("first", first),
         ("last", last),
     ):
-        core.jobs[name][rows] = values
-    columns = (
-        jobs.column("submit_time") - int(core.clock.origin),
-        placements.asked_limit,
-        placements.asked_nodes,
-        jobs.column("memory_kb"),
-        placements.tier,
-    )
-    for place, values in enumerate(columns):
-        core.orders.columns[place, rows] = values
-    _write_keys(core, rows, scheme)
+        if values.any():  # else it stands there
+            core.jobs[name][rows] = values
+    core.orders.columns[1, rows] = placements.asked_limit
+    if scheme.ordered:
+        core.orders.columns[0, rows] = jobs.column("submit_time") - int(core.clock.origin)
+        core.orders.columns[2, rows] = placements.asked_nodes
+        core.orders.columns[3, rows] = jobs.column("memory_kb")
+        core.orders.columns[4, rows] = placements.tier
+        _write_keys(core, rows, scheme)
     return jobs._replace(where=where)
 
 
@@ -87,8 +85,6 @@ def write_placements(core: FullCore, where: Any, placements: Placements, scheme:
         ("limit", placements.limit),
         ("duration", duration),
         ("killed", placements.run > longest),
-        ("cost", placements.cost),
-        ("test", np.maximum(duration, 1) if scheme.policy.candidate_time == "run" else placements.limit),
     ):
         place[name][where] = values
     core.demand[where] = placements.demand

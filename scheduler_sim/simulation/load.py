@@ -126,6 +126,7 @@ class Loader:
         for i, module in enumerate(modules):
             core.pools[i].free = core.pools[i].short_free = module.nodes
             core.pools[i].short_since = core.clock.now
+            core.pools[i].cost = module.cost_per_node
         for i, amount in enumerate(self.run.amounts, len(modules)):
             core.pools[i].free = amount
 

@@ -151,9 +151,7 @@ class Schedulers(Numbers):
         core.slurm.way["choice"][where] = nodes[:, 1]
         core.slurm.way["run"][where] = placements.run
         core.slurm.way["tier"][where] = tiers[placements.partition]
-        core.placements["limit"][where] = core.placements["test"][where] = (
-            -(-placements.limit // MINUTE) * MINUTE
-        )
+        core.placements["limit"][where] = -(-placements.limit // MINUTE) * MINUTE
 
     def _association_factors(self, charged: np.ndarray) -> np.ndarray:
         if self._tree is None:
