@@ -25,6 +25,14 @@ REFUSED = why_not(CACHE) if COMPILED else ""
 _KEPT = NotKept(REFUSED) if REFUSED else Kept(CACHE)
 
 
+_before: list[Callable[[], None]] = []
+
+
+def before_compiling(function: Callable[[], None]) -> None:
+    """Have something done each time before something is compiled."""
+    _before.append(function)
+
+
 class Part:
     """A function of the core, compiled into the loop that calls it; Python cannot call it."""
 
@@ -133,6 +141,8 @@ class Entry:
         def compiled() -> Code:
             from scheduler_sim.engine.compiler.compile import entry_code
 
+            for function in _before:
+                function()
             return Code(*entry_code(self._part, core, self._takes))
 
         address = address_of(_KEPT.get(self._name(core), compiled))

@@ -21,7 +21,10 @@ class Scheme:
     Attributes
     ----------
     name : of one in PASSES
+    address : it stands nowhere
     """
+
+    address = 0
 
     def __init__(self, name: str) -> None:
         self.name = name

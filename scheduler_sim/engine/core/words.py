@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Words:
-    """The words of a named tuple; its fields are arrays, records, such tuples, or known by their type.
+    """The words of a named tuple; its fields are arrays, records, such tuples, or have an address.
 
     Raises ValueError for an array that does not lie in one piece.
     """
@@ -46,7 +46,7 @@ def _words_of(part: Any) -> Iterator[int]:
     elif isinstance(part, np.void):
         yield np.frombuffer(part, dtype=np.uint8).__array_interface__["data"][0]
     else:
-        yield getattr(part, "address", 0)
+        yield part.address
 
 
 def _layout_of(part: Any) -> str:
