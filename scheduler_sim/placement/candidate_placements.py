@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes, scaled
+from scheduler_sim.applications.conversion import UNCHANGED, converted_nodes, scaled
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
@@ -24,6 +25,9 @@ from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
 
 REASONS = (
     "application",

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import Models, scaled
+from scheduler_sim.applications.conversion import scaled
+from scheduler_sim.applications.models import Models
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.alike import Alike, node_milliwatts
 from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts

@@ -11,20 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import Models
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.parts import parts_of_nodes
 from scheduler_sim.placement.placements import Placements, joined, picked
-from scheduler_sim.placement.pstate_choice import with_energy
 from scheduler_sim.placement.repeating import as_slice, first_of
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
 
 
 def expand(
@@ -63,6 +65,8 @@ def expand(
     )
     if models is None or not models.limited_by_energy:
         return placements
+    from scheduler_sim.placement.pstate_choice import with_energy
+
     return with_energy(placements, workload, system, models, only_first=only_first)
 
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.records import lengthened
-from scheduler_sim.engine.engine import FullCore, Sizes, SlurmSizes
+from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.engine.rules.slurm.priority import fair_share, priority
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.shares import Associations, associations
