@@ -39,7 +39,6 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
     held = jobs.column("hold") != 0
     columns = {
         "submit": jobs.column("submit_time"),
-        "tier": placements.tier,
         "held": held,
         "missing": HOLD * placements.held + HOLD * held,
         "fails": jobs.column("exit_code") != 0,
@@ -50,6 +49,8 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
     for some in in_cache(slice(0, rows.stop - rows.start)):
         for name, values in columns.items():
             core.jobs[name][_within(rows, some)] = values[some]
+    if placements.tier.any():
+        core.ranks["tier"][rows] = placements.tier
     core.orders.columns[1, rows] = placements.asked_limit
     if scheme.ordered:
         core.orders.columns[0, rows] = jobs.column("submit_time") - int(core.clock.origin)
@@ -72,7 +73,7 @@ def keys_of(core: FullCore, rows: slice, scheme: Scheme) -> dict[str, np.ndarray
 
 def _write_keys(core: FullCore, rows: slice, scheme: Scheme) -> None:
     for name, keys in keys_of(core, rows, scheme).items():
-        core.jobs[name][rows] = keys
+        core.ranks[name][rows] = keys
 
 
 def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:
@@ -80,7 +81,7 @@ def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:
     row, placements = jobs.first, jobs.placements
     it = core.jobs[row]
     it.first, it.last = jobs.where.start, jobs.where.stop
-    it.tier = core.orders.columns[4, row] = placements.tier[0]
+    core.ranks["tier"][row] = core.orders.columns[4, row] = placements.tier[0]
     core.orders.columns[1:3, row] = placements.asked_limit[0], placements.asked_nodes[0]
     _write_keys(core, jobs.rows, scheme)
 
