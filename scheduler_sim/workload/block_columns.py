@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from scheduler_sim.workload.columns import is_shared
+from scheduler_sim.workload.columns import is_shared, once
+from scheduler_sim.workload.numbers import decimal, integer
 
 _TYPES = {"int64": pa.int64(), "float64": pa.float64(), "text": pa.dictionary(pa.int32(), pa.binary())}
 _OF_NUMBERS = b"0123456789-\n"
+_SAMPLES = 16
 _NARROWER = (np.int8, np.int16, np.int32)
 
 
@@ -54,10 +57,12 @@ def parse_block(data: bytes, separator: str, kinds: Sequence[str]) -> Block | No
     data : whole lines, each a record with one ``separator`` between its fields
     kinds : of each field: ``int64``, ``float64`` or ``text``
     """
-    plain = _OF_NUMBERS + separator.encode() + (b"." if "float64" in kinds else b"")
+    between = separator.encode()
+    plain = _OF_NUMBERS + between + (b"." if "float64" in kinds else b"")
     others = len(data.translate(None, plain))
     if others and "text" not in kinds:
         return None
+    alike = _common_end(data, between)
     names = [str(place) for place in range(len(kinds))]
     try:
         table = arrow_csv.read_csv(
@@ -66,6 +71,7 @@ def parse_block(data: bytes, separator: str, kinds: Sequence[str]) -> Block | No
             arrow_csv.ParseOptions(delimiter=separator, quote_char=False, ignore_empty_lines=False),
             arrow_csv.ConvertOptions(
                 column_types={name: _TYPES[kind] for name, kind in zip(names, kinds, strict=True)},
+                include_columns=names[: len(kinds) - len(alike)],
                 null_values=[],
                 strings_can_be_null=False,
             ),
@@ -73,16 +79,52 @@ def parse_block(data: bytes, separator: str, kinds: Sequence[str]) -> Block | No
     except pa.ArrowInvalid:
         return None
     columns = [_column(values.chunk(0)) for values in table.columns]
+    for word, kind in zip(alike, kinds[len(columns) :], strict=True):
+        columns.append(_constant(word, kind, len(table)))
+        if columns[-1] is None:
+            return None
     if others != sum(_others(column, plain) for column in columns if isinstance(column, Texts)):
         return None
     finite = (np.isfinite(c).all() for c, kind in zip(columns, kinds, strict=True) if kind == "float64")
     return columns if all(finite) else None
 
 
+def _common_end(data: bytes, separator: bytes) -> list[bytes]:
+    """Return the words with which all lines end, but for the first word: half of many a trace."""
+    text = np.frombuffer(data, dtype=np.uint8)
+    line_ends = np.flatnonzero(text == ord("\n"))
+    end = data[: data.find(b"\n")].split(separator)[1:]
+    for row in range(1, len(line_ends), 1 + len(line_ends) // _SAMPLES):
+        end = _shared(end, data[line_ends[row - 1] + 1 : line_ends[row]].split(separator)[1:])
+    while end:
+        tail = np.frombuffer(b"".join(separator + word for word in end) + b"\n", dtype=np.uint8)
+        starts = np.maximum(line_ends + 1 - len(tail), 0)
+        ends = np.lib.stride_tricks.sliding_window_view(text, len(tail))[starts]
+        if (ends == tail).all():
+            break
+        row = int(np.argmax((ends != tail).any(axis=1)))
+        end = _shared(end, data[line_ends[row - 1] + 1 : line_ends[row]].split(separator)[1:])
+    return end
+
+
+def _shared(end: list[bytes], words: list[bytes]) -> list[bytes]:
+    """Return the words at the end of both."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(reversed(end), reversed(words), strict=False))
+    return end[len(end) - len(list(same)) :]
+
+
 def _column(values: pa.Array) -> Any:
     if isinstance(values, pa.DictionaryArray):
         return Texts(values.indices.to_numpy(), values.dictionary.to_pylist())
     return values.to_numpy()
+
+
+def _constant(word: bytes, kind: str, rows: int) -> Any:
+    """Return the column of a word that all rows have, None if it is not of its kind."""
+    if kind == "text":
+        return Texts(np.broadcast_to(np.int32(0), rows), [word])
+    number = integer(word) if kind == "int64" else decimal(word)
+    return None if number is None else np.broadcast_to(np.dtype(kind).type(number), rows)
 
 
 def _others(text: Texts, plain: bytes) -> int:
@@ -148,12 +190,9 @@ class _TextColumn:
 
 
 def _narrowed(values: np.ndarray) -> np.ndarray:
-    if is_shared(values):
-        return values
-    least, most = values.min() + 0, values.max()  # + 0, so that no zero has a sign
+    seen = once(values) + 0  # so that no zero has a sign
+    least, most = seen.min(), seen.max()
     if least == most:
         return np.broadcast_to(least, values.shape)
-    if values.dtype.kind == "f":
-        return values + 0.0
     holding = (kind for kind in _NARROWER if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max)
-    return values.astype(next(holding, values.dtype), copy=False)
+    return seen if seen.dtype.kind == "f" else seen.astype(next(holding, seen.dtype), copy=False)

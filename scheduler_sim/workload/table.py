@@ -210,6 +210,10 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     complete = {
         name: as_column(field, given.get(name, field.default), rows) for name, field in FIELDS.items()
     }
+    jobs = complete["modular_job_id"]
+    for name in ("component_id", "listed_component_id"):  # the same in most traces, and held once then
+        if np.array_equal(complete[name], jobs):
+            complete[name] = jobs
     return pd.DataFrame(complete, copy=False)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scheduler_sim import read_trace, write_trace
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload import mwf, swf
-from scheduler_sim.workload.block_columns import Growing, Texts, parse_block
+from scheduler_sim.workload.block_columns import Growing, Texts, _common_end, parse_block
 from scheduler_sim.workload.columns import is_shared
 from tests.workload.records import mwf as mwf_record
 from tests.workload.records import swf as swf_record
@@ -108,6 +108,23 @@ def test_what_is_no_block_of_records(data):
     assert parse_block(data, ";", ["int64", "int64"]) is None
 
 
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["", "-1", "1", "11"]), min_size=1, max_size=6), min_size=1, max_size=40
+    )
+)
+@example([["1", "1"], ["11"], ["1"]])
+@example([["", "1", "-1"], ["-1"]])
+def test_the_words_with_which_all_lines_end(lines):
+    end = []
+    for place in range(1, min(map(len, lines))):
+        if len({line[-place] for line in lines}) > 1:
+            break
+        end.insert(0, lines[0][-place].encode())
+    data = "".join(";".join(line) + "\n" for line in lines).encode()
+    assert _common_end(data, b";") == end
+
+
 numbers = st.one_of(st.integers(-3, 3), st.integers(-(2**63), 2**63 - 1))
 
 
@@ -130,9 +147,9 @@ def test_a_table_grown_by_blocks_is_the_blocks_one_behind_the_other(blocks):
 
 def test_a_zero_has_no_sign():
     table = Growing(["float64"])
-    for values in ([-0.0], [-0.0, 1.0]):
-        table.add([np.array(values)])
-    assert [str(number) for number in table.whole()[0].tolist()] == ["0.0", "0.0", "1.0"]
+    for values in (np.array([-0.0]), np.array([-0.0, 1.0]), np.broadcast_to(-0.0, 1)):
+        table.add([values])
+    assert [str(number) for number in table.whole()[0].tolist()] == ["0.0", "0.0", "1.0", "0.0"]
 
 
 @pytest.mark.parametrize("kind", ["swf", "mwf"])

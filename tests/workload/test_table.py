@@ -176,8 +176,9 @@ def test_what_all_rows_say_alike_takes_no_memory(tmp_path, kind):
     listed["mwf"] = listed["swf"] | {"listed_component_id"}
     assert own == numbers | listed[kind]
     ids = {name: np.asarray(arrays[name]).__array_interface__["data"] for name in own}
-    if kind == "swf":
-        assert ids["component_id"] == ids["modular_job_id"]
+    assert ids["component_id"] == ids["modular_job_id"]
+    if kind == "mwf":
+        assert ids["listed_component_id"] == ids["modular_job_id"]
     if kind != "parquet":
         assert ids["nodes"] == ids["listed_nodes"]
         assert ids["time_limit"] == ids["listed_time_limit"]
