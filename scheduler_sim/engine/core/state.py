@@ -114,7 +114,7 @@ class Placement:
     nodes: int
     limit: int
     duration: int  # what it really takes: min(run time, limit + overrun)
-    killed: int  # 0, BY_LIMIT or PAST_LIMIT
+    killed: Tiny  # 0, BY_LIMIT or PAST_LIMIT
 
 
 class Pool:
