@@ -66,15 +66,20 @@ def workflow_metrics(
     The values directly inside cover workflows of more than one component;
     ``with_single_components`` covers all, every untied component being a workflow of one.
     """
-    tied = ties(edges)
-    labels = workflow_labels(numbers(components, "modular_job_id"), tied)
-    sizes = np.bincount(labels, minlength=1)
-    table = _evaluate(components, tied, labels, offset, appointment, ran)
+    tied, ids = ties(edges), numbers(components, "modular_job_id")
     summaries = summaries or Summaries()
-    whole = table["components"] > 1
-    several = {name: values[whole] for name, values in table.items()}
-    result = _summed_up(several, summaries, workflows=int(np.count_nonzero(sizes > 1)))
-    result["with_single_components"] = _summed_up(table, summaries, workflows=int(np.count_nonzero(sizes)))
+    if not len(tied.row) and offset is None and appointment is None and _ascend(ids):
+        table = _untied(ran or JobColumns.of(components, numbers(components, "start_time") != NEVER))
+        workflows, with_several = len(ids), 0
+        several = np.zeros(0, dtype=np.int64)
+    else:
+        labels = workflow_labels(ids, tied)
+        sizes = np.bincount(labels, minlength=1)
+        table = _evaluate(components, tied, labels, offset, appointment)
+        workflows, with_several = int(np.count_nonzero(sizes)), int(np.count_nonzero(sizes > 1))
+        several = np.flatnonzero(table["components"] > 1)
+    result = _summed_up({name: values[several] for name, values in table.items()}, summaries, with_several)
+    result["with_single_components"] = _summed_up(table, summaries, workflows)
     return result
 
 
@@ -86,7 +91,7 @@ def workflow_labels(modular_job_id: np.ndarray, edges: Edges = None) -> np.ndarr
     int64[components] : the workflow each component belongs to.
     """
     tied = ties(edges)
-    if (modular_job_id[1:] > modular_job_id[:-1]).all():
+    if _ascend(modular_job_id):
         jobs, count = np.arange(len(modular_job_id)), len(modular_job_id)
     else:
         jobs, ids = pd.factorize(modular_job_id)
@@ -95,6 +100,11 @@ def workflow_labels(modular_job_id: np.ndarray, edges: Edges = None) -> np.ndarr
         return jobs
     roots = connected(count, jobs[tied.row], jobs[tied.after_row])
     return pd.factorize(roots[jobs])[0]
+
+
+def _ascend(ids: np.ndarray) -> bool:
+    """Whether each is larger than the one before, so that all differ."""
+    return bool((ids[1:] > ids[:-1]).all())
 
 
 def overlap_shares(table: Columns) -> dict[str, float | None]:
@@ -143,11 +153,8 @@ def _evaluate(
     labels: np.ndarray,
     offset: np.ndarray | None,
     appointment: np.ndarray | None,
-    ran_alone: JobColumns | None = None,
 ) -> dict[str, np.ndarray]:
     groups = _Groups.of(labels)
-    if groups.order is None and not len(tied.row) and offset is None and appointment is None:
-        return _untied(ran_alone or JobColumns.of(components, numbers(components, "start_time") != NEVER))
     submit, start, end = (numbers(components, f"{name}_time") for name in ("submit", "start", "end"))
     nodes = numbers(components, "nodes")
     late_by = _late_by(start, appointment)

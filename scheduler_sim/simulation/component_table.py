@@ -112,7 +112,9 @@ def _known_of(core: FullCore, placements: Placements, rows: slice) -> dict[str, 
         first = place["module"][np.where(able, jobs["first"], 0)]
         module = np.where(started, module, np.where(able, first, placements.asked_module[rows]))
         nodes = np.where(started, nodes, placements.asked_nodes[rows])
-        limit = np.where(started, limit, core.orders.columns[1, rows].astype(np.int64))
+        asked = core.orders.columns[1, rows].astype(np.int64)  # 0: by no order, and it was never changed
+        asked = np.where(asked > 0, asked, placements.asked_limit[rows])
+        limit = np.where(started, limit, asked)
         resources = np.where(started, resources, NEVER)
     columns = module, nodes, jobs["eligible"], jobs["start"], jobs["end"], limit, _STATE_OF[jobs["state"]]
     return dict(zip(KNOWN, (*columns, resources), strict=True))

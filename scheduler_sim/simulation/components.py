@@ -51,9 +51,9 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
             core.jobs[name][_within(rows, some)] = values[some]
     if placements.tier.any():
         core.ranks["tier"][rows] = placements.tier
-    core.orders.columns[1, rows] = placements.asked_limit
     if scheme.ordered:
         core.orders.columns[0, rows] = jobs.column("submit_time") - int(core.clock.origin)
+        core.orders.columns[1, rows] = placements.asked_limit
         core.orders.columns[2, rows] = placements.asked_nodes
         core.orders.columns[3, rows] = jobs.column("memory_kb")
         core.orders.columns[4, rows] = placements.tier

@@ -42,7 +42,7 @@ class Coscheduling(Numbers):
         core.coscheduling.at.extend = policy.extend_job == "grant"
         member = core.coscheduling.member
         member["run"][: len(run)] = run
-        member["limit"][: len(run)] = core.orders.columns[1, : len(run)]
+        member["limit"][: len(run)] = jobs.placements.asked_limit
         member["offset"][: len(run)] = units.offset
         _write_units(core, units)
         return core
