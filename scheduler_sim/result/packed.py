@@ -1,0 +1,233 @@
+"""Results of many small runs in few files: packs in the directory of a study.
+
+A pack is a directory ``packs/NAME`` that appears whole. Its ``components.parquet`` and
+``timeline.parquet`` are those of its runs, one after the other, with the run's id as the first column;
+``runs.parquet`` has a row a run: its id, how many rows of both are its own, ``manifest.json`` and
+``metrics.json`` as text, and whatever else is kept of it. Wherever the directory of a result is named,
+``STUDY/runs/ID`` names a packed one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import InputError
+from scheduler_sim.output.directory import put_directory
+from scheduler_sim.output.whole import whole_file
+from scheduler_sim.result.columns import REASONS, SWITCHED, Column, component_columns, timeline_columns
+from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, spelt, write_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from scheduler_sim.result.result import Result
+
+RUNS, PACKS = "runs", "packs"
+"""Where a study has the runs that have a directory of their own, and where the packs."""
+
+MEMBERS = "runs.parquet"
+PACK_FILES = ("components.parquet", "timeline.parquet", MEMBERS)
+PACK_NAME = re.compile(r"[0-9a-f]{20}")
+RUN = Column("run", "text", "", "id of the run")
+ROWS_PER_GROUP = 1 << 15
+"""So much is read at least for one run."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A run of a pack: its id, its result, and what else is kept of it, by column of ``runs.parquet``."""
+
+    run_id: str
+    result: Result
+    kept: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> tuple[bool, bool]:
+        """Which columns its tables have; a pack has runs of one kind."""
+        return REASONS[0].name in self.result.components, SWITCHED[0].name in self.result.timeline
+
+
+class Pack:
+    """A pack that is there."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def columns(self, *names: str) -> dict[str, list[Any]]:
+        """Read columns of ``runs.parquet``; raises InputError if it is not one."""
+        table = self._members(list(names))
+        return {name: table.column(name).to_pylist() for name in names}
+
+    def rewrite(self, kept: Mapping[str, Mapping[str, str]]) -> None:
+        """Replace what is kept of some runs, by id; whole or not at all."""
+        members = self._members()
+        ids = members.column("id").to_pylist()
+        for name in dict.fromkeys(name for one in kept.values() for name in one):
+            place = members.column_names.index(name)
+            older = members.column(name).to_pylist()
+            newer = [kept.get(i, {}).get(name, was) for i, was in zip(ids, older, strict=True)]
+            members = members.set_column(place, name, [newer])
+        with whole_file(self.place / MEMBERS) as file:
+            _write_members(members, file)
+
+    def _members(self, names: list[str] | None = None) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.place / MEMBERS
+        try:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                table = file.read(columns=names)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise InputError(f"{path}: not a whole table of the runs of a pack: {error}") from error
+        missing = [name for name in names or () if name not in table.column_names]
+        if missing:
+            raise InputError(f"{path}: not a table of the runs of a pack: {missing[0]} is missing")
+        return table
+
+
+class PackedFiles:
+    """A result in a pack, read as :class:`~scheduler_sim.result.store.OwnDirectory` reads one."""
+
+    def __init__(self, pack: Pack, run_id: str) -> None:
+        self._pack, self._run_id = pack, run_id
+        self._members = pack.columns("id", "components", "timeline", "manifest", "metrics")
+        self._row = self._members["id"].index(run_id)
+
+    @property
+    def place(self) -> Path:
+        """What names the result."""
+        return self._pack.place.parent.parent / RUNS / self._run_id
+
+    def stamp(self) -> None:
+        """Nothing replaces a run in a pack."""
+
+    def document(self, name: str, shape: Mapping[str, Any]) -> dict[str, Any]:
+        """Read ``manifest`` or ``metrics``."""
+        return parsed(self._members[name][self._row], self._pack.place / MEMBERS, shape)
+
+    def table(self, name: str, columns: Sequence[Column]) -> pd.DataFrame:
+        """Read ``components`` or ``timeline``."""
+        path = self._pack.place / f"{name}.parquet"
+        rows = self._members[name]
+        first = sum(rows[: self._row])
+        data = read_table(path, (RUN, *columns), range(first, first + rows[self._row]))
+        if list(data[RUN.name].unique()) not in ([], [self._run_id]):
+            raise InputError(f"{path}: the rows of run {self._run_id} are those of another one")
+        return data.drop(columns=RUN.name)
+
+
+def packed(directory: Path) -> PackedFiles | None:
+    """Return the files of the run that ``STUDY/runs/ID`` names, None if it is not in a pack."""
+    if (directory / MANIFEST).exists():
+        return None
+    place = Path(os.path.abspath(directory))
+    if place.parent.name != RUNS:
+        return None
+    for pack in packs_in(place.parent.parent):
+        if place.name in pack.columns("id")["id"]:
+            return PackedFiles(pack, place.name)
+    return None
+
+
+def packs_in(study: Path) -> Iterator[Pack]:
+    """Yield the packs of a study, by name."""
+    if (study / PACKS).is_dir():
+        for place in sorted((study / PACKS).iterdir()):
+            if PACK_NAME.fullmatch(place.name) and (place / MEMBERS).is_file():
+                yield Pack(place)
+
+
+def write_pack(place: Path, members: Sequence[Member]) -> None:
+    """Write a pack of runs of one kind, in their order; the same runs give the same bytes.
+
+    A pack that is there already stays. Raises OSError if it cannot be written.
+    """
+    reasons, switched = members[0].kind
+    ids = [member.run_id for member in members]
+    components = [member.result.components for member in members]
+    timelines = [member.result.timeline for member in members]
+    put_directory(
+        place,
+        {
+            "components.parquet": partial(_write_joined, ids, components, component_columns(reasons)),
+            "timeline.parquet": partial(_write_joined, ids, timelines, timeline_columns(switched)),
+            MEMBERS: partial(_write_members, _table_of(members)),
+        },
+    )
+
+
+def _table_of(members: Sequence[Member]) -> pa.Table:
+    import pyarrow as pa
+
+    columns: dict[str, list[Any]] = {
+        "id": [member.run_id for member in members],
+        "components": [len(member.result.components) for member in members],
+        "timeline": [len(member.result.timeline) for member in members],
+        "manifest": [spelt(member.result.manifest) for member in members],
+        "metrics": [spelt(member.result.metrics, DECIMALS) for member in members],
+    }
+    for name in dict.fromkeys(name for member in members for name in member.kept):
+        columns[name] = [member.kept.get(name, "") for member in members]
+    return pa.table(columns)
+
+
+def _write_members(table: pa.Table, out: BinaryIO) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(
+        table,
+        out,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=False,
+        write_page_checksum=True,
+        write_statistics=["id"],
+    )
+
+
+def _write_joined(
+    ids: Sequence[str], tables: Sequence[pd.DataFrame], columns: Sequence[Column], out: BinaryIO
+) -> None:
+    """Write tables one below the other, each with the id of its run."""
+    rows = [len(table) for table in tables]
+    joined: dict[str, Any] = {RUN.name: _words(np.repeat(np.arange(len(ids)), rows), ids)}
+    for column in columns:
+        parts = [table[column.name] for table in tables]
+        joined[column.name] = (
+            _joined_text(parts)
+            if column.dtype == "text"
+            else np.concatenate([part.to_numpy() for part in parts])
+        )
+    write_table(
+        pd.DataFrame(joined, copy=False),
+        (RUN, *columns),
+        out,
+        rows_per_group=ROWS_PER_GROUP,
+        statistics=[RUN.name],
+    )
+
+
+def _joined_text(parts: Sequence[pd.Series]) -> Any:
+    """Return the words of one column after those of another, missing ones as empty."""
+    number: dict[str, int] = {}
+    codes = []
+    for part in parts:
+        category = part.array if isinstance(part.dtype, pd.CategoricalDtype) else pd.Categorical(part)
+        words = [*map(str, category.categories), ""]  # code -1, missing, is ""
+        codes.append(np.array([number.setdefault(word, len(number)) for word in words])[category.codes])
+    return _words(np.concatenate(codes), list(number))
+
+
+def _words(codes: np.ndarray, words: Sequence[str]) -> Any:
+    """Return text as pandas categoricals."""
+    return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(list(words)))
