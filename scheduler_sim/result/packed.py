@@ -24,7 +24,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import put_directory
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.result.columns import REASONS, SWITCHED, Column, component_columns, timeline_columns
-from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, spelt, write_table
+from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, rounded, spelt, write_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -198,18 +198,18 @@ def _write_members(table: pa.Table, out: BinaryIO) -> None:
 def _write_joined(
     ids: Sequence[str], tables: Sequence[pd.DataFrame], columns: Sequence[Column], out: BinaryIO
 ) -> None:
-    """Write tables one below the other, each with the id of its run."""
+    """Write tables one below the other, each with the id of its run; nothing in them is missing."""
+    import pyarrow as pa
+
     rows = [len(table) for table in tables]
-    joined: dict[str, Any] = {RUN.name: _words(np.repeat(np.arange(len(ids)), rows), ids)}
-    for column in columns:
-        parts = [table[column.name] for table in tables]
-        joined[column.name] = (
-            _joined_text(parts)
-            if column.dtype == "text"
-            else np.concatenate([part.to_numpy() for part in parts])
-        )
-    write_table(
-        pd.DataFrame(joined, copy=False),
+    arrays = [_dictionary(np.repeat(np.arange(len(ids)), rows), ids)]
+    arrays += [_joined([table[column.name] for table in tables], column) for column in columns]
+    names = [RUN.name, *(column.name for column in columns)]
+    schema = pa.schema(
+        [pa.field(name, array.type, nullable=False) for name, array in zip(names, arrays, strict=True)]
+    )
+    write_arrow(
+        pa.table(arrays, schema=schema),
         (RUN, *columns),
         out,
         rows_per_group=ROWS_PER_GROUP,
@@ -217,17 +217,29 @@ def _write_joined(
     )
 
 
-def _joined_text(parts: Sequence[pd.Series]) -> Any:
-    """Return the words of one column after those of another, missing ones as empty."""
+def _joined(parts: Sequence[pd.Series], column: Column) -> pa.Array:
+    """Return a column of one table after that of another."""
+    import pyarrow as pa
+
+    if column.dtype == "text":
+        return _joined_text(parts)
+    values = np.concatenate([part.to_numpy() for part in parts])
+    if values.dtype != column.dtype:
+        raise ValueError(f"column {column.name} is {values.dtype} instead of {column.dtype}")
+    return pa.array(rounded(values) if column.dtype == "float64" else values)
+
+
+def _joined_text(parts: Sequence[pd.Series]) -> pa.DictionaryArray:
     number: dict[str, int] = {}
     codes = []
     for part in parts:
-        category = part.array if isinstance(part.dtype, pd.CategoricalDtype) else pd.Categorical(part)
-        words = [*map(str, category.categories), ""]  # code -1, missing, is ""
-        codes.append(np.array([number.setdefault(word, len(number)) for word in words])[category.codes])
-    return _words(np.concatenate(codes), list(number))
+        category: Any = part.array if isinstance(part.dtype, pd.CategoricalDtype) else pd.Categorical(part)
+        words = [*category.categories, ""]  # code -1, missing, is ""
+        codes.append(np.array([number.setdefault(str(word), len(number)) for word in words])[category.codes])
+    return _dictionary(np.concatenate(codes), list(number))
 
 
-def _words(codes: np.ndarray, words: Sequence[str]) -> Any:
-    """Return text as pandas categoricals."""
-    return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(list(words)))
+def _dictionary(codes: np.ndarray, words: Sequence[str]) -> pa.DictionaryArray:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(words, type=pa.string()))

@@ -122,22 +122,27 @@ def _has_its_beginning(path: Path) -> bool:
 # Tables
 
 
-def write_table(
-    data: pd.DataFrame,
+def write_table(data: pd.DataFrame, columns: Sequence[Column], out: BinaryIO) -> None:
+    """Write a result table as parquet: text as dictionaries, floats rounded to 1e-6, no pandas metadata."""
+    write_arrow(_to_arrow(data, columns), columns, out, rows_per_group=ROWS_PER_GROUP)
+
+
+def write_arrow(
+    table: pa.Table,
     columns: Sequence[Column],
     out: BinaryIO,
     *,
-    rows_per_group: int = ROWS_PER_GROUP,
+    rows_per_group: int,
     statistics: bool | list[str] = True,
 ) -> None:
-    """Write a result table as parquet: text as dictionaries, floats rounded to 1e-6, no pandas metadata.
+    """Write a table that is in memory as it is to be read.
 
     ``statistics`` : whether, or of which columns, smallest and largest value stand in every row group.
     """
     import pyarrow.parquet as pq
 
     pq.write_table(
-        _to_arrow(data, columns),
+        table,
         out,
         compression="zstd",
         compression_level=1,
@@ -204,7 +209,7 @@ def _to_arrow(data: pd.DataFrame, columns: Sequence[Column]) -> pa.Table:
         if column.dtype == "text":
             arrays.append(_dictionary(values))
         elif column.dtype == "float64":
-            arrays.append(pa.array(_rounded(values.to_numpy())))
+            arrays.append(pa.array(rounded(values.to_numpy())))
         else:
             arrays.append(pa.array(values.to_numpy()))
     return pa.table(arrays, names=[column.name for column in columns])
@@ -225,7 +230,8 @@ def _dictionary(values: pd.Series) -> pa.DictionaryArray:
     )
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
+def rounded(values: np.ndarray) -> np.ndarray:
+    """Round floats as they are written."""
     return values if np.isnan(values).all() else np.round(values, DECIMALS) + 0.0  # no negative zero
 
 
