@@ -93,7 +93,7 @@ def execute(args: argparse.Namespace) -> None:
         simulation = _loaded(args, policy, honour_status, log)
         with step(f"simulating {args.trace}", quiet=args.quiet) as simulation.progress, log.part("simulate"):
             result = simulation.run()
-        log.engine(simulation.engine_s, len(result.components))
+        log.engine(simulation.engine_s, result.metrics["jobs"])
         if out is not None:
             with step(f"writing {out}", quiet=args.quiet):
                 text = log.text(args, policy.name, doubts(result.metrics))

@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.load import overloads
-from scheduler_sim.metrics.metric import Run
+from scheduler_sim.metrics.metric import JobColumns, Run
 from scheduler_sim.metrics.statistics import summary
+from scheduler_sim.metrics.ties import Edges
 from scheduler_sim.metrics.utilization import energy_of
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.metrics.workflows import workflow_metrics
-from scheduler_sim.result.columns import NEVER, rows_named
+from scheduler_sim.result.columns import NEVER, Columns, numbers, rows_named
 
 
 def compute(
-    components: pd.DataFrame,
-    timeline: pd.DataFrame,
+    components: Columns,
+    timeline: Columns,
     *,
     modules: Mapping[str, int],
-    edges: pd.DataFrame | None = None,
+    edges: Edges = None,
     offset: np.ndarray | None = None,
     appointment: np.ndarray | None = None,
     counts: Mapping[str, Any] | None = None,
@@ -34,7 +34,8 @@ def compute(
 
     Parameters
     ----------
-    components, timeline : the tables of a result.
+    components, timeline : the tables of a result, or their columns; of components those of power and energy
+        may be missing where there is no energy model, of the timeline its rows of ``total``.
     modules : nodes of each module.
     edges, offset, appointment : dependencies between components, and what was planned for
         them, as :func:`scheduler_sim.metrics.workflows.workflow_table` takes them; None for none.
@@ -46,7 +47,8 @@ def compute(
     -------
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
-    run, of_jobs = Run(components, timeline, modules), job_metrics(components)
+    run = Run(components, timeline, modules)
+    of_jobs = _summed_up(run.jobs)
     found: dict[str, Any] = {
         metric.name: metric.of_run(run) if metric.of_run else of_jobs[metric.name]
         for metric in table.METRICS
@@ -55,19 +57,22 @@ def compute(
     return {
         **found,
         "workflow": workflow_metrics(components, edges, offset=offset, appointment=appointment),
-        "energy": energy_of(components, timeline, energy),
+        "energy": energy_of(run, energy),
         "counts": state_counts(components, counts or {}),
         "warnings": [*overloads(found["offered_load"]), *warnings],
     }
 
 
-def job_metrics(components: pd.DataFrame) -> dict[str, Any]:
+def job_metrics(components: Columns) -> dict[str, Any]:
     """Sum up the metrics of single jobs over the components that ran."""
-    ran = components["start_time"].to_numpy() != NEVER
-    return {name: summary(values[ran]) for name, values in job_values(components).items()}
+    return _summed_up(JobColumns.of(components, numbers(components, "start_time") != NEVER))
 
 
-def state_counts(components: pd.DataFrame, counts: Mapping[str, Any]) -> dict[str, Any]:
+def _summed_up(ran: JobColumns) -> dict[str, Any]:
+    return {name: summary(values) for name, values in job_values(ran).items()}
+
+
+def state_counts(components: Columns, counts: Mapping[str, Any]) -> dict[str, Any]:
     """Count what did not run as asked; ``counts`` adds what happened before the simulation."""
     by_state = {
         name: int(np.count_nonzero(rows_named(components["state"], state)))

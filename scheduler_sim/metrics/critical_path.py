@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
-from scheduler_sim.metrics.ties import AFTER, DYNAMIC, ties, unit_labels
+from scheduler_sim.metrics.ties import AFTER, DYNAMIC, Edges, Ties, ties, unit_labels
+from scheduler_sim.result.columns import Columns, numbers
 
 _LONG_AGO = np.iinfo(np.int64).min // 2
 
 
-def ideal_ends(
-    components: pd.DataFrame, edges: pd.DataFrame | None = None, offset: np.ndarray | None = None
-) -> np.ndarray:
+def ideal_ends(components: Columns, edges: Edges = None, offset: np.ndarray | None = None) -> np.ndarray:
     """Let everything start the moment its dependencies allow, on nodes without end.
 
     A workflow begins at 0. A component follows the latest of its dependencies (the earliest,
@@ -34,20 +32,22 @@ def ideal_ends(
     -------
     int64[components], s; without meaning for workflows of which a component never ran.
     """
-    start = components["start_time"].to_numpy()
-    run = components["end_time"].to_numpy() - start
+    start = numbers(components, "start_time")
+    run: np.ndarray = numbers(components, "end_time") - start
     tied = ties(edges)
-    if offset is None:
+    binding = tied.kind != DYNAMIC
+    if offset is not None:
+        unit = unit_labels(numbers(components, "modular_job_id"), tied)
+        offset = np.minimum(offset, start - _first_starts(start, unit)[unit])
+    elif binding.any():
         unit, offset = np.arange(len(run)), np.zeros(len(run), dtype=np.int64)
     else:
-        unit = unit_labels(components["modular_job_id"].to_numpy(), tied)
-        offset = np.minimum(offset, start - _first_starts(start, unit)[unit])
-    binding = tied["kind"] != DYNAMIC
+        return run
     ends: np.ndarray = offset + run
     if not binding.any():
         return ends
-    tied = {name: column[binding] for name, column in tied.items()}
-    satisfied = offset[tied["after_row"]] + _lags(start, run, tied) + tied["delay"]
+    tied = tied.picked(binding)
+    satisfied = offset[tied.after_row] + _lags(start, run, tied) + tied.delay
     ends += _unit_starts(unit, tied, satisfied)[unit]
     return ends
 
@@ -59,21 +59,21 @@ def _first_starts(start: np.ndarray, unit: np.ndarray) -> np.ndarray:
     return first
 
 
-def _lags(start: np.ndarray, run: np.ndarray, tied: dict[str, np.ndarray]) -> np.ndarray:
+def _lags(start: np.ndarray, run: np.ndarray, tied: Ties) -> np.ndarray:
     """Seconds from the start of the component waited for to what was waited for, int64[edges]."""
-    after_row, ready = tied["after_row"], tied["ready"]
+    after_row, ready = tied.after_row, tied.ready
     to_end = run[after_row]
     to_call = np.where(ready < 0, to_end, np.clip(ready - start[after_row], 0, to_end))
-    return np.where(tied["kind"] == AFTER, 0, to_call)
+    return np.where(tied.kind == AFTER, 0, to_call)
 
 
-def _unit_starts(unit: np.ndarray, tied: dict[str, np.ndarray], satisfied: np.ndarray) -> np.ndarray:
+def _unit_starts(unit: np.ndarray, tied: Ties, satisfied: np.ndarray) -> np.ndarray:
     """Start the units level by level of the dependencies.
 
     Parameters
     ----------
     unit : int64[components]
-    tied : the dependencies, int64[edges] each
+    tied : the dependencies
     satisfied : int64[edges], s from the start of the unit waited for
 
     Returns
@@ -81,11 +81,11 @@ def _unit_starts(unit: np.ndarray, tied: dict[str, np.ndarray], satisfied: np.nd
     int64[units], s
     """
     count = int(unit.max()) + 1
-    order = np.argsort(unit[tied["after_row"]], kind="stable")
-    row, satisfied, source = tied["row"][order], satisfied[order], unit[tied["after_row"][order]]
+    order = np.argsort(unit[tied.after_row], kind="stable")
+    row, satisfied, source = tied.row[order], satisfied[order], unit[tied.after_row[order]]
     edges_of = np.searchsorted(source, np.arange(count + 1))
     sign = np.ones(len(unit), dtype=np.int64)
-    sign[tied["row"][tied["any"] != 0]] = -1  # the earliest of some times is the latest of their negatives
+    sign[tied.row[tied.any != 0]] = -1  # the earliest of some times is the latest of their negatives
 
     free = np.full(len(unit), _LONG_AGO)
     open_edges = np.bincount(row, minlength=len(unit))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 
 from scheduler_sim.metrics.fairness import gini, jain, max_over_mean
 from scheduler_sim.metrics.load import offered_load
 from scheduler_sim.metrics.metric import JobColumns, Part, Run, Value
 from scheduler_sim.metrics.statistics import weighted_mean
 from scheduler_sim.metrics.utilization import makespan, utilization
+from scheduler_sim.result.columns import numbers
 
 OF_JOBS: dict[str, Callable[[JobColumns], np.ndarray]] = {
     "wait_time": lambda job: job.start - job.submit,
@@ -33,10 +35,10 @@ OF_PART: dict[str, Callable[[Part], float]] = {
 """Of components that are measured together; NaN if there is nothing to divide by."""
 
 OF_RUN: dict[str, Callable[[Run], Value]] = {
-    "jobs": lambda run: len(run.components),
-    "modular_jobs": lambda run: run.components["modular_job_id"].nunique(),
-    "makespan": lambda run: makespan(run.components),
-    "utilization": lambda run: utilization(run.components, run.timeline, run.modules),
-    "offered_load": lambda run: offered_load(run.components, run.modules),
+    "jobs": lambda run: len(run.components["state"]),
+    "modular_jobs": lambda run: len(pd.unique(numbers(run.components, "modular_job_id"))),
+    "makespan": lambda run: makespan(run),
+    "utilization": lambda run: utilization(run),
+    "offered_load": lambda run: offered_load(run),
 }
 """Of a whole run, as it stands in ``metrics.json``."""

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-import pandas as pd
-
+from scheduler_sim.metrics.metric import Run
 from scheduler_sim.metrics.statistics import ratio
-from scheduler_sim.result.columns import NEVER, TOTAL, rows_named
+from scheduler_sim.result.columns import TOTAL
 
 
-def offered_load(components: pd.DataFrame, modules: Mapping[str, int]) -> dict[str, float | None]:
+def offered_load(run: Run) -> dict[str, float | None]:
     """Return node-seconds of those that ran over nodes × span of their submissions, by module and ``total``.
 
     The span, s, is that of all modules together; None where all is submitted at one instant.
     """
-    ran = components["start_time"].to_numpy() != NEVER
-    if not ran.any():
+    submit, modules = run.jobs.submit, run.modules
+    if not len(submit):
         return dict.fromkeys((*modules, TOTAL))
-    submit, start, end, nodes = (
-        components[name].to_numpy()[ran] for name in ("submit_time", "start_time", "end_time", "nodes")
-    )
     span = int(submit.max() - submit.min())
-    work = nodes * (end - start)
-    asked = {name: int(work[rows_named(components["module"], name)[ran]].sum()) for name in modules}
     return {
-        **{name: ratio(asked[name], modules[name] * span) for name in modules},
-        TOTAL: ratio(int(np.sum(work)), sum(modules.values()) * span),
+        **{name: ratio(run.work[name], modules[name] * span) for name in modules},
+        TOTAL: ratio(sum(run.work.values()), sum(modules.values()) * span),
     }
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.fairness import overtaken, user_numbers
-from scheduler_sim.metrics.metric import Part
+from scheduler_sim.metrics.metric import JobColumns, Part
 from scheduler_sim.metrics.statistics import rounded, summary
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.result.columns import NEVER
@@ -48,7 +48,7 @@ class Jobs:
         start, end = components["start_time"].to_numpy(), components["end_time"].to_numpy()
         return cls(
             ran=start != NEVER,
-            values=job_values(components),
+            values=job_values(JobColumns.of(components)),
             node_seconds=components["nodes"].to_numpy() * (end - start),
             users=user_numbers(components["user"]),
             overtaken=overtaken(components),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.metrics.fairness import user_means
 from scheduler_sim.metrics.statistics import Summary
+from scheduler_sim.result.columns import NEVER, Columns, numbers, rows_named
 
 SUMMARY, MODULE, KIND = "summary", "module", "kind"
 """What a metric may have a value for: each statistic, each module (and all), each kind of thing counted."""
@@ -20,7 +21,7 @@ Value = int | Summary | None
 """What stands in ``metrics.json``: a number, or one by statistic or module; null for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JobColumns:
     """What metrics of single jobs are computed from, int64[jobs] each; ``nodes`` is a number, the rest are s.
 
@@ -34,18 +35,18 @@ class JobColumns:
     nodes: np.ndarray
 
     @classmethod
-    def of(cls, components: pd.DataFrame) -> JobColumns:
+    def of(cls, components: Columns, rows: np.ndarray | slice = slice(None)) -> JobColumns:
         """Take the columns of a result's table, or of rows of it."""
         names = ("submit_time", "start_time", "end_time", "time_limit", "nodes")
-        return cls(*(components[name].to_numpy() for name in names))
+        return cls(*(numbers(components, name)[rows] for name in names))
 
-    @property
+    @cached_property
     def run(self) -> np.ndarray:
         """Run time as simulated, s."""
         seconds: np.ndarray = self.end - self.start
         return seconds
 
-    @property
+    @cached_property
     def response(self) -> np.ndarray:
         """From submission to end, s."""
         seconds: np.ndarray = self.end - self.submit
@@ -76,12 +77,30 @@ class Part:
         return user_means(self.values[name], self.users)
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True)
+class Run:
     """A whole run: the tables of its result, and the nodes of each module."""
 
-    components: pd.DataFrame
-    timeline: pd.DataFrame
+    components: Columns
+    timeline: Columns
     modules: Mapping[str, int]
+
+    @cached_property
+    def ran(self) -> np.ndarray | slice:
+        """Which components ran."""
+        ran = numbers(self.components, "start_time") != NEVER
+        return slice(None) if ran.all() else ran
+
+    @cached_property
+    def jobs(self) -> JobColumns:
+        """Those that ran."""
+        return JobColumns.of(self.components, self.ran)
+
+    @cached_property
+    def work(self) -> dict[str, int]:
+        """Node-seconds of those that ran, by module."""
+        work, module = self.jobs.nodes * self.jobs.run, self.components["module"]
+        return {name: int(work[rows_named(module, name)[self.ran]].sum()) for name in self.modules}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

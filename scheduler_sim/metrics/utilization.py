@@ -6,53 +6,46 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from scheduler_sim.metrics.metric import JobColumns, Run
 from scheduler_sim.metrics.statistics import ratio, rounded, summary
-from scheduler_sim.result.columns import NEVER, TOTAL, rows_named
+from scheduler_sim.result.columns import NEVER, TOTAL, Columns, numbers, rows_named
 
 Window = tuple[int, int]
 
 
-def window(components: pd.DataFrame) -> Window | None:
+def window(components: Columns) -> Window | None:
     """First submission of a component that ran, and last end; None if none ran."""
-    ran = components["start_time"].to_numpy() != NEVER
-    if not ran.any():
-        return None
-    return int(components["submit_time"].to_numpy()[ran].min()), int(
-        components["end_time"].to_numpy()[ran].max()
-    )
+    return _window(JobColumns.of(components, numbers(components, "start_time") != NEVER))
 
 
-def makespan(components: pd.DataFrame) -> int | None:
+def _window(ran: JobColumns) -> Window | None:
+    return (int(ran.submit.min()), int(ran.end.max())) if len(ran.submit) else None
+
+
+def makespan(run: Run) -> int | None:
     """Seconds from the first submission of a component that ran to the last end; None if none ran."""
-    span = window(components)
+    span = _window(run.jobs)
     return None if span is None else span[1] - span[0]
 
 
-def utilization(
-    components: pd.DataFrame, timeline: pd.DataFrame, modules: Mapping[str, int]
-) -> dict[str, float | None]:
+def utilization(run: Run) -> dict[str, float | None]:
     """Node-seconds used over nodes in service × makespan, per module and ``total``."""
-    span = window(components)
+    span = _window(run.jobs)
     if span is None:
-        return dict.fromkeys((*modules, TOTAL))
-    ran = components["start_time"].to_numpy() != NEVER
-    run = components["end_time"].to_numpy() - components["start_time"].to_numpy()
-    node_seconds = np.where(ran, run * components["nodes"].to_numpy(), 0)
-    any_down = bool(timeline["nodes_down"].to_numpy().any())
-    used, offered = {}, {}
-    for name, nodes in modules.items():
-        used[name] = int(node_seconds[rows_named(components["module"], name)].sum())
-        down = int(integral(timeline, name, "nodes_down", span)) if any_down else 0
+        return dict.fromkeys((*run.modules, TOTAL))
+    any_down = bool(numbers(run.timeline, "nodes_down").any())
+    offered = {}
+    for name, nodes in run.modules.items():
+        down = int(integral(run.timeline, name, "nodes_down", span)) if any_down else 0
         offered[name] = nodes * (span[1] - span[0]) - down
-    result = {name: ratio(used[name], offered[name]) for name in modules}
-    result[TOTAL] = ratio(sum(used.values()), sum(offered.values()))
+    result = {name: ratio(run.work[name], offered[name]) for name in run.modules}
+    result[TOTAL] = ratio(sum(run.work.values()), sum(offered.values()))
     return result
 
 
 def utilization_within(
-    timeline: pd.DataFrame, modules: Mapping[str, int], span: Window
+    timeline: Columns, modules: Mapping[str, int], span: Window
 ) -> dict[str, float | None]:
     """Busy node-seconds over node-seconds in service within a span of time, per module and ``total``."""
     length = span[1] - span[0]
@@ -66,25 +59,22 @@ def utilization_within(
     return result
 
 
-def energy_of(
-    components: pd.DataFrame, timeline: pd.DataFrame, accounted: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def energy_of(run: Run, accounted: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Energy of the components and of the whole system, its mean and largest power; None without a model.
 
     With what an energy model has ``accounted`` for: that, and the energy-delay product of components, J·s.
     """
     found: dict[str, Any] = dict.fromkeys(("components_j", "system_j", "mean_power_w", "max_power_w"))
-    span = window(components)
-    if span is None:
+    span, timeline = _window(run.jobs), run.timeline
+    if span is None or "energy_j" not in run.components:
         return found
-    ran = components["start_time"].to_numpy() != NEVER
-    joules = components["energy_j"].to_numpy()[ran]
+    joules = numbers(run.components, "energy_j")[run.ran]
     found["components_j"] = rounded(float(joules.sum()))
     if accounted is not None:
-        delays = joules * components["run_time"].to_numpy()[ran]
+        delays = joules * run.jobs.run
         return found | dict(accounted) | {"energy_delay_product": summary(delays)}
     rows = rows_named(timeline["module"], TOTAL)
-    time, power = timeline["time"].to_numpy()[rows], timeline["power_w"].to_numpy()[rows]
+    time, power = numbers(timeline, "time")[rows], numbers(timeline, "power_w")[rows]
     inside = (time >= span[0]) & (time < span[1])
     if inside.any() and not np.isnan(power[inside]).any():
         whole = float(integral(timeline, TOTAL, "power_w", span))
@@ -94,10 +84,10 @@ def energy_of(
     return found
 
 
-def integral(timeline: pd.DataFrame, module: str, column: str, span: Window) -> float:
+def integral(timeline: Columns, module: str, column: str, span: Window) -> float:
     """Integrate a column of the timeline of one module over ``span``; it is 0 before its first row."""
     rows = rows_named(timeline["module"], module)
-    values = timeline[column].to_numpy()[rows]
-    edges = np.append(np.clip(timeline["time"].to_numpy()[rows], *span), span[1])
+    values = numbers(timeline, column)[rows]
+    edges = np.append(np.clip(numbers(timeline, "time")[rows], *span), span[1])
     area: float = (values * np.diff(edges)).sum()
     return area

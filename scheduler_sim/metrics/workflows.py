@@ -13,16 +13,16 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.metrics.critical_path import ideal_ends
-from scheduler_sim.metrics.metric import SUMMARY
-from scheduler_sim.metrics.statistics import ratio, summary
+from scheduler_sim.metrics.metric import SUMMARY, JobColumns
+from scheduler_sim.metrics.statistics import Summary, ratio, summary
 from scheduler_sim.metrics.table import of_block
-from scheduler_sim.metrics.ties import connected, ties
-from scheduler_sim.result.columns import NEVER
+from scheduler_sim.metrics.ties import Edges, Ties, connected, ties
+from scheduler_sim.result.columns import NEVER, Columns, numbers
 
 
 def workflow_table(
-    components: pd.DataFrame,
-    edges: pd.DataFrame | None = None,
+    components: Columns,
+    edges: Edges = None,
     *,
     offset: np.ndarray | None = None,
     appointment: np.ndarray | None = None,
@@ -32,9 +32,8 @@ def workflow_table(
     Parameters
     ----------
     components : the table of a result.
-    edges : int64 columns row and after_row, row numbers in ``components``: ``row`` waited
-        for ``after_row``; optional columns kind, delay, any and ready as
-        :func:`scheduler_sim.metrics.ties.ties` reads them. None for no dependencies.
+    edges : dependencies, row numbers in ``components``, as :class:`scheduler_sim.metrics.ties.Ties` has
+        them, or a table of which ``row`` and ``after_row`` are enough. None for no dependencies.
     offset : int64[components], s from the start of the unit it is planned with; None where
         components are planned one by one.
     appointment : int64[components], when it was to start, set as its unit started;
@@ -46,13 +45,14 @@ def workflow_table(
     summed up over workflows, how many ``appointments`` its components had, how many of them were
     ``late``, and how many ``components`` it has.
     """
-    labels = workflow_labels(components["modular_job_id"].to_numpy(), edges)
-    return _evaluate(components, edges, labels, offset, appointment)
+    tied = ties(edges)
+    labels = workflow_labels(numbers(components, "modular_job_id"), tied)
+    return pd.DataFrame(_evaluate(components, tied, labels, offset, appointment))
 
 
 def workflow_metrics(
-    components: pd.DataFrame,
-    edges: pd.DataFrame | None = None,
+    components: Columns,
+    edges: Edges = None,
     *,
     offset: np.ndarray | None = None,
     appointment: np.ndarray | None = None,
@@ -62,30 +62,37 @@ def workflow_metrics(
     The values directly inside cover workflows of more than one component;
     ``with_single_components`` covers all, every untied component being a workflow of one.
     """
-    labels = workflow_labels(components["modular_job_id"].to_numpy(), edges)
-    sizes = np.bincount(labels) if len(labels) else np.zeros(0, dtype=np.int64)
-    table = _evaluate(components, edges, labels, offset, appointment)
-    several = table[table["components"].to_numpy() > 1]
+    tied = ties(edges)
+    labels = workflow_labels(numbers(components, "modular_job_id"), tied)
+    sizes = np.bincount(labels, minlength=1)
+    table = _evaluate(components, tied, labels, offset, appointment)
+    whole = table["components"] > 1
+    several = {name: values[whole] for name, values in table.items()}
     result = _summed_up(several, workflows=int(np.count_nonzero(sizes > 1)))
     result["with_single_components"] = _summed_up(table, workflows=int(np.count_nonzero(sizes > 0)))
     return result
 
 
-def workflow_labels(modular_job_id: np.ndarray, edges: pd.DataFrame | None = None) -> np.ndarray:
+def workflow_labels(modular_job_id: np.ndarray, edges: Edges = None) -> np.ndarray:
     """Number the workflows from 0 in the order of their first components.
 
     Returns
     -------
     int64[components] : the workflow each component belongs to.
     """
-    jobs, ids = pd.factorize(modular_job_id)
-    if edges is None or len(edges) == 0:
+    tied = ties(edges)
+    if (modular_job_id[1:] > modular_job_id[:-1]).all():
+        jobs, count = np.arange(len(modular_job_id)), len(modular_job_id)
+    else:
+        jobs, ids = pd.factorize(modular_job_id)
+        count = len(ids)
+    if not len(tied.row):
         return jobs
-    roots = connected(len(ids), jobs[edges["row"].to_numpy()], jobs[edges["after_row"].to_numpy()])
+    roots = connected(count, jobs[tied.row], jobs[tied.after_row])
     return pd.factorize(roots[jobs])[0]
 
 
-def overlap_shares(table: pd.DataFrame) -> dict[str, float | None]:
+def overlap_shares(table: Columns) -> dict[str, float | None]:
     """Share out the node-seconds of workflows by their normalised run time, as D2.3's Figures 16 d and 17 d.
 
     Below 1 a workflow is ``overlapped``, above 1 ``not_overlapped``, at 1 ``back_to_back``:
@@ -99,8 +106,8 @@ def overlap_shares(table: pd.DataFrame) -> dict[str, float | None]:
     -------
     Three shares of 1 in all; None without node-seconds.
     """
-    work, total = table["node_seconds"].to_numpy(), int(table["node_seconds"].sum())
-    gained = table["components_runtime"].to_numpy() - table["runtime"].to_numpy()  # 0 s of work weigh nothing
+    work, total = numbers(table, "node_seconds"), int(table["node_seconds"].sum())
+    gained = numbers(table, "components_runtime") - numbers(table, "runtime")  # 0 s of work weigh nothing
     kinds = {"overlapped": gained > 0, "back_to_back": gained == 0, "not_overlapped": gained < 0}
     return {f"{name}_share": ratio(int(work[rows].sum()), total) for name, rows in kinds.items()}
 
@@ -126,59 +133,82 @@ class _Groups:
 
 
 def _evaluate(
-    components: pd.DataFrame,
-    edges: pd.DataFrame | None,
+    components: Columns,
+    tied: Ties,
     labels: np.ndarray,
     offset: np.ndarray | None,
     appointment: np.ndarray | None,
-) -> pd.DataFrame:
-    submit, start, end = (components[f"{name}_time"].to_numpy() for name in ("submit", "start", "end"))
-    nodes = components["nodes"].to_numpy()
-    late_by = _late_by(start, appointment)
+) -> dict[str, np.ndarray]:
     groups = _Groups.of(labels)
+    if groups.order is None and not len(tied.row) and offset is None and appointment is None:
+        return _untied(JobColumns.of(components, numbers(components, "start_time") != NEVER))
+    submit, start, end = (numbers(components, f"{name}_time") for name in ("submit", "start", "end"))
+    nodes = numbers(components, "nodes")
+    late_by = _late_by(start, appointment)
     ran = groups.over(np.logical_and, start != NEVER)
+    every = bool(ran.all())
 
     def over(rule: np.ufunc, values: np.ndarray) -> np.ndarray:
-        totals: np.ndarray = groups.over(rule, values)[ran]
-        return totals
+        totals = groups.over(rule, values)
+        return totals if every else totals[ran]
 
     def total(values: np.ndarray) -> np.ndarray:
         return over(np.add, values)
 
     first_submit, first_start = over(np.minimum, submit), over(np.minimum, start)
     last_end, run = over(np.maximum, end), total(end - start)
-    critical_path = over(np.maximum, ideal_ends(components, edges, offset))
-    return pd.DataFrame(
-        {
-            "start_time": first_start,
-            "submission_time": first_submit,
-            "end_time": last_end,
-            "runtime": last_end - first_start,
-            "response_time": last_end - first_submit,
-            "components_runtime": run,
-            "internal_wait_time": total(_internal_wait(start, end, edges)),
-            "slowdown": (last_end - first_submit) / np.maximum(run, 1),
-            "normalized_runtime": (last_end - first_start) / np.maximum(run, 1),
-            "node_seconds": total(nodes * (end - start)),
-            "critical_path": critical_path,
-            "stretch": (last_end - first_submit) / np.maximum(critical_path, 1),
-            "held_idle": total(nodes * _idle_after_start(start, end, edges)),
-            "held_late": total(nodes * late_by),
-            "lateness": total(late_by),
-            "appointments": total(_had(appointment, len(start))),
-            "late": total((late_by > 0).astype(np.int64)),
-            "components": total(np.ones(len(start), dtype=np.int64)),
-        },
-        copy=False,
-    )
+    runtime, response = last_end - first_start, last_end - first_submit
+    critical_path = over(np.maximum, ideal_ends(components, tied, offset))
+    return {
+        "start_time": first_start,
+        "submission_time": first_submit,
+        "end_time": last_end,
+        "runtime": runtime,
+        "response_time": response,
+        "components_runtime": run,
+        "internal_wait_time": total(_internal_wait(start, end, tied)),
+        "slowdown": response / np.maximum(run, 1),
+        "normalized_runtime": runtime / np.maximum(run, 1),
+        "node_seconds": total(nodes * (end - start)),
+        "critical_path": critical_path,
+        "stretch": response / np.maximum(critical_path, 1),
+        "held_idle": total(nodes * _idle_after_start(start, end, tied)),
+        "held_late": total(nodes * late_by),
+        "lateness": total(late_by),
+        "appointments": total(_had(appointment, len(start))),
+        "late": total((late_by > 0).astype(np.int64)),
+        "components": total(np.ones(len(start), dtype=np.int64)),
+    }
 
 
-def _internal_wait(start: np.ndarray, end: np.ndarray, edges: pd.DataFrame | None) -> np.ndarray:
+def _untied(jobs: JobColumns) -> dict[str, np.ndarray]:
+    """Evaluate components that nothing ties to others: each is a workflow of one."""
+    none, one = (np.broadcast_to(np.int64(number), jobs.start.shape) for number in (0, 1))
+    slowdown = jobs.response / np.maximum(jobs.run, 1)
+    return {
+        "start_time": jobs.start,
+        "submission_time": jobs.submit,
+        "end_time": jobs.end,
+        "runtime": jobs.run,
+        "response_time": jobs.response,
+        "components_runtime": jobs.run,
+        "internal_wait_time": none,
+        "slowdown": slowdown,
+        "normalized_runtime": jobs.run / np.maximum(jobs.run, 1),
+        "node_seconds": jobs.nodes * jobs.run,
+        "critical_path": jobs.run,
+        "stretch": slowdown,
+        **dict.fromkeys(("held_idle", "held_late", "lateness", "appointments", "late"), none),
+        "components": one,
+    }
+
+
+def _internal_wait(start: np.ndarray, end: np.ndarray, tied: Ties) -> np.ndarray:
     """Equation 3.7, component by component; 0 for one without predecessors."""
-    if edges is None or len(edges) == 0:
+    if not len(tied.row):
         return np.zeros(len(start), dtype=np.int64)
     latest_end = np.full(len(start), np.iinfo(np.int64).max)
-    row, after_row = edges["row"].to_numpy(), edges["after_row"].to_numpy()
+    row, after_row = tied.row, tied.after_row
     latest_end[row] = np.iinfo(np.int64).min
     np.maximum.at(latest_end, row, end[after_row])
     has_waited = start > latest_end
@@ -187,11 +217,12 @@ def _internal_wait(start: np.ndarray, end: np.ndarray, edges: pd.DataFrame | Non
     return wait
 
 
-def _idle_after_start(start: np.ndarray, end: np.ndarray, edges: pd.DataFrame | None) -> np.ndarray:
+def _idle_after_start(start: np.ndarray, end: np.ndarray, tied: Ties) -> np.ndarray:
     """Seconds each component ran before the last of its data was ready; 0 where that is not known."""
-    tied = ties(edges)
+    if not len(tied.row):
+        return np.zeros(len(start), dtype=np.int64)
     last_ready = start.copy()
-    np.maximum.at(last_ready, tied["row"], tied["ready"])
+    np.maximum.at(last_ready, tied.row, tied.ready)
     idle: np.ndarray = np.minimum(last_ready, end) - start
     return idle
 
@@ -208,16 +239,20 @@ def _had(appointment: np.ndarray | None, rows: int) -> np.ndarray:
     return np.zeros(rows, dtype=np.int64) if appointment is None else (appointment != NEVER).astype(np.int64)
 
 
-def _summed_up(table: pd.DataFrame, workflows: int) -> dict[str, Any]:
+def _summed_up(table: dict[str, np.ndarray], workflows: int) -> dict[str, Any]:
     """Count the workflows, those that ran whole, their components, and sum up each metric over them."""
+    summaries: dict[int, Summary] = {}  # of columns, some of which may be the same array
     result: dict[str, Any] = {
         "workflows": workflows,
-        "complete": len(table),
+        "complete": len(table["components"]),
         "components": int(table["components"].sum()),
         "appointments": int(table["appointments"].sum()),
         "late": int(table["late"].sum()),
     }
     for metric in of_block("workflow"):
         if metric.by == SUMMARY:
-            result[metric.name] = summary(table[metric.name].to_numpy())
+            values = table[metric.name]
+            if id(values) not in summaries:
+                summaries[id(values)] = summary(values)
+            result[metric.name] = dict(summaries[id(values)])
     return result | overlap_shares(table)

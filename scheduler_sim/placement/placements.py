@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +66,32 @@ class Placements:
     not_honoured: dict[str, int]
     khz: Ints | None = None
 
-    @property
+    @cached_property
+    def file_order(self) -> Ints | None:
+        """Their positions in the order of the file; None where they stand in it."""
+        return None if (self.rows[1:] > self.rows[:-1]).all() else np.argsort(self.rows)
+
+    @cached_property
+    def in_table(self) -> slice | Ints:
+        """Their rows in the workload's table; a slice where these are the first ones in order."""
+        count = len(self.rows)
+        first_ones = self.file_order is None and (not count or self.rows[-1] == count - 1)
+        return slice(0, count) if first_ones else self.rows
+
+    @cached_property
+    def in_file(self) -> slice | Ints:
+        """The same in the order of the file."""
+        return self.in_table if self.file_order is None else self.rows[self.file_order]
+
+    @cached_property
     def rigid(self) -> bool:
         """Whether every component has at most one placement and none asks for shared resources."""
         return bool((np.diff(self.first) <= 1).all() and not self.demand.any())
+
+    @property
+    def resizes(self) -> bool:
+        """Whether some placements may be of other sizes than were asked for."""
+        return self.nodes is not self.asked_nodes
 
     @property
     def owner(self) -> Ints:

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Floats
+from scheduler_sim.metrics.metric import JobColumns
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.report.look import COLOURS, DASHES, blank, look
 from scheduler_sim.report.module_view import ints
@@ -93,7 +94,7 @@ def time_marks(most: float) -> dict[int, str]:
 
 def _values(result: Result) -> dict[str, NDArray[Any]]:
     ran = ints(result.components, "start_time") != NEVER
-    return {name: values[ran] for name, values in job_values(result.components).items()}
+    return {name: values[ran] for name, values in job_values(JobColumns.of(result.components)).items()}
 
 
 def _pen(number: int, of: int) -> Pen:

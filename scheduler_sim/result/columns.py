@@ -22,6 +22,10 @@ TOTAL = "total"
 STATES = ("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PENDING")
 
 
+Columns = Mapping[str, Any] | pd.DataFrame
+"""A table of a result by its columns: arrays, text as pandas categoricals; a DataFrame is one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One documented column of a table; ``text`` is stored as a pandas categorical."""
@@ -142,7 +146,7 @@ def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:
     built: dict[str, Any] = {}
     for column in table:
         if column.dtype == "float64" and column.name not in columns:
-            built[column.name] = np.full(rows, np.nan)
+            built[column.name] = not_known(rows)
         elif column.dtype == "text":
             values = columns[column.name]
             built[column.name] = values if _is_categorical(values) else pd.Categorical(values)
@@ -168,6 +172,17 @@ def column_problems(data: pd.DataFrame, table: Sequence[Column]) -> list[str]:
     return problems
 
 
+def not_known(rows: int) -> np.ndarray:
+    """Return a column of NaN: what is not known without an energy model."""
+    return np.full(rows, np.nan)
+
+
+def numbers(table: Columns, name: str) -> np.ndarray:
+    """Return a column of numbers: int64[rows] or float64[rows]."""
+    values: np.ndarray = np.asarray(table[name])
+    return values
+
+
 def is_text(values: pd.Series) -> bool:
     """Tell whether a column holds text, categorical or plain."""
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -175,20 +190,21 @@ def is_text(values: pd.Series) -> bool:
     return len(values) == 0 or pd.api.types.is_string_dtype(values.dtype)
 
 
-def rows_named(values: pd.Series, name: str) -> np.ndarray:
+def rows_named(values: pd.Series | pd.Categorical, name: str) -> np.ndarray:
     """Tell for each row of a text column whether it is ``name``.
 
     Returns
     -------
     bool[rows]
     """
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        categories = values.cat.categories
-        if name not in categories:
-            return np.zeros(len(values), dtype=bool)
-        rows: np.ndarray = values.cat.codes.to_numpy() == categories.get_loc(name)
-        return rows
-    return (values == name).to_numpy(dtype=bool)
+    array: Any = values.array if isinstance(values, pd.Series) else values
+    if not isinstance(array, pd.Categorical):
+        return np.asarray(array == name, dtype=bool)
+    categories = array.categories
+    if name not in categories:
+        return np.zeros(len(array), dtype=bool)
+    rows: np.ndarray = array.codes == categories.get_loc(name)
+    return rows
 
 
 def _is_categorical(values: Any) -> bool:

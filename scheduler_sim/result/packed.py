@@ -23,8 +23,16 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import put_directory
 from scheduler_sim.output.whole import whole_file
-from scheduler_sim.result.columns import REASONS, SWITCHED, Column, component_columns, timeline_columns
-from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, rounded, spelt, write_arrow
+from scheduler_sim.result.columns import (
+    Column,
+    Columns,
+    component_columns,
+    not_known,
+    numbers,
+    timeline_columns,
+)
+from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, rounded, spelt, table_writer
+from scheduler_sim.result.table import Deferred, pieces, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +47,7 @@ PACK_FILES = ("components.parquet", "timeline.parquet", MEMBERS)
 PACK_NAME = re.compile(r"[0-9a-f]{20}")
 RUN = Column("run", "text", "", "id of the run")
 ROWS_PER_GROUP = 1 << 15
-"""So much is read at least for one run."""
+"""Runs with fewer rows share a row group; so much is read at least for one."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +57,6 @@ class Member:
     run_id: str
     result: Result
     kept: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def kind(self) -> tuple[bool, bool]:
-        """Which columns its tables have; a pack has runs of one kind."""
-        return REASONS[0].name in self.result.components, SWITCHED[0].name in self.result.timeline
 
 
 class Pack:
@@ -148,19 +151,18 @@ def packs_in(study: Path) -> Iterator[Pack]:
 
 
 def write_pack(place: Path, members: Sequence[Member]) -> None:
-    """Write a pack of runs of one kind, in their order; the same runs give the same bytes.
+    """Write a pack of runs of one ``Result.kind``, in their order; the same runs give the same bytes.
 
     A pack that is there already stays. Raises OSError if it cannot be written.
     """
-    reasons, switched = members[0].kind
-    ids = [member.run_id for member in members]
-    components = [member.result.components for member in members]
-    timelines = [member.result.timeline for member in members]
+    reasons, switched = members[0].result.kind
+    components = {member.run_id: member.result.tables[0] for member in members}
+    timelines = {member.run_id: member.result.tables[1] for member in members}
     put_directory(
         place,
         {
-            "components.parquet": partial(_write_joined, ids, components, component_columns(reasons)),
-            "timeline.parquet": partial(_write_joined, ids, timelines, timeline_columns(switched)),
+            "components.parquet": partial(_write_joined, components, component_columns(reasons)),
+            "timeline.parquet": partial(_write_joined, timelines, timeline_columns(switched)),
             MEMBERS: partial(_write_members, _table_of(members)),
         },
     )
@@ -171,8 +173,8 @@ def _table_of(members: Sequence[Member]) -> pa.Table:
 
     columns: dict[str, list[Any]] = {
         "id": [member.run_id for member in members],
-        "components": [len(member.result.components) for member in members],
-        "timeline": [len(member.result.timeline) for member in members],
+        "components": [rows_of(member.result.tables[0]) for member in members],
+        "timeline": [rows_of(member.result.tables[1]) for member in members],
         "manifest": [spelt(member.result.manifest) for member in members],
         "metrics": [spelt(member.result.metrics, DECIMALS) for member in members],
     }
@@ -196,44 +198,58 @@ def _write_members(table: pa.Table, out: BinaryIO) -> None:
 
 
 def _write_joined(
-    ids: Sequence[str], tables: Sequence[pd.DataFrame], columns: Sequence[Column], out: BinaryIO
+    tables: Mapping[str, pd.DataFrame | Deferred], columns: Sequence[Column], out: BinaryIO
 ) -> None:
-    """Write tables one below the other, each with the id of its run; nothing in them is missing."""
+    """Write tables of runs one below the other, each with the id of its run; nothing in them is missing."""
     import pyarrow as pa
 
-    rows = [len(table) for table in tables]
-    arrays = [_dictionary(np.repeat(np.arange(len(ids)), rows), ids)]
-    arrays += [_joined([table[column.name] for table in tables], column) for column in columns]
-    names = [RUN.name, *(column.name for column in columns)]
-    schema = pa.schema(
-        [pa.field(name, array.type, nullable=False) for name, array in zip(names, arrays, strict=True)]
-    )
-    write_arrow(
-        pa.table(arrays, schema=schema),
-        (RUN, *columns),
-        out,
-        rows_per_group=ROWS_PER_GROUP,
-        statistics=[RUN.name],
-    )
+    described = (RUN, *columns)
+    with table_writer(out, described, nullable=False, statistics=[RUN.name]) as writer:
+        for ids, parts in _groups(tables, columns[0].name):
+            rows = [len(part[columns[0].name]) for part in parts]
+            arrays = [_dictionary(np.repeat(np.arange(len(ids)), rows), ids)]
+            arrays += [_joined(parts, column, rows) for column in columns]
+            writer.write_table(pa.table(arrays, schema=writer.schema))
 
 
-def _joined(parts: Sequence[pd.Series], column: Column) -> pa.Array:
+def _groups(
+    tables: Mapping[str, pd.DataFrame | Deferred], column: str
+) -> Iterator[tuple[list[str], list[Columns]]]:
+    """Yield neighbouring tables, or pieces of them, that are a row group together, each with its run."""
+    ids: list[str] = []
+    parts: list[Columns] = []
+    for run_id, table in tables.items():
+        for part in pieces(table):
+            ids.append(run_id)
+            parts.append(part)
+            if sum(len(one[column]) for one in parts) >= ROWS_PER_GROUP:
+                yield ids, parts
+                ids, parts = [], []
+    if parts:
+        yield ids, parts
+
+
+def _joined(parts: Sequence[Columns], column: Column, rows: Sequence[int]) -> pa.Array:
     """Return a column of one table after that of another."""
     import pyarrow as pa
 
     if column.dtype == "text":
-        return _joined_text(parts)
-    values = np.concatenate([part.to_numpy() for part in parts])
-    if values.dtype != column.dtype:
-        raise ValueError(f"column {column.name} is {values.dtype} instead of {column.dtype}")
-    return pa.array(rounded(values) if column.dtype == "float64" else values)
+        return _joined_text([part[column.name] for part in parts])
+    values = np.concatenate(
+        [
+            numbers(part, column.name) if column.name in part else not_known(count)
+            for part, count in zip(parts, rows, strict=True)
+        ]
+    )
+    return pa.array(rounded(values) if column.dtype == "float64" else values.astype(np.int64, copy=False))
 
 
-def _joined_text(parts: Sequence[pd.Series]) -> pa.DictionaryArray:
+def _joined_text(parts: Sequence[pd.Series | pd.Categorical]) -> pa.DictionaryArray:
     number: dict[str, int] = {}
     codes = []
     for part in parts:
-        category: Any = part.array if isinstance(part.dtype, pd.CategoricalDtype) else pd.Categorical(part)
+        array: Any = part.array if isinstance(part, pd.Series) else part
+        category = array if isinstance(array, pd.Categorical) else pd.Categorical(array)
         words = [*category.categories, ""]  # code -1, missing, is ""
         codes.append(np.array([number.setdefault(str(word), len(number)) for word in words])[category.codes])
     return _dictionary(np.concatenate(codes), list(number))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,7 +12,7 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.result import documents
 from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
-from scheduler_sim.result.columns import REASONS, SWITCHED, component_columns, timeline_columns
+from scheduler_sim.result.columns import REASONS, SWITCHED, Column, component_columns, timeline_columns
 from scheduler_sim.result.packed import PackedFiles, packed
 from scheduler_sim.result.store import (
     LOG,
@@ -24,31 +23,68 @@ from scheduler_sim.result.store import (
     write_result,
     write_table,
 )
+from scheduler_sim.result.table import Deferred
 from scheduler_sim.result.views import VIEWS
 
 if TYPE_CHECKING:
     from scheduler_sim.report.plot import Plot
 
 
-@dataclass
 class Result:
     """What a run leaves, and all that reports and checks need.
 
     Attributes
     ----------
-    components : one row a component, in trace order; columns in
-        ``result.columns.component_columns``.
-    timeline : one row per module (and ``total``) and instant at which a value changes;
-        columns in ``result.columns.timeline_columns``.
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
     manifest : what was run: version, seed, system, policy, modules (name to nodes),
         inputs with their sha256, counts.
     """
 
-    components: pd.DataFrame
-    timeline: pd.DataFrame
-    metrics: dict[str, Any] = field(default_factory=dict)
-    manifest: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        components: pd.DataFrame | Deferred,
+        timeline: pd.DataFrame | Deferred,
+        metrics: dict[str, Any] | None = None,
+        manifest: dict[str, Any] | None = None,
+    ) -> None:
+        self._components, self._timeline = components, timeline
+        self.metrics = {} if metrics is None else metrics
+        self.manifest = {} if manifest is None else manifest
+
+    @property
+    def components(self) -> pd.DataFrame:
+        """One row a component, in trace order; columns in ``result.columns.component_columns``."""
+        if isinstance(self._components, Deferred):
+            self._components = self._components.frame()
+        return self._components
+
+    @components.setter
+    def components(self, table: pd.DataFrame) -> None:
+        self._components = table
+
+    @property
+    def timeline(self) -> pd.DataFrame:
+        """One row per module (and ``total``) and instant at which a value changes.
+
+        Columns in ``result.columns.timeline_columns``.
+        """
+        if isinstance(self._timeline, Deferred):
+            self._timeline = self._timeline.frame()
+        return self._timeline
+
+    @timeline.setter
+    def timeline(self, table: pd.DataFrame) -> None:
+        self._timeline = table
+
+    @property
+    def tables(self) -> tuple[pd.DataFrame | Deferred, pd.DataFrame | Deferred]:
+        """Components and timeline for a writer, of which no DataFrame is made for that."""
+        return self._components, self._timeline
+
+    @property
+    def kind(self) -> tuple[bool, bool]:
+        """Whether the components have the columns of reasons, and the timeline those of switched nodes."""
+        return _has(self._components, REASONS[0]), _has(self._timeline, SWITCHED[0])
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
         """Write the result into a directory, all of its files or none.
@@ -62,10 +98,10 @@ class Result:
             ``force``; it cannot be written to; or another process is writing there.
         SchedulerSimError : the disk is full or fails; nothing has changed there.
         """
-        reasons, switched = REASONS[0].name in self.components, SWITCHED[0].name in self.timeline
+        reasons, switched = self.kind
         writers: dict[str, Callable[[BinaryIO], None]] = {
-            "components.parquet": partial(write_table, self.components, component_columns(reasons)),
-            "timeline.parquet": partial(write_table, self.timeline, timeline_columns(switched)),
+            "components.parquet": partial(write_table, self._components, component_columns(reasons)),
+            "timeline.parquet": partial(write_table, self._timeline, timeline_columns(switched)),
             "metrics.json": partial(write_measured, self.metrics),
             MANIFEST: partial(write_document, self.manifest),
         }
@@ -118,6 +154,10 @@ class Result:
     def __repr__(self) -> str:
         modules = ", ".join(self.manifest.get("modules", {}))
         return f"Result({len(self.components)} components on {modules or 'no modules'})"
+
+
+def _has(table: pd.DataFrame | Deferred, column: Column) -> bool:
+    return column in table.described if isinstance(table, Deferred) else column.name in table
 
 
 def _write_text(text: str, out: BinaryIO) -> None:

@@ -15,8 +15,9 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import MARK, is_regular, put_files
 from scheduler_sim.output.failure import cannot_write
-from scheduler_sim.result.columns import Column, column_problems
+from scheduler_sim.result.columns import Column, Columns, column_problems, not_known, numbers
 from scheduler_sim.result.documents import shape_problem
+from scheduler_sim.result.table import Deferred, pieces
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,6 @@ MANIFEST = "manifest.json"
 FILES = ("components.parquet", "timeline.parquet", "metrics.json", MANIFEST)
 LOG = "run.log"
 DECIMALS = 6
-ROWS_PER_GROUP = 1 << 20
 
 
 def write_result(directory: Path, writers: Mapping[str, Callable[[BinaryIO], None]], *, force: bool) -> None:
@@ -122,35 +122,42 @@ def _has_its_beginning(path: Path) -> bool:
 # Tables
 
 
-def write_table(data: pd.DataFrame, columns: Sequence[Column], out: BinaryIO) -> None:
-    """Write a result table as parquet: text as dictionaries, floats rounded to 1e-6, no pandas metadata."""
-    write_arrow(_to_arrow(data, columns), columns, out, rows_per_group=ROWS_PER_GROUP)
+def write_table(data: pd.DataFrame | Deferred, columns: Sequence[Column], out: BinaryIO) -> None:
+    """Write a result table as parquet: text as dictionaries, floats rounded to 1e-6, no pandas metadata.
 
-
-def write_arrow(
-    table: pa.Table,
-    columns: Sequence[Column],
-    out: BinaryIO,
-    *,
-    rows_per_group: int,
-    statistics: bool | list[str] = True,
-) -> None:
-    """Write a table that is in memory as it is to be read.
-
-    ``statistics`` : whether, or of which columns, smallest and largest value stand in every row group.
+    A row group is worked out at a time. Raises ValueError for columns that are not these.
     """
+    problems = column_problems(data, columns) if isinstance(data, pd.DataFrame) else []
+    if problems:
+        raise ValueError("; ".join(problems))
+    with table_writer(out, columns) as writer:
+        for piece in pieces(data):
+            writer.write_table(_to_arrow(piece, columns, writer.schema))
+
+
+def table_writer(
+    out: BinaryIO, columns: Sequence[Column], *, nullable: bool = True, statistics: bool | list[str] = True
+) -> pq.ParquetWriter:
+    """Return a writer of tables with these columns.
+
+    Parameters
+    ----------
+    nullable : whether the columns can lack a value. statistics : whether, or of which columns, smallest and
+        largest value stand in every row group.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(
-        table,
+    kinds = {"text": pa.dictionary(pa.int32(), pa.string()), "int64": pa.int64(), "float64": pa.float64()}
+    return pq.ParquetWriter(
         out,
+        pa.schema([pa.field(column.name, kinds[column.dtype], nullable=nullable) for column in columns]),
         compression="zstd",
         compression_level=1,
         use_dictionary=[column.name for column in columns if column.dtype == "text"],
         column_encoding={c.name: "DELTA_BINARY_PACKED" for c in columns if c.dtype == "int64"},
         write_page_checksum=True,
         write_statistics=statistics,
-        row_group_size=rows_per_group,
     )
 
 
@@ -197,29 +204,27 @@ def _require_columns(data: pd.DataFrame, columns: Sequence[Column], path: Path) 
         raise InputError(f"{path}: not a table of a result: {'; '.join(problems)}")
 
 
-def _to_arrow(data: pd.DataFrame, columns: Sequence[Column]) -> pa.Table:
+def _to_arrow(data: Columns, columns: Sequence[Column], schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
-    problems = column_problems(data, columns)
-    if problems:
-        raise ValueError("; ".join(problems))
-    arrays = []
+    rows, arrays = len(data[columns[0].name]), []
     for column in columns:
-        values = data[column.name]
         if column.dtype == "text":
-            arrays.append(_dictionary(values))
+            arrays.append(_dictionary(data[column.name]))
         elif column.dtype == "float64":
-            arrays.append(pa.array(rounded(values.to_numpy())))
+            known = numbers(data, column.name) if column.name in data else not_known(rows)
+            arrays.append(pa.array(rounded(known)))
         else:
-            arrays.append(pa.array(values.to_numpy()))
-    return pa.table(arrays, names=[column.name for column in columns])
+            arrays.append(pa.array(numbers(data, column.name).astype(np.int64, copy=False)))
+    return pa.table(arrays, schema=schema)
 
 
-def _dictionary(values: pd.Series) -> pa.DictionaryArray:
+def _dictionary(values: pd.Series | pd.Categorical) -> pa.DictionaryArray:
     """Text as codes into the words in order of first appearance: the same for the same text."""
     import pyarrow as pa
 
-    category = values.array if isinstance(values.dtype, pd.CategoricalDtype) else pd.Categorical(values)
+    array = values.array if isinstance(values, pd.Series) else values
+    category = array if isinstance(array, pd.Categorical) else pd.Categorical(array)
     codes = np.asarray(category.codes)
     used = pd.unique(codes)
     words = np.append(np.asarray(category.categories, dtype=object), "")  # code -1, missing, is ""

@@ -49,7 +49,6 @@ def khz_of(run: LostRun, placements: Placements, at: int) -> int:
 def lost_runs(
     lost: Sequence[LostRun],
     placements: Placements,
-    places: np.ndarray | None,
     system: System,
 ) -> pd.DataFrame:
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
@@ -59,8 +58,9 @@ def lost_runs(
     row, _, number, nodes, start, end = (np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:6])
     khz = [khz_of(one, placements, one.row) if one.khz is None else one.khz for one in lost]
     module = pd.Categorical.from_codes(number, pd.Index([module.name for module in system.modules]))
+    order = placements.file_order
     columns = {
-        "place": row if places is None else places[row],
+        "place": row if order is None else np.argsort(order)[row],
         "module": module,
         "nodes": nodes,
         "start_time": start,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ class Meter:
         components: pd.DataFrame,
         khz: Ints | None,
         placements: Placements,
-        table: pd.DataFrame,
+        table: Mapping[str, Any],
         written: Ints,
         lost: pd.DataFrame | None,
         budget: Budget | None,
@@ -75,10 +75,12 @@ class Meter:
         that ``placements`` are of, ``written`` the core's timeline, ``lost`` the runs that ended in a
         requeue, ``budget`` the power cap it was to obey.
         """
-        rows = np.sort(placements.rows)
-        app, hint = (_text(table, name, rows) for name in ("app", "hint"))
-        types = placements.type_number[np.argsort(placements.rows)]
-        alike = Alike.of(self._names.known(app, types), hint, table["reference_power_w"].to_numpy()[rows])
+        app, hint, reference_w = (
+            table[name][placements.in_file] for name in ("app", "hint", "reference_power_w")
+        )
+        order = placements.file_order
+        types = placements.type_number if order is None else placements.type_number[order]
+        alike = Alike.of(self._names.known(app, types), hint, reference_w)
         made = drawn(self._layer, self._system, components, alike, khz)
         with_energy(components, made)
         if lost is not None:
@@ -91,11 +93,6 @@ class Meter:
             document(account, self._layer, self._tariffs, budget) | {"power_from": made.shares()},
             described(self._layer, self._system, made, lost, budget, switched=written.shape[1] > OFF),
         )
-
-
-def _text(table: pd.DataFrame, name: str, rows: Ints) -> pd.Categorical:
-    texts: Any = table[name].array
-    return pd.Categorical.from_codes(np.asarray(texts.codes)[rows], texts.categories)
 
 
 def accounted(

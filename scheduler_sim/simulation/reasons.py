@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ Ints = np.ndarray
 
 
 def reason_columns(
-    core: FullCore, table: pd.DataFrame, placements: Placements, system: System
+    core: FullCore, table: Mapping[str, Any], placements: Placements, system: System
 ) -> dict[str, Any]:
     """Return the columns ``REASONS`` of a result, of n components in the order of ``placements``.
 
@@ -58,7 +59,7 @@ def _nodes_able(placements: Placements, place: Ints, able: Ints) -> Ints:
 
 
 def _held_by(
-    comp: Any, table: pd.DataFrame, placements: Placements, place: Ints, able: Ints, system: System
+    comp: Any, table: Mapping[str, Any], placements: Placements, place: Ints, able: Ints, system: System
 ) -> pd.Categorical:
     """The words for what keeps each from being eligible, if it is or was kept, as a list."""
     rows, kept = placements.rows, placements.held
@@ -67,18 +68,17 @@ def _held_by(
         for name, value in (("max_nodes", 2**62), ("min_nodes", 0), ("max_time_s", 2**62))
     )
     down = np.array([one.state == "DOWN" for one in system.partitions], dtype=bool)
-    column = {name: table[name].array for name in ASKED}
     depends = np.zeros(len(rows), dtype=bool)
     for name in ("dependency_ids", "dependency_kinds"):
-        says = np.array([bool(text) for text in column[name].categories], dtype=bool)
-        depends |= says[column[name].codes[rows]]
+        says = np.array([bool(text) for text in table[name].categories], dtype=bool)
+        depends |= says[table[name].codes[rows]]
     if able.any():
         where, nodes, limit = placements.partition[place], placements.nodes[place], placements.limit[place]
         beyond = (nodes > most[where]) | (nodes < least[where]), limit > longest[where], down[where]
     else:
         beyond = (np.zeros(len(rows), dtype=bool),) * 3
-    held = (np.asarray(column["hold"])[rows] != 0) | (comp["held"] != 0)
-    later = np.asarray(column["begin_time"])[rows] > comp["submit"]
+    held = (table["hold"][rows] != 0) | (comp["held"] != 0)
+    later = table["begin_time"][rows] > comp["submit"]
     flags = np.array([held, *(kept & one for one in beyond), depends, later])
     codes, texts = np.zeros(len(rows), dtype=np.int64), list[str]()
     for bits in np.unique(flags, axis=1).T if len(rows) else []:

@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import simpy
 from simpy.events import EventPriority
 
@@ -30,7 +29,6 @@ from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.power_cap import PowerCap
-from scheduler_sim.simulation.reasons import ASKED
 from scheduler_sim.simulation.rules.calls import find_calls
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
@@ -41,7 +39,7 @@ from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.switching import switching_of
 from scheduler_sim.simulation.units import find_units
-from scheduler_sim.simulation.written import longer_timeline
+from scheduler_sim.simulation.written import longer_timeline, own_timeline
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
@@ -155,7 +153,7 @@ class Simulation(Actions):
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
-        self._foreground = 0
+        self._foreground, self._told = 0, False
         if self._cap is not None:
             self._core = self._cap.put(self._core)
             self.env.process(self._cap_changes(self._cap))
@@ -216,14 +214,12 @@ class Simulation(Actions):
             self._seed,
             None if self.models is None else self.models.to_dict(),
         )
+        self._told = True  # the result reads what the core has written, when somebody asks
         slurm = self.policy.backfill == "slurm"
         if slurm:
             manifest["reasons"] = True
-        edges = edges_between(self.workload, self._placements)
-        if self._submissions.edges:
-            added = pd.DataFrame(self._submissions.edges, columns=list(edges.columns))
-            edges = pd.concat([edges, added], ignore_index=True)
-        table, placements = self._submissions.joined([*outcome.TOLD, *(ASKED if slurm else ())])
+        edges = edges_between(self.workload, self._placements).extended(self._submissions.edges)
+        table, placements = self._submissions.joined(outcome.TOLD)
         placements = self._requests.in_result(placements)
         plans = plans_of(self._core, self.workload, self._placements, self._run, edges, len(placements.rows))
         honoured = HONOURED_BY_SLURM if slurm else HONOURED_BY_ALL
@@ -259,7 +255,7 @@ class Simulation(Actions):
 
     def _unlimited_tasks(self) -> int:
         """How many tasks of arrays with a limit start with other components, so that it has no effect."""
-        limits = self.workload.table["array_limit"].to_numpy()[self._placements.rows]
+        limits = self.workload.columns["array_limit"][self._placements.in_table]
         return sum(int(np.count_nonzero(limits[members] > 0)) for members in self._run.units.members)
 
     def _expand(self, workload: Workload) -> Placements:
@@ -345,6 +341,8 @@ class Simulation(Actions):
 
     def _advance(self, until: int) -> None:
         """Let the core handle every instant before ``until``, or up to one that someone waits for."""
+        if self._told:
+            self._core, self._told = own_timeline(self._core), False
         clock = self._core.clock
         while True:
             begin = perf_counter()

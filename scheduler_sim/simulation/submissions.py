@@ -97,17 +97,15 @@ class Submissions:
         trace = self._trace[1]
         return picked(trace, np.array([row])) if row < len(trace.rows) else self.placed(self.asked(row))
 
-    def joined(self, names: list[str]) -> tuple[pd.DataFrame, Placements]:
+    def joined(self, names: Sequence[str]) -> tuple[dict[str, Any], Placements]:
         """Return columns, and the placements: the trace's, then what was submitted."""
         workload, placements = self._trace
-        told = workload.table[names]
         if not self._given:
-            return told, placements
+            return workload.columns, placements
         added, later = self._expanded(self._given)
-        table = pd.concat([told, added.table[names]], ignore_index=True)
-        texts = [name for name in names if FIELDS[name].is_text]
-        later = replace(later, rows=later.rows + len(workload))
-        return table.astype(dict.fromkeys(texts, "category")), joined(placements, later)
+        both = {name: (workload.columns[name], added.columns[name]) for name in names}
+        table = {name: _one_after_another(*columns) for name, columns in both.items()}
+        return table, joined(placements, replace(later, rows=later.rows + len(workload)))
 
     def _check_placement(self, given: Mapping[str, Any]) -> None:
         """Place a component alone, for what that may raise; texts that were read before are understood."""
@@ -136,6 +134,13 @@ def can_be_typed(models: Models | None, app: str) -> bool:
     if models is None or not models.type_names or models.draws_one_by_one:
         return True
     return models.named_type(app) != NO_TYPE
+
+
+def _one_after_another(one: Any, other: Any) -> Any:
+    """Join two columns; of text the words in order of the alphabet."""
+    if isinstance(one, pd.Categorical):
+        return pd.Categorical(np.concatenate([np.asarray(one), np.asarray(other)]))
+    return np.concatenate([one, other])
 
 
 def _workload(given: Sequence[Mapping[str, Any]]) -> Workload:

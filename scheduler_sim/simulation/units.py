@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,22 +36,33 @@ class Units:
     think: np.ndarray
 
 
+class Pairs(NamedTuple):
+    """Which component is tied to which, int64[pairs] each, by rows of the core."""
+
+    row: np.ndarray
+    after_row: np.ndarray
+
+    def picked(self, which: np.ndarray) -> Pairs:
+        """Return some of them."""
+        return Pairs(self.row[which], self.after_row[which])
+
+
 def find_units(workload: Workload, placements: Placements, *, resolution_s: int = 1) -> Units:
     """Find the units of a workload, and what else position 41 means; delays count whole ``resolution_s``.
 
     A component that waits, by a dependency, for one that would be in its own unit starts on its own, and
     those tied to it by DYNAMIC start by it. What has dependencies, and is not tied, has think time, no delay.
     """
-    rows = placements.rows
-    count, delay = len(rows), np.maximum(workload.table["delay"].to_numpy()[rows], 0)
+    rows, here = placements.rows, placements.in_table
+    count, delay = len(rows), np.maximum(workload.columns["delay"][here], 0)
     edges = by_place(workload.dependencies(), workload, rows)
     ties = by_place(workload.ties(), workload, rows)
     waits = np.zeros(count, dtype=bool)
-    waits[edges["row"]] = True
-    several = workload.table["components_total"].to_numpy()[rows] > 1
-    if not several.any() and ties.empty:
+    waits[edges.row] = True
+    several = workload.columns["components_total"][here] > 1
+    if not several.any() and not len(ties.row):
         return Units([], np.zeros(count, dtype=np.int64), np.where(waits, delay, 0))
-    job = pd.factorize(workload.table["modular_job_id"].to_numpy()[rows])[0]
+    job = pd.factorize(workload.columns["modular_job_id"][here])[0]
     job[~several] = len(job) + np.flatnonzero(~several)
     ties, apart = _without_own(ties, edges, job)
     group = np.where(apart, -1 - np.arange(count), job)  # what follows has left its job
@@ -59,7 +71,7 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
     bound = _bound(ties, _first_of_each(_pairs(label, job)), several)
     _refuse_circles(workload, rows, bound)
     tied = np.zeros(count, dtype=bool)
-    tied[ties["row"]] = True
+    tied[ties.row] = True
     own = np.where(tied | ~waits, -(-delay // resolution_s) * resolution_s, 0)
     return Units(
         list(_members(label, offset := _offsets(bound, own))),
@@ -68,27 +80,29 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
     )
 
 
-def by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> pd.DataFrame:
+def by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> Pairs:
     """Rows of the workload's table as rows of the core."""
+    if not len(pairs):
+        return Pairs(rows[:0], rows[:0])
     place = np.full(len(workload), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
-    return pd.DataFrame({name: place[pairs[name].to_numpy()] for name in ("row", "after_row")})
+    return Pairs(place[pairs["row"].to_numpy()], place[pairs["after_row"].to_numpy()])
 
 
-def _without_own(ties: pd.DataFrame, edges: pd.DataFrame, job: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+def _without_own(ties: Pairs, edges: Pairs, job: np.ndarray) -> tuple[Pairs, np.ndarray]:
     """The ties that count; what is apart from its job: it waits for its own unit, or is tied to such."""
     count = len(job)
     label = _joined(ties, _first_of_each(job))
-    row, after = edges["row"].to_numpy(), edges["after_row"].to_numpy()
+    row, after = edges
     alone = np.zeros(count, dtype=bool)
     alone[row[label[row] == label[after]]] = True
-    ties = ties[~alone[ties["row"]]]
-    row, after = ties["row"].to_numpy(), ties["after_row"].to_numpy()
+    ties = ties.picked(~alone[ties.row])
+    row, after = ties
     apart = alone.copy()
     while True:
         more = row[apart[after] & ~apart[row]]
         if not len(more):
-            return ties[~apart[row] | apart[after]], apart
+            return ties.picked(~apart[row] | apart[after]), apart
         apart[more] = True
 
 
@@ -104,17 +118,17 @@ def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return pairs
 
 
-def _joined(ties: pd.DataFrame, head: np.ndarray) -> np.ndarray:
+def _joined(ties: Pairs, head: np.ndarray) -> np.ndarray:
     """int64[n]: equal for all that are connected by ties, and each with its head."""
-    one = np.concatenate([ties["row"], np.arange(len(head))])
-    return connected(len(head), one, np.concatenate([ties["after_row"], head]))
+    one = np.concatenate([ties.row, np.arange(len(head))])
+    return connected(len(head), one, np.concatenate([ties.after_row, head]))
 
 
-def _bound(ties: pd.DataFrame, head: np.ndarray, several: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _bound(ties: Pairs, head: np.ndarray, several: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """From what each counts its delay: those it is tied to, else the first of its job in the unit."""
     rows = np.arange(len(head))
-    by_job = np.setdiff1d(rows[several & (head != rows)], ties["row"])
-    return np.concatenate([ties["row"], by_job]), np.concatenate([ties["after_row"], head[by_job]])
+    by_job = np.setdiff1d(rows[several & (head != rows)], ties.row)
+    return np.concatenate([ties.row, by_job]), np.concatenate([ties.after_row, head[by_job]])
 
 
 def _offsets(bound: tuple[np.ndarray, np.ndarray], own: np.ndarray) -> np.ndarray:

@@ -30,6 +30,12 @@ def write(core: FullCore, rows: np.ndarray, at: int) -> None:
         _column(core, name)[at : at + len(rows)] = values
 
 
+def own_timeline(core: FullCore) -> FullCore:
+    """Return the core with a timeline of its own, as a result may read the one it has."""
+    tables = {name: getattr(core, name) for name in ("timeline", "idle_rows") if has(core, name)}
+    return core._replace(**{name: table.copy() for name, table in tables.items()})
+
+
 def longer_timeline(core: FullCore) -> FullCore:
     """Return the core with twice the room for its timeline."""
     parts = [name for name in ("timeline", "idle_rows") if has(core, name)]

@@ -95,6 +95,14 @@ class Workload:
             made.table[name] = as_column(FIELDS[name], values, rows)
         return made
 
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        """The columns of ``table`` by name, as they stand: arrays, text as categoricals. Read-only, too."""
+        return {
+            str(name): values.array if FIELDS[str(name)].is_text else values.to_numpy()
+            for name, values in self.table.items()
+        }
+
     def __len__(self) -> int:
         return len(self.table)
 

@@ -74,7 +74,10 @@ def test_formulas_of_jobs_are_what_is_computed(metric):
     jobs = JobColumns(submit, submit + wait, submit + wait + run, run + 1, random.integers(1, 9, 50))
     formula = re.sub("−", "-", metric.formula)
     for row in range(50):
-        names = {name: int(getattr(jobs, name)[row]) for name in (*JobColumns.__slots__, "run", "response")}
+        names = {
+            name: int(getattr(jobs, name)[row])
+            for name in (*JobColumns.__dataclass_fields__, "run", "response")
+        }
         assert metric.of_jobs(jobs)[row] == eval(formula, {"max": max, "min": min}, names)
 
 

@@ -128,6 +128,22 @@ def test_unknown_components_are_refused():
             ask(7)
 
 
+TWO_MODULES = System.from_dict({"modules": [{"name": "CM", "nodes": 2}, {"name": "DAM", "nodes": 1}]})
+
+
+@pytest.mark.parametrize("system", [System.homogeneous(2), TWO_MODULES], ids=["one module", "two modules"])
+def test_a_result_midway_that_nobody_looked_at_stays_what_it_was(system):
+    jobs = trace((0, 2, 10), (3, 2, 5), (7, 1, 20))
+    apart, whole = Simulation(system, jobs).run(until=8), Simulation(system, jobs).run()
+    apart.check()  # looks at its tables
+    sim = Simulation(system, jobs)
+    midway = sim.run(until=8)
+    at_last = sim.run()
+    assert midway.components.equals(apart.components)
+    assert midway.timeline.equals(apart.timeline)
+    assert at_last.timeline.equals(whole.timeline)
+
+
 def test_what_is_idle_and_waits_can_be_asked_for():
     sim = simulation(4, (0, 3, 10), (0, 3, 10), (0, 2, 10))
     sim.run(until=5)

@@ -88,6 +88,7 @@ def dtype_of(record: Any) -> np.dtype[Any]:
     return np.dtype((_class_of(record), _fields_of(record)))
 
 
+@cache
 def _fields_of(record: Any) -> list[tuple[str, str]]:
     return [(name, _CODES[kind]) for name, kind in get_type_hints(record, include_extras=True).items()]
 

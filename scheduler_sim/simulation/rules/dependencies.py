@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.core.state import COMPLETED, RUNNING
@@ -42,11 +42,34 @@ def edge_of(row: int, after_row: int, kind: str) -> Edge:
     return row, after_row, KINDS[str(kind).upper()], 0
 
 
-def edges_between(workload: Workload, placements: Placements) -> pd.DataFrame:
-    """Dependencies as rows of the core: ``row`` waits for ``after_row``, kind as a code."""
+class Edges(NamedTuple):
+    """Dependencies as rows of the core, int64[edges] each: ``row`` waits for ``after_row``.
+
+    ``kind`` is a code, ``delay`` in s after the dependency is satisfied.
+    """
+
+    row: np.ndarray
+    after_row: np.ndarray
+    kind: np.ndarray
+    delay: np.ndarray
+
+    def picked(self, which: np.ndarray) -> Edges:
+        """Return some of them."""
+        return Edges(*(column[which] for column in self))
+
+    def extended(self, more: Sequence[Edge]) -> Edges:
+        """Return them with others behind."""
+        added = np.array(more, dtype=np.int64).reshape(-1, 4).T
+        return Edges(*(np.concatenate(both) for both in zip(self, added, strict=True)))
+
+
+def edges_between(workload: Workload, placements: Placements) -> Edges:
+    """Return the dependencies of a workload."""
     edges = workload.dependencies()
+    if not len(edges):
+        return Edges(*(np.zeros(0, dtype=np.int64) for _ in Edges._fields))
     kind, delay = edges["kind"].map(KINDS).to_numpy(dtype=np.int64), edges["minutes"].to_numpy() * MINUTE
-    return by_place(edges, workload, placements.rows).assign(kind=kind, delay=delay)
+    return Edges(*by_place(edges, workload, placements.rows), kind, delay)
 
 
 class Dependencies(Numbers):
@@ -63,16 +86,16 @@ class Dependencies(Numbers):
         self._end = 0
         self._room: dict[int, int] = {}  # row -> where the room of its range ends
 
-    def describe(self, jobs: Jobs) -> pd.DataFrame | None:
+    def describe(self, jobs: Jobs) -> Edges | None:
         """Return those of the trace, as rows of the core."""
         if jobs.edges is not None:
             self.needed |= any(jobs.edges)
             return None
         edges = edges_between(jobs.workload, jobs.placements)
-        edges["delay"] += self.run.units.think[edges["row"]]
+        edges = edges._replace(delay=edges.delay + self.run.units.think[edges.row])
         if self.run.policy.backfill == "slurm":
             edges = _known(edges, jobs.column("dependency_any") != 0)
-        self._end = len(edges)
+        self._end = len(edges.row)
         self.needed = self._end > 0
         return edges
 
@@ -80,7 +103,7 @@ class Dependencies(Numbers):
         """Those of the trace; more is made room for as they come."""
         return self._end
 
-    def write(self, core: FullCore, jobs: Jobs, described: pd.DataFrame | None) -> FullCore:
+    def write(self, core: FullCore, jobs: Jobs, described: Edges | None) -> FullCore:
         """Write what components wait for; what has happened already counts."""
         any_will_do = jobs.column("dependency_any") != 0
         if described is not None:
@@ -134,25 +157,23 @@ class Dependencies(Numbers):
         return core
 
 
-def _known(edges: pd.DataFrame, any_will_do: np.ndarray) -> pd.DataFrame:
+def _known(edges: Edges, any_will_do: np.ndarray) -> Edges:
     """Without what Slurm takes as satisfied: a dependency on a job not known yet, and its alternatives."""
-    known = (edges["after_row"] < edges["row"]).to_numpy()
-    row = edges["row"].to_numpy()
-    kept: pd.DataFrame = edges[known & ~(any_will_do[row] & np.isin(row, row[~known]))]
-    return kept
+    known, row = edges.after_row < edges.row, edges.row
+    return edges.picked(known & ~(any_will_do[row] & np.isin(row, row[~known])))
 
 
-def _write_all(core: FullCore, edges: pd.DataFrame, any_will_do: np.ndarray) -> None:
+def _write_all(core: FullCore, edges: Edges, any_will_do: np.ndarray) -> None:
     """Write the dependencies, by the component waited for; bool[n]: any one of theirs is enough."""
-    count, rows = len(edges), np.arange(core.clock.jobs)
-    needs = np.bincount(edges["row"], minlength=len(rows))
+    count, rows = len(edges.row), np.arange(core.clock.jobs)
+    needs = np.bincount(edges.row, minlength=len(rows))
     if has(core, "slurm"):
         core.slurm.job["satisfiable"][: len(rows)] = np.where(any_will_do & (needs > 0), needs, 1)
-    edges = edges.sort_values("after_row", kind="stable")
-    core.dependencies["successor"][:count] = edges["row"]
-    core.dependencies["kind"][:count] = edges["kind"]
-    core.dependencies["delay"][:count] = edges["delay"]
-    after = edges["after_row"].to_numpy()
+    edges = edges.picked(np.argsort(edges.after_row, kind="stable"))
+    core.dependencies["successor"][:count] = edges.row
+    core.dependencies["kind"][:count] = edges.kind
+    core.dependencies["delay"][:count] = edges.delay
+    after = edges.after_row
     core.jobs["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
     core.jobs["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
     core.jobs["missing"][: len(rows)] += np.where(any_will_do, np.minimum(needs, 1), needs)

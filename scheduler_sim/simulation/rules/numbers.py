@@ -64,7 +64,8 @@ class Jobs(NamedTuple):
 
     def column(self, name: str) -> np.ndarray:
         """Return numbers of a column of the workload, in the order of the rows."""
-        return self.workload.table[name].to_numpy()[self.placements.rows]
+        numbers: np.ndarray = self.workload.columns[name][self.placements.in_table]
+        return numbers
 
     def table(self, *names: str) -> pd.DataFrame:
         """Return columns of the workload, in the order of the rows."""

@@ -1,0 +1,115 @@
+"""The components of a result: what the core knows of each, and the columns that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.engine.core import state as slot
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.placement.placements import Placements
+from scheduler_sim.result.columns import NEVER, STATES, component_columns
+from scheduler_sim.result.table import Deferred
+from scheduler_sim.system.system import System
+
+OF_TRACE = ("modular_job_id", "component_id", "submit_time")
+TEXTS = ("name", "user", "app")
+"""Columns of the workload that stand in a result as they are."""
+
+_STATE_OF = np.array(
+    [STATES.index(name if name in STATES else "PENDING") for name in slot.STATE_NAMES], dtype=np.int8
+)
+
+
+class ComponentTable:
+    """One row a component, in the order of the file.
+
+    What the core knows is taken down at once, as it may go on; the rest is worked out when it is asked for.
+
+    Attributes
+    ----------
+    known : the columns that metrics read, and what others follow from
+    """
+
+    def __init__(
+        self, core: FullCore, workload: Mapping[str, Any], placements: Placements, system: System
+    ) -> None:
+        self._workload, self._rows = workload, placements.in_file
+        known = _known(core, placements)
+        if (back := placements.file_order) is not None:
+            known = {name: column[back] for name, column in known.items()}
+        modules = [module.name for module in system.modules]
+        self.known: dict[str, Any] = {
+            **known,
+            **{name: workload[name][self._rows] for name in OF_TRACE},
+            "module": named(known["module"], modules),
+            "state": named(known["state"], list(STATES)),
+        }
+
+    def deferred(self, further: Mapping[str, Any]) -> Deferred:
+        """Return the table, with further columns at its end."""
+
+        def piece(rows: slice) -> dict[str, Any]:
+            return self._columns(rows) | {name: column[rows] for name, column in further.items()}
+
+        return Deferred(component_columns(bool(further)), len(self.known["start_time"]), piece)
+
+    def _columns(self, rows: slice) -> dict[str, Any]:
+        """The columns of some rows, by the contract; those of power are not known here."""
+        known = {name: column[rows] for name, column in self.known.items()}
+        submit, eligible, start, end, resources = (
+            known[name]
+            for name in ("submit_time", "eligible_time", "start_time", "end_time", "wait_resources")
+        )
+        started = start != NEVER
+        of_trace: Any = self._rows[rows] if isinstance(self._rows, np.ndarray) else rows
+        return {
+            **known,
+            **{name: self._workload[name][of_trace] for name in TEXTS},
+            "frequency_khz": np.full(len(start), NEVER),
+            "run_time": np.where(started, end - start, NEVER),
+            "wait_dependency": np.where(started, eligible - submit, NEVER),
+            "wait_priority": np.where(started, start - eligible - resources, NEVER),
+        }
+
+
+def named(codes: np.ndarray, names: list[str]) -> pd.Categorical:
+    """Return a column of names by their numbers."""
+    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=object), validate=False)
+
+
+def _known(core: FullCore, placements: Placements) -> dict[str, np.ndarray]:
+    """What the core knows of each component, in the order of its rows; ``module`` and ``state`` as codes."""
+    rows = len(placements.rows)
+    jobs, place = np.asarray(core.jobs)[:rows], np.asarray(core.placements)
+    started = jobs["start"] != NEVER
+    all_did = bool(started.all())
+    placed = jobs["placed"] if all_did else np.where(started, jobs["placed"], 0)
+    module, nodes, limit = (place[name][placed] for name in ("module", "nodes", "limit"))
+    resources = np.ascontiguousarray(jobs["wait_resources"])
+    if not all_did:
+        module = np.where(started, module, _first_module(core, placements))
+        nodes = np.where(started, nodes, placements.asked_nodes)
+        limit = np.where(started, limit, core.orders.columns[1, :rows].astype(np.int64))
+        resources = np.where(started, resources, NEVER)
+    return {
+        "module": module.astype(np.int8 if len(core.pools) < 100 else np.int32),
+        "nodes": nodes,
+        "eligible_time": np.ascontiguousarray(jobs["eligible"]),
+        "start_time": np.ascontiguousarray(jobs["start"]),
+        "end_time": np.ascontiguousarray(jobs["end"]),
+        "time_limit": limit,
+        "state": _STATE_OF[jobs["state"]],
+        "wait_resources": resources,
+    }
+
+
+def _first_module(core: FullCore, placements: Placements) -> np.ndarray:
+    """The module of the first placement; of a rejected component, of the first it asked for."""
+    jobs = np.asarray(core.jobs)[: len(placements.rows)]
+    able = jobs["first"] < jobs["last"]
+    module: np.ndarray = np.asarray(core.placements)["module"][np.where(able, jobs["first"], 0)]
+    return np.where(able, module, placements.asked_module)
