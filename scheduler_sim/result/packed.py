@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -55,8 +55,17 @@ class Member:
     """A run of a pack: its id, its result, and what else is kept of it, by column of ``runs.parquet``."""
 
     run_id: str
-    result: Result
-    kept: Mapping[str, str] = field(default_factory=dict)
+    kind: tuple[bool, bool]
+    components: pd.DataFrame | Deferred
+    timeline: pd.DataFrame | Deferred
+    manifest: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    kept: Mapping[str, str]
+
+    @classmethod
+    def of(cls, run_id: str, result: Result, kept: Mapping[str, str]) -> Member:
+        """Take a result as it is, its tables worked out or not."""
+        return cls(run_id, result.kind, *result.tables, result.manifest, result.metrics, kept)
 
 
 class Pack:
@@ -151,13 +160,13 @@ def packs_in(study: Path) -> Iterator[Pack]:
 
 
 def write_pack(place: Path, members: Sequence[Member]) -> None:
-    """Write a pack of runs of one ``Result.kind``, in their order; the same runs give the same bytes.
+    """Write a pack of runs of one kind, in their order; the same runs give the same bytes.
 
-    A pack that is there already stays. Raises OSError if it cannot be written.
+    See ``Result.kind``. A pack that is there already stays. Raises OSError if it cannot be written.
     """
-    reasons, switched = members[0].result.kind
-    components = {member.run_id: member.result.tables[0] for member in members}
-    timelines = {member.run_id: member.result.tables[1] for member in members}
+    reasons, switched = members[0].kind
+    components = {member.run_id: member.components for member in members}
+    timelines = {member.run_id: member.timeline for member in members}
     put_directory(
         place,
         {
@@ -173,10 +182,10 @@ def _table_of(members: Sequence[Member]) -> pa.Table:
 
     columns: dict[str, list[Any]] = {
         "id": [member.run_id for member in members],
-        "components": [rows_of(member.result.tables[0]) for member in members],
-        "timeline": [rows_of(member.result.tables[1]) for member in members],
-        "manifest": [spelt(member.result.manifest) for member in members],
-        "metrics": [spelt(member.result.metrics, DECIMALS) for member in members],
+        "components": [rows_of(member.components) for member in members],
+        "timeline": [rows_of(member.timeline) for member in members],
+        "manifest": [spelt(member.manifest) for member in members],
+        "metrics": [spelt(member.metrics, DECIMALS) for member in members],
     }
     for name in dict.fromkeys(name for member in members for name in member.kept):
         columns[name] = [member.kept.get(name, "") for member in members]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from scheduler_sim.result.packed import (
 )
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import has_its_end, spelt
+from scheduler_sim.result.table import rows_of
 from scheduler_sim.study.measuring import measured
 from scheduler_sim.study.place import clear_away, remove_if_ours
 from scheduler_sim.study.run import DIGITS, Run, digest
@@ -126,9 +128,11 @@ class Filling:
 
     def add(self, run: Run, result: Result) -> None:
         """Take in the result of a run, and measure it."""
+        member = Member.of(run.id, result, {})  # its tables before anything asks for them as DataFrames
         measures = spelt(measured(result, run.trim, run.slices))
-        self._members.append(Member(run.id, result, {"measures": measures, "measured_by": measured_by(run)}))
-        self._components += len(result.components)
+        kept = {"measures": measures, "measured_by": measured_by(run)}
+        self._members.append(replace(member, kept=kept))
+        self._components += rows_of(member.components)
 
     def seal(self) -> None:
         """Write what has come together: a pack for each kind of tables, in the order of the runs."""
@@ -136,8 +140,8 @@ class Filling:
         if self._into:
             self._packs.pack(self._into).rewrite({one.run_id: one.kept for one in members})
             return
-        for kind in sorted({member.result.kind for member in members}):
-            self._write([member for member in members if member.result.kind == kind])
+        for kind in sorted({member.kind for member in members}):
+            self._write([member for member in members if member.kind == kind])
 
     def _write(self, members: list[Member]) -> None:
         ids = [member.run_id for member in members]

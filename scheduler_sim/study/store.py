@@ -238,12 +238,13 @@ def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, flo
     """Yield the numbers of ``metrics.json`` as ``wait_time_mean``; what is null as NaN."""
     for name, value in metrics.items():
         path = f"{above}{name}"
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{path}_")
-        elif value is None:
+        if value is None:
             yield path, float("nan")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield path, float(value)
+        elif isinstance(value, (int, float)):
+            if not isinstance(value, bool):
+                yield path, float(value)
+        elif isinstance(value, Mapping):
+            yield from flat(value, f"{path}_")
 
 
 def to_parquet(table: pd.DataFrame, out: BinaryIO) -> None:

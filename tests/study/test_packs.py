@@ -117,7 +117,7 @@ def test_a_run_without_components_has_no_rows(tmp_path):
     ids = ["0" * 20, "1" * 20, "2" * 20]
     for members in ([nothing, some, nothing], [nothing] * 3):
         pack = tmp_path / f"study-{len(members[1].components)}" / "packs" / ("a" * 20)
-        write_pack(pack, [Member(*one) for one in zip(ids, members, strict=True)])
+        write_pack(pack, [Member.of(*one, {}) for one in zip(ids, members, strict=True)])
         for run_id, result in zip(ids, members, strict=True):
             found = Result.load(run_of(pack.parent.parent, run_id))
             found.check()
