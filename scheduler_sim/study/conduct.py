@@ -48,7 +48,7 @@ class Conducted:
     def _repr_html_(self) -> str:
         """Show the comparison in a notebook, without one the index."""
         shown = self.comparison if len(self.comparison) else self.index
-        hidden = [name for name in shown if shown[name].isna().all() or name in ("id", "error")]
+        hidden = [name for name in shown if shown[name].isna().all() or name in ("id", "error", "pack")]
         return str(shown.drop(columns=hidden).head(SHOWN_ROWS).to_html(index=False, escape=True))
 
 
