@@ -53,20 +53,21 @@ class Packs:
 
     def look(self) -> None:
         """Find out which runs there are."""
-        self.kept = {
-            run_id: Kept(pack, by) for pack, run_id, by in reversed([*self.rows("id", "measured_by")])
-        }
+        self.kept = {run_id: Kept(pack, by) for pack, run_id, by in self.rows("measured_by")}
 
     def pack(self, name: str) -> Pack:
         """Return a pack by its name."""
         return Pack(self.place / name)
 
     def rows(self, *names: str) -> Iterator[tuple[str, ...]]:
-        """Yield a row a run of every whole pack: its name, and columns of ``runs.parquet``."""
+        """Yield pack, id, and columns of ``runs.parquet``, of each run, from the first pack that has it."""
+        seen: set[str] = set()
         for pack in packs_in(self.study):
             if _is_whole(pack):
-                for row in zip(*pack.columns(*names).values(), strict=True):
-                    yield pack.place.name, *row
+                for run_id, *row in zip(*pack.columns("id", *names).values(), strict=True):
+                    if run_id not in seen:
+                        seen.add(run_id)
+                        yield pack.place.name, run_id, *row
 
     def is_measured(self, run: Run) -> bool:
         """Tell whether a run in a pack has its measures, of the components that count, by its slices."""

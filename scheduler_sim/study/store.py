@@ -193,7 +193,7 @@ class Store:
 
     def _kept(self, run_ids: Collection[str], *documents: str) -> Iterator[tuple[Any, ...]]:
         """Yield id, pack (empty: it has a directory) and documents of each of these runs that is there."""
-        for pack, run_id, *texts in self.packs.rows("id", *documents):
+        for pack, run_id, *texts in self.packs.rows(*documents):
             if run_id in run_ids:
                 yield run_id, pack, *(parsed(text, self.packs.place / pack / MEMBERS) for text in texts)
         for run_id in run_ids:

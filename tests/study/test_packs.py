@@ -295,6 +295,18 @@ def test_a_worker_whose_parent_is_gone_keeps_only_what_is_sealed(tmp_path):
     assert packs(tmp_path) == {}
 
 
+def test_of_a_run_in_two_packs_the_first_by_name_counts(tmp_path, undisturbed):
+    shutil.copytree(undisturbed, tmp_path / "study")
+    run = small().runs()[0]
+    carry_out(str(tmp_path / "study"), Batch((run,)))  # a worker that nobody knew to be alive
+    holding = sorted(name for name, ids in packs(tmp_path / "study").items() if run.id in ids)
+    assert len(holding) == 2
+    index = conduct(small(trim={"warm_up": 20}), tmp_path / "study").index
+    assert index["pack"][0] == holding[0]
+    fresh = conduct(small(trim={"warm_up": 20}), tmp_path / "fresh").index
+    pd.testing.assert_frame_equal(index.drop(columns="pack"), fresh.drop(columns="pack"))
+
+
 # Directories where they are asked for
 
 
