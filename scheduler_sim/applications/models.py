@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.applications.conversion import NO_TYPE, UNCHANGED, Conversion, relative_time, scaled
 from scheduler_sim.applications.draw import Applications, Draw
 from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
 from scheduler_sim.applications.names import Names
@@ -22,22 +23,7 @@ from scheduler_sim.config.problem import Problem, found, listed, one_of
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
 from scheduler_sim.energy.layer import EnergyLayer, Files, without_files
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.scaling.rounding import ROUNDING
 from scheduler_sim.streams import stream
-
-NO_TYPE = -1
-"""Of a component where the models have no types of application."""
-
-
-class Conversion(NamedTuple):
-    """How a request changes on another module: times so many nodes, times so much time."""
-
-    nodes: float = 1.0
-    time: float = 1.0
-    time_of_one_node: float = 1.0
-
-
-UNCHANGED = Conversion()
 
 
 @dataclass(frozen=True)
@@ -266,14 +252,6 @@ class Models:
         return UNCHANGED
 
 
-def relative_time(ratio: float, is_speed: bool) -> float:
-    """Return the run time that a ratio of D2.3's Table 7 stands for, against that of ratio 1.
-
-    From 1 on the ratio is a speed: 1/q. Below 1, ``is_speed``: 1/q, too; else "q times slower": 1 + q.
-    """
-    return 1.0 / ratio if ratio >= 1 or is_speed else 1.0 + ratio
-
-
 def _jump() -> str:
     """Say with numbers what reading ratios below 1 as slower does at 1."""
     told = (
@@ -284,26 +262,6 @@ def _jump() -> str:
         f"below_one: slower reads ratios below 1 so that run times jump there: of 1,000 s {', '.join(told)};"
         " below_one: speed has no jump"
     )
-
-
-def scaled(seconds: Ints, factor: NDArray[np.float64]) -> Ints:
-    """Multiply times (s), rounded up to whole seconds; by 1 they stay as they are.
-
-    Not up for what is rounding of the factor: 10 s x 3 / 3 are not 11 s.
-    """
-    exact = np.ceil(seconds * (1 - ROUNDING) * factor)
-    return np.where(factor == 1, seconds, exact).astype(np.int64)
-
-
-def converted_nodes(nodes: Ints, factor: NDArray[np.float64]) -> Ints:
-    """Multiply nodes, rounded down, at least one."""
-    return np.maximum(np.floor(np.round(nodes * factor, 6)), 1).astype(np.int64)
-
-
-def names_in_order(names: Sequence[str], times: Sequence[float]) -> list[str]:
-    """Sort names by time, the shortest first, ties as they come; NaN is left out."""
-    able = [i for i, time in enumerate(times) if not np.isnan(time)]
-    return [names[i] for i in sorted(able, key=lambda i: times[i])]
 
 
 def _checked(data: Any, folder: Path) -> tuple[ModelsKeys | None, tuple[Scaling | None, ...], list[Problem]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import platform
 import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
@@ -41,6 +39,8 @@ class RunLog:
 
     def text(self, args: Namespace, policy: str, doubts: Sequence[tuple[str, str]]) -> str:
         """Return the log, one ``key: value`` a line; ``doubts``: what a reader of the result must know."""
+        import platform
+
         took = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in self._seconds.items())
         lines = {
             "command": shlex.join(sys.argv),
@@ -61,6 +61,8 @@ class RunLog:
 
 
 def _libraries() -> Iterator[str]:
+    from importlib.metadata import version
+
     for name in LIBRARIES:
         yield f"{name} {version(name)}"
 

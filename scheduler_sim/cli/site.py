@@ -11,7 +11,7 @@ from scheduler_sim.errors import ConfigError
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.policy.slurm_keys import SlurmKeys
-    from scheduler_sim.system.slurm_conf import Site
+    from scheduler_sim.system.slurm_conf.site import Site
 
 
 def read_site(path: str) -> Site | None:
@@ -21,7 +21,7 @@ def read_site(path: str) -> Site | None:
     if not is_slurm_conf(path):
         return None
     from scheduler_sim.policy.slurm_keys import SlurmKeys
-    from scheduler_sim.system.slurm_conf import read_slurm_conf
+    from scheduler_sim.system.slurm_conf.site import read_slurm_conf
 
     return read_slurm_conf(path, modelled=SlurmKeys.model_fields)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from scheduler_sim.cli.system_page import system_text
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.report.wording import plain
-from scheduler_sim.system.slurm_conf import Ignored, Site
+from scheduler_sim.system.slurm_conf.notes import Ignored
+from scheduler_sim.system.slurm_conf.site import Site
 
 LINES_SHOWN = 4
 

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
-from scheduler_sim.energy.profile import Watts
 from scheduler_sim.errors import InputError, InvariantError, did_you_mean
+
+if TYPE_CHECKING:
+    from scheduler_sim.energy.profile import Watts
 
 TOTAL = "total"
 MILLI = 1000

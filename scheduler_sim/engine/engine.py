@@ -1,6 +1,7 @@
 """The engine as a whole: the parts that rules add to the core, the schemes, and the loop made of them.
 
-To import this is to hang in all rules and schemes; what a run compiles, the parts of its core say.
+A rule is imported when a core has its part; all rules and schemes, when something is compiled or run as plain
+Python. What a run compiles, the parts of its core say.
 """
 
 from __future__ import annotations
@@ -10,36 +11,28 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from scheduler_sim.engine import schemes
+from scheduler_sim.engine import rules, schemes
 from scheduler_sim.engine.core.allocation import Sizes, blank_core
 from scheduler_sim.engine.core.hooks import ABSENT, is_absent
-from scheduler_sim.engine.core.records import table
+from scheduler_sim.engine.core.jit import COMPILED, before_compiling
 from scheduler_sim.engine.core.scheme import PASSES
 from scheduler_sim.engine.core.state import Core
-from scheduler_sim.engine.rules import calls, dependencies, holds
-from scheduler_sim.engine.rules.coscheduling import members, units
-from scheduler_sim.engine.rules.coscheduling.state import UnitSizes, blank_coscheduling
-from scheduler_sim.engine.rules.power_saving import switching
-from scheduler_sim.engine.rules.power_saving.state import (
-    PowerSavingCore,
-    SwitchSizes,
-    blank_power_saving,
-)
-from scheduler_sim.engine.rules.slurm import clock, lifecycle, operations
-from scheduler_sim.engine.rules.slurm.accelerate import idle_passes, node_space, pass_cutoff
-from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore, accelerated
-from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes, blank_slurm
-from scheduler_sim.engine.rules.slurm.het import lifecycle as het_lifecycle
+from scheduler_sim.engine.core.words import Words
+
+if TYPE_CHECKING:
+    from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
+    from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
+    from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
+
+    class FullCore(SlurmCallsCore, AcceleratedCore, PowerSavingCore):
+        """A core with all parts there are, some of them absent."""
+else:
+    FullCore = Core
 
 Needs = Mapping[str, Any]
 """The room that a run needs of each rule, by the name of its part; what is not there is absent."""
-
-
-class FullCore(het_lifecycle.SlurmCallsCore, AcceleratedCore, PowerSavingCore):
-    """A core with all parts there are, some of them absent."""
 
 
 class Rule(NamedTuple):
@@ -48,67 +41,102 @@ class Rule(NamedTuple):
     Attributes
     ----------
     part : the name of what it keeps, among the parts of the core
-    files : to import them is to hang them in
-    blank : makes the part, with all the room that a run needs and nothing in it
+    files : in ``rules``; to import them is to hang them in
+    blank : a function in ``rules`` that makes the part, with all the room that a run needs, nothing in it
     beside : the more room of every core that goes with it, by the names of ``Sizes``
     """
 
     part: str
-    files: tuple[ModuleType, ...]
-    blank: Callable[[Any], Any]
+    files: tuple[str, ...]
+    blank: str = ""
     beside: Callable[[Any], Mapping[str, int]] = lambda need: {}
 
 
 # fmt: off
 RULES = (
-    Rule("slurm", (clock, lifecycle, operations, het_lifecycle), blank_slurm,
+    Rule("slurm", ("slurm.clock", "slurm.lifecycle", "slurm.operations", "slurm.het.lifecycle"),
+         "slurm.allocation.blank_slurm",
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
-    Rule("accelerate", (idle_passes, node_space, pass_cutoff), lambda need: ABSENT),  # for speed alone
-    Rule("power_saving", (switching,), blank_power_saving,
+    Rule("accelerate",  # for speed alone, and made of slurm's part
+         ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
+    Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
-    Rule("coscheduling", (members, units), blank_coscheduling,
+    Rule("coscheduling", ("coscheduling.members", "coscheduling.units"),
+         "coscheduling.state.blank_coscheduling",
          lambda need: {"more_events": need.members, "plans": 1}),  # reservations and calls look at plans
-    Rule("calls", (calls,), lambda need: table(calls.Call, need), lambda need: {"more_events": need}),
-    Rule("holds", (holds,), holds.blank_holds, lambda need: {"more_events": need}),
-    Rule("dependencies", (dependencies,), lambda need: table(dependencies.Dependency, need),
+    Rule("calls", ("calls",), "calls.blank_calls", lambda need: {"more_events": need}),
+    Rule("holds", ("holds",), "holds.blank_holds", lambda need: {"more_events": need}),
+    Rule("dependencies", ("dependencies",), "dependencies.blank_dependencies",
          lambda need: {"more_events": 2 * need}),
 )
 # fmt: on
-"""The rules there are; at a moment they come in this order."""
+"""The rules there are; at a moment they come in this order, and the hooks of one in that of its files."""
 
-SCHEMES = tuple(import_module(f"{schemes.__name__}.{found.name}") for found in iter_modules(schemes.__path__))
-"""The schemes, one a file. Slurm's two schedulers are a rule: they answer for the whole instant."""
+SCHEMES = tuple(found.name for found in iter_modules(schemes.__path__))
+"""The schemes: a pass, and a file of its name. Slurm's two schedulers are a rule: they answer for the whole
+instant."""
 
 PARTS = tuple(rule.part for rule in RULES)
 
 
-class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc]
-    """The tuple itself; ``kind`` is its type to the compiler, once that has been asked for."""
+def hang_in() -> None:
+    """Hang in all rules and schemes."""
+    for rule in RULES:
+        for file in rule.files:
+            import_module(f"{rules.__name__}.{file}")
+    for scheme in SCHEMES:
+        _import_scheme(scheme)
 
-    kind: Any = None
+
+def _import_scheme(name: str) -> None:
+    if name in SCHEMES:
+        import_module(f"{schemes.__name__}.{name}")
+
+
+if COMPILED:
+    before_compiling(hang_in)
+else:
+    hang_in()
+
+
+class _Core(namedtuple("_Core", (*Core.__annotations__, *PARTS))):  # type: ignore[misc]
+    """The tuple itself."""
 
     @cached_property
     def absent(self: Any) -> frozenset[str]:
         """The parts that this core lacks, by name."""
         return frozenset(name for name in self._fields if is_absent(getattr(self, name)))
 
-    @property
+    @cached_property
     def shape(self: Any) -> tuple[Any, ...]:
-        """What its type depends on: the pass, what writes the keys of orders, and which parts are there."""
-        return self.scheme.name, type(self.orders.fill), type(self.orders.fill_second), self.absent
+        """What its code depends on: the pass, and which parts are there."""
+        return self.scheme.name, self.absent
+
+    @cached_property
+    def words(self: Any) -> Words:
+        """The words that compiled code has of it."""
+        return Words(self)
 
 
 def blank(sizes: Sizes, needs: Needs, scheme: str) -> FullCore:
     """Return a core with the parts that are needed, with all their room and nothing in it."""
+    _import_scheme(scheme)
     more = Counter[str]()
     for rule in RULES:
         more.update(rule.beside(needs[rule.part]) if rule.part in needs else {})
     made = blank_core(sizes._replace(**{name: getattr(sizes, name) + more[name] for name in more}), scheme)
     parts: dict[str, Any] = dict.fromkeys(PARTS, ABSENT)
-    parts |= {rule.part: rule.blank(needs[rule.part]) for rule in RULES if rule.part in needs}
+    parts |= {rule.part: _blank_part(rule, needs[rule.part]) for rule in RULES if rule.part in needs}
     if "slurm" in needs and needs["slurm"].accelerate:
+        from scheduler_sim.engine.rules.slurm.accelerate.state import accelerated
+
         parts["slurm"], parts["accelerate"] = accelerated(parts["slurm"], sizes.modules)
     return cast(FullCore, _Core(**made, **parts))
+
+
+def _blank_part(rule: Rule, need: Any) -> Any:
+    file, _, function = rule.blank.rpartition(".")
+    return getattr(import_module(f"{rules.__name__}.{file}"), function)(need)
 
 
 def has(core: Core, part: str) -> bool:
@@ -116,4 +144,4 @@ def has(core: Core, part: str) -> bool:
     return not is_absent(getattr(core, part))
 
 
-__all__ = ["PASSES", "FullCore", "Needs", "Sizes", "SlurmSizes", "SwitchSizes", "UnitSizes", "blank", "has"]
+__all__ = ["PASSES", "FullCore", "Needs", "Sizes", "blank", "hang_in", "has"]

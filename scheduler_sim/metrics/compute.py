@@ -10,7 +10,7 @@ import numpy as np
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.load import overloads
 from scheduler_sim.metrics.metric import JobColumns, Run
-from scheduler_sim.metrics.statistics import summary
+from scheduler_sim.metrics.statistics import Summaries
 from scheduler_sim.metrics.ties import Edges
 from scheduler_sim.metrics.utilization import energy_of
 from scheduler_sim.metrics.values import job_values
@@ -48,7 +48,8 @@ def compute(
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
     run = Run(components, timeline, modules)
-    of_jobs = _summed_up(run.jobs)
+    summaries = Summaries()
+    of_jobs = _summed_up(run.jobs, summaries)
     found: dict[str, Any] = {
         metric.name: metric.of_run(run) if metric.of_run else of_jobs[metric.name]
         for metric in table.METRICS
@@ -56,7 +57,14 @@ def compute(
     }
     return {
         **found,
-        "workflow": workflow_metrics(components, edges, offset=offset, appointment=appointment),
+        "workflow": workflow_metrics(
+            components,
+            edges,
+            offset=offset,
+            appointment=appointment,
+            ran=run.jobs,
+            summaries=summaries,
+        ),
         "energy": energy_of(run, energy),
         "counts": state_counts(components, counts or {}),
         "warnings": [*overloads(found["offered_load"]), *warnings],
@@ -65,11 +73,12 @@ def compute(
 
 def job_metrics(components: Columns) -> dict[str, Any]:
     """Sum up the metrics of single jobs over the components that ran."""
-    return _summed_up(JobColumns.of(components, numbers(components, "start_time") != NEVER))
+    ran = numbers(components, "start_time") != NEVER
+    return _summed_up(JobColumns.of(components, ran), Summaries())
 
 
-def _summed_up(ran: JobColumns) -> dict[str, Any]:
-    return {name: summary(values) for name, values in job_values(ran).items()}
+def _summed_up(ran: JobColumns, summaries: Summaries) -> dict[str, Any]:
+    return {name: summaries.of(values) for name, values in job_values(ran).items()}
 
 
 def state_counts(components: Columns, counts: Mapping[str, Any]) -> dict[str, Any]:

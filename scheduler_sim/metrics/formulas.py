@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.metrics.fairness import gini, jain, max_over_mean
 from scheduler_sim.metrics.load import offered_load
 from scheduler_sim.metrics.metric import JobColumns, Part, Run, Value
-from scheduler_sim.metrics.statistics import weighted_mean
+from scheduler_sim.metrics.statistics import distinct, weighted_mean
 from scheduler_sim.metrics.utilization import makespan, utilization
 from scheduler_sim.result.columns import numbers
 
 OF_JOBS: dict[str, Callable[[JobColumns], np.ndarray]] = {
     "wait_time": lambda job: job.start - job.submit,
     "response_time": lambda job: job.response,
-    "slowdown": lambda job: job.response / np.maximum(job.run, 1),
+    "slowdown": lambda job: job.slowdown,
     "bounded_slowdown": lambda job: np.maximum(1.0, job.response / np.maximum(job.run, 10)),
 }
 """Job by job; summed up over those that ran."""
@@ -36,7 +35,7 @@ OF_PART: dict[str, Callable[[Part], float]] = {
 
 OF_RUN: dict[str, Callable[[Run], Value]] = {
     "jobs": lambda run: len(run.components["state"]),
-    "modular_jobs": lambda run: len(pd.unique(numbers(run.components, "modular_job_id"))),
+    "modular_jobs": lambda run: distinct(numbers(run.components, "modular_job_id")),
     "makespan": lambda run: makespan(run),
     "utilization": lambda run: utilization(run),
     "offered_load": lambda run: offered_load(run),

@@ -47,6 +47,12 @@ class JobColumns:
         return seconds
 
     @cached_property
+    def slowdown(self) -> np.ndarray:
+        """Response time over run time, of at least 1 s."""
+        ratio: np.ndarray = self.response / np.maximum(self.run, 1)
+        return ratio
+
+    @cached_property
     def response(self) -> np.ndarray:
         """From submission to end, s."""
         seconds: np.ndarray = self.end - self.submit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from scheduler_sim.result.documents import SPREAD
 
@@ -34,6 +35,24 @@ def summary(values: np.ndarray) -> Summary:
         result[name] = rounded(lower + (upper - lower) * share)
     result["max"] = rounded(float(ordered[-1]))
     return result
+
+
+class Summaries:
+    """Summaries of columns; one that is asked for again is not summed up again."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[np.ndarray, Summary]] = {}
+
+    def of(self, values: np.ndarray) -> Summary:
+        """Return the summary of a column, as :func:`summary`."""
+        if id(values) not in self._of:
+            self._of[id(values)] = values, summary(values)
+        return dict(self._of[id(values)][1])
+
+
+def distinct(values: np.ndarray) -> int:
+    """Return how many different values there are, at once where they ascend, as numbers of jobs mostly do."""
+    return len(values) if (values[1:] > values[:-1]).all() else len(pd.unique(values))
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:

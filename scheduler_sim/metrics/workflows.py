@@ -14,7 +14,7 @@ import pandas as pd
 
 from scheduler_sim.metrics.critical_path import ideal_ends
 from scheduler_sim.metrics.metric import SUMMARY, JobColumns
-from scheduler_sim.metrics.statistics import Summary, ratio, summary
+from scheduler_sim.metrics.statistics import Summaries, ratio
 from scheduler_sim.metrics.table import of_block
 from scheduler_sim.metrics.ties import Edges, Ties, connected, ties
 from scheduler_sim.result.columns import NEVER, Columns, numbers
@@ -56,8 +56,12 @@ def workflow_metrics(
     *,
     offset: np.ndarray | None = None,
     appointment: np.ndarray | None = None,
+    ran: JobColumns | None = None,
+    summaries: Summaries | None = None,
 ) -> dict[str, Any]:
     """Sum up the workflows as ``metrics.json`` does; parameters as of :func:`workflow_table`.
+
+    ``ran`` : the components that ran, and ``summaries`` of their columns, where they are known.
 
     The values directly inside cover workflows of more than one component;
     ``with_single_components`` covers all, every untied component being a workflow of one.
@@ -65,11 +69,12 @@ def workflow_metrics(
     tied = ties(edges)
     labels = workflow_labels(numbers(components, "modular_job_id"), tied)
     sizes = np.bincount(labels, minlength=1)
-    table = _evaluate(components, tied, labels, offset, appointment)
+    table = _evaluate(components, tied, labels, offset, appointment, ran)
+    summaries = summaries or Summaries()
     whole = table["components"] > 1
     several = {name: values[whole] for name, values in table.items()}
-    result = _summed_up(several, workflows=int(np.count_nonzero(sizes > 1)))
-    result["with_single_components"] = _summed_up(table, workflows=int(np.count_nonzero(sizes > 0)))
+    result = _summed_up(several, summaries, workflows=int(np.count_nonzero(sizes > 1)))
+    result["with_single_components"] = _summed_up(table, summaries, workflows=int(np.count_nonzero(sizes)))
     return result
 
 
@@ -138,10 +143,11 @@ def _evaluate(
     labels: np.ndarray,
     offset: np.ndarray | None,
     appointment: np.ndarray | None,
+    ran_alone: JobColumns | None = None,
 ) -> dict[str, np.ndarray]:
     groups = _Groups.of(labels)
     if groups.order is None and not len(tied.row) and offset is None and appointment is None:
-        return _untied(JobColumns.of(components, numbers(components, "start_time") != NEVER))
+        return _untied(ran_alone or JobColumns.of(components, numbers(components, "start_time") != NEVER))
     submit, start, end = (numbers(components, f"{name}_time") for name in ("submit", "start", "end"))
     nodes = numbers(components, "nodes")
     late_by = _late_by(start, appointment)
@@ -184,7 +190,6 @@ def _evaluate(
 def _untied(jobs: JobColumns) -> dict[str, np.ndarray]:
     """Evaluate components that nothing ties to others: each is a workflow of one."""
     none, one = (np.broadcast_to(np.int64(number), jobs.start.shape) for number in (0, 1))
-    slowdown = jobs.response / np.maximum(jobs.run, 1)
     return {
         "start_time": jobs.start,
         "submission_time": jobs.submit,
@@ -193,11 +198,11 @@ def _untied(jobs: JobColumns) -> dict[str, np.ndarray]:
         "response_time": jobs.response,
         "components_runtime": jobs.run,
         "internal_wait_time": none,
-        "slowdown": slowdown,
+        "slowdown": jobs.slowdown,
         "normalized_runtime": jobs.run / np.maximum(jobs.run, 1),
         "node_seconds": jobs.nodes * jobs.run,
         "critical_path": jobs.run,
-        "stretch": slowdown,
+        "stretch": jobs.slowdown,
         **dict.fromkeys(("held_idle", "held_late", "lateness", "appointments", "late"), none),
         "components": one,
     }
@@ -239,9 +244,8 @@ def _had(appointment: np.ndarray | None, rows: int) -> np.ndarray:
     return np.zeros(rows, dtype=np.int64) if appointment is None else (appointment != NEVER).astype(np.int64)
 
 
-def _summed_up(table: dict[str, np.ndarray], workflows: int) -> dict[str, Any]:
+def _summed_up(table: dict[str, np.ndarray], summaries: Summaries, workflows: int) -> dict[str, Any]:
     """Count the workflows, those that ran whole, their components, and sum up each metric over them."""
-    summaries: dict[int, Summary] = {}  # of columns, some of which may be the same array
     result: dict[str, Any] = {
         "workflows": workflows,
         "complete": len(table["components"]),
@@ -251,8 +255,5 @@ def _summed_up(table: dict[str, np.ndarray], workflows: int) -> dict[str, Any]:
     }
     for metric in of_block("workflow"):
         if metric.by == SUMMARY:
-            values = table[metric.name]
-            if id(values) not in summaries:
-                summaries[id(values)] = summary(values)
-            result[metric.name] = dict(summaries[id(values)])
+            result[metric.name] = summaries.of(table[metric.name])
     return result | overlap_shares(table)

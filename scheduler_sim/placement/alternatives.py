@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.applications.models import UNCHANGED, Conversion, Models, names_in_order
+from scheduler_sim.applications.conversion import UNCHANGED, Conversion, names_in_order
 from scheduler_sim.system.system import Partition, System
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
 
 AS_ASKED = 0
 """In place of a number of nodes: as many as the component asks for."""

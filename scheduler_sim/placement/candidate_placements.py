@@ -9,21 +9,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import UNCHANGED, Models, converted_nodes, scaled
+from scheduler_sim.applications.conversion import UNCHANGED, converted_nodes, scaled
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands, node_demands
 from scheduler_sim.placement.parse_once import error_at, parse_once
-from scheduler_sim.placement.repeating import first_of, repeated
+from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
 
 REASONS = (
     "application",
@@ -80,7 +84,6 @@ class CandidatePlacements:
     ) -> None:
         self.workload, self.system, self.rows = workload, system, rows
         self.models, self.seed = models, seed
-        self._columns: dict[str, Ints] = {}
         parts = system.partitions
         self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
         self.priority = np.array([p.priority for p in parts], dtype=np.int64)
@@ -145,7 +148,11 @@ class CandidatePlacements:
                 self.workload, self.rows, "partition", lambda text: self.system.partitions_for(text, swf=swf)
             )
         kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
-        keys, which = np.unique((codes * kinds + types) * largest + sizes, return_inverse=True)
+        spelt = (codes * kinds + types) * largest + sizes
+        if len(spelt) and spelt.min() == spelt.max():
+            keys, which = spelt[:1], np.zeros(len(spelt), dtype=np.int64)
+        else:
+            keys, which = np.unique(spelt, return_inverse=True)
         lists = []
         for number, key in enumerate(keys.tolist()):
             (text, type_number), nodes = divmod(key // largest, kinds), key % largest
@@ -175,6 +182,34 @@ class CandidatePlacements:
         if self.models is None or not self.models.scalings:
             return np.full(len(types), AS_ASKED, dtype=np.int64)
         return np.where(self.models.scaled_types[types], self._column("nodes", self.rows), AS_ASKED)
+
+    def plain_requests(self) -> tuple[Ints, Ints, Ints] | None:
+        """Nodes, run time (s) and time limit (s), where all ask for one partition and nothing is against any.
+
+        As ``requests``, the workload's own columns where they say it. None where there is more to look at.
+        """
+        if self.models is not None or self.either is not None or len(self.kinds) != 1 or self.demand.any():
+            return None
+        number, here = int(self.to[0]), as_slice(self.rows)
+        module = self.system.modules[self.module[number]]
+        nodes, run, limit = (self._column(name, here) for name in ("nodes", "run_time", "time_limit"))
+        if (limit < 0).any():
+            default = self.default_time[number]
+            limit = np.where(limit >= 0, limit, default if default >= 0 else run)
+        limit = limit if limit.min() >= 1 else np.maximum(limit, 1)
+        if (
+            self.unsuited[0]
+            or self.refuses[number]
+            or self.down[number]
+            or nodes.max() > min(self.size[number], self.max_nodes[number])
+            or nodes.min() < self.min_nodes[number]
+            or limit.max() > self.max_time[number]
+            or _exceeds(self._column("memory_kb", here), np.array(module.memory_kb)).any()
+            or (module.least_cores > 0 and _exceeds(self._cores(here), np.array(module.least_cores)).any())
+            or self._lacks[self.module[number]].any()
+        ):
+            return None
+        return nodes, run, limit
 
     def requests(self, block: Block) -> tuple[Ints, Ints, Ints]:
         """Nodes, run time (s) and time limit (s) of each way.
@@ -264,12 +299,11 @@ class CandidatePlacements:
             yield _exceeds(cores[owner], most_cores[partition])
             yield ~of_nodes.can_be_met(nodes)
 
-    def _column(self, name: str, rows: Ints) -> Ints:
-        if name not in self._columns:
-            self._columns[name] = self.workload.table[name].to_numpy()
-        return self._columns[name][rows]
+    def _column(self, name: str, rows: slice | Ints) -> Ints:
+        numbers: Ints = self.workload.columns[name][rows]
+        return numbers
 
-    def _cores(self, rows: Ints) -> Ints:
+    def _cores(self, rows: slice | Ints) -> Ints:
         processes = np.maximum(self._column("processes_per_node", rows), 0)
         return processes * np.maximum(self._column("threads_per_process", rows), 1)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.placement.repeating import as_slice
 from scheduler_sim.workload.table import Workload
 
 
@@ -25,9 +26,9 @@ def parse_once(
 
     Raises TraceError, with the first line that has it, for one that ``read`` refuses.
     """
-    texts = workload.table[column].array
-    codes = np.asarray(texts.codes)[rows]
-    used = np.unique(codes)
+    texts = workload.columns[column]
+    codes = np.asarray(texts.codes)[as_slice(rows)]
+    used = np.unique(codes) if len(texts.categories) > 1 else codes[:1]
     values = []
     for code in used:
         try:
@@ -35,4 +36,6 @@ def parse_once(
         except InputError as error:
             row = int(rows[np.flatnonzero(codes == code)[0]])
             raise error_at(workload, row, column, str(error)) from None
+    if len(used) <= 1:
+        return values, np.broadcast_to(np.int64(0), codes.shape)
     return values, np.searchsorted(used, codes)

@@ -29,6 +29,8 @@ def parts_of_nodes(workload: Workload, system: System, placements: Placements) -
     memory counts where not all cores are asked for. ``gpus``: other than all GPUs of whole nodes.
     ``gres``: any other resources.
     """
+    if _says_nothing(workload, system):
+        return {}
     able = np.diff(placements.first) > 0
     rows, partition = placements.rows[able], placements.partition[placements.first[:-1][able]]
     if not len(rows):
@@ -54,6 +56,16 @@ def parts_of_nodes(workload: Workload, system: System, placements: Placements) -
     }
     counts = {name: int(np.count_nonzero(kinds[name])) for name in PARTS}
     return {name: count for name, count in counts.items() if count}
+
+
+def _says_nothing(workload: Workload, system: System) -> bool:
+    """Whether the trace asks for nothing of a node, and the system states no cores, for SWF's processors."""
+    asked = (workload.columns[name] for name in ("cores", "memory_kb", "gpus"))
+    return (
+        not any(bool((numbers > 0).any()) for numbers in asked)
+        and not any(workload.columns["gres"].categories)
+        and not any(one.cores_per_node for module in system.modules for one in module.sets)
+    )
 
 
 def _sizes(system: System, of: Callable[[NodeSet], int]) -> list[Ints]:

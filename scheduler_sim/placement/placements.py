@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.placement.node_demand import NodeDemands, joined_demands
-from scheduler_sim.placement.repeating import first_of, repeated
+from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 
-OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run", "cost", "demand")
+OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run", "demand")
 OF_COMPONENTS = (
     *("rows", "tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number"),
     "held",
@@ -24,14 +24,13 @@ OF_COMPONENTS = (
 
 @dataclass(frozen=True)
 class Placements:
-    """n components in trace order, p placements one after the other.
+    """n components in trace order, p placements one after the other. Nothing is written into the columns.
 
     Attributes
     ----------
     rows : int64[n], row of the workload's table
     first : int64[n + 1]; those of component i are ``first[i] .. first[i + 1] - 1``, in list order
     module, partition, nodes, limit, run : int64[p]; module number, partition number, nodes, s, s
-    cost : float64[p], nodes x cost of a node x limit
     demand : int64[p, shared resources]
     tier : int64[n], priority of the first partition asked for
     asked_module, asked_nodes, asked_limit, asked_run : int64[n], of the first partition, also where it
@@ -52,7 +51,6 @@ class Placements:
     nodes: Ints
     limit: Ints
     run: Ints
-    cost: NDArray[np.float64]
     demand: Ints
     tier: Ints
     asked_module: Ints
@@ -74,9 +72,7 @@ class Placements:
     @cached_property
     def in_table(self) -> slice | Ints:
         """Their rows in the workload's table; a slice where these are the first ones in order."""
-        count = len(self.rows)
-        first_ones = self.file_order is None and (not count or self.rows[-1] == count - 1)
-        return slice(0, count) if first_ones else self.rows
+        return as_slice(self.rows)
 
     @cached_property
     def in_file(self) -> slice | Ints:

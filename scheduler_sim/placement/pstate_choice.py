@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import Models, scaled
+from scheduler_sim.applications.conversion import scaled
+from scheduler_sim.applications.models import Models
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.alike import Alike, node_milliwatts
 from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
@@ -96,8 +97,7 @@ def with_energy(
     several = 1 if layer.cap is None or only_first else layer.cap.pstates
     made = clocked(placements, alike, system, layer, several=several)
     left = kept(placements, made.place)
-    cost = left.cost * made.limit / left.limit
-    left = replace(left, run=made.run, limit=made.limit, cost=cost, khz=made.khz)
+    left = replace(left, run=made.run, limit=made.limit, khz=made.khz)
     return left if layer.cap is None else _within_cap(left, made, system, layer)
 
 

@@ -12,6 +12,13 @@ def first_of(counts: Ints) -> Ints:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
 
+def as_slice(rows: Ints) -> slice | Ints:
+    """Return row numbers, as a slice where they are the first ones in order."""
+    count = len(rows)
+    in_order = not count or (rows[-1] == count - 1 and rows[0] == 0 and bool((rows[1:] > rows[:-1]).all()))
+    return slice(0, count) if in_order else rows
+
+
 def repeated(counts: Ints) -> tuple[Ints, Ints]:
     """Repeat each position so many times; return the positions, and how many times each was before."""
     positions = np.repeat(np.arange(len(counts)), counts)

@@ -6,7 +6,7 @@ import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.parse_once import parse_once
-from scheduler_sim.placement.repeating import first_of, repeated
+from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 from scheduler_sim.system.licence import parse_licences
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -28,7 +28,7 @@ def demands(workload: Workload, system: System, rows: Ints) -> tuple[Ints, dict[
     resources = system.resources
     demand = np.zeros((len(rows), len(resources)), dtype=np.int64)
     not_limited: dict[str, int] = {}
-    nam = np.maximum(workload.table["nam_kb"].to_numpy()[rows], 0)
+    nam = np.maximum(workload.columns["nam_kb"][as_slice(rows)], 0)
     for i, resource in enumerate(resources):
         if resource.kind == "nam":
             demand[:, i] = nam

@@ -1,6 +1,6 @@
 """The placements table: each component expanded into the ways in which it may run.
 
-A placement is (module, nodes) with its time limit, run time, cost and demand of shared
+A placement is (module, nodes) with its time limit, run time and demand of shared
 resources. Here every component of a trace gets one for each partition it names, with the
 same nodes, run time and limit (rule 10), unless models change them or offer further sizes; placements
 that can never run are dropped, and a component without any is rejected (rule 9). Placements in a
@@ -11,20 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.applications.models import Models
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.parts import parts_of_nodes
 from scheduler_sim.placement.placements import Placements, joined, picked
-from scheduler_sim.placement.pstate_choice import with_energy
-from scheduler_sim.placement.repeating import first_of
+from scheduler_sim.placement.repeating import as_slice, first_of
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
 
 
 def expand(
@@ -53,10 +55,9 @@ def expand(
     """
     ways = CandidatePlacements(workload, system, _simulated_rows(workload), models, seed)
     of_nodes = ways.demands_of_nodes() if by_sets else None
-    cost_per_node = np.array([module.cost_per_node for module in system.modules])
-    placements = joined(
-        *(_placed(ways, block, cost_per_node, of_nodes, only_first, beyond) for block in ways.blocks())
-    )
+    placements = None if by_sets else _as_asked(ways)
+    if placements is None:
+        placements = joined(*(_placed(ways, block, of_nodes, only_first, beyond) for block in ways.blocks()))
     placements = replace(
         placements,
         rejected={name: placements.rejected[name] for name in REASONS if name in placements.rejected},
@@ -64,13 +65,50 @@ def expand(
     )
     if models is None or not models.limited_by_energy:
         return placements
+    from scheduler_sim.placement.pstate_choice import with_energy
+
     return with_energy(placements, workload, system, models, only_first=only_first)
+
+
+def _as_asked(ways: CandidatePlacements) -> Placements | None:
+    """Return the placements of components that ask for one partition, where nothing stands against any.
+
+    They are the columns of the workload as they stand. None where it is not as simple as that.
+    """
+    asked = ways.plain_requests()
+    if asked is None:
+        return None
+    nodes, run, limit = asked
+    partition, count = int(ways.to[0]), len(ways.rows)
+    zero, of_partition, of_module, tier = (
+        np.broadcast_to(np.int64(value), count)
+        for value in (0, partition, ways.module[partition], ways.priority[partition])
+    )
+    return Placements(
+        rows=ways.rows,
+        first=np.arange(count + 1),
+        module=of_module,
+        partition=of_partition,
+        nodes=nodes,
+        limit=limit,
+        run=run,
+        demand=ways.demand,
+        tier=tier,
+        asked_module=of_module,
+        asked_nodes=nodes,
+        asked_limit=limit,
+        asked_run=run,
+        type_number=zero,
+        held=np.broadcast_to(np.False_, count),
+        of_nodes=None,
+        rejected={},
+        not_honoured={},
+    )
 
 
 def _placed(
     ways: CandidatePlacements,
     block: Block,
-    cost_per_node: NDArray[np.float64],
     of_nodes: NodeDemands | None,
     only_first: bool,
     beyond: str,
@@ -79,7 +117,6 @@ def _placed(
     owner, partition, components = block.owner, block.partition, len(block.rows)
     nodes, run, limit = ways.requests(block)
     module = ways.module[partition]
-    cost = nodes * cost_per_node[module] * limit
     if of_nodes is not None:
         of_nodes = of_nodes.picked(block.all_here)
 
@@ -108,7 +145,6 @@ def _placed(
         nodes=nodes[kept],
         limit=limit[kept],
         run=run[kept],
-        cost=cost[kept].astype(np.float64, copy=False),
         demand=block.demand[kept],
         tier=ways.priority[partition[block.first]],
         asked_module=module[block.first],
@@ -136,12 +172,10 @@ def replaced(placements: Placements, others: Mapping[int, Placements]) -> Placem
 
 def _simulated_rows(workload: Workload) -> Ints:
     """Rows in trace order: submit time, ties in file order; skipped records left out (rule 11)."""
-    table = workload.table
-    rows = np.flatnonzero(table["skipped"].to_numpy() == 0)
-    submit = table["submit_time"].to_numpy()[rows]
-    if (np.diff(submit) < 0).any():
-        rows = rows[np.argsort(submit, kind="stable")]
-    return rows.astype(np.int64)
+    submit, skipped = (workload.columns[name] for name in ("submit_time", "skipped"))
+    rows: Ints = np.flatnonzero(skipped == 0) if skipped.any() else np.arange(len(submit))
+    submit = submit[as_slice(rows)]
+    return rows if (submit[1:] >= submit[:-1]).all() else rows[np.argsort(submit, kind="stable")]
 
 
 def _without_closed(

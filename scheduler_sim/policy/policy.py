@@ -7,6 +7,7 @@ depth; crossed with an order of the queue they give the classic policies.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -62,12 +63,7 @@ class Policy(PolicyKeys):
     @classmethod
     def named(cls, name: str) -> Policy:
         """Return a policy by name: a preset, or a bare order, which is that order without backfill."""
-        plain = name.strip().lower()
-        if plain in PRESETS:
-            return cls(name=plain, **PRESETS[plain])
-        if plain in ORDERS:
-            return cls(name=plain, order=plain)
-        raise ConfigError(unknown_name(name, _names()))
+        return _named(name.strip().lower())
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Policy:
@@ -205,6 +201,16 @@ class Policy(PolicyKeys):
             return order
         place = order_in_file(order)
         return _load(self._folder / place[0], place[1], key) if place else None
+
+
+@cache
+def _named(name: str) -> Policy:
+    """The policy of that name, checked once: policies never change."""
+    if name in PRESETS:
+        return Policy(name=name, **PRESETS[name])
+    if name in ORDERS:
+        return Policy(name=name, order=name)
+    raise ConfigError(unknown_name(name, _names()))
 
 
 def _names() -> tuple[str, ...]:

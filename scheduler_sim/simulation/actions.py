@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import simpy
 
-from scheduler_sim.applications.models import Models
 from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore
@@ -24,13 +23,16 @@ from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun
 from scheduler_sim.simulation.operations import UPDATES, Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
-from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.requests import PLACED_BY, Requests
 from scheduler_sim.simulation.rules.dependencies import edge_of
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
+    from scheduler_sim.simulation.power_cap import PowerCap
 
 CHANGED_LIMITS = "with models: a limit that changes would be one for all modules"
 """Why limits do not change where run times differ by module."""

@@ -15,7 +15,7 @@ from scheduler_sim.policy import order
 from scheduler_sim.simulation.components import write_components, write_placements, write_request
 from scheduler_sim.simulation.growth import with_room
 from scheduler_sim.simulation.rules.numbers import Edge, Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.table import RULES
+from scheduler_sim.simulation.rules.table import rules_of
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.workload.table import Workload
 
@@ -33,7 +33,7 @@ class Loader:
 
     def __init__(self, run: Run, scheme: Scheme) -> None:
         self.run, self.scheme = run, scheme
-        self._rules = [rule(run) for rule in RULES]
+        self._rules = list(rules_of(run))
         self._rigid, self._used = True, 0
 
     def load(self, workload: Workload, placements: Placements) -> FullCore:
@@ -126,6 +126,7 @@ class Loader:
         for i, module in enumerate(modules):
             core.pools[i].free = core.pools[i].short_free = module.nodes
             core.pools[i].short_since = core.clock.now
+            core.pools[i].cost = module.cost_per_node
         for i, amount in enumerate(self.run.amounts, len(modules)):
             core.pools[i].free = amount
 

@@ -11,7 +11,6 @@ from scheduler_sim.engine.core import operations
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.holds import set_begin
-from scheduler_sim.engine.rules.slurm import operations as slurm_operations
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.components import keys_of
@@ -92,9 +91,13 @@ class Operations:
         elif kind == "time_limit":
             self._limit(core, row, value)
         elif kind == "priority":
-            slurm_operations.set_priority(core, row, float(value))
+            from scheduler_sim.engine.rules.slurm.operations import set_priority
+
+            set_priority(core, row, float(value))
         elif kind == "nice":
-            slurm_operations.set_nice(core, row, value)
+            from scheduler_sim.engine.rules.slurm.operations import set_nice
+
+            set_nice(core, row, value)
         elif kind == "begin_time":
             core = self._loader.with_rule(core, "holds")
             set_begin(core, row, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
-from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import nodes_off
+
+if TYPE_CHECKING:
+    from scheduler_sim.simulation.power_cap import PowerCap
 
 
 class Change(NamedTuple):

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.applications.models import Models
-from scheduler_sim.applications.unmatched import unmatched
-from scheduler_sim.energy.budget import Budget
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
@@ -22,7 +19,6 @@ from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.component_table import OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
-from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
@@ -31,6 +27,11 @@ from scheduler_sim.system.system import System
 from scheduler_sim.version import __version__
 from scheduler_sim.workload.fields import SKIP_REASONS
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
+    from scheduler_sim.energy.budget import Budget
+    from scheduler_sim.simulation.metering import Meter
 
 _DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
 """Of workloads that are simulated more than once, as in a study."""
@@ -118,6 +119,8 @@ def _unmatched(
     models: Models, system: System, table: Mapping[str, Any], placements: Placements
 ) -> dict[str, list[str]]:
     """Return the names in the models that mean nothing on this system, or to these components."""
+    from scheduler_sim.applications.unmatched import unmatched
+
     known = models.names.known(table["app"][placements.in_table], placements.type_number)
     return unmatched(models, [module.name for module in system.modules], known, placements.type_number)
 

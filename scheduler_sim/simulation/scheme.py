@@ -57,6 +57,11 @@ class Scheme:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
         loop.drive(core, until, steps)
 
+    @property
+    def ordered(self) -> bool:
+        """Whether an order looks at more than when jobs come: all but fifo read the columns of orders."""
+        return str(self.policy.order) != "fifo" or self.policy.backfill_order is not None
+
     def put(self, core: FullCore) -> FullCore:
         """Return the core with this pass."""
         return core._replace(scheme=Pass(self.name))

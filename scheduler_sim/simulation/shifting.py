@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from scheduler_sim.energy.layer import EnergyLayer
-from scheduler_sim.energy.shift import cheapest_begin
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.units import Units
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.energy.layer import EnergyLayer
 
 
 def begin_times(
@@ -22,6 +25,8 @@ def begin_times(
     """
     if layer is None or layer.shift is None:
         return None
+    from scheduler_sim.energy.shift import cheapest_begin
+
     submit = workload["submit_time"][placements.rows]
     free = np.diff(placements.first) > 0
     free &= ~np.isin(placements.rows, workload.dependencies()["row"].to_numpy())

@@ -6,13 +6,12 @@ from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import simpy
 from simpy.events import EventPriority
 
-from scheduler_sim.applications.models import Models
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
@@ -25,15 +24,12 @@ from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.load import Loader
-from scheduler_sim.simulation.metering import Meter
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
-from scheduler_sim.simulation.power_cap import PowerCap
 from scheduler_sim.simulation.rules.calls import find_calls
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
-from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
@@ -45,6 +41,10 @@ from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
 from scheduler_sim.workload.trace_io import read_trace
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
+    from scheduler_sim.simulation.power_cap import PowerCap
 
 LAST = EventPriority(2)
 """SimPy priority of the core's step: after every process that acts at the same instant."""
@@ -100,7 +100,7 @@ class Simulation(Actions):
         format: str | None = None,
     ) -> None:
         self.policy = Policy.resolve(policy)
-        self.models = Models.resolve(models)
+        self.models = _resolved(models)
         if self.models is not None and self.models.change_times and self.policy.extend_job == "grant":
             raise ConfigError(f"policy.extend_job: found 'grant' {CHANGED_LIMITS}; allowed here: 'refuse'")
         if self.models is not None and self.models.offers_sizes and self.policy.backfill == "slurm":
@@ -126,9 +126,13 @@ class Simulation(Actions):
         layer = None if self.models is None else self.models.energy
         self._cap = self._meter = None
         if layer is not None and layer.cap is not None:
+            from scheduler_sim.simulation.power_cap import PowerCap
+
             self._cap = PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
         self._placements = self._expand(self.workload)
         if self.models is not None and layer is not None:
+            from scheduler_sim.simulation.metering import Meter
+
             self._meter = Meter(self.models, self.system, *self._clock_of_trace())
         calls, self._unknown_calls = find_calls(self.workload, self._placements)
         calls = calls if self.policy.calls else []
@@ -164,7 +168,7 @@ class Simulation(Actions):
     @property
     def needs_compiling(self) -> bool:
         """Whether the first run compiles the loop, as its policy never ran on this machine before."""
-        return not is_compiled(drive.drive, self._core, 0, 0)
+        return not is_compiled(drive.drive, self._core)
 
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""
@@ -229,8 +233,11 @@ class Simulation(Actions):
             asked["unknown_call"] = self._unknown_calls
         if not slurm and (tasks := self._unlimited_tasks()):
             asked["array_limit"] = tasks
-        unlisted = unlisted_qos(self.workload, self.policy.slurm) if slurm else {}
-        not_honoured = {**placements.not_honoured, **asked, **unlisted}
+        if slurm:
+            from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
+
+            asked.update(unlisted_qos(self.workload, self.policy.slurm))
+        not_honoured = {**placements.not_honoured, **asked}
         return outcome.build_result(
             stopped(self._core, self._now()),
             table,
@@ -403,6 +410,15 @@ def simulate(
     return Simulation(
         system, workload, policy, models=models, seed=seed, honour_status=honour_status, progress=progress
     ).run()
+
+
+def _resolved(models: Models | str | Path | Mapping[str, Any] | None) -> Models | None:
+    """Return the models that are meant; what they are made of is imported for a run that has some."""
+    if models is None:
+        return None
+    from scheduler_sim.applications.models import Models
+
+    return Models.resolve(models)
 
 
 def _opened(given: Any, role: str, read: Callable[[Any], Any]) -> tuple[Any, list[dict[str, str]]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.applications.models import NO_TYPE, Models
+from scheduler_sim.applications.conversion import NO_TYPE
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements, joined, picked
@@ -19,6 +19,9 @@ from scheduler_sim.simulation.rules.numbers import Edge
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import check_value
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.models import Models
 
 Noted = tuple[dict[str, Any], tuple[Edge, ...]]
 

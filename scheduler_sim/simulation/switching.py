@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from scheduler_sim.energy.layer import EnergyLayer
-from scheduler_sim.energy.layer_keys import IdleOffKeys
-from scheduler_sim.energy.profile import PowerProfile
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.system.system import System
+
+if TYPE_CHECKING:
+    from scheduler_sim.energy.layer import EnergyLayer
+    from scheduler_sim.energy.layer_keys import IdleOffKeys
+    from scheduler_sim.energy.profile import PowerProfile
 
 
 class Switched(NamedTuple):

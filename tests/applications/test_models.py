@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from scheduler_sim import Result, Simulation, System, Workload, simulate, write_trace
-from scheduler_sim.applications.models import NO_TYPE, Models, converted_nodes, relative_time, scaled
+from scheduler_sim.applications.conversion import NO_TYPE, converted_nodes, relative_time, scaled
+from scheduler_sim.applications.models import Models
 from scheduler_sim.cli.main import main as command
 from scheduler_sim.errors import ConfigError, InputError, TraceError
 from scheduler_sim.placement.table import expand

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from scheduler_sim import Simulation, System, Workload, simulate
-from scheduler_sim.applications.models import NO_TYPE, Models
+from scheduler_sim.applications.conversion import NO_TYPE
+from scheduler_sim.applications.models import Models
 from scheduler_sim.applications.names import Names
 from scheduler_sim.errors import ConfigError, InputError
 from tests.simulation.acting import at

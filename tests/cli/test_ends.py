@@ -253,23 +253,49 @@ def test_version(cli):
     assert cli("--version").out == f"scheduler-sim {__version__}\n"
 
 
-def loaded_by(*arguments):
-    """The packages that a command loads."""
+def modules_of(*arguments):
+    """The modules that a command loads."""
     code = (
         "import sys; from scheduler_sim.cli.main import main\n"
         f"try: main({list(map(str, arguments))})\n"
         "except SystemExit: pass\n"
-        "print('LOADED', *{name.split('.')[0] for name in sys.modules})"
+        "print('LOADED', *sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.split("LOADED")[1].split())
 
 
+def loaded_by(*arguments):
+    """The packages that a command loads."""
+    return {name.split(".")[0] for name in modules_of(*arguments)}
+
+
+HEAVY = {"numpy", "pandas", "numba", "llvmlite", "pyarrow", "matplotlib", "rich", "pydantic", "scipy"}
+
+
 def test_help_loads_nothing_heavy():
-    assert not loaded_by("--help") & {"numpy", "pandas", "numba", "pyarrow", "matplotlib", "rich", "pydantic"}
-    assert not loaded_by("run", "--help") & {"numpy", "pandas", "numba", "pyarrow", "matplotlib", "rich"}
+    for arguments in (["--help"], ["--version"], ["run", "--help"], ["study", "--help"]):
+        assert not loaded_by(*arguments) & {*HEAVY, "importlib.metadata", "email"}
 
 
 def test_commands_load_what_they_use():
-    assert not loaded_by("run", CLUSTER, SAMPLE) & {"matplotlib", "rich"}
     assert not loaded_by("inspect", SAMPLE) & {"matplotlib", "rich", "scipy", "numba"}
+
+
+OTHERS = tuple(
+    f"scheduler_sim.{name}"
+    for name in (
+        *("engine.compiler", "engine.rules.slurm", "engine.rules.power_saving.switching"),
+        *("simulation.rules.slurm", "simulation.metering", "applications.models", "energy.layer"),
+        *("system.slurm_conf.site", "study", "generation"),
+    )
+)
+
+
+def test_a_run_loads_what_it_needs(tmp_path):
+    """Once its loop is compiled: no compiler, and of rules, models and readers those that it has."""
+    command = ("run", CLUSTER, SAMPLE, "--policy", "easy", "--out", tmp_path / "result", "--force")
+    modules_of(*command)
+    loaded = modules_of(*command)
+    assert not {name.split(".")[0] for name in loaded} & {"numba", "scipy", "matplotlib", "rich", "bokeh"}
+    assert not [name for name in loaded if name.startswith(OTHERS)]

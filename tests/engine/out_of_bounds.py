@@ -9,7 +9,6 @@ from typing import Any
 
 from scheduler_sim import Simulation, System, Workload
 from scheduler_sim.engine.core.jit import entry, part
-from scheduler_sim.engine.core.reference import by_reference
 
 USES = {
     "a field is read": lambda core: len(core.jobs),
@@ -47,7 +46,6 @@ def use(core: Any, way: int, at: int) -> int:
 @entry
 def planted(core: Any, way: int, at: int) -> int:
     """Use an index as the engine's loop does."""
-    core = by_reference(core)
     return use(core, way, at)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
-
-import numba
 
 import scheduler_sim
 import scheduler_sim.engine.engine
 
 PACKAGE = "scheduler_sim.engine"
+SWITCH = "NUMBA_DISABLE_JIT"
 
 
 def plain(*names: str) -> SimpleNamespace:
@@ -24,11 +24,13 @@ def plain(*names: str) -> SimpleNamespace:
 def plain_modules(*names: str) -> dict[str, ModuleType]:
     """Import modules of the engine, by their paths in it, once more with the compiler switched off."""
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(PACKAGE)}
-    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 1
+    before = os.environ.get(SWITCH)
+    os.environ[SWITCH] = "1"
     try:
         return {name: import_module(f"{PACKAGE}.{name}") for name in names}
     finally:
-        numba.config.DISABLE_JIT = before
+        del os.environ[SWITCH]
+        os.environ.update({} if before is None else {SWITCH: before})
         for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
             del sys.modules[name]
         sys.modules.update(kept)

@@ -7,11 +7,11 @@ import resource
 import warnings
 from contextlib import contextmanager
 
-import numba
 import pytest
 
 from scheduler_sim.engine.core import cache
 from scheduler_sim.engine.core.cache import Kept, NotKept, cache_directory, why_not
+from scheduler_sim.engine.core.machine_code import Code
 from tests.cli.command import process
 from tests.conftest import ROOT
 
@@ -24,16 +24,19 @@ def nothing_told(monkeypatch):
     monkeypatch.setattr(cache, "_told", set())
 
 
-def doubled(number):
-    return 2 * number
+CODE = Code("entry", b"\x7fELF\n" + bytes(range(256)))
 
 
-def compiled(kept):
-    """A function with this cache, compiled by its first call; whether the code came from disk."""
-    function = numba.njit(doubled)
-    function._cache = kept
-    assert function(21) == 42
-    return bool(function.stats.cache_hits)
+def compiled(kept, code=CODE, name="some"):
+    """Get code from this cache; whether it had to be made."""
+    made = []
+
+    def make():
+        made.append(code)
+        return code
+
+    assert kept.get(name, make) == code
+    return bool(made)
 
 
 def files(directory):
@@ -41,12 +44,26 @@ def files(directory):
 
 
 def test_code_is_kept(tmp_path):
-    assert not compiled(Kept(doubled, tmp_path))
-    assert [path.suffix for path in files(tmp_path)] == [".nbc", ".nbi"]
-    assert compiled(Kept(doubled, tmp_path))
+    kept = Kept(tmp_path)
+    assert not kept.has("some")
+    assert compiled(kept)
+    assert [path.name for path in files(tmp_path)] == ["some.code"]
+    assert kept.has("some")
+    assert not compiled(Kept(tmp_path))
+    assert compiled(kept, Code("other", b""), name="other")
 
 
-@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_what_makes_other_code_makes_another_name(monkeypatch):
+    kept = Kept(cache.cache_directory())
+    names = [kept.name_of(compiled, "int"), kept.name_of(compiled, "float"), kept.name_of(files, "int")]
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    names.append(kept.name_of(compiled, "int"))
+    monkeypatch.setattr(cache, "processor", lambda: "another")
+    names.append(kept.name_of(compiled, "int"))
+    assert len(set(names)) == 5
+    assert names[0].startswith("test_cache.compiled-")
+
+
 @pytest.mark.parametrize(
     "damaged",
     [
@@ -57,15 +74,24 @@ def test_code_is_kept(tmp_path):
         lambda data: b"cos\nsystem\n(S'false'\ntR.",
     ],
 )
-def test_damaged_files_are_made_anew(tmp_path, suffix, damaged):
-    compiled(Kept(doubled, tmp_path))
-    (path,) = (path for path in files(tmp_path) if path.suffix == suffix)
+def test_damaged_files_are_made_anew(tmp_path, damaged):
+    compiled(Kept(tmp_path))
+    (path,) = files(tmp_path)
     whole = path.read_bytes()
     path.write_bytes(damaged(whole))
     with pytest.warns(UserWarning, match="is damaged, and made anew") as told:
-        assert not compiled(Kept(doubled, tmp_path))
+        assert compiled(Kept(tmp_path))
     assert len(told) == 1
-    assert compiled(Kept(doubled, tmp_path))
+    assert path.read_bytes() == whole
+    assert not compiled(Kept(tmp_path))
+
+
+def test_what_is_no_file_is_damaged_and_stays(tmp_path):
+    (tmp_path / "some.code").mkdir()
+    with pytest.warns(UserWarning, match="is (damaged|not kept)") as told:
+        assert compiled(Kept(tmp_path))
+    assert len(told) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["some.code"]
 
 
 @contextmanager
@@ -81,15 +107,15 @@ def full_disk():
 
 def test_a_full_disk_costs_the_time_alone(tmp_path):
     with full_disk(), pytest.warns(UserWarning, match="is not kept: .*File too large"):
-        assert not compiled(Kept(doubled, tmp_path))
+        assert compiled(Kept(tmp_path))
     with full_disk():  # and is said once: a warning would be an error here
-        assert not compiled(Kept(doubled, tmp_path))
+        assert compiled(Kept(tmp_path))
     assert files(tmp_path) == []
 
 
 def test_code_that_is_not_kept_says_why(tmp_path):
     with pytest.warns(UserWarning, match="is not kept: no place"):
-        assert not compiled(NotKept("no place"))
+        assert compiled(NotKept("no place"))
     with warnings.catch_warnings(record=True) as again:
         compiled(NotKept("no place"))
     assert not again

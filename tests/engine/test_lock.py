@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
-import numba
 import pytest
 
 from scheduler_sim.engine.core.cache import Kept
 from scheduler_sim.engine.core.lock import Lock
+from scheduler_sim.engine.core.machine_code import Code
 from tests.conftest import ROOT
 
 HOLD = """
@@ -24,15 +25,6 @@ Lock(Path(sys.argv[1])).take()
 print("taken", flush=True)
 time.sleep(600)
 """
-
-
-def tripled(number):
-    return 3 * number
-
-
-def slowly(number):
-    time.sleep(0.5)
-    return number
 
 
 @pytest.fixture
@@ -109,49 +101,65 @@ def test_where_nothing_can_be_locked_nobody_waits(tmp_path):
         lock.give_back()
 
 
-def _compile(directory, kinds, begin, answers):
-    """In a process of its own: have ``tripled`` compiled for each kind; how often it was compiled here."""
-    compiler = numba.core.dispatcher._FunctionCompiler
-    whole = compiler.compile
-    compiler.compile = lambda *arguments: slowly(whole(*arguments))
-    function = numba.njit(tripled)
-    function._cache = Kept(tripled, directory)
+def code(name):
+    return Code(name, name.encode() * 100)
+
+
+def _make(directory, names, begin, answers):
+    """In a process of its own: have code of each name; how much of it was made here."""
+    kept, made = Kept(directory), []
+
+    def make(name):
+        time.sleep(0.5)
+        made.append(name)
+        return code(name)
+
     begin.wait()
-    values = [function(kind(7)) for kind in kinds]
-    answers.put((values, sum(function.stats.cache_misses.values())))
+    answers.put(([kept.get(name, partial(make, name)) for name in names], len(made)))
+
+
+def never():
+    raise AssertionError("it is there")
 
 
 def test_what_another_has_made_meanwhile_is_not_made_again(tmp_path, monkeypatch):
     """Another is quicker: its code is there when the lock is had, and was not before."""
-    ours, theirs = numba.njit(tripled), numba.njit(tripled)
-    ours._cache, theirs._cache = Kept(tripled, tmp_path), Kept(tripled, tmp_path)
+    ours, theirs = Kept(tmp_path), Kept(tmp_path)
     take = Lock.take
 
     def take_after_them(lock):
         monkeypatch.setattr(Lock, "take", take)
-        assert theirs(7) == 21
+        assert theirs.get("some", lambda: code("some")) == code("some")
         lock.take()
 
     monkeypatch.setattr(Lock, "take", take_after_them)
-    assert ours(7) == 21
-    assert (sum(theirs.stats.cache_misses.values()), sum(ours.stats.cache_misses.values())) == (1, 0)
+    assert ours.get("some", never) == code("some")
+    assert [path.name for path in tmp_path.iterdir()] == ["some.code"]
+
+
+def test_what_cannot_be_made_leaves_the_lock(tmp_path):
+    def fail():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Kept(tmp_path).get("some", fail)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.long
-def test_two_processes_compile_each_kind_once_and_both_keep_theirs(tmp_path):
+def test_processes_make_each_once_and_keep_theirs(tmp_path):
     spawned = multiprocessing.get_context("spawn")
     begin, answers = spawned.Barrier(3), spawned.Queue()
-    crews = ([int, float], [int, float], [complex])
-    crew = [spawned.Process(target=_compile, args=(tmp_path, kinds, begin, answers)) for kinds in crews]
+    crews = (["one", "two"], ["one", "two"], ["three"])
+    crew = [spawned.Process(target=_make, args=(tmp_path, names, begin, answers)) for names in crews]
     for one in crew:
         one.start()
-    found = sorted((answers.get(timeout=300) for _ in crew), key=lambda answer: answer[1])
+    found = [answers.get(timeout=300) for _ in crew]
     for one in crew:
         one.join()
-    assert sorted(repr(values) for values, _ in found) == ["[(21+0j)]", "[21, 21.0]", "[21, 21.0]"]
-    assert sum(misses for _, misses in found) == 3
-    assert sorted(path.suffix for path in tmp_path.rglob("*") if path.is_file()) == [".nbc"] * 3 + [".nbi"]
-    again = numba.njit(tripled)
-    again._cache = Kept(tripled, tmp_path)
-    assert [again(7), again(7.0), again(7j)] == [21, 21.0, 21j]
-    assert not again.stats.cache_misses
+    both = [code("one"), code("two")]
+    assert sorted(codes for codes, _ in found) == [both, both, [code("three")]]
+    assert sum(made for _, made in found) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.code", "three.code", "two.code"]
+    for name in ("one", "two", "three"):
+        assert Kept(tmp_path).get(name, never) == code(name)

@@ -9,7 +9,7 @@ from scheduler_sim import System
 
 
 class Found(NamedTuple):
-    """Placements as (module, nodes, limit, run, cost, demand), why there are none, held for ever?"""
+    """Placements as (module, nodes, limit, run, demand), why there are none, held for ever?"""
 
     ways: list[tuple[Any, ...]]
     reason: str | None
@@ -30,8 +30,7 @@ def placements(system: System, job: dict[str, Any]) -> Found:
             reason = why_not(system, job, module, partition, limit, demand)
             reasons.append(reason)
             if reason is None:
-                cost = job["nodes"] * module.cost_per_node * limit
-                way = (system.modules.index(module), job["nodes"], limit, job["run_time"], cost, demand)
+                way = (system.modules.index(module), job["nodes"], limit, job["run_time"], demand)
                 (closed if partition.state == "DOWN" else ways).append(way)
     held = bool(closed) and not ways
     return Found(closed if held else ways, None if ways or held else reasons[0], held)

@@ -82,7 +82,13 @@ def components(draw: st.DrawFn, system: System) -> dict[str, Any]:
 @st.composite
 def traces(draw: st.DrawFn) -> tuple[System, list[dict[str, Any]]]:
     system = draw(systems())
-    return system, draw(st.lists(components(system), max_size=8))
+    jobs = draw(st.lists(components(system), max_size=8))
+    if draw(st.booleans()):  # they ask for one partition, nodes and time, and nothing else, as in most traces
+        asked = {"partition": draw(st.sampled_from(["", *(p.name for p in system.partitions)]))}
+        nothing = {"constraint": "", "licences": "", "memory_kb": -1, "processes_per_node": -1, "nam_kb": -1}
+        largest = draw(st.sampled_from([1, 3, 7]))
+        jobs = [job | asked | nothing | {"nodes": min(job["nodes"], largest)} for job in jobs]
+    return system, jobs
 
 
 def workload_of(jobs: list[dict[str, Any]]) -> Workload:
@@ -93,7 +99,7 @@ def workload_of(jobs: list[dict[str, Any]]) -> Workload:
 
 
 def ways_of(table: Placements, i: int) -> list[tuple[Any, ...]]:
-    columns = (table.module, table.nodes, table.limit, table.run, table.cost)
+    columns = (table.module, table.nodes, table.limit, table.run)
     return [
         (*(column[p].item() for column in columns), tuple(table.demand[p].tolist()))
         for p in range(table.first[i], table.first[i + 1])
@@ -290,3 +296,51 @@ def test_errors_name_file_and_line(tmp_path, fields, says):
         expand(read_trace(path), LAB)
     for word in says:
         assert word in str(caught.value)
+
+
+# ------------------------------------------- one partition, and nothing against any: columns as they are
+ASKED = {"nodes": [3, 1], "run_time": [5, 6], "time_limit": [9, 7]}
+
+
+@pytest.mark.parametrize(
+    ("partition", "module", "jobs", "plain"),
+    [
+        ({}, {}, {}, True),
+        ({"min_nodes": 1, "max_nodes": 3, "max_time": 9}, {"memory_gb": 1, "features": ["ib"]}, {}, True),
+        ({"default_time": 4}, {}, {"time_limit": [9, -1]}, True),
+        ({}, {}, {"time_limit": [9, -1]}, True),
+        ({}, {}, {"time_limit": [9, -1], "run_time": [5, 0]}, True),
+        ({"min_nodes": 2}, {}, {}, False),
+        ({"max_nodes": 2}, {}, {}, False),
+        ({"max_time": 8}, {}, {}, False),
+        ({"state": "DOWN"}, {}, {}, False),
+        ({"state": "DRAIN"}, {}, {}, False),
+        ({}, {"nodes": 2}, {}, False),
+        ({}, {"memory_gb": 1}, {"memory_kb": [-1, GB + 1]}, False),
+        ({}, {"cores_per_node": 4}, {"processes_per_node": [1, 5]}, False),
+        ({}, {}, {"constraint": ["", "gpu"]}, False),
+        ({}, {}, {"licences": ["", "m"]}, False),
+        ({}, {}, {"licences": ["m|m:2", "m|m:2"]}, False),
+        ({}, {}, {"partition": ["p", "other"]}, False),
+    ],
+)
+def test_the_short_way_is_the_long_one(monkeypatch, partition, module, jobs, plain) -> None:
+    system = System.from_dict(
+        {
+            "modules": [{"name": "CM", "nodes": 4} | module],
+            "partitions": [
+                {"name": "p", "module": "CM", "default": True} | partition,
+                {"name": "other", "module": "CM"},
+            ],
+            "resources": {"licences": {"m": 2}},
+        }
+    )
+    workload = Workload.from_columns(submit_time=[0, 0], **({"partition": ["p", "p"]} | ASKED | jobs))
+    found = expand(workload, system)
+    assert (found.nodes is found.asked_nodes) == plain
+    monkeypatch.setattr("scheduler_sim.placement.table._as_asked", lambda ways: None)
+    whole = expand(workload, system)
+    assert found.rigid == whole.rigid
+    assert (found.rejected, found.not_honoured) == (whole.rejected, whole.not_honoured)
+    for i in range(2):
+        assert (ways_of(found, i), told(found, i)) == (ways_of(whole, i), told(whole, i))

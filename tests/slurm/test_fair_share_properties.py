@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from itertools import pairwise
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim.engine.core.linking import EntryCompiler
+from scheduler_sim.engine.core.jit import entry
+from scheduler_sim.engine.core.words import Words
 from scheduler_sim.engine.rules.slurm.priority import fair_share as compiled
 from tests.engine.plain_engine import plain
 
@@ -182,9 +183,18 @@ def test_decay_changes_no_rank(tree, factor):
     assert assoc[0].usage == pytest.approx(tree[3].sum() * 0.5 * factor)
 
 
-@numba.njit(_nrt=False, pipeline_class=EntryCompiler)
-def ten_periods(assoc, order, algorithm, factors):
+class Tables(namedtuple("Tables", "assoc order factors")):
+    shape = "fair share"
+
+    @property
+    def words(self):
+        return Words(self)
+
+
+@entry
+def ten_periods(tables: Tables, algorithm: int) -> None:
     """What the daemon does, with the compiled parts."""
+    assoc, order, factors = tables.assoc, tables.order, tables.factors
     rate = 1 - 0.693 / 3600
     for period in range(10):
         compiled.account_usage(assoc, algorithm)
@@ -211,6 +221,7 @@ def ten_plain_periods(assoc, order, algorithm, factors):
             factors[period, row] = F.fair_share(assoc, row, algorithm, 2.0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("algorithm", [F.FAIR_TREE, F.CLASSIC, F.DEPTH_OBLIVIOUS])
 @pytest.mark.parametrize("seed", range(4))
 def test_compiled_and_plain_agree_to_the_bit(algorithm, seed):
@@ -225,7 +236,7 @@ def test_compiled_and_plain_agree_to_the_bit(algorithm, seed):
     fast, fast_order = compiled.association_table(*columns)
     slow, slow_order = F.association_table(*columns)
     fast_factors, slow_factors = np.zeros((2, 10, 60))
-    ten_periods(fast, fast_order, algorithm, fast_factors)
+    ten_periods(Tables(fast, fast_order, fast_factors), algorithm)
     ten_plain_periods(slow, slow_order, algorithm, slow_factors)
     assert (fast_factors == slow_factors).all()
     assert (fast_order == slow_order).all()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import namedtuple
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim.engine.core.linking import EntryCompiler
+from scheduler_sim.engine.core.jit import entry
+from scheduler_sim.engine.core.words import Words
 from scheduler_sim.engine.rules.slurm.priority import priority as compiled
 from tests.conftest import SHARED, needs_shared
 from tests.engine.plain_engine import plain
@@ -152,13 +153,22 @@ class TestSum:
         assert P.priority(static(**factors, listed=True), 2.8, 0.0) == 6
 
 
-@numba.njit(_nrt=False, pipeline_class=EntryCompiler)
-def compiled_priorities(table, accrual, fair, priorities):
-    for row in range(len(table)):
-        age = 1000.0 * compiled.age_factor(50_000, accrual[row], 86_400)
-        priorities[row] = compiled.priority(table[row], age, 333.0 * fair[row])
+class Tables(namedtuple("Tables", "factors accrual fair priorities")):
+    shape = "priorities"
+
+    @property
+    def words(self):
+        return Words(self)
 
 
+@entry
+def compiled_priorities(tables: Tables) -> None:
+    for row in range(len(tables.factors)):
+        age = 1000.0 * compiled.age_factor(50_000, tables.accrual[row], 86_400)
+        tables.priorities[row] = compiled.priority(tables.factors[row], age, 333.0 * tables.fair[row])
+
+
+@pytest.mark.compiled
 def test_compiled_and_plain_agree():
     rng, count = np.random.default_rng(5), 3000
     names = ("association", "size", "partition", "qos")
@@ -171,7 +181,7 @@ def test_compiled_and_plain_agree():
     )
     accrual, fair = rng.integers(-20_000, 60_000, count), rng.random(count)
     fast = np.zeros(count, dtype=np.int64)
-    compiled_priorities(table, accrual, fair, fast)
+    compiled_priorities(Tables(table, accrual, fair, fast))
     slow = [
         P.priority(table[row], 1000.0 * P.age_factor(50_000, accrual[row], 86_400), 333.0 * fair[row])
         for row in range(count)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.read_system import read_system
-from scheduler_sim.system.slurm_conf import Site, ignored, read_slurm_conf
+from scheduler_sim.system.slurm_conf import ignored
 from scheduler_sim.system.slurm_conf.policy_keys import READERS
+from scheduler_sim.system.slurm_conf.site import Site, read_slurm_conf
 from scheduler_sim.system.slurm_conf.values import parameters, seconds, size_mb, whole_minutes
 from scheduler_sim.system.system import Module, NodeSet, Partition, Resource, System
 from tests.conftest import ROOT

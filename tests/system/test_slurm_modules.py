@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from scheduler_sim.system.slurm_conf import read_slurm_conf
+from scheduler_sim.system.slurm_conf.site import read_slurm_conf
 from tests.conftest import examples
 
 NAMES = [f"n{i}" for i in range(1, 13)]

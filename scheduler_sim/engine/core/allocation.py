@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from scheduler_sim.engine.core.hooks import ABSENT
-from scheduler_sim.engine.core.records import one, room, table
+from scheduler_sim.engine.core.records import Table, one, room, table
 from scheduler_sim.engine.core.scheme import PLANLESS, Scheme
 from scheduler_sim.engine.core.state import (
     INF,
@@ -48,11 +48,8 @@ class Sizes(NamedTuple):
 def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
     """Return the parts that every core has, by name, with all their room and nothing in them."""
     pools = sizes.pools + sizes.more_pools
-    clock, jobs, pool = one(Clock), table(Job, sizes.rows), table(Pool, pools)
+    clock, pool = one(Clock), table(Pool, pools)
     clock.modules, clock.due = sizes.modules, INF
-    for name in ("eligible", "start", "end", "placed", "reserved_placement"):
-        jobs[name] = -1
-    jobs["reserved_start"] = INF
     pool["front"] = -1
     for name in ("written_busy", "written_down", "written_queued", "written_nodes", "written_held"):
         pool[name] = -1
@@ -61,7 +58,7 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "clock": clock,
         "rules": one(Rules),
         "scheme": Scheme(scheme),
-        "jobs": jobs,
+        "jobs": _blank_jobs(sizes.rows),
         "placements": table(Placement, sizes.placements),
         "demand": np.zeros((sizes.placements, sizes.pools - sizes.modules), dtype=np.int64),
         "pools": pool,
@@ -74,6 +71,13 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "timeline": room(Row, sizes.timeline),
         "idle_rows": table(IdleRow, sizes.timeline) if sizes.idle_rows else ABSENT,
     }
+
+
+def _blank_jobs(rows: int) -> Table[Job]:
+    blank = one(Job)
+    blank.eligible = blank.start = blank.end = blank.placed = blank.reserved_placement = -1
+    blank.reserved_start = INF
+    return cast("Table[Job]", np.repeat(cast(Any, blank), rows))
 
 
 def _blank_queue(rows: int) -> Queue:

@@ -1,6 +1,6 @@
 """Compiled code on disk: where it may lie, and what becomes of files that are damaged or cannot be written.
 
-What lies there is unpickled and run. So it is taken only from a directory of the user's or of root's that
+What lies there is run. So it is taken only from a directory of the user's or of root's that
 nobody else can write to, and only with the checksum it was written with. Whatever is wrong costs the
 time to compile again, never the run; it is said once, as a SchedulerSimWarning.
 """
@@ -10,33 +10,30 @@ from __future__ import annotations
 import grp
 import hashlib
 import os
-import pickle
 import pwd
 import stat
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
-import numba
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    NullCache,
-    UserProvidedCacheLocator,
-)
-
 from scheduler_sim.engine.core.lock import Lock
+from scheduler_sim.engine.core.machine_code import Code, processor
 
 SEAL_BYTES = hashlib.sha256().digest_size
+
+ASKED = ("NUMBA_BOUNDSCHECK", "NUMBA_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_ENABLE_AVX", "NUMBA_OPT")
+"""What of the environment makes other code of the same sources."""
 
 _told: set[str] = set()
 
 
 def sources_hash() -> str:
-    """Hash of every source of the engine: the compiler's own cache sees one file only."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    """Hash of the compiler's version, and of every source of the engine."""
+    digest = hashlib.sha256(f"{version('numba')} {version('llvmlite')}".encode())
     folder = Path(__file__).parent.parent
     for source in sorted(folder.rglob("*.py")):
         digest.update(str(source.relative_to(folder)).encode())
@@ -90,147 +87,103 @@ def _is_own_group(gid: int) -> bool:
     return user.pw_gid == gid and set(group.gr_mem) <= {user.pw_name} and group.gr_name == user.pw_name
 
 
-class NotKept(NullCache):
+class NotKept:
     """For code that is kept nowhere; says why when the first is compiled."""
 
     def __init__(self, why: str) -> None:
         self.why = why
 
-    def has(self, sig: Any, target_context: Any) -> bool:
+    def name_of(self, function: Callable[..., Any], *about: str) -> str:
+        """Nothing is looked for."""
+        return ""
+
+    def has(self, name: str) -> bool:
         """There is nothing."""
         return False
 
-    def load_overload(self, sig: Any, target_context: Any) -> None:
-        """There is nothing."""
+    def get(self, name: str, make: Callable[[], Code]) -> Code:
+        """Make the code."""
         _warn(f"the compiled engine is not kept: {self.why}")
+        return make()
 
 
-class Kept(FunctionCache):
-    """Numba's cache of a function, in ``directory``."""
+class Kept:
+    """Compiled code in ``directory``: a file for each function and what it was compiled for.
 
-    def __init__(self, function: Any, directory: Path) -> None:
-        self._impl_class = _impl_in(directory)
-        super().__init__(function)
-        locator, base = self._impl.locator, self._impl.filename_base
-        self._files = self._cache_file = _SealedFiles(self._cache_path, base, locator.get_source_stamp())
-        self._being_made: dict[Any, Lock] = {}
-
-    def has(self, sig: Any, target_context: Any) -> bool:
-        """Tell whether there is code for a signature."""
-        try:
-            return self._index_key(sig, target_context.codegen()) in self._files._load_index()
-        except Exception:  # what damaged files raise is anything
-            return False
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code, None where there is none that can be used: then it is ours to compile and keep.
-
-        While another process compiles the same, we wait for it.
-        """
-        found = self._loaded(sig, target_context)
-        if found is None:
-            self._being_made.setdefault(sig, self._lock_of(sig, target_context)).take()
-            found = self._loaded(sig, target_context)
-        if found is not None:
-            self._made(sig)
-        return found
-
-    def _lock_of(self, sig: Any, target_context: Any) -> Lock:
-        return self._files.lock(self._index_key(sig, target_context.codegen()))
-
-    def _made(self, sig: Any) -> None:
-        if sig in self._being_made:
-            self._being_made.pop(sig).give_back()
-
-    def _loaded(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # what damaged files raise is anything
-            _warn(f"the compiled engine in {self._cache_path} is damaged, and made anew")
-            with suppress(OSError):
-                os.unlink(self._files._index_path)
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code, if the disk lets us."""
-        try:
-            super().save_overload(sig, data)
-        except Exception as error:  # what it finds damaged there raises anything, too
-            _warn(f"the compiled engine is not kept: {self._cache_path}: {_reason(error)}")
-        finally:
-            self._made(sig)
-
-
-class _SealedFiles(IndexDataCacheFile):
-    """Numba's index and data of a function, each after the checksum of its bytes.
-
-    Numba numbers the data by what it finds in the index, and so would two processes that save at once give
-    two codes one number. Here what the code is for names it.
+    Each has the checksum of the rest, a line with the name of the function, and the machine code.
     """
 
-    def lock(self, key: Any) -> Lock:
-        """What a process holds while it makes the code for ``key``."""
-        return Lock(Path(self._data_path(self._name_of(key))).with_suffix(".lock"))
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
 
-    def save(self, key: Any, data: Any) -> None:
-        """Keep data, and then say so in the index, one process at a time."""
-        name = self._name_of(key)
-        self._save_data(name, data)
-        turn = Lock(Path(self._index_path).with_suffix(".lock"))
-        turn.take()
+    def name_of(self, function: Callable[..., Any], *about: str) -> str:
+        """Name the code of a function, made for what is told ``about`` its arguments, for this processor."""
+        asked = [f"{name}={os.environ[name]}" for name in ASKED if name in os.environ]
+        digest = hashlib.sha256(Path(function.__code__.co_filename).read_bytes())
+        for one in (*about, processor(), *asked):
+            digest.update(f"{one}\n".encode())
+        place = function.__module__.rpartition(".")[2]
+        return f"{place}.{function.__name__}-{digest.hexdigest()[:16]}"
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is code of a name."""
+        return self._file(name).exists()
+
+    def get(self, name: str, make: Callable[[], Code]) -> Code:
+        """Return the code of a name; where there is none that can be used, make it, and keep it.
+
+        While another process makes the same, we wait for it.
+        """
+        found = self._read(name)
+        if found is None:
+            lock = Lock(self._file(name).with_suffix(".lock"))
+            lock.take()
+            try:
+                found = self._read(name)
+                if found is None:
+                    found = make()
+                    self._write(name, found)
+            finally:
+                lock.give_back()
+        return found
+
+    def _file(self, name: str) -> Path:
+        return self._directory / f"{name}.code"
+
+    def _read(self, name: str) -> Code | None:
         try:
-            self._save_index({**self._load_index(), key: name})
-        finally:
-            turn.give_back()
-
-    def _name_of(self, key: Any) -> str:
-        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        return f"{self._index_name.removesuffix('.nbi')}.{digest}.nbc"
-
-    def _dump(self, obj: Any) -> bytes:
-        data: bytes = super()._dump(obj)
-        return hashlib.sha256(data).digest() + data
-
-    def _save_index(self, overloads: dict[Any, str]) -> None:
-        with self._open_for_write(self._index_path) as file:
-            file.write(self._dump((self._source_stamp, overloads)))
-
-    def _load_index(self) -> dict[Any, str]:
-        try:
-            stamp, overloads = _unsealed(self._index_path)
+            whole = self._file(name).read_bytes()
         except FileNotFoundError:
-            return {}
-        return overloads if stamp == self._source_stamp else {}
+            return None
+        except OSError:
+            whole = b""
+        seal, content = whole[:SEAL_BYTES], whole[SEAL_BYTES:]
+        if hashlib.sha256(content).digest() == seal:
+            symbol, _, machine = content.partition(b"\n")
+            return Code(symbol.decode(), machine)
+        _warn(f"the compiled engine in {self._directory} is damaged, and made anew")
+        with suppress(OSError):
+            self._file(name).unlink()
+        return None
 
-    def _load_data(self, name: str) -> Any:
-        return _unsealed(self._data_path(name))
+    def _write(self, name: str, code: Code) -> None:
+        content = code.symbol.encode() + b"\n" + code.machine
+        try:
+            _put(self._file(name), hashlib.sha256(content).digest() + content)
+        except OSError as error:
+            _warn(f"the compiled engine is not kept: {self._directory}: {_reason(error)}")
 
 
-def _unsealed(path: str) -> Any:
-    with open(path, "rb") as file:
-        seal, data = file.read(SEAL_BYTES), file.read()
-    if hashlib.sha256(data).digest() != seal:
-        raise ValueError(f"{path} is not what was written")
-    return pickle.loads(data)
-
-
-def _impl_in(directory: Path) -> type[CompileResultCacheImpl]:
-    """Numba's way of keeping what it compiles, in one directory."""
-
-    class Locator(UserProvidedCacheLocator):
-        def __init__(self, py_func: Any, py_file: str) -> None:
-            self._py_file = py_file
-            self._lineno = py_func.__code__.co_firstlineno
-            self._cache_path = str(directory / self.get_suitable_cache_subpath(py_file))
-
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: str) -> Any:
-            return cls(py_func, py_file)
-
-    class Impl(CompileResultCacheImpl):
-        _locator_classes: list[type[object]] = [Locator]  # noqa: RUF012
-
-    return Impl
+def _put(place: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with NamedTemporaryFile(dir=place.parent, prefix=place.name, delete=False) as file:
+        try:
+            file.write(content)
+            file.close()
+            os.replace(file.name, place)
+        except BaseException:
+            os.unlink(file.name)
+            raise
 
 
 def _reason(error: Exception) -> str:

@@ -10,13 +10,10 @@ absent part is the empty tuple, and of what hangs on it nothing is compiled, nor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from scheduler_sim.engine.core.jit import COMPILED, part
-
-if COMPILED:
-    from scheduler_sim.engine.core.reference import MomentType
+from scheduler_sim.engine.core.jit import part
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,8 +58,12 @@ class Moment:
         self.hooks: list[Hook] = []
         self._chosen: dict[tuple[Hook, ...], Any] = {}
         self._chosen_without: dict[Set[str], Any] = {}
-        if COMPILED:
-            self._numba_type_ = MomentType(self)
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from scheduler_sim.engine.compiler.reference import MomentType
+
+        return MomentType(self)
 
     def __call__(self, core: Any, *arguments: Any) -> Any:
         """Do what the compiled core does, in plain Python."""

@@ -14,8 +14,7 @@ from scheduler_sim.engine.core.state import BY_LIMIT, Core
 def change_limit(core: Core, placement: int, limit: int, run: int, overrun: int) -> None:
     """What a placement takes by a new limit (s); ``run`` and ``overrun`` in s."""
     it = core.placements[placement]
-    it.cost = it.cost / it.limit * limit
-    it.limit = it.test = limit
+    it.limit = limit
     set_duration(core, placement, run, overrun)
 
 
@@ -25,8 +24,6 @@ def set_duration(core: Core, placement: int, run: int, overrun: int) -> None:
     it = core.placements[placement]
     it.duration = min(run, it.limit + overrun)
     it.killed = BY_LIMIT if run > it.limit + overrun else 0
-    if core.rules.by_run:
-        it.test = max(it.duration, 1)
 
 
 @question

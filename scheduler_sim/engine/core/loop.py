@@ -21,7 +21,6 @@ from scheduler_sim.engine.core.jit import entry, part
 from scheduler_sim.engine.core.lifecycle import finish, leave_queue, send_back
 from scheduler_sim.engine.core.moments import instant_opens, nodes_idle, nodes_removed, struck
 from scheduler_sim.engine.core.queue import remove
-from scheduler_sim.engine.core.reference import by_reference
 from scheduler_sim.engine.core.releases import add_release, drop_release
 from scheduler_sim.engine.core.state import INF, WAITING, Core
 from scheduler_sim.engine.core.waiting import settle_wait
@@ -30,7 +29,6 @@ from scheduler_sim.engine.core.waiting import settle_wait
 @entry
 def drive(core: Core, until: int, budget: int) -> None:
     """Handle instant after instant."""
-    core = by_reference(core)
     while open_step(core, until, budget):
         handle_instant(core)
         close_step(core)
@@ -42,7 +40,6 @@ def drive(core: Core, until: int, budget: int) -> None:
 @entry
 def reach(core: Core, time: int) -> None:
     """Bring the core to an instant, so that the outside can act before its pass."""
-    core = by_reference(core)
     move_to(core, time)
     instant_opens(core)
     come_to_act(core)
@@ -57,7 +54,6 @@ def come_to_act(core: Core) -> None:
 @entry
 def strike(core: Core, row: int, state: int) -> None:
     """End a running job now."""
-    core = by_reference(core)
     drop_end(core, row)
     finish(core, row, state)
     struck(core, row, state)
@@ -66,7 +62,6 @@ def strike(core: Core, row: int, state: int) -> None:
 @entry
 def interrupt(core: Core, row: int) -> None:
     """Stop a running job now, and have it wait again."""
-    core = by_reference(core)
     drop_end(core, row)
     send_back(core, row)
 
@@ -77,7 +72,6 @@ def abandon(core: Core, row: int, state: int) -> None:
 
     Those not yet submitted will be passed over.
     """
-    core = by_reference(core)
     give_up_start(core, row, state)
 
 
@@ -98,7 +92,6 @@ def leave(core: Core, row: int, state: int) -> None:
 @entry
 def take_down(core: Core, module: int, nodes: int) -> None:
     """Take nodes out of service: idle ones now, then those that are off, the rest as they become idle."""
-    core = by_reference(core)
     idle = min(nodes, core.pools[module].free)
     core.pools[module].free -= idle
     core.pools[module].down += idle
@@ -111,7 +104,6 @@ def take_down(core: Core, module: int, nodes: int) -> None:
 @entry
 def take_down_off(core: Core, module: int, nodes: int) -> None:
     """Take nodes out of service that are switched off."""
-    core = by_reference(core)
     take_those_off(core, module, nodes)
     core.pools[module].touched = 1
     core.clock.dirty = core.clock.early = core.clock.lost = 1
@@ -126,7 +118,6 @@ def take_those_off(core: Core, module: int, nodes: int) -> int:
 @entry
 def bring_back(core: Core, module: int, nodes: int) -> None:
     """Put nodes back into service; those that were still to be drained just stay."""
-    core = by_reference(core)
     kept = min(nodes, core.pools[module].draining)
     core.pools[module].draining -= kept
     core.pools[module].down -= nodes - kept
@@ -139,21 +130,18 @@ def bring_back(core: Core, module: int, nodes: int) -> None:
 @entry
 def announce(core: Core, module: int, nodes: int, time: int, row: int) -> None:
     """Plan that nodes out of service are back at ``time``; ``row`` (negative) names the announcement."""
-    core = by_reference(core)
     add_release(core, module, time, row, nodes)
 
 
 @entry
 def retract(core: Core, module: int, time: int, row: int) -> None:
     """The announcement has come true, or will not."""
-    core = by_reference(core)
     drop_release(core, module, time, row)
 
 
 @entry
 def look_at_each(core: Core) -> None:
     """From now on some job has several placements or asks for shared resources."""
-    core = by_reference(core)
     for i in range(core.queue.at.head, core.queue.at.tail):
         settle_wait(core, core.queue.waiting[i])
     for i in range(core.queue.at.new):
@@ -165,7 +153,6 @@ def look_at_each(core: Core) -> None:
 @entry
 def idle_but_held(core: Core, module: int) -> int:
     """Idle nodes of a module that are held for jobs that wait in their reservations."""
-    core = by_reference(core)
     return held_idle(core, module)
 
 
@@ -178,5 +165,4 @@ def held_idle(core: Core, module: int) -> int:
 @entry
 def upcoming(core: Core) -> int:
     """When something happens next, INF if never, or if what happens is no reason to go on."""
-    core = by_reference(core)
     return INF if is_over(core) else next_instant(core)

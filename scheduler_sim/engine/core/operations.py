@@ -13,7 +13,6 @@ from scheduler_sim.engine.core.lifecycle import plan_anew, revive, set_aside
 from scheduler_sim.engine.core.limits import change_limit, forget_end, least_limit, plan_end
 from scheduler_sim.engine.core.moments import held_back, let_go, limit_changed, placed_anew, released_by_hand
 from scheduler_sim.engine.core.queue import entry_of, remove
-from scheduler_sim.engine.core.reference import by_reference
 from scheduler_sim.engine.core.state import HELD, HOLD, RUNNING, WAITING, Core
 from scheduler_sim.engine.core.waiting import (
     add_newcomer,
@@ -33,7 +32,6 @@ def is_expected(core: Core, row: int) -> bool:
 @entry
 def hold(core: Core, row: int) -> None:
     """Nothing that has yet to start starts before it is released."""
-    core = by_reference(core)
     if core.jobs[row].state <= WAITING and not core.jobs[row].held and not is_expected(core, row):
         count_pending(core, row, -1)
         core.jobs[row].held = 1
@@ -43,7 +41,6 @@ def hold(core: Core, row: int) -> None:
 @entry
 def release(core: Core, row: int) -> None:
     """Undo a hold."""
-    core = by_reference(core)
     if core.jobs[row].state > WAITING:
         return
     released_by_hand(core, row)
@@ -53,7 +50,6 @@ def release(core: Core, row: int) -> None:
 @entry
 def run_again(core: Core, row: int) -> None:
     """Requeue what has ended."""
-    core = by_reference(core)
     if core.jobs[row].state > RUNNING and core.jobs[row].end >= 0:
         revive(core, row)
 
@@ -66,7 +62,6 @@ def set_limit(
 
     ``run`` and ``overrun`` in s; the keys are those of the order, which may depend on the limit.
     """
-    core = by_reference(core)
     it = core.jobs[row]
     if it.state > RUNNING:
         return
@@ -86,7 +81,6 @@ def set_limit(
 @entry
 def unplace(core: Core, row: int) -> bool:
     """One that has yet to start is to be placed anew: it counts nowhere until then; True if it waits."""
-    core = by_reference(core)
     waits = take_out(core, row)
     if waits:
         for module in range(core.clock.modules):
@@ -100,7 +94,6 @@ def unplace(core: Core, row: int) -> bool:
 @entry
 def place_anew(core: Core, row: int, waits: bool, closed: int) -> None:
     """It has its new placements; ``closed``: 1 = those are all closed to it now, -1 = no longer."""
-    core = by_reference(core)
     placed_anew(core, row)
     if waits:
         count_waiting(core, core.jobs[row].first, 1)

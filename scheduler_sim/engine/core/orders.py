@@ -12,14 +12,14 @@ import math
 from collections.abc import Callable
 from typing import Any, cast
 
-import numba
 import numpy as np
 
-from scheduler_sim.engine.core.jit import COMPILED, callback
+from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim.engine.core.jit import Filler as Compiled
+from scheduler_sim.engine.core.jit import filler as kept
 
 SUBMIT, LIMIT, NODES = 0, 1, 2  # rows of ``columns``
 NOW_COLUMN, WAIT_COLUMN = -1, -2
-SIGNATURE = "void(int64, int64[::1], float64[:, ::1], float64[::1])"
 Filler = Any
 
 
@@ -47,7 +47,9 @@ BUILT_IN = {"static": _nothing, "wfp3": _wfp3, "unicef": _unicef}
 def built_in(name: str) -> Filler:
     """Return the filler of a built-in order, or of ``static``."""
     function = BUILT_IN[name]
-    return callback(function, SIGNATURE) if COMPILED else function
+    if not COMPILED:
+        return function
+    return Compiled() if function is _nothing else kept(function)
 
 
 def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
@@ -60,7 +62,10 @@ def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
     places = np.array(reads, dtype=np.int64)
     if not COMPILED:
         return _interpreted(function, places)
+    import numba
     from numba.np.unsafe import ndarray
+
+    from scheduler_sim.engine.compiler.fillers import address_here
 
     to_fixed_tuple: Callable[[np.ndarray, int], tuple[float, ...]] = cast(Any, ndarray.to_fixed_tuple)
     score = numba.njit(error_model="numpy")(function)
@@ -83,7 +88,7 @@ def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
             except Exception:
                 pass
 
-    return numba.cfunc(SIGNATURE)(fill)
+    return Compiled(*address_here(fill))
 
 
 def _interpreted(function: Callable[..., float], places: np.ndarray) -> Filler:

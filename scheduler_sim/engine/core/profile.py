@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.records import Table
 from scheduler_sim.engine.core.releases import ends_now
 from scheduler_sim.engine.core.state import INF, Core, Step
@@ -55,7 +56,7 @@ def earliest(core: Core, placement: int, after: int) -> int:
 
     A fix-point: each pool in turn moves the start to where it can; when none moves it, all agree.
     """
-    length = core.placements[placement].test
+    length = judged_time(core, placement)
     modules = core.clock.modules
     time = earliest_in(
         core, core.placements[placement].module, after, length, core.placements[placement].nodes

@@ -186,12 +186,10 @@ def _sort(core: Core, rows: Ints, low: int, high: int) -> None:
         rows[j] = row
         patience -= i - j
         if patience < 0:
-            _heap_sort(core, rows, low, high - low)
-            return
-
-
-@part
-def _heap_sort(core: Core, rows: Ints, low: int, size: int) -> None:
+            break
+    else:
+        return
+    size = high - low
     for top in range(size // 2 - 1, -1, -1):
         _sink(core, rows, low, top, size)
     for last in range(size - 1, 0, -1):

@@ -20,9 +20,12 @@ Words = NDArray[np.uint64]
 Short = Annotated[int, np.int32]
 """A field of 4 bytes: a number of nodes or jobs."""
 
+Tiny = Annotated[int, np.int8]
+"""A field of 1 byte: a state, or whether something is so."""
+
 R = TypeVar("R")
 
-_CODES: dict[Any, str] = {int: "i8", float: "f8", np.uint64: "u8", Short: "i4"}
+_CODES: dict[Any, str] = {int: "i8", float: "f8", np.uint64: "u8", Short: "i4", Tiny: "i1"}
 
 
 class Record:
@@ -84,7 +87,7 @@ class Layers(Rows[R]):
 
 
 def dtype_of(record: Any) -> np.dtype[Any]:
-    """Return how the records of a class lie in memory: fields of 8 bytes or 4, as its annotations stand."""
+    """Return how the records of a class lie in memory: fields of 8, 4 or 1 bytes, in its order."""
     return np.dtype((_class_of(record), _fields_of(record)))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
-from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.engine.core.state import Core
 
 PASSES: dict[str, Callable[[Core], None]] = {}
@@ -21,10 +21,19 @@ class Scheme:
     Attributes
     ----------
     name : of one in PASSES
+    address : it stands nowhere
     """
+
+    address = 0
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    @property
+    def _numba_type_(self) -> Any:
+        from scheduler_sim.engine.compiler.reference import SchemeType
+
+        return SchemeType(self.name)
 
 
 class _Schedule:
@@ -33,14 +42,15 @@ class _Schedule:
     def __call__(self, core: Core) -> None:
         PASSES[core.scheme.name](core)
 
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from scheduler_sim.engine.compiler.reference import ScheduleType
+
+        return ScheduleType(PASSES)
+
 
 schedule: Callable[[Core], None] = _Schedule()
 """Make one pass over the queue."""
-
-if COMPILED:
-    from scheduler_sim.engine.core.reference import teach_scheme
-
-    teach_scheme(Scheme, schedule, PASSES)
 
 
 def pass_of(name: str, *, plans: bool = True) -> Callable[[Any], Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from scheduler_sim.engine.core.records import Floats, Ints, Record, Rows, Short, Table
+from scheduler_sim.engine.core.records import Floats, Ints, Record, Rows, Short, Table, Tiny
 
 Filler = Callable[[int, Ints, Floats, Floats], None]
 """Writes the keys of an order that depends on time: see ``orders``."""
@@ -85,8 +85,6 @@ class Job:
     tier: int  # priority of the partition, larger first
     key: float  # the order, smaller first
     second_key: float  # the order of backfill candidates
-    fails: int  # 1 = a nonzero exit code
-    state: int
     eligible: int
     start: int
     end: int  # while it runs: when it will really end
@@ -94,14 +92,16 @@ class Job:
     reserved_start: int  # start of its reservation, INF without one
     reserved_placement: int  # ... and the placement, -1 without one
     wait_resources: int
-    measured: int  # 1 = its wait for nodes is read off its module, see ``measure_wait``
     missing: int  # dependencies not yet satisfied, and what else holds it
-    held: int  # 1 = held by hand, until it is released
-    watch: int  # 1 = return to the caller when it starts or ends
     first: int
     last: int
     after: int  # what depends on it: rows after .. after_last - 1 of ``dependencies``
     after_last: int
+    state: Tiny
+    fails: Tiny  # 1 = a nonzero exit code
+    measured: Tiny  # 1 = its wait for nodes is read off its module, see ``measure_wait``
+    held: Tiny  # 1 = held by hand, until it is released
+    watch: Tiny  # 1 = return to the caller when it starts or ends
 
 
 class Placement:
@@ -110,10 +110,8 @@ class Placement:
     module: int
     nodes: int
     limit: int
-    test: int  # what a candidate is judged by: the limit, or in one dialect the run time
     duration: int  # what it really takes: min(run time, limit + overrun)
     killed: int  # 0, BY_LIMIT or PAST_LIMIT
-    cost: float  # nodes x cost of a node x limit
 
 
 class Pool:
@@ -131,6 +129,7 @@ class Pool:
     shadow: int
     extra: int
     reserved: int  # reservations held; easy: the front of the pass before
+    cost: float  # of a node for a second
     # what is recorded of a module
     busy: int
     queued: int  # waiting jobs

@@ -12,7 +12,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import plan_anew
 from scheduler_sim.engine.core.limits import change_limit, forget_end, plan_end
 from scheduler_sim.engine.core.moments import event_due, limit_changed, started, stops
-from scheduler_sim.engine.core.records import Table
+from scheduler_sim.engine.core.records import Table, table
 from scheduler_sim.engine.core.state import RUNNING
 from scheduler_sim.engine.rules.coscheduling.reservations import move_next_reservations, stays_free
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
@@ -37,6 +37,11 @@ class CallsCore(UnitsCore, DependenciesCore):
     """A core with calls; ``coscheduling`` says which calls a job has."""
 
     calls: Table[Call]
+
+
+def blank_calls(rows: int) -> Table[Call]:
+    """Return a part with room for so many calls."""
+    return table(Call, rows)
 
 
 @on(started, "calls")

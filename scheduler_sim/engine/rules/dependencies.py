@@ -10,7 +10,7 @@ from scheduler_sim.engine.core.holding import meet
 from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import ended, event_due, started
-from scheduler_sim.engine.core.records import Table
+from scheduler_sim.engine.core.records import Table, table
 from scheduler_sim.engine.core.state import COMPLETED, Core
 
 AFTER, AFTERANY, AFTEROK, AFTERNOTOK = 0, 1, 2, 3
@@ -36,6 +36,11 @@ class DependenciesCore(Core):
     """A core with dependencies."""
 
     dependencies: Table[Dependency]
+
+
+def blank_dependencies(rows: int) -> Table[Dependency]:
+    """Return a part with room for so many dependencies."""
+    return table(Dependency, rows)
 
 
 @on(started, "dependencies")

@@ -32,7 +32,6 @@ from scheduler_sim.engine.core.moments import (
 )
 from scheduler_sim.engine.core.operations import hold_back, is_expected
 from scheduler_sim.engine.core.records import Table, table
-from scheduler_sim.engine.core.reference import by_reference
 from scheduler_sim.engine.core.state import HELD, HOLD, RUNNING, UNSEEN, WAITING, Core
 
 BEGIN = -2 * KIND
@@ -124,7 +123,6 @@ def begin_now(core: HoldsCore, kind: int, row: int) -> None:
 @entry
 def set_begin(core: HoldsCore, row: int, time: int) -> None:
     """Not eligible before ``time`` (s)."""
-    core = by_reference(core)
     state, now = core.jobs[row].state, core.clock.now
     if state > WAITING or is_expected(core, row):
         return

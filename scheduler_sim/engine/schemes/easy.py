@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
+from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.queue import (
     close_gaps,
     goes_before,
@@ -112,7 +113,7 @@ def _backfill(core: Core, row: int) -> bool:
     """Start a candidate that fits now, if it ends by the shadow time or leaves the front its nodes."""
     it = core.placements[row]
     pool = core.pools[it.module]
-    if core.clock.now + it.test > pool.shadow:
+    if core.clock.now + judged_time(core, row) > pool.shadow:
         if core.rules.extra == 0 or it.nodes > pool.extra:
             return False
         pool.extra -= it.nodes

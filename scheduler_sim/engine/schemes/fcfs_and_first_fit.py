@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
+from scheduler_sim.engine.core.placement import cost_of
 from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.scheme import pass_of
@@ -48,7 +49,7 @@ def _better_now(core: Core, placement: int, best: int) -> int:
     strategy = core.rules.strategy
     if strategy == EARLIEST_END and core.placements[placement].limit < core.placements[best].limit:
         return placement
-    if strategy == LEAST_COST and core.placements[placement].cost < core.placements[best].cost:
+    if strategy == LEAST_COST and cost_of(core, placement) < cost_of(core, best):
         return placement
     return best
 

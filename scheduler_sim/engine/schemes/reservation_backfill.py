@@ -9,6 +9,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
+from scheduler_sim.engine.core.placement import cost_of, judged_time
 from scheduler_sim.engine.core.profile import build_profiles, earliest, not_before, occupy, step_at
 from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
@@ -153,7 +154,7 @@ def _may_start(core: SwitchedUnitsCore, row: int) -> bool:
     it = core.placements[core.jobs[row].first]
     steps, size = core.profile[it.module], core.pools[it.module].profile_size
     step = step_at(steps, size, core.clock.now)
-    while step < size and steps[step].time < core.clock.now + it.test:
+    while step < size and steps[step].time < core.clock.now + judged_time(core, core.jobs[row].first):
         if steps[step].free < it.nodes:
             return False
         step += 1
@@ -208,8 +209,9 @@ def _plan(core: SwitchedUnitsCore, row: int) -> None:
         return
     if best_time == now and fits(core, best):
         # What starts before there is a front is planned as what runs: by its limit.
-        reserved, it = core.pools[core.placements[best].module].reserved, core.placements[best]
-        occupy(core, best, now, now + (it.test if reserved > 0 else it.limit), 1)
+        it = core.placements[best]
+        reserved = core.pools[it.module].reserved > 0
+        occupy(core, best, now, now + (judged_time(core, best) if reserved else it.limit), 1)
         start(core, row, best)
         return
     _reserve(core, row, best, best_time)
@@ -221,7 +223,7 @@ def _reserve(core: SwitchedUnitsCore, row: int, placement: int, time: int) -> No
     it = core.placements[placement]
     reserve_start(core, row, placement, time)
     if time < INF:
-        occupy(core, placement, time, time + it.test, 1)
+        occupy(core, placement, time, time + judged_time(core, placement), 1)
     if is_called(core, it.module, time):
         let_none_pass(core, placement, time)
         return
@@ -306,8 +308,8 @@ def ranks_before(core: SwitchedUnitsCore, one: int, time: int, other: int, other
         and time + core.placements[one].limit != other_time + core.placements[other].limit
     ):
         return time + core.placements[one].limit < other_time + core.placements[other].limit
-    if strategy == LEAST_COST and core.placements[one].cost != core.placements[other].cost:
-        return core.placements[one].cost < core.placements[other].cost
+    if strategy == LEAST_COST and cost_of(core, one) != cost_of(core, other):
+        return cost_of(core, one) < cost_of(core, other)
     return time < other_time
 
 
@@ -349,6 +351,5 @@ def _is_blocked(core: SwitchedUnitsCore, placement: int) -> bool:
 def _may_pass(core: SwitchedUnitsCore, placement: int, time: int) -> bool:
     """Without extra nodes: a job that passes a front and starts at ``time`` ends by its reservation."""
     pool = core.pools[core.placements[placement].module]
-    return (
-        core.rules.extra == 1 or pool.reserved == 0 or time + core.placements[placement].test <= pool.shadow
-    )
+    ends = time + judged_time(core, placement)
+    return core.rules.extra == 1 or pool.reserved == 0 or ends <= pool.shadow

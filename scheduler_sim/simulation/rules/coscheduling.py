@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim.engine.engine import FullCore, Sizes, UnitSizes, has
+from scheduler_sim.engine.engine import FullCore, Sizes, has
+from scheduler_sim.engine.rules.coscheduling.state import UnitSizes
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.units import Units

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.engine import FullCore, Sizes, SwitchSizes, has
-from scheduler_sim.engine.rules.power_saving.state import IDLE
+from scheduler_sim.engine.engine import FullCore, Sizes, has
+from scheduler_sim.engine.rules.power_saving.state import IDLE, SwitchSizes
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 
 

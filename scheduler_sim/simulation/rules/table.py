@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from scheduler_sim.simulation.rules.calls import Calls
-from scheduler_sim.simulation.rules.coscheduling import Coscheduling
-from scheduler_sim.simulation.rules.dependencies import Dependencies
-from scheduler_sim.simulation.rules.holds import Holds
-from scheduler_sim.simulation.rules.numbers import Numbers
-from scheduler_sim.simulation.rules.power_saving import PowerSaving
-from scheduler_sim.simulation.rules.slurm.schedulers import Schedulers
+from collections.abc import Iterator
+from importlib import import_module
 
-RULES: tuple[type[Numbers], ...] = (
-    Dependencies,
-    Schedulers,
-    Coscheduling,
-    Calls,
-    Holds,
-    PowerSaving,
-)
-"""Each looks at what those before it have written."""
+from scheduler_sim.simulation.rules.numbers import Numbers, Run
+
+RULES = {
+    "dependencies": "dependencies.Dependencies",
+    "slurm": "slurm.schedulers.Schedulers",
+    "coscheduling": "coscheduling.Coscheduling",
+    "calls": "calls.Calls",
+    "holds": "holds.Holds",
+    "power_saving": "power_saving.PowerSaving",
+}
+"""Parts of the core, and what writes their numbers; each looks at what those before it have written."""
+
+
+def rules_of(run: Run) -> Iterator[Numbers]:
+    """Yield what writes the numbers of a run: of every rule that it has or may come to have.
+
+    Slurm's are many files, for runs under that policy alone.
+    """
+    for part, home in RULES.items():
+        if part != "slurm" or run.policy.backfill == "slurm":
+            file, _, name = home.rpartition(".")
+            rule: type[Numbers] = getattr(import_module(f"{__package__}.{file}"), name)
+            yield rule(run)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from scheduler_sim.engine.core.jit import COMPILED, part
+from scheduler_sim.engine.core.jit import COMPILED, Instruction, part
 
 Bits = Any
 """uint64[words]"""
@@ -21,35 +21,13 @@ NONE = np.uint64(0)
 FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 if COMPILED:
-    from numba.core import types
-    from numba.extending import intrinsic
-
-    def _ones(typing_context: Any, word: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.ctpop(arguments[0])
-
-        return types.int64(types.uint64), generate
-
-    def _lowest(typing_context: Any, word: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
-
-        return types.int64(types.uint64), generate
-
-    def _highest(typing_context: Any, word: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            zeros = builder.ctlz(arguments[0], context.get_constant(types.boolean, False))
-            return builder.sub(context.get_constant(types.int64, 63), zeros)
-
-        return types.int64(types.uint64), generate
-
-    ones_in: Callable[[Any], int] = cast(Any, intrinsic(_ones))
+    ones_in: Callable[[Any], int] = cast(Any, Instruction("ones"))
     """How many bits of a word are set: one instruction of the processor."""
 
-    lowest_in: Callable[[Any], int] = cast(Any, intrinsic(_lowest))
+    lowest_in: Callable[[Any], int] = cast(Any, Instruction("lowest"))
     """Number of the lowest bit that is set; 64 where none is."""
 
-    highest_in: Callable[[Any], int] = cast(Any, intrinsic(_highest))
+    highest_in: Callable[[Any], int] = cast(Any, Instruction("highest"))
     """Number of the highest bit that is set; -1 where none is."""
 
 else:

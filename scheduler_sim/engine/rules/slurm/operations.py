@@ -6,7 +6,6 @@ from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import entry
 from scheduler_sim.engine.core.moments import placed_anew, released_by_hand
 from scheduler_sim.engine.core.operations import lift_hold, put_back, take_out
-from scheduler_sim.engine.core.reference import by_reference
 from scheduler_sim.engine.core.state import UNSEEN, WAITING
 from scheduler_sim.engine.rules.slurm.priority.ranking import give_priority, weigh_again
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmCore
@@ -31,7 +30,6 @@ def weigh_placed(core: SlurmCore, row: int) -> None:
 @entry
 def set_priority(core: SlurmCore, row: int, priority: float) -> None:
     """A priority that is not computed any more; what is held is released."""
-    core = by_reference(core)
     if core.jobs[row].state <= WAITING:
         waits = take_out(core, row)
         core.slurm.job[row].given = 1
@@ -46,7 +44,6 @@ def set_priority(core: SlurmCore, row: int, priority: float) -> None:
 @entry
 def set_nice(core: SlurmCore, row: int, nice: int) -> None:
     """The priority changes by as much as nice does, to 1 at the least."""
-    core = by_reference(core)
     it = core.jobs[row]
     if it.state > WAITING:
         return

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.records import lengthened
-from scheduler_sim.engine.engine import FullCore, Sizes, SlurmSizes
+from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.engine.rules.slurm.priority import fair_share, priority
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.shares import Associations, associations
@@ -151,9 +152,7 @@ class Schedulers(Numbers):
         core.slurm.way["choice"][where] = nodes[:, 1]
         core.slurm.way["run"][where] = placements.run
         core.slurm.way["tier"][where] = tiers[placements.partition]
-        core.placements["limit"][where] = core.placements["test"][where] = (
-            -(-placements.limit // MINUTE) * MINUTE
-        )
+        core.placements["limit"][where] = -(-placements.limit // MINUTE) * MINUTE
 
     def _association_factors(self, charged: np.ndarray) -> np.ndarray:
         if self._tree is None:

@@ -40,13 +40,20 @@ class _Part(JITCodeLibrary):
         return 0
 
 
-class _Entry(JITCodeLibrary):
-    """The code of an entry point, with that of all it calls, which nobody else will see."""
+class _Entry(_Part):
+    """The code of an entry point, with that of all it calls, which nobody else will see.
+
+    Attributes
+    ----------
+    machine_code : an object file
+    """
+
+    machine_code = b""
 
     def finalize(self) -> None:
         self._exported = {one.name for one in self._final_module.functions if not one.is_declaration}
         self._linking_libraries = _all_below(self)
-        super().finalize()
+        JITCodeLibrary.finalize(self)
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
@@ -54,6 +61,10 @@ class _Entry(JITCodeLibrary):
             if is_part and not function.is_declaration:
                 function.linkage = Linkage.internal
         super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        self.machine_code = self._codegen._tm.emit_object(self._final_module)
+        self._finalized = True
 
 
 def _all_below(library: Any) -> list[Any]:
@@ -75,12 +86,11 @@ class PartCompiler(Compiler):
 
 
 class EntryCompiler(Compiler):
-    """Numba's for entry points, which are kept on disk."""
+    """Numba's for entry points, of which only the machine code is wanted."""
 
     def define_pipelines(self) -> Any:
         """Return Numba's own passes."""
         self.state.library = _Entry(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        self.state.library.enable_object_caching()
         return super().define_pipelines()
 
 

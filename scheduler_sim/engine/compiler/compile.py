@@ -1,0 +1,60 @@
+"""Machine code for an entry point: the function that Python calls by its address, and all parts it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.core.registry import cpu_target
+
+from scheduler_sim.engine.compiler.indexing import counted_from_zero
+from scheduler_sim.engine.compiler.instructions import INSTRUCTIONS
+from scheduler_sim.engine.compiler.linking import EntryCompiler, PartCompiler, types_remembered
+from scheduler_sim.engine.compiler.reference import Reference, bytes_of, on_stack
+
+njit: Any = numba.njit
+
+NUMBERS = {"int": types.int64, "float": types.float64, "bool": types.boolean}
+
+# Reference counting is off (an option Numba has but does not document): the core
+# allocates nothing, and counting every array at every call made it thirty times slower.
+# What Python would call is left out: to unpack its arguments takes much code.
+_OPTIONS: Any = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def dispatcher(function: Any, *, inlined: bool) -> Any:
+    """Return what Numba has of a function that is compiled into those that call it."""
+    more = {"forceinline": True} if inlined else {}
+    return njit(pipeline_class=PartCompiler, **_OPTIONS, **more)(function)
+
+
+def instruction_type(name: str) -> Any:
+    """Return the type of a function that is one instruction."""
+    return cpu_target.typing_context.resolve_value_type(INSTRUCTIONS[name])
+
+
+def entry_code(part: Any, core: Any, takes: Sequence[str]) -> tuple[str, bytes]:
+    """Return a function that is called with the address of a core's words, and numbers: see ``compiled``.
+
+    Raises ValueError if the words are not what Numba would make of such a core.
+    """
+
+    def entry(address: Any, *numbers: Any) -> Any:
+        return part(on_stack(address), *numbers)
+
+    kind = counted_from_zero(numba.typeof(core))
+    numbers = types.StarArgTuple.from_types([NUMBERS[name] for name in takes])
+    if bytes_of(kind) != core.words.size:
+        raise ValueError(f"{part.__name__}: Numba has such a core otherwise in memory")
+    return compiled(entry, (Reference(kind), numbers))
+
+
+def compiled(function: Any, kinds: tuple[Any, ...]) -> tuple[str, bytes]:
+    """Return a function for arguments of some types: its symbol, and an object file that has it."""
+    whole = njit(pipeline_class=EntryCompiler, **_OPTIONS)(function)
+    with types_remembered():
+        whole.compile(kinds)
+    made = whole.overloads[kinds]
+    return made.fndesc.llvm_func_name, made.library.machine_code

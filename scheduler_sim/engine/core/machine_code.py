@@ -1,0 +1,74 @@
+"""Compiled code: what a compiler leaves behind, linked into this process by LLVM, called by its address."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
+
+import llvmlite.binding as llvm
+
+OK, NOTHING_RETURNED = 0, -2
+"""What compiled code returns to say that all went well."""
+
+
+class Code(NamedTuple):
+    """A compiled function, with all it calls.
+
+    Attributes
+    ----------
+    symbol : its name in the object
+    machine : an object file for this kind of processor
+    """
+
+    symbol: str
+    machine: bytes
+
+
+class _Failure(ctypes.Structure):
+    """What compiled code leaves where it raises an exception: that, pickled."""
+
+    _fields_ = (("pickled", ctypes.c_void_p), ("size", ctypes.c_int32))
+
+
+_linked: list[Any] = []
+"""What has the memory that linked code stands in."""
+
+
+@cache
+def processor() -> str:
+    """Return what code has to be compiled for to run here."""
+    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+
+
+def address_of(code: Code) -> int:
+    """Link code into the process, where it stays, and return where its function begins."""
+    linker = _linker()
+    linker.add_object_file(llvm.ObjectFileRef.from_data(code.machine))
+    linker.finalize_object()
+    address: int = linker.get_function_address(code.symbol)
+    _linked.append(linker)
+    return address
+
+
+def _linker() -> Any:
+    """One for each object: symbols of two, made by different processes, may be the same."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+
+
+def check(status: int, failure: ctypes.c_void_p) -> None:
+    """Raise the exception that compiled code raised, if it did."""
+    if status not in (OK, NOTHING_RETURNED):
+        _raise(failure)
+
+
+def _raise(failure: ctypes.c_void_p) -> NoReturn:
+    if not failure:
+        raise SystemError("compiled code failed, and does not say how")
+    left = ctypes.cast(failure, ctypes.POINTER(_Failure)).contents
+    kind, arguments, _ = pickle.loads(ctypes.string_at(left.pickled, left.size))
+    raise kind(*arguments)
