@@ -57,8 +57,9 @@ def _written(directory: str, out: str | None, *, force: bool) -> Path:
     if out is None or suffix in PAGES:
         from scheduler_sim.report.html.write import PAGE, place_of, write_report
 
-        if Path(directory).is_dir():
-            check_place(place_of(directory) if out is None else out, PAGE, force=force)
+        place = place_of(directory) if out is None else Path(out)
+        if out is not None or place.parent.is_dir():
+            check_place(place, PAGE, force=force)
         return write_report(directory, out, force=force)
     if suffix not in WRITERS:
         raise InputError(f"--out: found {out!r}; allowed: {', '.join((PAGES[0], *WRITERS))}")

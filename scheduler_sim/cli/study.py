@@ -26,7 +26,8 @@ examples:
   scheduler-sim study configs/studies/policies.yaml --out policies
 
 The second line repeats nothing: what is finished stays, what is missing or failed is done. The directory
-holds a result directory a run, and index.parquet, a row a run, for pandas, DuckDB and the like.
+holds the results of many runs in few files, and index.parquet, a row a run, for pandas, DuckDB and the like.
+report and explain take a run as DIR/runs/ID. With results: each every run has such a result directory.
 A study with search: finds the best mix of modules for a budget, and writes search.parquet.
 --dask takes the address of a Dask scheduler (tcp://...), or a YAML file that describes Slurm jobs to start.
 """
@@ -56,7 +57,6 @@ def execute(args: argparse.Namespace) -> None:
     runner = _runner(args)
     from scheduler_sim.cli.study_page import study_text
     from scheduler_sim.study.conduct import conduct
-    from scheduler_sim.study.store import RUNS
     from scheduler_sim.study.study import Study
 
     study = Study.from_yaml(args.study)
@@ -75,11 +75,12 @@ def execute(args: argparse.Namespace) -> None:
 
             conducted = conduct(study, out, runner, told, force=args.force)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"finished runs are kept in {out}; the same command goes on there") from None
+        kept = f"finished runs are kept in {out}, but those of packs that were not full"
+        raise KeyboardInterrupt(f"{kept}; the same command goes on there") from None
     show(study_text(study, conducted, monotonic() - began, _pace(ended)), quiet=args.quiet)
     if conducted.left_alone:
         names = ", ".join(map(repr, conducted.left_alone))
-        note(f"note: left alone in {out / RUNS}, as no run of a study: {names}", quiet=args.quiet)
+        note(f"note: left alone in {out}, as no run of a study: {names}", quiet=args.quiet)
     _tell_failures(study, conducted)
 
 

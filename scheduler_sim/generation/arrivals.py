@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Literal
 
 import numpy as np
@@ -44,9 +45,10 @@ class Cycle:
         else:
             x = time_of_day / DAY - 0.5
             rate = np.zeros_like(x)
-            for coefficient in self.polynomial:
-                rate = rate * x + coefficient
-            rate = 0.5 * rate
+            for coefficient in dropwhile(lambda one: one == 0.0, self.polynomial):
+                rate *= x
+                rate += coefficient
+            rate *= 0.5
         rates: np.ndarray = np.maximum(rate, 0.0) if self.clamp else rate
         return rates
 
@@ -151,5 +153,8 @@ def _scale_for_span(crossings: Crossings, amounts: np.ndarray, span: float) -> f
     for _ in range(100):
         middle = low + (high - low) / 2 if high < 2 * low else float(np.sqrt(low * high))
         first, last = crossings.seconds(ends / middle)
+        between = low < middle < high
         low, high = (middle, high) if last - first > span else (low, middle)
+        if not between:  # neither moves any more
+            break
     return high

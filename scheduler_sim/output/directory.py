@@ -2,7 +2,8 @@
 
 They are written under other names beside their places. Then the older ones step aside, the one that
 makes the directory whole first, and the new ones take their places, that one last. So whenever this
-is killed, either the older files are there, or the new ones, or that one is missing.
+is killed, either the older files are there, or the new ones, or that one is missing. A directory that is
+new as a whole takes its place by one renaming.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import BinaryIO
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.lock import locked
+from scheduler_sim.output.whole import temporary_name
 
 MARK = ".scheduler-sim-writing"
 """A file that stands in the directory while it is written, locked, and remains if that was killed."""
@@ -56,6 +58,37 @@ def put_files(directory: Path, writers: Mapping[str, Write], last: str, gone: Se
             raise
 
 
+def put_directory(place: Path, writers: Mapping[str, Write]) -> None:
+    """Write files into a directory of their own, which appears with all of them, or not at all.
+
+    A directory that stands there already, and is not empty, stays as it is. Raises OSError if it cannot
+    be written.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    new = place.with_name(temporary_name())
+    new.mkdir()
+    try:
+        for name, write in writers.items():
+            _write(new / name, write)
+        try:
+            os.rename(new, place)
+        except OSError:
+            if not place.is_dir():
+                raise
+    finally:
+        for name in writers:
+            (new / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            new.rmdir()
+
+
+def _write(path: Path, write: Write) -> None:
+    with path.open("xb") as out:
+        write(out)
+        out.flush()
+        os.fsync(out.fileno())  # so that no power cut leaves an empty file under the name
+
+
 def leftovers(directory: Path, names: Sequence[str]) -> list[Path]:
     """Return what killed writers of these names have left in a directory, the mark last."""
     found = [
@@ -76,10 +109,7 @@ class _Change:
         self.began = False
 
     def write(self, name: str, write: Write) -> None:
-        with self.new[name].open("xb") as out:
-            write(out)
-            out.flush()
-            os.fsync(out.fileno())  # so that no power cut leaves an empty file under the name
+        _write(self.new[name], write)
 
     def take_places(self) -> None:
         self.began = True

@@ -21,7 +21,12 @@ from scheduler_sim.output.rule import Kind, check_place, standing
 IN_MEMORY_BYTES = 1 << 26
 
 TEMPORARY = r"\.scheduler-sim-[0-9a-f]{12}\.partial"
-"""Name of a file that is being written, or that a killed process left: nobody else's."""
+"""Name of what is being written, or what a killed process left: nobody else's."""
+
+
+def temporary_name() -> str:
+    """Return such a name that nothing has yet."""
+    return f".scheduler-sim-{token_hex(6)}.partial"
 
 
 @contextmanager
@@ -61,7 +66,7 @@ def whole_file(path: str | Path, over: Kind | None = None) -> Iterator[BinaryIO]
 def _beside(path: Path, older: os.stat_result | None, over: Kind | None) -> Iterator[BinaryIO]:
     """Write under another name in the folder of the target, and rename."""
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".scheduler-sim-{token_hex(6)}.partial")
+    temporary = target.with_name(temporary_name())
     mode = 0o666 if older is None else stat.S_IMODE(older.st_mode) & 0o777
     try:
         with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b") as raw:

@@ -13,12 +13,11 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.result import documents
 from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
 from scheduler_sim.result.columns import REASONS, SWITCHED, Column, component_columns, timeline_columns
+from scheduler_sim.result.packed import PackedFiles, packed
 from scheduler_sim.result.store import (
     LOG,
     MANIFEST,
-    read_document,
-    read_table,
-    stamp,
+    OwnDirectory,
     write_document,
     write_measured,
     write_result,
@@ -77,6 +76,16 @@ class Result:
     def timeline(self, table: pd.DataFrame) -> None:
         self._timeline = table
 
+    @property
+    def tables(self) -> tuple[pd.DataFrame | Deferred, pd.DataFrame | Deferred]:
+        """Components and timeline for a writer, of which no DataFrame is made for that."""
+        return self._components, self._timeline
+
+    @property
+    def kind(self) -> tuple[bool, bool]:
+        """Whether the components have the columns of reasons, and the timeline those of switched nodes."""
+        return _has(self._components, REASONS[0]), _has(self._timeline, SWITCHED[0])
+
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
         """Write the result into a directory, all of its files or none.
 
@@ -89,7 +98,7 @@ class Result:
             ``force``; it cannot be written to; or another process is writing there.
         SchedulerSimError : the disk is full or fails; nothing has changed there.
         """
-        reasons, switched = _has(self._components, REASONS[0]), _has(self._timeline, SWITCHED[0])
+        reasons, switched = self.kind
         writers: dict[str, Callable[[BinaryIO], None]] = {
             "components.parquet": partial(write_table, self._components, component_columns(reasons)),
             "timeline.parquet": partial(write_table, self._timeline, timeline_columns(switched)),
@@ -103,23 +112,31 @@ class Result:
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:
-        """Read a result directory; raises InputError if it is none, or not as a run can have left it."""
+        """Read a result directory, or ``STUDY/runs/ID``, which may be one of many in a pack of the study.
+
+        Raises InputError if there is none, or not as a run can have left it.
+        """
         directory = Path(directory)
-        before = stamp(directory)
-        manifest = read_document(directory / MANIFEST, documents.MANIFEST)
+        return cls.read(packed(directory) or OwnDirectory(directory))
+
+    @classmethod
+    def read(cls, files: OwnDirectory | PackedFiles) -> Result:
+        """Read a result from its files; raises InputError as :meth:`load`."""
+        before = files.stamp()
+        manifest = files.document("manifest", documents.MANIFEST)
         reasons = bool(manifest.get("reasons"))
         switched = bool((manifest.get("energy") or {}).get("switched"))
         found = cls(
-            components=read_table(directory / "components.parquet", component_columns(reasons)),
-            timeline=read_table(directory / "timeline.parquet", timeline_columns(switched)),
-            metrics=read_document(directory / "metrics.json", documents.METRICS),
+            components=files.table("components", component_columns(reasons)),
+            timeline=files.table("timeline", timeline_columns(switched)),
+            metrics=files.document("metrics", documents.METRICS),
             manifest=manifest,
         )
-        if stamp(directory) != before:
-            raise InputError(f"{directory}: the result was replaced while it was read; read it again")
+        if files.stamp() != before:
+            raise InputError(f"{files.place}: the result was replaced while it was read; read it again")
         breach = first_breach(found.components, found.timeline, found.metrics, manifest, LAST_TO_READ)
         if breach:
-            raise InputError(f"{directory} is not as a run left it: {breach}")
+            raise InputError(f"{files.place} is not as a run left it: {breach}")
         return found
 
     def check(self) -> None:

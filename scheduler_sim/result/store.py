@@ -21,6 +21,7 @@ from scheduler_sim.result.table import Deferred, pieces
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 MANIFEST = "manifest.json"
 FILES = ("components.parquet", "timeline.parquet", "metrics.json", MANIFEST)
@@ -44,6 +45,25 @@ def write_result(directory: Path, writers: Mapping[str, Callable[[BinaryIO], Non
         kept = "nothing was kept" if older is None else "the older result there is kept"
         kept = kept if stamp(target) == older else "what is there is not a whole result"
         raise cannot_write(f"the result to {directory}", error, target, kept) from error
+
+
+class OwnDirectory:
+    """The files of a result that has a directory of its own."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def stamp(self) -> tuple[int, int] | None:
+        """Return what tells the result from one that replaces it."""
+        return stamp(self.place)
+
+    def document(self, name: str, shape: Mapping[str, Any]) -> dict[str, Any]:
+        """Read ``manifest`` or ``metrics``."""
+        return read_document(self.place / f"{name}.json", shape)
+
+    def table(self, name: str, columns: Sequence[Column]) -> pd.DataFrame:
+        """Read ``components`` or ``timeline``."""
+        return read_table(self.place / f"{name}.parquet", columns)
 
 
 def stamp(directory: Path) -> tuple[int, int] | None:
@@ -75,6 +95,18 @@ def refuse_foreign(directory: Path, *, force: bool = False) -> None:
     )
 
 
+def has_its_end(path: Path) -> bool:
+    """Tell whether a file was written to its end: a power cut may leave an empty or a short one."""
+    end = b"PAR1" if path.suffix == ".parquet" else b"}\n"
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - len(end), 0))
+            return size > 2 * len(end) and file.read() == end
+    except OSError:
+        return False
+
+
 def _has_its_beginning(path: Path) -> bool:
     """Tell whether a file begins as that of a result does, or is empty, as a power cut may leave it."""
     try:
@@ -95,29 +127,42 @@ def write_table(data: pd.DataFrame | Deferred, columns: Sequence[Column], out: B
 
     A row group is worked out at a time. Raises ValueError for columns that are not these.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     problems = column_problems(data, columns) if isinstance(data, pd.DataFrame) else []
     if problems:
         raise ValueError("; ".join(problems))
+    with table_writer(out, columns) as writer:
+        for piece in pieces(data):
+            writer.write_table(_to_arrow(piece, columns, writer.schema))
+
+
+def table_writer(
+    out: BinaryIO, columns: Sequence[Column], *, nullable: bool = True, statistics: bool | list[str] = True
+) -> pq.ParquetWriter:
+    """Return a writer of tables with these columns.
+
+    Parameters
+    ----------
+    nullable : whether the columns can lack a value. statistics : whether, or of which columns, smallest and
+        largest value stand in every row group.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     kinds = {"text": pa.dictionary(pa.int32(), pa.string()), "int64": pa.int64(), "float64": pa.float64()}
-    schema = pa.schema([(column.name, kinds[column.dtype]) for column in columns])
-    with pq.ParquetWriter(
+    return pq.ParquetWriter(
         out,
-        schema,
+        pa.schema([pa.field(column.name, kinds[column.dtype], nullable=nullable) for column in columns]),
         compression="zstd",
         compression_level=1,
         use_dictionary=[column.name for column in columns if column.dtype == "text"],
         column_encoding={c.name: "DELTA_BINARY_PACKED" for c in columns if c.dtype == "int64"},
         write_page_checksum=True,
-    ) as writer:
-        for piece in pieces(data):
-            writer.write_table(_to_arrow(piece, columns, schema))
+        write_statistics=statistics,
+    )
 
 
-def read_table(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
-    """Read a result table; raises InputError if it is missing, truncated or something else."""
+def read_table(path: Path, columns: Sequence[Column], rows: range | None = None) -> pd.DataFrame:
+    """Read a result table, or some of its rows; raises InputError if it is missing, truncated or other."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -126,7 +171,7 @@ def read_table(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             _require_columns(file.schema_arrow.empty_table().to_pandas(ignore_metadata=True), columns, path)
             # Column by column: the whole table never stands in memory twice.
-            series = {c.name: file.read(columns=[c.name]).column(0).to_pandas() for c in columns}
+            series = {c.name: _column(file, c.name, rows).to_pandas() for c in columns}
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(
             f"{path}: not a whole parquet file (truncated, or something else): {error}"
@@ -134,6 +179,23 @@ def read_table(path: Path, columns: Sequence[Column]) -> pd.DataFrame:
     data = pd.DataFrame(series, copy=False)
     _require_columns(data, columns, path)
     return data
+
+
+def _column(file: pq.ParquetFile, name: str, rows: range | None) -> pa.ChunkedArray:
+    """Read a column, or some of its rows from the groups that have them, text with the words of these."""
+    import pyarrow as pa
+
+    if rows is None:
+        return file.read(columns=[name]).column(0)
+    ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)])
+    first, last = (int(place) for place in np.searchsorted(ends, [rows.start, rows.stop - 1], side="right"))
+    groups = list(range(first, min(last + 1, len(ends)))) if len(rows) else []
+    before = int(ends[first - 1]) if first else 0
+    found = file.read_row_groups(groups, columns=[name]).column(0).slice(rows.start - before, len(rows))
+    if len(found) != len(rows):
+        raise ValueError(f"rows {rows.start} to {rows.stop} are not all there")
+    words = pa.types.is_dictionary(found.type)
+    return found.cast(found.type.value_type).dictionary_encode() if words else found
 
 
 def _require_columns(data: pd.DataFrame, columns: Sequence[Column], path: Path) -> None:
@@ -151,7 +213,7 @@ def _to_arrow(data: Columns, columns: Sequence[Column], schema: pa.Schema) -> pa
             arrays.append(_dictionary(data[column.name]))
         elif column.dtype == "float64":
             known = numbers(data, column.name) if column.name in data else not_known(rows)
-            arrays.append(pa.array(_rounded(known)))
+            arrays.append(pa.array(rounded(known)))
         else:
             arrays.append(pa.array(numbers(data, column.name).astype(np.int64, copy=False)))
     return pa.table(arrays, schema=schema)
@@ -173,7 +235,8 @@ def _dictionary(values: pd.Series | pd.Categorical) -> pa.DictionaryArray:
     )
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
+def rounded(values: np.ndarray) -> np.ndarray:
+    """Round floats as they are written."""
     return values if np.isnan(values).all() else np.round(values, DECIMALS) + 0.0  # no negative zero
 
 
@@ -199,8 +262,22 @@ def read_document(path: Path, shape: Mapping[str, Any] | None = None) -> dict[st
     """Read a JSON object; raises InputError if it is missing, truncated, of another shape, or none."""
     _require(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a whole JSON file (truncated, or something else): {error}") from error
+    return parsed(text, path, shape)
+
+
+def spelt(document: Mapping[str, Any], decimals: int | None = None) -> str:
+    """Return a document as JSON on one line, its floats rounded to so many decimals, None for not at all."""
+    return json.dumps(plain(document, decimals), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def parsed(text: str, path: Path, shape: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the document that a JSON text from a file is; raises InputError as :func:`read_document`."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a whole JSON file (truncated, or something else): {error}") from error
     if not isinstance(document, dict):
         raise InputError(f"{path}: not a document of a result: an object is wanted at the top")
@@ -215,21 +292,23 @@ def plain(value: Any, decimals: int | None = None) -> Any:
 
     Floats are rounded to so many decimals, None for not at all.
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        return str(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, (float, np.floating)):
+        if not math.isfinite(value):
+            return None
+        return float(value) if decimals is None else round(float(value), decimals) + 0.0  # no negative zero
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (dict, Mapping)):  # asking for a dict first is much faster
         return {str(key): plain(item, decimals) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
         return sorted(plain(item, decimals) for item in value)
     if isinstance(value, (list, tuple, np.ndarray)):
         return [plain(item, decimals) for item in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        if not math.isfinite(value):
-            return None
-        return float(value) if decimals is None else round(float(value), decimals) + 0.0  # no negative zero
-    return value if value is None else str(value)
+    return bool(value) if isinstance(value, np.bool_) else str(value)
 
 
 def _require(path: Path) -> None:

@@ -34,9 +34,14 @@ class Deferred:
         return frame(self.piece(slice(0, self.rows)), self.described)
 
 
+def rows_of(table: pd.DataFrame | Deferred) -> int:
+    """Return how many rows a table has."""
+    return table.rows if isinstance(table, Deferred) else len(table)
+
+
 def pieces(table: pd.DataFrame | Deferred) -> Iterator[Columns]:
     """Yield the columns of a table, so many rows at a time; one piece of a table without rows."""
-    count = table.rows if isinstance(table, Deferred) else len(table)
+    count = rows_of(table)
     for start in range(0, max(count, 1), ROWS_AT_A_TIME):
         rows = slice(start, min(start + ROWS_AT_A_TIME, count))
         yield table.piece(rows) if isinstance(table, Deferred) else table.iloc[rows]

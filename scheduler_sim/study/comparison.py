@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -18,6 +17,7 @@ REPLICATE = "seed"
 BLOCK = "block"
 SEEDS, BLOCKS = "seeds", "blocks"
 SLICE = ("by", "slice")
+Load = Callable[[str], Result]
 NOTHING = pd.DataFrame(columns=["replicates"])
 
 STOPPED_WHEN_NARROW = (
@@ -30,7 +30,7 @@ NOT_OF_A_BLOCK = "nothing to compare: a block of time has no such value"
 
 
 def compared(
-    directory: Path, document: Mapping[str, Any], index: pd.DataFrame, metrics: Sequence[str] | None = None
+    load: Load, document: Mapping[str, Any], index: pd.DataFrame, metrics: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Compare every level of the baseline's factor with the baseline, all else equal.
 
@@ -39,7 +39,7 @@ def compared(
 
     Parameters
     ----------
-    directory : of the study.
+    load : reads the result of a run by its id.
     document : ``study.json``; index : ``index.parquet``.
     metrics : columns of the index; None = those the study names.
 
@@ -52,11 +52,11 @@ def compared(
     if question is None:
         return NOTHING
     random, traces = _by_kind(document, index)
-    blocks = _in_blocks(directory, document, traces, question, measured_in_blocks)
+    blocks = _in_blocks(load, document, traces, question, measured_in_blocks)
     return _joined([question.answered(random, SEEDS), question.answered(blocks, BLOCKS)])
 
 
-def compared_slices(directory: Path, document: Mapping[str, Any], slices: pd.DataFrame) -> pd.DataFrame:
+def compared_slices(load: Load, document: Mapping[str, Any], slices: pd.DataFrame) -> pd.DataFrame:
     """Compare as :func:`compared`, slice by slice.
 
     Parameters
@@ -75,7 +75,7 @@ def compared_slices(directory: Path, document: Mapping[str, Any], slices: pd.Dat
     found = []
     for by in document["keys"]["slices"]:
         runs = traces[traces["by"] == by].drop_duplicates(document["factors"])
-        blocks = _in_blocks(directory, document, runs, question, partial(sliced_in_blocks, by=by))
+        blocks = _in_blocks(load, document, runs, question, partial(sliced_in_blocks, by=by))
         own = [(random[random["by"] == by], SEEDS), (blocks.assign(by=by), BLOCKS)]
         found += [question.answered(table, replicates, SLICE) for table, replicates in own]
     return _joined(found)
@@ -131,7 +131,7 @@ def _by_kind(document: Mapping[str, Any], runs: pd.DataFrame) -> tuple[pd.DataFr
 
 
 def _in_blocks(
-    directory: Path,
+    load: Load,
     document: Mapping[str, Any],
     runs: pd.DataFrame,
     question: Question,
@@ -143,9 +143,7 @@ def _in_blocks(
     trim = document["keys"]["trim"]
     parts = []
     for _, run in runs.iterrows():
-        table = measure(
-            Result.load(directory / "runs" / run["id"]), trim["warm_up"] / 100, trim["cool_down"] / 100
-        )
+        table = measure(load(run["id"]), trim["warm_up"] / 100, trim["cool_down"] / 100)
         parts.append(table.assign(**{name: run[name] for name in document["factors"]}))
     return pd.concat(parts, ignore_index=True)
 

@@ -19,9 +19,6 @@ from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import COMPARISON, INDEX, SLICE_COMPARISON, SLICED, Store
 from scheduler_sim.version import __version__
 
-LARGEST_BATCH = 8
-"""Most runs that a worker takes at once: they share a workload, and are lost together at worst."""
-
 SHOWN_ROWS = 60
 
 Progress = Callable[[int, int], None]
@@ -38,7 +35,7 @@ class Conducted:
     comparison : how the levels of the baseline's factor compare; see :func:`compared`.
     new : different runs carried out; the others were there before, or are the same under another name.
     failed : error by run id.
-    left_alone : names in ``runs/`` of what is no run of a study; it stays as it is.
+    left_alone : paths in the directory of what is no run and no pack of a study; it stays as it is.
     """
 
     directory: Path
@@ -51,7 +48,7 @@ class Conducted:
     def _repr_html_(self) -> str:
         """Show the comparison in a notebook, without one the index."""
         shown = self.comparison if len(self.comparison) else self.index
-        hidden = [name for name in shown if shown[name].isna().all() or name in ("id", "error")]
+        hidden = [name for name in shown if shown[name].isna().all() or name in ("id", "error", "pack")]
         return str(shown.drop(columns=hidden).head(SHOWN_ROWS).to_html(index=False, escape=True))
 
 
@@ -80,10 +77,12 @@ def conduct(
         while True:
             runs = study.runs(seeds)
             document = study_document(study, seeds)
-            missing = [run for run in _different(runs) if run.id not in failed and not store.is_done(run)]
+            store.packs.look()
+            different = _different(runs)
+            missing = [run for run in different if run.id not in failed and not store.is_done(run)]
             if missing:
                 store.begin(document)
-            errors = _carry_out(store, missing, len({run.id for run in runs}), runner, progress)
+            errors = _carry_out(store, different, missing, runner, progress)
             new += len(missing) - len(errors)
             failed |= errors
             index = store.index(runs, failed)
@@ -95,8 +94,8 @@ def conduct(
         tables = {INDEX: index}
         if study.keys.slices:
             tables[SLICED] = store.slices(index, study.factors)
-            tables[SLICE_COMPARISON] = compared_slices(store.directory, document, tables[SLICED])
-        tables[COMPARISON] = comparison = compared(store.directory, document, index)
+            tables[SLICE_COMPARISON] = compared_slices(store.load, document, tables[SLICED])
+        tables[COMPARISON] = comparison = compared(store.load, document, index)
         store.begin(document)
         store.write_tables(tables)
         return Conducted(store.directory, index, comparison, new, failed, tuple(left_alone))
@@ -111,18 +110,20 @@ def _different(runs: Sequence[Run]) -> list[Run]:
 
 
 def _carry_out(
-    store: Store, missing: list[Run], total: int, runner: Runner, progress: Progress | None
+    store: Store, runs: list[Run], missing: list[Run], runner: Runner, progress: Progress | None
 ) -> dict[str, str]:
     """Carry out what is missing; return the errors of what failed."""
-    done, errors = total - len(missing), {}
+    done, errors = len(runs) - len(missing), {}
     told: set[str] = set()
-    for ended in runner(str(store.directory.resolve()), batches(missing, LARGEST_BATCH)):
+    work = batches(runs, {run.id for run in missing}, store.pack_of)
+    for ended in runner(str(store.directory.resolve()), work):
         done += 1
         pass_on(ended.remarks, told)
         if ended.error:
             errors[ended.run_id] = ended.error
         if progress is not None:
-            progress(done, total)
+            progress(done, len(runs))
+    store.packs.look()
     return errors
 
 
@@ -131,7 +132,7 @@ def more_seeds(study: Grid, store: Store, index: pd.DataFrame, seeds: list[int])
     wanted = study.keys.replicates
     if wanted is None or len(seeds) >= wanted.most:
         return []
-    table = compared(store.directory, study_document(study, seeds), index, [wanted.metric])
+    table = compared(store.load, study_document(study, seeds), index, [wanted.metric])
     table = table[table["replicates"] == "seeds"]
     number = min(needed_for(table, wanted.half_width), wanted.most - len(seeds))
     return [max(seeds) + 1 + k for k in range(number)]

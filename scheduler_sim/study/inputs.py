@@ -20,6 +20,8 @@ from scheduler_sim.system.system import System
 from scheduler_sim.workload.trace_io import trace_format
 
 RECIPE_SUFFIXES = (".yaml", ".yml")
+BYTES_A_JOB = 16
+"""Of a trace, at the least: a compressed line of SWF."""
 
 
 class Inputs:
@@ -85,7 +87,9 @@ class Inputs:
         """Return the run of some levels. Raises ConfigError for a parameter that does not apply."""
         system, system_digest = self._part("system", labels["system"], settings, self._varied_system)
         policy, files, policy_digest = self._part("policy", labels["policy"], settings, self._varied_policy)
-        workload, of_workload = self._part("recipe", labels["workload"], settings, self._varied_workload)
+        workload, of_workload, jobs = self._part(
+            "recipe", labels["workload"], settings, self._varied_workload
+        )
         models, models_digest = self._part("models", "", settings, self._varied_models)
         random = self.is_random(labels["workload"])
         if random:
@@ -108,6 +112,8 @@ class Inputs:
             trace_path="" if random else self.workloads[labels["workload"]]["path"],
             trim=Trim(keys.trim.warm_up / 100, keys.trim.cool_down / 100),
             slices=tuple(dict.fromkeys(keys.slices)),
+            own_directory=keys.results == "each",
+            jobs=jobs,
         )
 
     def _part(
@@ -129,15 +135,16 @@ class Inputs:
         files = {role: file_digest(path) for role, path in policy.files if role != "policy"}
         return policy, files, digest(nameless(policy, files))
 
-    def _varied_workload(self, name: str, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """Return what determines a workload but its seed."""
+    def _varied_workload(self, name: str, settings: dict[str, Any]) -> tuple[dict[str, Any], str, int]:
+        """Return what determines a workload but its seed, its hash, and about how many jobs it has."""
         workload = self.workloads[name]
         if not self.is_random(name):
-            return {"trace": workload["trace"]}, digest(workload["trace"])
-        recipe = Recipe.of(**_varied(workload["recipe"], settings, "recipe")).to_dict()
+            jobs = Path(workload["path"]).stat().st_size // BYTES_A_JOB
+            return {"trace": workload["trace"]}, digest(workload["trace"]), jobs
+        recipe = Recipe.of(**_varied(workload["recipe"], settings, "recipe"))
         scenario = workload.get("scenario")
-        varied = {"recipe": recipe, **({"scenario": scenario} if scenario else {})}
-        return varied, digest(varied)
+        varied = {"recipe": recipe.to_dict(), **({"scenario": scenario} if scenario else {})}
+        return varied, digest(varied), sum(module.jobs for module in recipe.modules)
 
     def _varied_models(self, _: str, settings: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
         if self.models is None:

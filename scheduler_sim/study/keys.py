@@ -229,6 +229,11 @@ class StudyKeys(Keys):
         default=[],
         description=f"ways of slicing the jobs, each slice compared by itself: {', '.join(SLICES)}",
     )
+    results: Annotated[str, choice("packed", "each")] = Field(
+        default="packed",
+        description="packed: results of many runs share few files, a large one has its own;"
+        " each: every run has a result directory, as run --out writes it",
+    )
     search: SearchKeys | None = Field(
         default=None, description="search for the best mix of the one system's modules, see below"
     )

@@ -13,7 +13,7 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from scheduler_sim.study.carry import Batch, Done, Runner, after_loss, carry_out
+from scheduler_sim.study.carry import Batch, Done, Runner, after_loss, carried_out
 
 SPAWN = get_context("spawn")
 """New interpreters: what the parent has open, running or locked does not come along."""
@@ -39,7 +39,7 @@ def local(workers: int) -> Runner:
                     idle.dismiss()
                 ready = wait([worker.pipe for worker in busy]) if busy else []
                 for worker in [worker for worker in busy if worker.pipe in ready]:
-                    batch = worker.batch or ()
+                    batch = worker.batch or Batch(())
                     done = worker.result()
                     if done is None:
                         pool.remove(worker)
@@ -90,11 +90,10 @@ def _work(directory: str, pipe: Connection) -> None:
     """Carry out batches until the other end is closed, or its process gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that gives out the work
     parent = parent_process()
+
+    def goes_on() -> bool:
+        return parent is None or parent.is_alive()
+
     with suppress(EOFError, OSError):
-        while True:
-            done: list[Done] = []
-            for run in pipe.recv():
-                done += carry_out(directory, (run,))
-                if parent is not None and not parent.is_alive():
-                    return
-            pipe.send(done)
+        while goes_on():
+            pipe.send(list(carried_out(directory, pipe.recv(), goes_on)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import scheduler_sim
+from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import InputError
 from scheduler_sim.generation.generate import generate
 from scheduler_sim.generation.recipe import Recipe
@@ -41,7 +42,8 @@ class Run:
     digests : of system, workload, policy and models, hashed once for all runs that share them.
     honour_status : whether components fail whose status is not success.
     trace_path : where the trace stands; trim : what does not count; slices : ways of slicing it is
-        measured by. None of them is part of the identity.
+        measured by; own_directory : whether its result is to have one; jobs : about how many it has. None
+        of them is part of the identity.
     """
 
     factors: Mapping[str, str]
@@ -56,6 +58,8 @@ class Run:
     trace_path: str = ""
     trim: Trim = field(default_factory=Trim)
     slices: tuple[str, ...] = ()
+    own_directory: bool = False
+    jobs: int = 0
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -84,10 +88,10 @@ class Run:
     def carry_out(self) -> Result:
         """Simulate; the manifest says what to repeat."""
         result = simulate(
-            System.from_dict(self.system),
+            _system(json.dumps(self.system)),
             _workload(self.trace_path, json.dumps(self.workload)),
             self.policy,
-            models=self.models,
+            models=None if self.models is None else _models(json.dumps(self.models)),
             seed=self.seed,
             honour_status=self.honour_status,
         )
@@ -100,12 +104,28 @@ def nameless(policy: Policy, files: Mapping[str, str]) -> dict[str, Any]:
     return {**policy.to_dict(), "name": None, "files": dict(files)}
 
 
+@lru_cache(maxsize=64)
+def _system(spelt: str) -> System:
+    """Check the keys of a system; the runs that follow often want the same one."""
+    return System.from_dict(json.loads(spelt))
+
+
+@lru_cache(maxsize=8)
+def _models(spelt: str) -> Models:
+    return Models.of(**json.loads(spelt))
+
+
+@lru_cache(maxsize=64)
+def _recipe(spelt: str) -> Recipe:
+    return Recipe.of(**json.loads(spelt))
+
+
 @lru_cache(maxsize=2)
 def _workload(trace_path: str, spelt: str) -> Workload:
     """Read or generate a workload; the runs that follow often want the same one."""
     workload = json.loads(spelt)
     if "recipe" in workload:
-        recipe = Recipe.of(**workload["recipe"])
+        recipe = _recipe(json.dumps(workload["recipe"]))
         return generate(recipe, seed=workload["seed"], scenario=workload.get("scenario"))
     if file_digest(trace_path) != workload["trace"]:
         raise InputError(f"{trace_path}: the trace has changed since the study began")

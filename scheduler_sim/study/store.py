@@ -1,7 +1,9 @@
 """The directory of a study: whole runs, tables of them, and nothing that looks whole but is not.
 
-``runs/ID/`` is the result directory of a run, with ``measures.json``, what the study counts of it;
-``index.parquet`` has a row a run with its factors, state, metrics and measures;
+``packs/NAME/`` has the results of many runs, each with what the study counts of it, its measures;
+``runs/ID/`` is the result directory of one run, with ``measures.json``. A run is whole in either, and a
+directory of its own comes first. ``index.parquet`` has a row a run with its factors, state, pack,
+metrics and measures;
 ``comparison.parquet`` compares the levels of the baseline's factor; ``slices.parquet`` and
 ``slice_comparison.parquet`` are the same slice by slice, if the study asks for it; ``study.json``
 says what was studied, ``.scheduler-sim-study`` that this is a study. All of these are the same bytes
@@ -10,9 +12,8 @@ for the same study, whoever carried it out.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,20 +25,28 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.metrics.measures import measures
 from scheduler_sim.metrics.statistics import summary
-from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.result.columns import COMPONENTS, TIMELINE, frame
+from scheduler_sim.result.packed import MEMBERS, PACKS, RUNS, PackedFiles
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import FILES, LOG, plain, read_document, write_document
+from scheduler_sim.result.store import (
+    FILES,
+    LOG,
+    has_its_end,
+    parsed,
+    plain,
+    read_document,
+    write_document,
+)
 from scheduler_sim.simulation.metering import sums
 from scheduler_sim.study.measuring import measured
+from scheduler_sim.study.packs import Packs
 from scheduler_sim.study.place import DOCUMENTS, claimed, clear_away, remove_if_ours
 from scheduler_sim.study.run import DIGITS, Run
 
 INDEX = "index.parquet"
 COMPARISON = "comparison.parquet"
 STUDY = DOCUMENTS["study"]
-RUNS = "runs"
 MEASURES = "measures.json"
 SLICES = "slices"
 SLICED = "slices.parquet"
@@ -58,25 +67,29 @@ class Store:
     def __init__(self, directory: str | Path) -> None:
         self.directory = Path(directory)
         self.runs = self.directory / RUNS
+        self.packs = Packs(self.directory)
 
     @contextmanager
     def held(self, *, force: bool = False) -> Iterator[None]:
         """Keep others from working on the same study; see :func:`claimed` for what is refused."""
         with claimed(self.directory, force=force):
-            try:
-                self.runs.mkdir(exist_ok=True)
-            except OSError as error:
-                raise cannot_write(f"to {self.directory}", error, self.directory) from error
             yield
 
     def place(self, run_id: str) -> Path:
-        """Return the directory of a run."""
+        """Return the directory of a run, or what names it if it is in a pack."""
         return self.runs / run_id
 
-    def is_finished(self, run_id: str) -> bool:
-        """Tell whether a run is there, whole: every file has its end, and the manifest names the run."""
+    def load(self, run_id: str) -> Result:
+        """Read the result of a run; faster for one in a pack once :meth:`Packs.look` has found it."""
+        kept = self.packs.kept.get(run_id)
+        if kept is None or self.has_directory(run_id):
+            return Result.load(self.place(run_id))
+        return Result.read(PackedFiles(self.packs.pack(kept.pack), run_id))
+
+    def has_directory(self, run_id: str) -> bool:
+        """Tell whether a run has one, whole: every file has its end, and the manifest names the run."""
         place = self.place(run_id)
-        if not all(_has_its_end(place / name) for name in FILES):
+        if not all(has_its_end(place / name) for name in FILES):
             return False
         try:
             finished: bool = read_document(place / "manifest.json").get("run", {}).get("id") == run_id
@@ -89,11 +102,18 @@ class Store:
         result.save(self.place(run.id), force=True)
 
     def is_done(self, run: Run) -> bool:
-        """Tell whether nothing is left to do for a run."""
-        return self.is_finished(run.id) and self.is_measured(run)
+        """Tell whether nothing is left to do for a run, by what was last seen of the packs."""
+        if self.has_directory(run.id):
+            return self._is_measured(run)
+        return not run.own_directory and self.packs.is_measured(run)
 
-    def is_measured(self, run: Run) -> bool:
-        """Tell whether a finished run has its measures, of the components that count, by its slices."""
+    def pack_of(self, run_id: str) -> str:
+        """Return the pack that a run without a directory of its own is in; empty if in none."""
+        kept = self.packs.kept.get(run_id)
+        return "" if kept is None or self.has_directory(run_id) else kept.pack
+
+    def _is_measured(self, run: Run) -> bool:
+        """Tell whether a run's directory has its measures, of the components that count, by its slices."""
         try:
             found = read_document(self.place(run.id) / MEASURES)
         except InputError:
@@ -111,10 +131,13 @@ class Store:
 
         Returns
         -------
-        Names in ``runs/`` that no run of a study can have, or that hold what a run does not: they stay.
+        Paths in ``runs/`` and ``packs/`` that no run or pack of a study can have, or that hold what it does
+        not: they stay.
         """
         clear_away(self.directory, (STUDY, *TABLES))
-        return [path.name for path in sorted(self.runs.iterdir()) if not self._belongs(path)]
+        runs = sorted(self.runs.iterdir()) if self.runs.is_dir() else []
+        left_alone = [f"{RUNS}/{path.name}" for path in runs if not self._belongs(path)]
+        return [*left_alone, *(f"{PACKS}/{name}" for name in self.packs.clear_leftovers())]
 
     def _belongs(self, path: Path) -> bool:
         """Tell whether a run has this place, and clear it of what is not needed."""
@@ -125,7 +148,7 @@ class Store:
         if not _RUN.fullmatch(path.name):
             return False
         clear_away(path, RUN_FILES)
-        return self.is_finished(path.name) or remove_if_ours(path, RUN_FILES)
+        return self.has_directory(path.name) or remove_if_ours(path, RUN_FILES)
 
     def begin(self, document: Mapping[str, Any]) -> None:
         """Write what is studied; the tables of any other study go first, the index last of them.
@@ -147,23 +170,35 @@ class Store:
 
     def index(self, runs: Sequence[Run], failed: Mapping[str, str]) -> pd.DataFrame:
         """Return a row a run, in the order of the study."""
-        rows: dict[str, dict[str, Any]] = {}
-        for run in runs:
-            if run.id not in rows:
-                rows[run.id] = self._row(run, failed.get(run.id))
-        return pd.DataFrame(
-            [{**rows[run.id], **run.factors, "seed": int(run.factors["seed"])} for run in runs]
-        )
+        numbers = {
+            run_id: (pack, dict(flat(metrics)), dict(flat({**measures, SLICES: None})))
+            for run_id, pack, metrics, measures in self._kept({run.id for run in runs}, "metrics", "measures")
+        }
+        return pd.DataFrame([_row(run, failed.get(run.id), numbers.get(run.id)) for run in runs])
 
     def slices(self, index: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
         """Return a row a finished run and slice: id, factors, ``by``, ``slice``, ``small``, the measures."""
+        finished = index[index["state"] == "finished"][["id", *factors]].to_dict("records")
+        sliced = {
+            run_id: measures[SLICES]
+            for run_id, _, measures in self._kept({run["id"] for run in finished}, "measures")
+        }
         rows = [
             {**run, "by": by, "slice": name, **measured}
-            for run in index[index["state"] == "finished"][["id", *factors]].to_dict("records")
-            for by, slices in read_document(self.place(run["id"]) / MEASURES)[SLICES].items()
+            for run in finished
+            for by, slices in sliced[run["id"]].items()
             for name, measured in slices.items()
         ]
         return pd.DataFrame(rows).replace({None: np.nan})
+
+    def _kept(self, run_ids: Collection[str], *documents: str) -> Iterator[tuple[Any, ...]]:
+        """Yield id, pack (empty: it has a directory) and documents of each of these runs that is there."""
+        for pack, run_id, *texts in self.packs.rows(*documents):
+            if run_id in run_ids:
+                yield run_id, pack, *(parsed(text, self.packs.place / pack / MEMBERS) for text in texts)
+        for run_id in run_ids:
+            if self.has_directory(run_id):
+                yield run_id, "", *(read_document(self.place(run_id) / f"{name}.json") for name in documents)
 
     def write_tables(self, tables: Mapping[str, pd.DataFrame]) -> None:
         """Write tables by the names of their files, in this order."""
@@ -171,27 +206,15 @@ class Store:
             with whole_file(self.directory / name) as file:
                 to_parquet(table, file)
 
-    def _row(self, run: Run, error: str | None) -> dict[str, Any]:
-        row: dict[str, Any] = {"id": run.id, **run.factors}
-        row["seed"] = int(run.factors["seed"])
-        if not self.is_finished(run.id):
-            return {**row, "state": "failed" if error else "missing", "error": error or ""}
-        metrics = dict(flat(read_document(self.place(run.id) / "metrics.json")))
-        document = read_document(self.place(run.id) / MEASURES)
-        counted = dict(flat({name: value for name, value in document.items() if name != SLICES}))
-        return {**row, "state": "finished", "error": "", **metrics, **counted}
 
-
-def _has_its_end(path: Path) -> bool:
-    """Tell whether a file was written to its end: a power cut may leave an empty or a short one."""
-    end = b"PAR1" if path.suffix == ".parquet" else b"}\n"
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(size - len(end), 0))
-            return size > 2 * len(end) and file.read() == end
-    except OSError:
-        return False
+def _row(
+    run: Run, error: str | None, found: tuple[str, dict[str, float], dict[str, float]] | None
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": run.id, **run.factors, "seed": int(run.factors["seed"])}
+    if found is None:
+        return {**row, "state": "failed" if error else "missing", "error": error or "", "pack": ""}
+    pack, metrics, measures = found
+    return {**row, "state": "finished", "error": "", "pack": pack, **metrics, **measures}
 
 
 def known_metrics(modules: Iterable[str], energy: Mapping[str, Any] | None = None) -> list[str]:
@@ -215,12 +238,13 @@ def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, flo
     """Yield the numbers of ``metrics.json`` as ``wait_time_mean``; what is null as NaN."""
     for name, value in metrics.items():
         path = f"{above}{name}"
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{path}_")
-        elif value is None:
+        if value is None:
             yield path, float("nan")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield path, float(value)
+        elif isinstance(value, (int, float)):
+            if not isinstance(value, bool):
+                yield path, float(value)
+        elif isinstance(value, Mapping):
+            yield from flat(value, f"{path}_")
 
 
 def to_parquet(table: pd.DataFrame, out: BinaryIO) -> None:

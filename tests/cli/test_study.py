@@ -94,7 +94,7 @@ def test_interrupted_it_says_what_is_kept_and_goes_on(study, tmp_path):
     study.write_text(text.replace(str(SAMPLE), str(SAMPLE.with_suffix(".yaml"))) + "seeds: 400\n")
     with started("study", study, "--out", tmp_path / "out", "--workers", "2") as running:
         for _ in range(300):
-            if len(list((tmp_path / "out" / "runs").glob("[0-9a-f]*"))) > 4:
+            if len(list((tmp_path / "out" / "packs").glob("[0-9a-f]*"))) > 4:
                 break
             time.sleep(0.1)
         running.send_signal(signal.SIGINT)

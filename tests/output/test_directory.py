@@ -15,9 +15,8 @@ from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.output import directory as room
 from scheduler_sim.output.directory import MARK, put_files
 from scheduler_sim.output.lock import locked
-from scheduler_sim.result import result as result_module
 from scheduler_sim.result.result import Result
-from scheduler_sim.result.store import FILES, stamp
+from scheduler_sim.result.store import FILES, OwnDirectory, stamp
 from tests.conftest import ROOT
 from tests.result.hand_made import Run, result_of
 
@@ -280,14 +279,14 @@ def test_a_result_whose_writing_was_killed_is_not_whole_and_is_written_over(resu
 def test_a_result_that_is_replaced_while_it_is_read_is_told(result, tmp_path, monkeypatch):
     target = tmp_path / "run"
     result.save(target)
-    read = result_module.read_table
+    read = OwnDirectory.table
 
-    def slow(path, columns):
-        if path.name == "timeline.parquet":
+    def slow(files, name, columns):
+        if name == "timeline":
             result.save(target)
-        return read(path, columns)
+        return read(files, name, columns)
 
-    monkeypatch.setattr(result_module, "read_table", slow)
+    monkeypatch.setattr(OwnDirectory, "table", slow)
     with pytest.raises(InputError, match="replaced while it was read"):
         Result.load(target)
 
@@ -379,5 +378,5 @@ def test_a_study_on_a_full_disk_says_so_and_goes_on_when_there_is_room(disk, tmp
     assert "internal" not in said
     (disk / "ballast").unlink()
     assert main(command) == 0
-    assert {path.name for path in (disk / "study").iterdir()} >= {"study.json", "index.parquet", "runs"}
+    assert {path.name for path in (disk / "study").iterdir()} >= {"study.json", "index.parquet", "packs"}
     assert not [path for path in disk.rglob(".scheduler-sim-*") if path.name != ".scheduler-sim-study"]

@@ -341,7 +341,7 @@ def test_a_recipe_run_of_a_study_is_repeated_by_its_page(tmp_path):
     policies = {"two": {"policy": "easy", "set": {"policy.depth": 2}}}
     study = small(seeds=[3], policies=policies, parameters=parameters)
     conduct(study, tmp_path / "study")
-    (place,) = (tmp_path / "study" / "runs").iterdir()
+    place = tmp_path / "study" / "runs" / study.runs()[0].id
     page = Elements(write_report(place).read_text(encoding="utf-8"))
     assert "from Python" not in "".join(page.text)
     assert "scheduler-sim study run.yaml --out again" in "".join(page.text)
@@ -353,7 +353,7 @@ def test_a_trace_run_of_a_study_is_repeated_by_its_page(tmp_path, monkeypatch):
     study = small(workloads={"s": "sample-1000.swf"}, policies=["easy"], honour_status=True,
                   systems={"s": {"modules": [{"name": "cluster", "nodes": 128}]}})  # fmt: skip
     conduct(study, tmp_path / "study")
-    (place,) = (tmp_path / "study" / "runs").iterdir()
+    place = tmp_path / "study" / "runs" / study.runs()[0].id
     page = Elements(write_report(place).read_text(encoding="utf-8"))
     assert "With the study file below and the inputs above this command repeats it" in "".join(page.text)
     assert repeated(page).id == place.name
@@ -433,7 +433,7 @@ def test_a_recipe_with_many_digits_is_repeated_to_the_last_one(tmp_path):
     study, page = conducted(tmp_path / "study", workloads={"like": {"recipe": RECIPE | changed}}, seeds=2)
     written = json.loads(next(part for part in page.text if part.startswith("{")))
     assert [run.id for run in Study.of(**written).runs()] == [run.id for run in study.runs()]
-    manifest = Result.load(next(iter((tmp_path / "study" / "runs").iterdir()))).manifest
+    manifest = Result.load(tmp_path / "study" / "runs" / study.runs()[0].id).manifest
     assert manifest["run"]["workload"]["recipe"]["model"]["arrivals"]["offered_load"] == load
 
 

@@ -23,9 +23,10 @@ from scheduler_sim.study import carry
 from scheduler_sim.study.conduct import conduct
 from scheduler_sim.study.place import MARK, claimed
 from scheduler_sim.study.processes import local
+from scheduler_sim.study.run import Run
 from scheduler_sim.study.store import Store, known_metrics
 from tests.conftest import ROOT
-from tests.study.studies import RECIPE, SYSTEM, small, tree
+from tests.study.studies import RECIPE, SYSTEM, packs, results, small, tree
 
 DASK_WORKERS = 2
 
@@ -35,6 +36,14 @@ def undisturbed(tmp_path_factory):
     directory = tmp_path_factory.mktemp("undisturbed")
     conducted = conduct(small(), directory / "study")
     assert conducted.failed == {}
+    return directory / "study"
+
+
+@pytest.fixture(scope="module")
+def undisturbed_each(tmp_path_factory):
+    """The same with a directory of each run, as every study was before there were packs."""
+    directory = tmp_path_factory.mktemp("each")
+    conduct(small(results="each"), directory / "study")
     return directory / "study"
 
 
@@ -69,47 +78,49 @@ def test_several_processes_give_the_same_bytes(undisturbed, tmp_path):
     assert tree(tmp_path / "study") == tree(undisturbed)
 
 
-def test_finished_runs_are_not_repeated(tmp_path):
-    conduct(small(seeds=2), tmp_path / "study")
-    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "study" / "runs").iterdir()}
-    more = conduct(small(), tmp_path / "study")
+@pytest.mark.parametrize(("layout", "place"), [("packed", "packs"), ("each", "runs")])
+def test_finished_runs_are_not_repeated(tmp_path, layout, place):
+    conduct(small(seeds=2, results=layout), tmp_path / "study")
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "study" / place).rglob("*")}
+    more = conduct(small(results=layout), tmp_path / "study")
     assert (more.new, len(more.index)) == (2, 6)
     assert all(path.stat().st_mtime_ns == before for path, before in times.items())
-    fewer = conduct(small(seeds=1), tmp_path / "study")
+    fewer = conduct(small(seeds=1, results=layout), tmp_path / "study")
     assert (fewer.new, len(fewer.index)) == (0, 2)
 
 
-def test_a_run_that_is_not_whole_is_done_again(undisturbed, tmp_path):
-    conduct(small(), tmp_path / "study")
+def test_a_run_that_is_not_whole_is_done_again(undisturbed_each, tmp_path):
+    conduct(small(results="each"), tmp_path / "study")
     runs = sorted((tmp_path / "study" / "runs").iterdir())
     (runs[0] / "components.parquet").write_bytes(b"PAR1")
     (runs[1] / "metrics.json").write_text("")
     (runs[2] / "manifest.json").unlink()
     (tmp_path / "study" / "runs" / ".x.partial-1").mkdir()
-    conducted = conduct(small(), tmp_path / "study")
+    conducted = conduct(small(results="each"), tmp_path / "study")
     assert conducted.new == 3
-    assert tree(tmp_path / "study") == tree(undisturbed)
+    assert tree(tmp_path / "study") == tree(undisturbed_each)
 
 
-def test_a_failed_run_leaves_the_others_alone_and_is_tried_again(undisturbed, tmp_path, monkeypatch):
-    keep = Store.keep
+@pytest.mark.parametrize("layout", ["packed", "each"])
+def test_a_failed_run_leaves_the_others_alone_and_is_tried_again(undisturbed, tmp_path, monkeypatch, layout):
+    carry_out = Run.carry_out
     unlucky = small().runs()[2].id
 
-    def refuse(store, run, result):
+    def refuse(run):
         if run.id == unlucky:
             raise InputError("no luck today")
-        keep(store, run, result)
+        return carry_out(run)
 
-    monkeypatch.setattr(Store, "keep", refuse)
-    conducted = conduct(small(), tmp_path / "study")
+    monkeypatch.setattr(Run, "carry_out", refuse)
+    conducted = conduct(small(results=layout), tmp_path / "study")
     assert conducted.failed == {unlucky: "no luck today"}
     with pytest.raises(SchedulerSimError, match=rf"{unlucky} \(policy fcfs, seed 1\): no luck today"):
         _tell_failures(small(), conducted)
     assert conducted.index["state"].tolist() == ["finished"] * 2 + ["failed"] + ["finished"] * 3
     assert np.isnan(conducted.index["wait_time_mean"][2])
     monkeypatch.undo()
-    assert conduct(small(), tmp_path / "study").new == 1
-    assert tree(tmp_path / "study") == tree(undisturbed)
+    assert conduct(small(results=layout), tmp_path / "study").new == 1
+    assert results(tmp_path / "study") == results(undisturbed)
 
 
 @pytest.mark.long
@@ -131,7 +142,7 @@ def killing_runner(victim):
         attempts, queue = {}, list(work)
         while queue:
             batch = queue.pop(0)
-            if any(run.id == victim for run in batch):
+            if any(run.id == victim for run in batch.runs):
                 again, done = carry.after_loss(directory, batch, attempts)
                 queue += again
                 yield from done
@@ -141,7 +152,7 @@ def killing_runner(victim):
     return runner
 
 
-def refusing(store, run, result):
+def refusing(run):
     raise KeyboardInterrupt
 
 
@@ -150,7 +161,7 @@ def refusing(store, run, result):
 )
 def test_a_changed_study_that_is_interrupted_leaves_no_tables_of_the_old_one(changes, tmp_path, monkeypatch):
     conduct(small(baseline={"policy": "easy"}), tmp_path / "study")
-    monkeypatch.setattr(Store, "keep", refusing)
+    monkeypatch.setattr(Run, "carry_out", refusing)
     with pytest.raises(KeyboardInterrupt):
         conduct(small(**changes), tmp_path / "study")
     monkeypatch.undo()
@@ -187,12 +198,16 @@ def test_the_same_study_again_touches_no_table(tmp_path):
     assert tree(tmp_path / "study") == before
 
 
-def test_measures_follow_the_trim_without_new_runs(tmp_path):
-    conduct(small(), tmp_path / "study")
-    before = tree(tmp_path / "study" / "runs")
-    trimmed = conduct(small(trim={"warm_up": 20, "cool_down": 20}), tmp_path / "study")
-    after = tree(tmp_path / "study" / "runs")
-    assert {name for name in before if before[name] != after[name]} == {n for n in before if "measures" in n}
+@pytest.mark.parametrize(
+    ("layout", "place", "own"), [("packed", "packs", "runs.parquet"), ("each", "runs", "measures.json")]
+)
+def test_measures_follow_the_trim_without_new_runs(tmp_path, layout, place, own):
+    conduct(small(results=layout), tmp_path / "study")
+    before = tree(tmp_path / "study" / place)
+    trimmed = conduct(small(trim={"warm_up": 20, "cool_down": 20}, results=layout), tmp_path / "study")
+    after = tree(tmp_path / "study" / place)
+    assert before.keys() == after.keys()
+    assert {name for name in before if before[name] != after[name]} == {n for n in before if own in n}
     assert (trimmed.index["jobs"] < 150).all()
     for _, row in trimmed.index.iterrows():
         result = Result.load(tmp_path / "study" / "runs" / row["id"])
@@ -229,7 +244,7 @@ def test_a_policy_compared_with_itself_is_no_different(tmp_path):
     assert (conducted.comparison["difference"] == 0).all()
     assert (conducted.comparison["verdict"] == "no difference: all 5 pairs are equal").all()
     assert (conducted.new, len(conducted.index), conducted.index["id"].nunique()) == (10, 15, 10)
-    assert len(list((tmp_path / "study" / "runs").iterdir())) == 10
+    assert sum(map(len, packs(tmp_path / "study").values())) == 10
 
 
 @pytest.mark.parametrize("factor", ["systems", "workloads"])
@@ -302,7 +317,7 @@ def test_slices_are_measured_and_compared(undisturbed, tmp_path):
     whole = pd.read_parquet(tmp_path / "study" / "comparison.parquet").iloc[0]
     assert table[table["by"] == "module"].iloc[0]["change"] == whole["change"]
     conduct(small(), tmp_path / "study")
-    assert tree(tmp_path / "study" / "runs").items() >= tree(undisturbed / "runs").items()
+    assert results(tmp_path / "study") == results(undisturbed)
     assert not (tmp_path / "study" / "slices.parquet").exists()
 
 
@@ -357,15 +372,15 @@ def test_with_force_a_study_moves_in_beside_what_is_there(tmp_path):
     (tmp_path / "runs" / ".hidden").write_text("mine")
     before = everything(tmp_path)
     conducted = conduct(small(), tmp_path, force=True)
-    assert conducted.left_alone == (".hidden", "easy", "exp1")
+    assert conducted.left_alone == ("runs/.hidden", "runs/easy", "runs/exp1")
     assert everything(tmp_path).items() >= before.items()
     assert conduct(small(), tmp_path).new == 0  # it is a study now
     assert everything(tmp_path).items() >= before.items()
 
 
-def test_nothing_is_removed_that_no_run_has(undisturbed, tmp_path):
+def test_nothing_is_removed_that_no_run_has(undisturbed_each, tmp_path):
     """Of what looks like a run that is not whole, only what has no file but ours."""
-    shutil.copytree(undisturbed, tmp_path / "study")
+    shutil.copytree(undisturbed_each, tmp_path / "study")
     runs = tmp_path / "study" / "runs"
     ours, theirs, ran = runs / ("0" * 20), runs / ("1" * 20), sorted(runs.iterdir())[0]
     for place in (ours, theirs):
@@ -384,9 +399,9 @@ def test_nothing_is_removed_that_no_run_has(undisturbed, tmp_path):
         place.mkdir()
         (place / "metrics.json").write_text("{")
     (older / "notes.txt").write_text("mine")
-    conducted = conduct(small(), tmp_path / "study")
+    conducted = conduct(small(results="each"), tmp_path / "study")
     assert conducted.new == 1
-    assert conducted.left_alone == (older.name, theirs.name, "2" * 20)
+    assert conducted.left_alone == tuple(f"runs/{name}" for name in (older.name, theirs.name, "2" * 20))
     assert not ours.exists()
     assert not old.exists()
     assert {path.name for path in theirs.iterdir()} == {"components.parquet", "notes.txt"}
@@ -396,13 +411,15 @@ def test_nothing_is_removed_that_no_run_has(undisturbed, tmp_path):
     Result.load(ran).check()
 
 
-def test_a_study_of_version_0_1_goes_on(undisturbed, tmp_path):
-    shutil.copytree(undisturbed, tmp_path / "study")
+def test_a_study_of_version_0_1_goes_on(undisturbed_each, tmp_path):
+    shutil.copytree(undisturbed_each, tmp_path / "study")
     (tmp_path / "study" / MARK).unlink()
     (tmp_path / "study" / ".lock").touch()
     (tmp_path / "study" / ".index.parquet.partial").touch()  # as its killed processes left it
-    assert conduct(small(), tmp_path / "study").new == 0
-    assert tree(tmp_path / "study") == tree(undisturbed)
+    conducted = conduct(small(), tmp_path / "study")
+    assert conducted.new == 0
+    assert (conducted.index["pack"] == "").all()
+    assert tree(tmp_path / "study" / "runs") == tree(undisturbed_each / "runs")
 
 
 def test_a_study_says_first_what_it_is(tmp_path, monkeypatch):
@@ -410,11 +427,11 @@ def test_a_study_says_first_what_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr("scheduler_sim.study.conduct.study_document", refusing_all)
     with pytest.raises(KeyboardInterrupt):
         conduct(small(), tmp_path / "study")
-    assert {path.name for path in (tmp_path / "study").iterdir()} == {MARK, "runs"}
+    assert {path.name for path in (tmp_path / "study").iterdir()} == {MARK}
     monkeypatch.undo()
     for said in ("", '{"kind": "sch'):  # killed while it was written
         (tmp_path / "study" / MARK).write_text(said)
-        (tmp_path / "study" / "runs" / ("0" * 20)).mkdir(exist_ok=True)
+        (tmp_path / "study" / "runs" / ("0" * 20)).mkdir(parents=True, exist_ok=True)
         conduct(small(seeds=1), tmp_path / "study")
 
 
@@ -467,12 +484,12 @@ def children(pid):
 
 
 def finished(directory):
-    """Return the names of the runs that are there."""
-    return {path.name for path in (directory / "runs").glob("[0-9a-f]*")}
+    """Return the names of the packs that are there."""
+    return {path.name for path in (directory / "packs").glob("[0-9a-f]*")}
 
 
 def at_work(running, directory, before):
-    """Wait until another run has been finished; tell whether the study is still under way."""
+    """Wait until another pack has been finished; tell whether the study is still under way."""
     until = time.monotonic() + 100
     while running.poll() is None and not finished(directory) - before:
         assert time.monotonic() < until, "nothing happens"
@@ -493,7 +510,7 @@ def killed(running, victim, chance):
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds workers by /proc, which this system lacks")
 def test_twenty_kills_at_random_moments_change_nothing(tmp_path):
-    """Each round finished runs are taken away, so that there is work; workers die, then the coordinator."""
+    """Each round finished packs are taken away, so that there is work; workers die, then the coordinator."""
     conduct(small(seeds=50, baseline={"policy": "easy"}), tmp_path / "undisturbed")
     program, study, chance = tmp_path / "program.py", tmp_path / "study", random.Random(4)
     program.write_text(PROGRAM)
@@ -502,7 +519,7 @@ def test_twenty_kills_at_random_moments_change_nothing(tmp_path):
         if sum(kills.values()) >= KILLS:
             break
         for name in chance.sample(sorted(finished(study)), len(finished(study)) * 3 // 4):
-            shutil.rmtree(study / "runs" / name, ignore_errors=True)
+            shutil.rmtree(study / "packs" / name, ignore_errors=True)
         before = finished(study)
         running = start(program, study)
         for victim in ("worker", "worker", "coordinator"):

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from scheduler_sim.remarks import heard, pass_on
-from scheduler_sim.study.carry import carry_out
+from scheduler_sim.study.carry import Batch, carry_out
 from scheduler_sim.study.run import Run
 from tests.study.studies import small
 
@@ -26,7 +26,7 @@ def warning_runs(monkeypatch):
 
 def test_warnings_of_a_run_travel_with_what_became_of_it(tmp_path, warning_runs):
     runs = small().runs()[:2]
-    done = carry_out(str(tmp_path), tuple(runs))
+    done = carry_out(str(tmp_path), Batch(tuple(runs)))
     assert [one.error for one in done] == ["", ""]
     assert [one.remarks for one in done] == [("the compiled engine is not kept: no place",)] * 2
 

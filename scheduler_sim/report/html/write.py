@@ -7,6 +7,7 @@ from pathlib import Path
 from scheduler_sim.output.rule import Kind, head
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.html.page import Page, html_of
+from scheduler_sim.result.packed import packed
 
 STUDY = "study.json"
 SEARCH = "search.json"
@@ -23,7 +24,7 @@ def write_report(directory: str | Path, path: str | Path | None = None, *, force
     Parameters
     ----------
     directory : of a run, or of a study.
-    path : of the file; None for ``report.html`` in the directory.
+    path : of the file; None for ``report.html`` in the directory, see :func:`place_of`.
     force : replace whatever regular file is there, and not only a page of this package.
 
     Raises
@@ -39,8 +40,14 @@ def write_report(directory: str | Path, path: str | Path | None = None, *, force
 
 
 def place_of(directory: str | Path) -> Path:
-    """Return where the report of a directory stands if nothing else is said."""
-    return Path(directory) / "report.html"
+    """Return where the report of a directory stands if nothing else is said: in it.
+
+    That of a run in a pack, ``STUDY/runs/ID``, stands in the study: ``STUDY/report-ID.html``.
+    """
+    directory = Path(directory)
+    if packed(directory) is not None:
+        return directory.parent.parent / f"report-{directory.name}.html"
+    return directory / "report.html"
 
 
 def _is_page(path: Path) -> bool:
