@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.columns import NEVER, Columns, numbers
 
 NOT_KNOWN = -1
 
@@ -39,7 +39,7 @@ def max_over_mean(values: np.ndarray) -> float:
     return float(values.max()) * len(values) / total if total > 0 else np.nan
 
 
-def user_numbers(users: pd.Series) -> np.ndarray:
+def user_numbers(users: pd.Series | pd.Categorical) -> np.ndarray:
     """Number the users; a component without a user has −1.
 
     Returns
@@ -70,7 +70,7 @@ def user_means(values: np.ndarray, users: np.ndarray) -> np.ndarray:
     return sums[jobs > 0] / jobs[jobs > 0]
 
 
-def overtaken(components: pd.DataFrame) -> np.ndarray:
+def overtaken(components: Columns) -> np.ndarray:
     """Tell which components had to watch a later one start.
 
     A component is overtaken if, while it was eligible and waited, one that was submitted
@@ -82,18 +82,22 @@ def overtaken(components: pd.DataFrame) -> np.ndarray:
     bool[components] : False for those that never ran.
     """
     submit, eligible, start = (
-        components[f"{name}_time"].to_numpy() for name in ("submit", "eligible", "start")
+        numbers(components, f"{name}_time") for name in ("submit", "eligible", "start")
     )
     modules = pd.factorize(components["module"])[0]
-    result = np.zeros(len(components), dtype=bool)
+    result = np.zeros(len(start), dtype=bool)
     ran = start != NEVER
     for module in np.unique(modules[ran]):
         rows = np.flatnonzero(ran & (modules == module))
         rows = rows[np.argsort(start[rows], kind="stable")]
-        starts = start[rows]
-        first = np.searchsorted(starts, eligible[rows])
+        starts, submits = start[rows], submit[rows]
         behind = np.searchsorted(starts, starts)
-        result[rows] = _largest(submit[rows], first, behind) > submit[rows]
+        later = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, submits))[behind] > submits
+        # What was eligible at once has waited since before any later one started; of others it is to be seen.
+        held = np.flatnonzero(later & (eligible[rows] > submits))
+        first = np.searchsorted(starts, eligible[rows[held]])
+        later[held] = _largest(submits, first, behind[held]) > submits[held]
+        result[rows] = later
     return result
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.fairness import overtaken, user_numbers
 from scheduler_sim.metrics.metric import JobColumns, Part
 from scheduler_sim.metrics.statistics import rounded, summary
 from scheduler_sim.metrics.values import job_values
-from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.columns import NEVER, Columns, numbers
 
 
-def measures(components: pd.DataFrame, counted: np.ndarray | None = None) -> dict[str, float]:
+def measures(components: Columns, counted: np.ndarray | None = None) -> dict[str, float]:
     """Measure the components that count; what has nothing to average is NaN.
 
     Parameters
@@ -28,8 +27,8 @@ def measures(components: pd.DataFrame, counted: np.ndarray | None = None) -> dic
     -------
     The measures of ``docs/reference/statistics.md``, rounded to 1e-6.
     """
-    rows = np.arange(len(components)) if counted is None else np.flatnonzero(counted)
-    return Jobs.of(components).measures(rows)
+    jobs = Jobs.of(components)
+    return jobs.measures(np.arange(len(jobs.ran)) if counted is None else np.flatnonzero(counted))
 
 
 @dataclass(frozen=True)
@@ -43,13 +42,13 @@ class Jobs:
     overtaken: np.ndarray
 
     @classmethod
-    def of(cls, components: pd.DataFrame) -> Jobs:
+    def of(cls, components: Columns) -> Jobs:
         """Evaluate the table of a result."""
-        start, end = components["start_time"].to_numpy(), components["end_time"].to_numpy()
+        start, end = numbers(components, "start_time"), numbers(components, "end_time")
         return cls(
             ran=start != NEVER,
             values=dict(job_values(JobColumns.of(components))),
-            node_seconds=components["nodes"].to_numpy() * (end - start),
+            node_seconds=numbers(components, "nodes") * (end - start),
             users=user_numbers(components["user"]),
             overtaken=overtaken(components),
         )

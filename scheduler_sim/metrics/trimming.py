@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.columns import NEVER, Columns, numbers
 
 BATCH = 5
 """Waits in a batch of MSER-5."""
@@ -22,7 +22,7 @@ FEWEST_BATCHES = 10
 """With fewer, MSER-5 says nothing."""
 
 
-def trim(components: pd.DataFrame, warm_up: float = 0.0, cool_down: float = 0.0) -> np.ndarray:
+def trim(components: Columns, warm_up: float = 0.0, cool_down: float = 0.0) -> np.ndarray:
     """Leave out what was submitted in the first and last shares of the span of submissions.
 
     Parameters
@@ -42,7 +42,7 @@ def trim(components: pd.DataFrame, warm_up: float = 0.0, cool_down: float = 0.0)
         raise InputError(
             f"warm-up {warm_up} and cool-down {cool_down}; allowed: shares from 0, together less than 1"
         )
-    submit = components["submit_time"].to_numpy()
+    submit = numbers(components, "submit_time")
     if len(submit) == 0:
         return np.zeros(0, dtype=bool)
     first, last = submit.min(), submit.max()

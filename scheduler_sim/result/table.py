@@ -39,6 +39,11 @@ def rows_of(table: pd.DataFrame | Deferred) -> int:
     return table.rows if isinstance(table, Deferred) else len(table)
 
 
+def columns_of(table: pd.DataFrame | Deferred) -> Columns:
+    """Return the columns of a table, of which no DataFrame is made; those that are not known are left out."""
+    return table.piece(slice(0, table.rows)) if isinstance(table, Deferred) else table
+
+
 def pieces(table: pd.DataFrame | Deferred) -> Iterator[Columns]:
     """Yield the columns of a table, so many rows at a time; one piece of a table without rows."""
     count = rows_of(table)

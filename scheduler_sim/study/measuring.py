@@ -15,6 +15,7 @@ from scheduler_sim.metrics.trimming import trim as trimmed
 from scheduler_sim.metrics.trimming import trimmed_span
 from scheduler_sim.metrics.utilization import utilization_within, window
 from scheduler_sim.result.result import Result
+from scheduler_sim.result.table import columns_of
 
 
 class Trim(NamedTuple):
@@ -37,12 +38,12 @@ def measured(result: Result, trim: Trim, slices: Sequence[str] = ()) -> dict[str
     makespan and utilisation of what counts, by the rules of docs/reference/statistics.md; the
     measures of each slice by each way of slicing.
     """
-    components = result.components
+    components = columns_of(result.tables[0])
     counted = trimmed(components, *trim)
     document: dict[str, Any] = {"trim": trim.to_dict(), **measures(components, counted)}
     if any(trim):
         document |= _trimmed_whole(result, trim, counted)
-    document["slices"] = {by: sliced(components, by, counted).to_dict("index") for by in slices}
+    document["slices"] = {by: sliced(result.components, by, counted).to_dict("index") for by in slices}
     return document
 
 
