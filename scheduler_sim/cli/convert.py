@@ -15,7 +15,7 @@ examples:
   scheduler-sim convert workloads/sample-sacct.txt site.parquet
   scheduler-sim convert workloads/sample-modular.mwf done.mwf --result DIR
 
-Formats are told by the suffix: .swf, .mwf and .csv (each also .gz), .parquet. Dumps of sacct
+Formats are told by the suffix: .swf, .mwf and .csv (each also .gz or .zst), .parquet. Dumps of sacct
 --parsable2 are read as .sacct, .psv or .txt. What the new format has no place for is listed on stderr.
 """
 

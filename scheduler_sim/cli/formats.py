@@ -9,7 +9,7 @@ from scheduler_sim.errors import InputError, did_you_mean
 FORMATS = ("swf", "mwf", "parquet", "csv")
 SYSTEMS = (".yaml", ".yml", ".conf")
 TRACES = (".swf", ".mwf", ".csv", ".parquet", ".sacct", ".psv", ".txt")
-"""Endings of names that tell a system from a trace, ``.gz`` aside."""
+"""Endings of names that tell a system from a trace, ``.gz`` and ``.zst`` aside."""
 
 READABLE = (*FORMATS, "sacct")
 

@@ -24,7 +24,7 @@ examples:
   scheduler-sim generate --fit workloads/sample-modular.mwf --out modular.yaml \\
       --system configs/systems/deep-est-prototype.yaml
 
-The suffix of TRACE tells the format: .swf, .mwf or .csv (each also .gz), or .parquet. The same recipe
+The suffix of TRACE tells the format: .swf, .mwf or .csv (each also .gz or .zst), or .parquet. The same recipe
 and seed give the same bytes. --scenario all writes one file for each of DEP, DEP+API, HET,
 HET+DELAY and HET+DELAY+API, with the scenario in its name. --fit learns the parameters of Cirne's model
 from a trace, and writes a recipe and, beside it, a picture of how well it fits.

@@ -27,8 +27,8 @@ examples:
 
 SYSTEM is a YAML file; the least that works is one line: modules: [{name: CM, nodes: 100}]
 It may be a slurm.conf (a name ending in .conf), which also gives --policy slurm its keys.
-TRACE ends in .swf, .mwf or .csv (each also .gz), or .parquet; or it is what sacct --parsable2
-printed, as .sacct, .psv or .txt (each also .gz). Without --out nothing is written.
+TRACE ends in .swf, .mwf or .csv (each also .gz or .zst), or .parquet; or it is what sacct
+--parsable2 printed, as .sacct, .psv or .txt (each also .gz or .zst). Without --out nothing is written.
 The first run of a policy on a machine compiles the engine for it; later runs take it from a cache.
 """
 
@@ -91,7 +91,8 @@ def execute(args: argparse.Namespace) -> None:
         policy = _at_site(Policy.resolve(args.policy), settings, args)
         policy = policy.with_settings(settings) if settings else policy
         simulation = _loaded(args, policy, honour_status, log)
-        with step(f"simulating {args.trace}", quiet=args.quiet) as simulation.progress, log.part("simulate"):
+        with step(f"simulating {args.trace}", quiet=args.quiet) as shown, log.part("simulate"):
+            simulation.progress = shown.progress
             result = simulation.run()
         log.engine(simulation.engine_s, result.metrics["jobs"])
         if out is not None:
@@ -109,7 +110,9 @@ def execute(args: argparse.Namespace) -> None:
 
 def _refuse_swapped(system: str, trace: str) -> None:
     """Say so where the names of both files tell that they are in each other's place."""
-    endings = [suffix.lower() for suffix in Path(system).suffixes if suffix.lower() != ".gz"][-1:]
+    from scheduler_sim.output.packed import SUFFIXES
+
+    endings = [suffix.lower() for suffix in Path(system).suffixes if suffix.lower() not in SUFFIXES][-1:]
     if endings and endings[0] in TRACES and Path(trace).suffix.lower() in SYSTEMS:
         raise InputError(
             f"found the trace {system} before the system {trace}; allowed: the other way round,"

@@ -59,6 +59,11 @@ class Step:
         if shown:
             self._timer.start()
 
+    @property
+    def progress(self) -> Step | None:
+        """What is to be told how far it is: itself; None where nobody looks, as to count takes time."""
+        return self if self._shown else None
+
     def __call__(self, done: int, total: int) -> None:
         """Tell that ``done`` of ``total`` components are through."""
         self._done = done, total

@@ -67,7 +67,7 @@ RULES = (
     Rule("calls", ("calls",), "calls.blank_calls", lambda need: {"more_events": need}),
     Rule("holds", ("holds",), "holds.blank_holds", lambda need: {"more_events": need}),
     Rule("dependencies", ("dependencies",), "dependencies.blank_dependencies",
-         lambda need: {"more_events": 2 * need}),
+         lambda need: {"more_events": 2 * need.edges}),
 )
 # fmt: on
 """The rules there are; at a moment they come in this order, and the hooks of one in that of its files."""

@@ -78,7 +78,7 @@ def job_metrics(components: Columns) -> dict[str, Any]:
 
 
 def _summed_up(ran: JobColumns, summaries: Summaries) -> dict[str, Any]:
-    return {name: summaries.of(values) for name, values in job_values(ran).items()}
+    return {name: summaries.of(values) for name, values in job_values(ran)}
 
 
 def state_counts(components: Columns, counts: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Jobs:
         start, end = components["start_time"].to_numpy(), components["end_time"].to_numpy()
         return cls(
             ran=start != NEVER,
-            values=job_values(JobColumns.of(components)),
+            values=dict(job_values(JobColumns.of(components))),
             node_seconds=components["nodes"].to_numpy() * (end - start),
             users=user_numbers(components["user"]),
             overtaken=overtaken(components),

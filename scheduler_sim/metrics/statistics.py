@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ReferenceType, ref
+
 import numpy as np
 import pandas as pd
 
@@ -38,16 +40,18 @@ def summary(values: np.ndarray) -> Summary:
 
 
 class Summaries:
-    """Summaries of columns; one that is asked for again is not summed up again."""
+    """Summaries of columns; one that is still there, and asked for again, is not summed up again."""
 
     def __init__(self) -> None:
-        self._of: dict[int, tuple[np.ndarray, Summary]] = {}
+        self._of: dict[int, tuple[ReferenceType[np.ndarray], Summary]] = {}
 
     def of(self, values: np.ndarray) -> Summary:
         """Return the summary of a column, as :func:`summary`."""
-        if id(values) not in self._of:
-            self._of[id(values)] = values, summary(values)
-        return dict(self._of[id(values)][1])
+        known, found = self._of.get(id(values), (None, {}))
+        if known is None or known() is not values:  # another column may have had its place in memory
+            found = summary(values)
+            self._of[id(values)] = ref(values), found
+        return dict(found)
 
 
 def distinct(values: np.ndarray) -> int:

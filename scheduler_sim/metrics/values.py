@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.metric import JobColumns
 
 
-def job_values(jobs: JobColumns) -> dict[str, np.ndarray]:
-    """Evaluate the metrics of single jobs, job by job.
+def job_values(jobs: JobColumns) -> Iterator[tuple[str, np.ndarray]]:
+    """Evaluate the metrics of single jobs, job by job, one metric after the other.
 
     Parameters
     ----------
     jobs : of one that never ran the values mean nothing.
 
-    Returns
-    -------
-    int64[jobs] or float64[jobs] by name, in the order of the table.
+    Yields
+    ------
+    Each name and int64[jobs] or float64[jobs], in the order of the table.
     """
-    return {metric.name: metric.of_jobs(jobs) for metric in table.METRICS if metric.of_jobs}
+    return ((metric.name, metric.of_jobs(jobs)) for metric in table.METRICS if metric.of_jobs)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
 import stat
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from scheduler_sim.errors import InputError, SchedulerSimError
 from scheduler_sim.output.failure import cannot_write
+from scheduler_sim.output.packed import BrokenFile, packing_of
 
 HEAD_BYTES = 1 << 20
 
@@ -95,16 +94,16 @@ def _left_alone(path: Path, why: str) -> InputError:
 
 
 def head(path: Path, most: int = HEAD_BYTES) -> bytes:
-    """Return the beginning of a file, unpacked if it is gzip; nothing if it cannot be read."""
+    """Return the beginning of a file, unpacked if it is packed; nothing if it cannot be read."""
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
+            start = file.read(most)
+            packing = packing_of(start)
+            if packing is None:
+                return start
             file.seek(0)
-            if not packed:
-                return file.read(most)
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                return unpacked.read(most)
-    except (OSError, EOFError, zlib.error):
+            return next(packing.unpacked(file, most), b"")
+    except (OSError, BrokenFile):
         return b""
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_hex
 from tempfile import SpooledTemporaryFile
@@ -16,6 +15,7 @@ from typing import BinaryIO, cast
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.failure import cannot_write
+from scheduler_sim.output.packed import packing_named
 from scheduler_sim.output.rule import Kind, check_place, standing
 
 IN_MEMORY_BYTES = 1 << 26
@@ -30,8 +30,8 @@ def whole_file(path: str | Path, over: Kind | None = None) -> Iterator[BinaryIO]
 
     A regular file appears under another name beside its place and is renamed, with the mode and
     owner of the file that it replaces. Links stay links: what they lead to is written. A pipe or
-    device gets the bytes once they are all there. A name ending in ``.gz`` is compressed, always to
-    the same bytes.
+    device gets the bytes once they are all there. What is named ``.gz`` or ``.zst`` is compressed, always
+    to the same bytes.
 
     Parameters
     ----------
@@ -110,10 +110,6 @@ def _check(path: Path, over: Kind | None) -> None:
         raise InputError(f"{path}: this is a directory, a file is to be written here")
 
 
-@contextmanager
-def _packed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
-    if path.suffix != ".gz":
-        yield raw
-        return
-    with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
-        yield cast(BinaryIO, packed)
+def _packed(raw: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
+    packing = packing_named(path)
+    return nullcontext(raw) if packing is None else packing.packing(raw)

@@ -84,9 +84,10 @@ def _as_asked(ways: CandidatePlacements) -> Placements | None:
         np.broadcast_to(np.int64(value), count)
         for value in (0, partition, ways.module[partition], ways.priority[partition])
     )
+    first = np.arange(count + 1)
     return Placements(
-        rows=ways.rows,
-        first=np.arange(count + 1),
+        rows=first[:-1] if isinstance(as_slice(ways.rows), slice) else ways.rows,
+        first=first,
         module=of_module,
         partition=of_partition,
         nodes=nodes,

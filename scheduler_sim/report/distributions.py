@@ -94,7 +94,7 @@ def time_marks(most: float) -> dict[int, str]:
 
 def _values(result: Result) -> dict[str, NDArray[Any]]:
     ran = ints(result.components, "start_time") != NEVER
-    return {name: values[ran] for name, values in job_values(JobColumns.of(result.components)).items()}
+    return {name: values[ran] for name, values in job_values(JobColumns.of(result.components))}
 
 
 def _pen(number: int, of: int) -> Pen:

@@ -13,11 +13,18 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, STATES, component_columns
 from scheduler_sim.result.table import Deferred
+from scheduler_sim.simulation.components import in_cache
 from scheduler_sim.system.system import System
 
 OF_TRACE = ("modular_job_id", "component_id", "submit_time")
 TEXTS = ("name", "user", "app")
 """Columns of the workload that stand in a result as they are."""
+
+KNOWN = (
+    *("module", "nodes", "eligible_time", "start_time", "end_time", "time_limit", "state"),
+    "wait_resources",
+)
+"""Columns that the core knows."""
 
 _STATE_OF = np.array(
     [STATES.index(name if name in STATES else "PENDING") for name in slot.STATE_NAMES], dtype=np.int8
@@ -84,32 +91,28 @@ def named(codes: np.ndarray, names: list[str]) -> pd.Categorical:
 def _known(core: FullCore, placements: Placements) -> dict[str, np.ndarray]:
     """What the core knows of each component, in the order of its rows; ``module`` and ``state`` as codes."""
     rows = len(placements.rows)
-    jobs, place = np.asarray(core.jobs)[:rows], np.asarray(core.placements)
+    code = np.int8 if len(core.pools) < np.iinfo(np.int8).max else np.int32
+    types = dict.fromkeys(KNOWN, np.int64) | {"module": code, "state": np.int8}
+    known = {name: np.empty(rows, dtype=dtype) for name, dtype in types.items()}
+    for some in in_cache(slice(0, rows)):
+        for name, values in _known_of(core, placements, some).items():
+            known[name][some] = values
+    return known
+
+
+def _known_of(core: FullCore, placements: Placements, rows: slice) -> dict[str, np.ndarray]:
+    jobs, place = np.asarray(core.jobs)[rows], np.asarray(core.placements)
     started = jobs["start"] != NEVER
     all_did = bool(started.all())
     placed = jobs["placed"] if all_did else np.where(started, jobs["placed"], 0)
     module, nodes, limit = (place[name][placed] for name in ("module", "nodes", "limit"))
-    resources = np.ascontiguousarray(jobs["wait_resources"])
-    if not all_did:
-        module = np.where(started, module, _first_module(core, placements))
-        nodes = np.where(started, nodes, placements.asked_nodes)
-        limit = np.where(started, limit, core.orders.columns[1, :rows].astype(np.int64))
+    resources = jobs["wait_resources"]
+    if not all_did:  # of one that never started, its first placement's; of a rejected one, what it asked for
+        able = jobs["first"] < jobs["last"]
+        first = place["module"][np.where(able, jobs["first"], 0)]
+        module = np.where(started, module, np.where(able, first, placements.asked_module[rows]))
+        nodes = np.where(started, nodes, placements.asked_nodes[rows])
+        limit = np.where(started, limit, core.orders.columns[1, rows].astype(np.int64))
         resources = np.where(started, resources, NEVER)
-    return {
-        "module": module.astype(np.int8 if len(core.pools) < 100 else np.int32),
-        "nodes": nodes,
-        "eligible_time": np.ascontiguousarray(jobs["eligible"]),
-        "start_time": np.ascontiguousarray(jobs["start"]),
-        "end_time": np.ascontiguousarray(jobs["end"]),
-        "time_limit": limit,
-        "state": _STATE_OF[jobs["state"]],
-        "wait_resources": resources,
-    }
-
-
-def _first_module(core: FullCore, placements: Placements) -> np.ndarray:
-    """The module of the first placement; of a rejected component, of the first it asked for."""
-    jobs = np.asarray(core.jobs)[: len(placements.rows)]
-    able = jobs["first"] < jobs["last"]
-    module: np.ndarray = np.asarray(core.placements)["module"][np.where(able, jobs["first"], 0)]
-    return np.where(able, module, placements.asked_module)
+    columns = module, nodes, jobs["eligible"], jobs["start"], jobs["end"], limit, _STATE_OF[jobs["state"]]
+    return dict(zip(KNOWN, (*columns, resources), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,14 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.simulation.scheme import Scheme
 
+_ROWS_IN_CACHE = 1 << 12
+
+
+def in_cache(rows: slice) -> Iterator[slice]:
+    """Yield some rows of a table at a time: few enough to stay in the processor's cache."""
+    for start in range(rows.start, rows.stop, _ROWS_IN_CACHE):
+        yield slice(start, min(start + _ROWS_IN_CACHE, rows.stop))
+
 
 def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> Jobs:
     """Write components, and their placements from row ``used`` on; return them with where those stand.
@@ -21,24 +30,27 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
     placements, rows = jobs.placements, jobs.rows
     if core.rules.complex:
         first, last = used + placements.first[:-1], used + placements.first[1:]
-        where: Any = used + np.arange(len(placements.module))
+        where: Any = slice(used, used + len(placements.module))
     else:
         able = np.diff(placements.first) > 0
         first = np.arange(rows.start, rows.stop)
         last, where = first + able, rows if able.all() else first[able]
     write_placements(core, where, placements, scheme)
     held = jobs.column("hold") != 0
-    for name, values in (
-        ("submit", jobs.column("submit_time")),
-        ("tier", placements.tier),
-        ("held", held),
-        ("missing", HOLD * placements.held + HOLD * held),
-        ("fails", jobs.column("exit_code") != 0),
-        ("first", first),
-        ("last", last),
-    ):
-        if values.any():  # else it stands there
-            core.jobs[name][rows] = values
+    columns = {
+        "submit": jobs.column("submit_time"),
+        "held": held,
+        "missing": HOLD * placements.held + HOLD * held,
+        "fails": jobs.column("exit_code") != 0,
+        "first": first,
+        "last": last,
+    }
+    columns = {name: values for name, values in columns.items() if values.any()}  # else it stands there
+    for some in in_cache(slice(0, rows.stop - rows.start)):
+        for name, values in columns.items():
+            core.jobs[name][_within(rows, some)] = values[some]
+    if placements.tier.any():
+        core.ranks["tier"][rows] = placements.tier
     core.orders.columns[1, rows] = placements.asked_limit
     if scheme.ordered:
         core.orders.columns[0, rows] = jobs.column("submit_time") - int(core.clock.origin)
@@ -61,7 +73,7 @@ def keys_of(core: FullCore, rows: slice, scheme: Scheme) -> dict[str, np.ndarray
 
 def _write_keys(core: FullCore, rows: slice, scheme: Scheme) -> None:
     for name, keys in keys_of(core, rows, scheme).items():
-        core.jobs[name][rows] = keys
+        core.ranks[name][rows] = keys
 
 
 def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:
@@ -69,22 +81,29 @@ def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:
     row, placements = jobs.first, jobs.placements
     it = core.jobs[row]
     it.first, it.last = jobs.where.start, jobs.where.stop
-    it.tier = core.orders.columns[4, row] = placements.tier[0]
+    core.ranks["tier"][row] = core.orders.columns[4, row] = placements.tier[0]
     core.orders.columns[1:3, row] = placements.asked_limit[0], placements.asked_nodes[0]
     _write_keys(core, jobs.rows, scheme)
 
 
 def write_placements(core: FullCore, where: Any, placements: Placements, scheme: Scheme) -> None:
     """Write placements into rows ``where``."""
-    place = core.placements
-    longest = placements.limit + scheme.policy.overrun_s
-    duration = np.minimum(placements.run, longest)
-    for name, values in (
-        ("module", placements.module),
-        ("nodes", placements.nodes),
-        ("limit", placements.limit),
-        ("duration", duration),
-        ("killed", placements.run > longest),
-    ):
-        place[name][where] = values
+    place, overrun = core.placements, scheme.policy.overrun_s
+    for some in in_cache(slice(0, len(placements.module))):
+        there = (
+            slice(where.start + some.start, where.start + some.stop)
+            if isinstance(where, slice)
+            else where[some]
+        )
+        limit, run = placements.limit[some], placements.run[some]
+        place["module"][there] = placements.module[some]
+        place["nodes"][there] = placements.nodes[some]
+        place["limit"][there] = limit
+        place["duration"][there] = np.minimum(run, limit + overrun)
+        place["killed"][there] = run > limit + overrun
     core.demand[where] = placements.demand
+
+
+def _within(rows: slice, some: slice) -> slice:
+    """Return some rows of a slice of rows."""
+    return slice(rows.start + some.start, rows.start + some.stop)

@@ -122,7 +122,7 @@ class Operations:
         slurm = has(core, "slurm")
         core.orders.columns[1, row] = limit
         keys = keys_of(core, slice(row, row + 1), self._loader.scheme)
-        key, second_key = (float(keys.get(name, core.jobs[name][row:])[0]) for name in ("key", "second_key"))
+        key, second_key = (float(keys.get(name, core.ranks[name][row:])[0]) for name in ("key", "second_key"))
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
         overrun = 0 if slurm else self._loader.scheme.policy.overrun_s
         it = core.jobs[row]

@@ -42,7 +42,20 @@ def _named(written: Any) -> dict[str, Any]:
     return named
 
 
-SUFFIXES = (".gz", ".yaml", ".yml", ".swf", ".mwf", ".parquet", ".csv", ".sacct", ".psv", ".txt", ".conf")
+SUFFIXES = (
+    ".gz",
+    ".zst",
+    ".yaml",
+    ".yml",
+    ".swf",
+    ".mwf",
+    ".parquet",
+    ".csv",
+    ".sacct",
+    ".psv",
+    ".txt",
+    ".conf",
+)
 
 
 def stem(path: str) -> str:

@@ -11,7 +11,6 @@ import pandas as pd
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import Field
-from scheduler_sim.workload.numbers import number_text
 
 
 def as_column(field: Field, values: Any, rows: int) -> Any:
@@ -23,15 +22,36 @@ def as_column(field: Field, values: Any, rows: int) -> Any:
 
 def shared(array: np.ndarray) -> np.ndarray:
     """Return an array without memory of its own if all its values are equal, else the array."""
+    if is_shared(array):
+        return array
     if len(array) > 1 and array[0] == array[-1] and bool((array == array[0]).all()):
         return np.broadcast_to(array[0], array.shape)
     return array
 
 
+def is_shared(array: np.ndarray) -> bool:
+    """Whether an array is one value for all rows, without memory of its own."""
+    return array.strides == (0,) and len(array) > 0
+
+
+def once(array: np.ndarray) -> np.ndarray:
+    """Return an array, of one that is one value for all rows the first alone: what to look at."""
+    return array[:1] if is_shared(array) else array
+
+
+def by_row(rule: Callable[..., np.ndarray], *columns: np.ndarray) -> np.ndarray:
+    """Return what ``rule`` makes of each row of some columns; once where none has more than one value."""
+    if all(map(is_shared, columns)):
+        return np.broadcast_to(rule(*map(once, columns))[0], columns[0].shape)
+    return rule(*columns)
+
+
 def categories_of(codes: np.ndarray, texts: Any) -> pd.Categorical:
     """Return a categorical with the used categories only, in order of first appearance."""
-    order, used = pd.factorize(np.asarray(codes))
     words = list(texts)
+    if len(words) == 1 and len(codes):
+        return _constant(str(words[0]), len(codes))
+    order, used = pd.factorize(np.asarray(codes))
     used_words = [str(words[code]) for code in used.tolist()]
     return pd.Categorical.from_codes(order, categories=pd.Index(used_words, dtype=object))
 
@@ -41,29 +61,11 @@ def map_text(column: pd.Categorical, rule: Callable[[str], str]) -> pd.Categoric
     return categories_of(*_mapped(column, rule))
 
 
-def texts_of(column: Any, start: int, stop: int) -> list[str]:
-    """Return rows start to stop of a column as texts, whole numbers without a point."""
-    if isinstance(column, pd.Categorical):
-        named: list[str] = np.asarray(column.categories, dtype=object)[column.codes[start:stop]].tolist()
-        return named
-    part = column[start:stop]
-    if part.strides == (0,):
-        return [_number_text(part[0].item())] * len(part)
-    if part.dtype.kind == "f":
-        values, place = np.unique(part, return_inverse=True)
-        different = np.array([number_text(value) for value in values.tolist()], dtype=object)
-        texts: list[str] = different[place].tolist()
-        return texts
-    return list(map(str, part.tolist()))
-
-
-def _number_text(value: int | float) -> str:
-    return number_text(value) if isinstance(value, float) else str(value)
-
-
 def _mapped(column: pd.Categorical, rule: Callable[[str], str]) -> tuple[np.ndarray, list[str]]:
     texts = [rule(text) for text in column.categories]
     number = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    if len(number) == 1:
+        return np.zeros(len(column), dtype=np.int8), list(number)
     return np.array([number[text] for text in texts], dtype=np.int64)[column.codes], list(number)
 
 
@@ -77,14 +79,14 @@ def _number_column(field: Field, values: Any, rows: int) -> np.ndarray:
         )
     if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
         raise TraceError(f"column {field.name} is beyond int64", found=int(array.max()))
-    if array.ndim == 0:
-        return np.broadcast_to(array.astype(field.dtype), (rows,))
+    if array.ndim == 0 or is_shared(array):
+        return np.broadcast_to(array.flat[0].astype(field.dtype), (rows,))
     return shared(array.astype(field.dtype, copy=False))
 
 
 def _text_column(field: Field, values: Any, rows: int) -> pd.Categorical:
     if isinstance(values, str):
-        return pd.Categorical.from_codes(np.zeros(rows, dtype=np.int8), dtype=_only(values))
+        return _constant(values, rows)
     if not isinstance(values, pd.Categorical):
         values = pd.Categorical(np.asarray(values, dtype=object))
     codes, texts = values.codes, values.categories
@@ -93,6 +95,10 @@ def _text_column(field: Field, values: Any, rows: int) -> pd.Categorical:
             f"column {field.name} has missing values", allowed="text; empty text where there is none"
         )
     return categories_of(codes, texts)
+
+
+def _constant(text: str, rows: int) -> pd.Categorical:
+    return pd.Categorical.from_codes(np.broadcast_to(np.int8(0), (rows,)), dtype=_only(text))
 
 
 @lru_cache(maxsize=256)

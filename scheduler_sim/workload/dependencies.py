@@ -138,6 +138,8 @@ def _wishes_of_rows(
     id_texts, kind_texts = list(ids.categories), list(kinds.categories)
     silent_id = np.array([is_missing(text) for text in id_texts], dtype=bool)
     silent_kind = np.array([is_missing(text) for text in kind_texts], dtype=bool)
+    if silent_id.all() and silent_kind.all():
+        return np.zeros(0, dtype=np.int64), []
     rows = np.flatnonzero(~((silent_id[ids.codes] & silent_kind[kinds.codes]) | skipped))
     pairs = list(zip(ids.codes[rows].tolist(), kinds.codes[rows].tolist(), strict=True))
     known: dict[tuple[int, int], list[Wish]] = {}

@@ -1,28 +1,26 @@
-"""The text of a trace file as blocks of whole lines: plain or gzip, bounded, never trusted."""
+"""The text of a trace file as blocks of whole lines: plain or packed, bounded, never trusted."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.output.packed import BrokenFile, packing_named, packing_of
 from scheduler_sim.workload.memory import check_memory
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 21
 MAX_LINE_BYTES = 1 << 16
-_GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 
 
 def read_blocks(path: str | Path) -> Iterator[bytes]:
-    """Yield the text of a file in blocks of about 1 MB that end with a line end.
+    """Yield the text of a file in blocks of about 2 MB that end with a line end.
 
-    Gzip is known by its first bytes. A last line without an end gets one. Raises a
-    :class:`TraceError` for a file that cannot be read, a broken gzip, a NUL byte, a line of
+    Gzip and zstd are known by their first bytes. A last line without an end gets one. Raises a
+    :class:`TraceError` for a file that cannot be read, a broken packed one, a NUL byte, a line of
     more than 65,536 bytes, and an empty file.
     """
     name = str(path)
@@ -33,8 +31,6 @@ def read_blocks(path: str | Path) -> Iterator[bytes]:
         raise TraceError("no such file", file=name) from None
     except IsADirectoryError:
         raise TraceError("this is a directory, not a trace", file=name) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TraceError(f"broken gzip: {error}", file=name, allowed="a whole gzip file") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise TraceError(f"cannot be read: {reason}", file=name) from None
@@ -42,16 +38,20 @@ def read_blocks(path: str | Path) -> Iterator[bytes]:
 
 def _pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
     start = raw.read(BLOCK_BYTES)
-    if start[:2] == _GZIP:
-        if raw.seekable():
-            raw.seek(0)
-            with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
-                while piece := unpacked.read(BLOCK_BYTES):
-                    yield piece
-            return
-        raise TraceError("gzip is read from files only, not from a pipe", file=name)
-    if name.endswith(".gz") and start:
-        raise TraceError("the name ends in .gz but this is not gzip", file=name, found=start[:8].hex(" "))
+    packing, named = packing_of(start), packing_named(name)
+    if packing is not None:
+        if not raw.seekable():
+            raise TraceError(f"{packing.name} is read from files only, not from a pipe", file=name)
+        raw.seek(0)
+        try:
+            yield from packing.unpacked(raw, BLOCK_BYTES)
+        except BrokenFile as error:
+            whole = f"a whole {packing.name} file"
+            raise TraceError(f"broken {packing.name}: {error}", file=name, allowed=whole) from None
+        return
+    if named is not None and start:
+        message = f"the name ends in {named.suffix} but this is not {named.name}"
+        raise TraceError(message, file=name, found=start[:8].hex(" "))
     if raw.seekable():
         check_memory(os.fstat(raw.fileno()).st_size * 4, name, "reading it")
     while start:

@@ -9,22 +9,22 @@ with ``;`` and have too few semicolons to be a record are comments, kept with th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.columns import map_text, shared
+from scheduler_sim.workload.block_columns import Block, Growing, Texts, parse_block
+from scheduler_sim.workload.columns import by_row, is_shared, map_text
 from scheduler_sim.workload.comments import Comments
 from scheduler_sim.workload.fields import MWF_FIELDS, NO_NODES, NO_RUN_TIME
 from scheduler_sim.workload.lines import read_blocks
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.mwf_text import is_missing
-from scheduler_sim.workload.numbers import integer, parse_integers
+from scheduler_sim.workload.numbers import integer
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
@@ -34,8 +34,7 @@ LAYOUTS: dict[int, tuple[int, ...]] = {
     41: tuple(range(41)),
     40: tuple(position for position in range(42) if position not in (19, 33)),
 }
-_NUMBERS = [position for position, field in enumerate(MWF_FIELDS) if not field.is_text]
-_TEXTS = [position for position, field in enumerate(MWF_FIELDS) if field.is_text]
+_KINDS = [field.dtype for field in MWF_FIELDS]
 _ALLOWED_COUNTS = "42, 41 (no position 42) or 40 (no positions 20 and 34), separated by ;"
 _LEAST = {
     "listed_nodes": (-1, "1 or more; 0 or -1 = unknown"),
@@ -43,11 +42,11 @@ _LEAST = {
     "run_time": (-1, "0 or more; -1 = unknown"),
 }
 _FEWEST_SEMICOLONS = min(LAYOUTS) - 1
-_BYTES_A_RECORD = 750  # of memory, from the raw columns to the finished table
+_BYTES_A_RECORD = 500  # of memory, from the raw columns to the finished table
 
 
 def read_mwf(path: str | Path) -> Workload:
-    """Read an MWF trace, plain or gzip.
+    """Read an MWF trace, plain or packed.
 
     component_id is position 8 where that is unique over the file; else the job id if every job
     has one component; else the line number, and then dependencies (39) name job ids. The time limit is
@@ -60,36 +59,22 @@ def read_mwf(path: str | Path) -> Workload:
         with file, line, field, value and what is allowed.
     """
     name = str(path)
-    comments = Comments(name)
-    parts: list[_Part] = []
-    lines = rows = 0
-    for block in read_blocks(path):
-        data = _without_comments(block, rows, comments)
-        if data:
-            part = _parse(data)
-            if part is None:
-                raise _diagnose(block, lines, name)
-            parts.append(part)
-            rows += len(part.counts)
-            check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
-        lines += block.count(b"\n")
-    if not rows:
-        raise TraceError("no records", file=name, allowed="at least one record of 42 fields")
-    return _workload(parts, comments, name)
+    return _workload(*_read_records(path, name), name)
 
 
-def component_ids(listed: np.ndarray, jobs: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, str]:
+def component_ids(listed: np.ndarray, jobs: np.ndarray, source: TraceSource) -> tuple[np.ndarray, str]:
     """Return the component ids, and which column dependencies name."""
     if not (listed == -1).any() and _unique(listed):
         return listed, "component_id"
     if _unique(jobs):
         return jobs, "component_id"
-    return lines, "modular_job_id"
+    return source.lines(len(jobs)), "modular_job_id"
 
 
 def mwf_time_limit(listed: np.ndarray) -> np.ndarray:
     """Return the time limit: position 6, at least 1 s; -1 (none) stays."""
-    return np.where(listed < 0, listed, np.maximum(listed, 1))
+    none = listed == 0
+    return np.where(none, 1, listed) if none.any() else listed
 
 
 def mwf_app(listed: str) -> str:
@@ -107,17 +92,8 @@ def mwf_licences(listed: str) -> str:
     return "" if is_missing(listed) or listed.strip().lower() == "any" else listed
 
 
-@dataclass
-class _Part:
-    """The records of one block: field counts, number columns, encoded text columns."""
-
-    counts: np.ndarray
-    numbers: dict[int, np.ndarray]
-    texts: dict[int, pa.DictionaryArray]
-
-
 def _unique(ids: np.ndarray) -> bool:
-    return len(pd.unique(ids)) == len(ids)
+    return bool((ids[1:] > ids[:-1]).all()) or len(pd.unique(ids)) == len(ids)
 
 
 def is_comment(line: bytes) -> bool:
@@ -128,105 +104,156 @@ def is_comment(line: bytes) -> bool:
     )
 
 
+def _read_records(path: str | Path, name: str) -> tuple[Block, Comments]:
+    """Return the 42 columns of a file as they stand in it, the number of fields behind them; and comments."""
+    comments = Comments(name)
+    table = Growing([*_KINDS, "int8"])
+    rows = 0
+    for block in read_blocks(path):
+        lines = rows + len(comments.found)
+        part = _parse(block)
+        if part is None and (data := _without_comments(block, rows, comments)):
+            part = _parse(data) or _parse_mixed(data) or _parse_lines(block, lines, name)
+        if part is not None:
+            table.add(part)
+            rows += len(part[0])
+            check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
+    if not rows:
+        raise TraceError("no records", file=name, allowed="at least one record of 42 fields")
+    return table.whole(), comments
+
+
 def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
-    data = np.frombuffer(block, dtype=np.uint8)
-    first = data[np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])]
-    if not np.isin(first, np.frombuffer(b"#; \t\r\n", dtype=np.uint8)).any():
-        return block
     kept: list[bytes] = []
     for line in block.split(b"\n")[:-1]:
         if is_comment(line):
             comments.add(rows + len(kept), line)
         else:
             kept.append(line)
-    return b"\n".join([*kept, b""]) if kept else b""
+    return b"\n".join([*kept, b""])
 
 
-def _parse(block: bytes) -> _Part | None:
-    """Return the columns of a block of records, None if anything in it is not as it must be."""
-    data = np.frombuffer(block, dtype=np.uint8)
-    line_ends = np.flatnonzero(data == ord("\n"))
-    line_starts = np.concatenate([[0], line_ends[:-1] + 1])
-    separators = np.flatnonzero(data == ord(";"))
-    before = np.searchsorted(separators, line_ends)
-    counts = np.diff(before, prepend=0) + 1
-    if not np.isin(counts, list(LAYOUTS)).all():
-        return None
-    carriage = (line_ends > line_starts) & (data[line_ends - 1] == ord("\r"))
-    if np.count_nonzero(data == ord("\r")) != np.count_nonzero(carriage):
-        return None
-    line_ends = line_ends - carriage
-    starts = np.zeros((len(counts), 42), dtype=np.int64)
-    ends = np.full((len(counts), 42), -1, dtype=np.int64)  # -1: the record lacks the position
-    for count, layout in LAYOUTS.items():
-        rows = np.flatnonzero(counts == count)
-        if rows.size:
-            inner = separators[(before[rows] - (count - 1))[:, None] + np.arange(count - 1)]
-            cells = np.ix_(rows, np.array(layout))
-            starts[cells] = np.column_stack([line_starts[rows], inner + 1])
-            ends[cells] = np.column_stack([inner, line_ends[rows]])
-    numbers: dict[int, np.ndarray] = {}
-    for position in _NUMBERS:
-        values, valid = parse_integers(data, starts[:, position], ends[:, position])
-        lacking = ends[:, position] < 0
-        if not (valid | lacking).all():
+def _parse(block: bytes) -> Block | None:
+    """Return the columns of a block of records, None if they are of different numbers of fields or worse."""
+    if b"\r" in block:
+        if block.count(b"\r") != block.count(b"\r\n"):
             return None
-        values[lacking] = -1
-        numbers[position] = values
-    ends = np.maximum(ends, starts)
-    texts = {p: _texts(data, starts[:, p], ends[:, p]).dictionary_encode() for p in _TEXTS}
-    return _Part(counts.astype(np.int8), numbers, texts)
+        block = block.replace(b"\r\n", b"\n")
+    count = block.count(b";", 0, block.index(b"\n")) + 1
+    layout = LAYOUTS.get(count, ())
+    columns = parse_block(block, ";", [_KINDS[position] for position in layout]) if layout else None
+    if columns is None:
+        return None
+    rows = len(columns[0])
+    there = dict(zip(layout, columns, strict=True))
+    whole = [there[place] if place in there else _lacking(kind, rows) for place, kind in enumerate(_KINDS)]
+    return [*whole, np.broadcast_to(np.int8(count), rows)]
 
 
-def _texts(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.BinaryArray:
-    widths = ends - starts
-    offsets = np.concatenate([[0], np.cumsum(widths)])
-    places = np.repeat(starts - offsets[:-1], widths) + np.arange(offsets[-1])
-    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data[places])]
-    return pa.BinaryArray.from_buffers(pa.binary(), len(starts), buffers)
+def _lacking(kind: str, rows: int) -> np.ndarray | Texts:
+    """Return the column of a position that no record has."""
+    return Texts.of([b""] * rows) if kind == "text" else np.broadcast_to(np.int64(-1), rows)
 
 
-def _workload(parts: list[_Part], comments: Comments, name: str) -> Workload:
-    texts = {p: _joined_texts([part.texts.pop(p) for part in parts]) for p in _TEXTS}
+def _parse_mixed(block: bytes) -> Block | None:
+    """Return the columns of records of different numbers of fields, None if any is not as it must be."""
+    lines = block.split(b"\n")[:-1]
+    counts = np.array([line.count(b";") + 1 for line in lines])
+    kinds = np.unique(counts)
+    if len(kinds) == 1 or not np.isin(kinds, list(LAYOUTS)).all():
+        return None
+    table = Growing([*_KINDS, "int8"])
+    for count in kinds:
+        alike = _parse(b"".join(lines[row] + b"\n" for row in np.flatnonzero(counts == count)))
+        if alike is None:
+            return None
+        table.add(alike)
+    place = np.argsort(np.argsort(counts, kind="stable"))
+    return [column.take(place) for column in table.whole()]
+
+
+def _parse_lines(block: bytes, lines: int, name: str) -> Block:
+    """Return the columns of a block by the plain rules; raises TraceError for the first wrong line."""
+    records: list[list[Any]] = []
+    for number, line in enumerate(block.split(b"\n")[:-1], start=lines + 1):
+        if not is_comment(line):
+            records.append(_record(line.removesuffix(b"\r"), number, name))
+    return [
+        Texts.of(values) if kind == "text" else np.array(values, dtype=kind)
+        for kind, values in zip([*_KINDS, "int8"], zip(*records, strict=True), strict=True)
+    ]
+
+
+def _record(line: bytes, number: int, name: str) -> list[Any]:
+    """Return what one record says, and its number of fields."""
+    if b"\r" in line:
+        raise TraceError("a carriage return within the line", file=name, line=number)
+    words = line.split(b";")
+    if len(words) not in LAYOUTS:
+        raise TraceError(
+            "wrong number of fields", file=name, line=number, found=len(words), allowed=_ALLOWED_COUNTS
+        )
+    record: list[Any] = [b"" if kind == "text" else -1 for kind in _KINDS]
+    for position, word in zip(LAYOUTS[len(words)], words, strict=True):
+        record[position] = word if _KINDS[position] == "text" else integer(word)
+        if record[position] is None:
+            raise TraceError(
+                "not a number",
+                file=name,
+                line=number,
+                field=MWF_FIELDS[position].place("mwf"),
+                found=word[:200].decode("utf-8", "backslashreplace"),
+                allowed="an integer within int64; -1 = unknown",
+            )
+    return [*record, len(words)]
+
+
+def _workload(records: Block, comments: Comments, name: str) -> Workload:
+    counts = records.pop()
+    texts = [column for column in records if isinstance(column, Texts)]
     encoding = comments.encoding()
-    if encoding == "utf-8" and not all(_is_utf8(words) for _, words in texts.values()):
+    if encoding == "utf-8" and not all(_is_utf8(text.words) for text in texts):
         encoding = "latin-1"
     header, between = comments.texts(encoding)
-    counts = np.concatenate([part.counts for part in parts])
     source = TraceSource(
         format="mwf",
         name=name,
         header=header,
         comments=between,
-        field_count=int(counts[0]) if (counts == counts[0]).all() else counts,
+        field_count=int(counts[0]) if is_shared(counts) else counts,
         encoding=encoding,
     )
-    columns: dict[str, object] = {}
-    for position, field in enumerate(MWF_FIELDS):
-        if field.is_text:
-            codes, words = texts.pop(position)
-            decoded = pd.Index([word.decode(encoding) for word in words], dtype=object)
-            columns[field.name] = pd.Categorical.from_codes(codes, categories=decoded)
-        else:
-            columns[field.name] = shared(np.concatenate([part.numbers.pop(position) for part in parts]))
+    columns: dict[str, Any] = {}
+    for field in MWF_FIELDS:
+        column = records.pop(0)
+        columns[field.name] = _decoded(column, encoding) if isinstance(column, Texts) else column
     return _normalised(columns, source)
+
+
+def _decoded(texts: Texts, encoding: str) -> pd.Categorical:
+    words = pd.Index([word.decode(encoding) for word in texts.words], dtype=object)
+    return pd.Categorical.from_codes(texts.codes, categories=words)
 
 
 def _normalised(columns: dict[str, Any], source: TraceSource) -> Workload:
     """Return the workload with the columns that the simulator uses, by rule 12."""
     _refuse_numbers(columns, source)
-    ids, named = component_ids(
-        columns["listed_component_id"], columns["modular_job_id"], source.lines(len(columns["run_time"]))
-    )
+    ids, named = component_ids(columns["listed_component_id"], columns["modular_job_id"], source)
     columns["component_id"] = ids
     columns["nodes"] = columns["listed_nodes"]
-    columns["time_limit"] = mwf_time_limit(columns["listed_time_limit"])
+    columns["time_limit"] = by_row(mwf_time_limit, columns["listed_time_limit"])
     columns["app"] = map_text(columns["listed_app"], mwf_app)
     columns["constraint"] = map_text(columns["listed_constraint"], mwf_constraint)
     columns["licences"] = map_text(columns["listed_licences"], mwf_licences)
-    unknown = [columns["run_time"] == -1, columns["nodes"] <= 0]
-    columns["skipped"] = np.select(unknown, [NO_RUN_TIME, NO_NODES], 0).astype(np.int8)
+    columns["skipped"] = by_row(_skipped, columns["run_time"], columns["nodes"])
     return Workload(columns, replace(source, dependencies_name=named))
+
+
+def _skipped(run_time: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    codes = np.zeros(len(nodes), dtype=np.int8)
+    codes[nodes <= 0] = NO_NODES
+    codes[run_time == -1] = NO_RUN_TIME
+    return codes
 
 
 def _refuse_numbers(columns: dict[str, Any], source: TraceSource) -> None:
@@ -245,13 +272,6 @@ def _refuse_numbers(columns: dict[str, Any], source: TraceSource) -> None:
             )
 
 
-def _joined_texts(chunks: list[pa.DictionaryArray]) -> tuple[np.ndarray, list[bytes]]:
-    joined = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
-    if isinstance(joined, pa.ChunkedArray):
-        joined = joined.chunk(0)
-    return joined.indices.to_numpy(zero_copy_only=False), joined.dictionary.to_pylist()
-
-
 def _is_utf8(words: list[bytes]) -> bool:
     try:
         for word in words:
@@ -259,28 +279,3 @@ def _is_utf8(words: list[bytes]) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _diagnose(block: bytes, lines: int, name: str) -> TraceError:
-    """Return what is wrong with the first bad line of a block that did not parse."""
-    for number, line in enumerate(block.split(b"\n")[:-1], start=lines + 1):
-        if is_comment(line):
-            continue
-        words = line.removesuffix(b"\r").split(b";")
-        if b"\r" in line.removesuffix(b"\r"):
-            return TraceError("a carriage return within the line", file=name, line=number)
-        if len(words) not in LAYOUTS:
-            return TraceError(
-                "wrong number of fields", file=name, line=number, found=len(words), allowed=_ALLOWED_COUNTS
-            )
-        for position, word in zip(LAYOUTS[len(words)], words, strict=True):
-            if not MWF_FIELDS[position].is_text and integer(word) is None:
-                return TraceError(
-                    "not a number",
-                    file=name,
-                    line=number,
-                    field=MWF_FIELDS[position].place("mwf"),
-                    found=word[:200].decode("utf-8", "backslashreplace"),
-                    allowed="an integer within int64; -1 = unknown",
-                )
-    return TraceError("not an MWF record", file=name, line=lines + 1)

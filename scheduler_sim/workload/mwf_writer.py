@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.columns import as_column, map_text, texts_of
+from scheduler_sim.workload.columns import as_column, map_text
 from scheduler_sim.workload.fields import FIELDS, MWF_FIELDS
 from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf import (
@@ -23,7 +22,7 @@ from scheduler_sim.workload.mwf import (
     mwf_time_limit,
 )
 from scheduler_sim.workload.mwf_text import parse_api_calls
-from scheduler_sim.workload.record_lines import encoding_for, write_records
+from scheduler_sim.workload.record_lines import Lines, encoding_for, lines_by_kind, lines_of, write_records
 from scheduler_sim.workload.table import Workload
 
 _DERIVED_TEXTS: dict[str, Callable[[str], str]] = {
@@ -59,10 +58,8 @@ def write_mwf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
         if not is_comment(line.encode("utf-8", "surrogateescape")):
             raise TraceError("a comment line of MWF must start with #", file=name, found=line)
     encoding = encoding_for(source.encoding, _texts(columns, header, comments, name), name)
-    counts = _field_counts(workload, columns) if native else 42
-    if isinstance(counts, int) and counts == 42:
-        columns = list(_constants_joined(columns))
-    write_records(out, name, header, comments, columns, _joiner(counts, len(workload)), encoding)
+    counts = _field_counts(workload, columns) if native else np.full(len(workload), 42)
+    write_records(out, name, header, comments, _lines(columns, counts, encoding), len(workload), encoding)
     return notes
 
 
@@ -82,25 +79,6 @@ def _without_arrays(workload: Workload) -> Workload:
         texts["dependency_ids"][row] = ",".join(map(str, numbers[of_row["after_row"]]))
         texts["dependency_kinds"][row] = ",".join([*kinds, *["SINGLETON"] * (row in alone)])
     return workload.replace(**texts)
-
-
-def _constants_joined(columns: Sequence[Any]) -> Iterator[Any]:
-    """Join neighbouring columns of one value each into one: most fields of most traces are."""
-    for constant, run in groupby(columns, key=_is_constant):
-        same = list(run)
-        if constant:
-            text = ";".join(texts_of(column, 0, 1)[0] for column in same)
-            yield as_column(FIELDS["name"], text, len(same[0]))
-        else:
-            yield from same
-
-
-def _is_constant(column: Any) -> bool:
-    if not len(column):
-        return False
-    if isinstance(column, pd.Categorical):
-        return len(column.categories) == 1
-    return column.strides == (0,) or bool((column == column[0]).all())
 
 
 def _column(workload: Workload, name: str, native: bool) -> Any:
@@ -129,7 +107,7 @@ def _component_column(workload: Workload) -> np.ndarray:
     wanted = np.asarray(table["component_id"])
     if workload.source.dependencies_name != "component_id":  # unique ids would change what dependencies name
         return listed
-    said, _ = component_ids(listed, jobs, workload.source.lines(len(table)))
+    said, _ = component_ids(listed, jobs, workload.source)
     return listed if np.array_equal(said, wanted) and workload.source.format == "mwf" else wanted
 
 
@@ -159,19 +137,17 @@ def _texts(
     return [*texts, *header, *(line for _, line in comments)]
 
 
-def _joiner(counts: int | np.ndarray, rows: int) -> Callable[[int, Sequence[str]], str]:
-    if isinstance(counts, int) and counts == 42:
-        return lambda _, texts: ";".join(texts)
-    of_row = np.broadcast_to(counts, rows)
-    return lambda row, texts: ";".join([texts[position] for position in LAYOUTS[int(of_row[row])]])
+def _lines(columns: list[Any], counts: np.ndarray, encoding: str) -> Lines:
+    made = {
+        count: lines_of([columns[position] for position in LAYOUTS[count]], ";", encoding)
+        for count in np.unique(counts).tolist()
+    }
+    return lines_by_kind(counts, made)
 
 
-def _field_counts(workload: Workload, columns: list[Any]) -> int | np.ndarray:
+def _field_counts(workload: Workload, columns: list[Any]) -> np.ndarray:
     """Return the fields of each record: as many as it had, but 42 where it needs one it lacks."""
-    counts = workload.source.field_count
-    if isinstance(counts, int) and counts == 42:
-        return 42
-    counts = np.broadcast_to(counts, len(workload))
+    counts = np.broadcast_to(workload.source.field_count, len(workload))
     calls = columns[41]
     asks = np.array([bool(parse_api_calls(text)) for text in calls.categories], dtype=bool)[calls.codes]
     power = (columns[19] != -1) | (columns[33] != -1)

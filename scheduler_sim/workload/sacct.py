@@ -43,7 +43,7 @@ _IDS = (
 
 
 def read_sacct(path: str | Path) -> Workload:
-    """Read a ``sacct --parsable2`` dump, plain or gzip: a component for each run of a job.
+    """Read a ``sacct --parsable2`` dump, plain or packed: a component for each run of a job.
 
     The reference page on sacct gives the rules: what each column becomes, what is skipped, which
     run has the number of its job, and what times without a zone mean.

@@ -85,7 +85,7 @@ class Dump:
 
 
 def read_dump(path: str | Path, name: str) -> Dump:
-    """Read a dump, plain or gzip; raises TraceError for a row whose fields are not those of the header.
+    """Read a dump, plain or packed; raises TraceError for a row whose fields are not those of the header.
 
     Blank lines, and the header where files were joined, are passed over.
     """

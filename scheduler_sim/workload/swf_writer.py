@@ -12,7 +12,7 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import SWF_FIELDS
 from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf_text import is_missing
-from scheduler_sim.workload.record_lines import encoding_for, write_records
+from scheduler_sim.workload.record_lines import encoding_for, lines_of, write_records
 from scheduler_sim.workload.swf import swap_status, swf_nodes, swf_partition, swf_time_limit
 from scheduler_sim.workload.table import Workload
 
@@ -59,7 +59,7 @@ def write_swf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     header, comments = _header(workload, names, notes)
     encoding = encoding_for(source.encoding, [*header, *(text for _, text in comments)], name)
     columns: list[Any] = [numbers[field.name] for field in SWF_FIELDS]
-    write_records(out, name, header, comments, columns, lambda _, texts: " ".join(texts), encoding)
+    write_records(out, name, header, comments, lines_of(columns, " ", encoding), len(table), encoding)
     return notes
 
 

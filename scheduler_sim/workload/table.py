@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.columns import as_column
+from scheduler_sim.workload.columns import as_column, once
 from scheduler_sim.workload.dependencies import Dependencies, parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
 from scheduler_sim.workload.mwf_text import parse_api_calls
@@ -174,22 +174,24 @@ class Workload:
         and ``gres``; nor ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
         simulated).
         """
-        column = {str(name): values.to_numpy() for name, values in self.table.items() if name in _ASKING}
+        column = {name: once(self.table[name].to_numpy()) for name in _ASKING}
         live = self.table["skipped"].to_numpy() == 0
         asking = {
             "cores": below_the_fullest(self.table, live),
             "gpus": column["gpus"] > 0,
-            "gres": _says(self.table["gres"].array),
+            "gres": _rows_where(bool, self.table["gres"].array),
             "heterogeneous": column["components_total"] > 1,
             "begin_time": column["begin_time"] > column["submit_time"],
             "hold": column["hold"] != 0,
             "nice": column["nice"] != 0,
             "array_limit": column["array_limit"] > 0,
             "delay": column["delay"] > 0,
-            "api_call": _calls_api(self.table["api_calls"].array),
+            "api_call": _rows_where(_calls_api, self.table["api_calls"].array),
             "preceding_job": column["preceding_job"] > 0,
         }
-        counts: dict[str, Any] = {name: np.count_nonzero(live & rows) for name, rows in asking.items()}
+        counts: dict[str, Any] = {
+            name: np.count_nonzero(live & rows) for name, rows in asking.items() if rows.any()
+        }
         counts |= self._dependencies.counts
         return {name: int(count) for name, count in counts.items() if count > 0}
 
@@ -208,6 +210,10 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     complete = {
         name: as_column(field, given.get(name, field.default), rows) for name, field in FIELDS.items()
     }
+    jobs = complete["modular_job_id"]
+    for name in ("component_id", "listed_component_id"):  # the same in most traces, and held once then
+        if np.array_equal(complete[name], jobs):
+            complete[name] = jobs
     return pd.DataFrame(complete, copy=False)
 
 
@@ -215,12 +221,11 @@ def _columns_of(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): table[name].array for name in table}
 
 
-def _says(texts: Any) -> np.ndarray:
-    rows: np.ndarray = np.array([bool(text) for text in texts.categories], dtype=bool)[texts.codes]
-    return rows
+def _calls_api(text: str) -> bool:
+    return bool(parse_api_calls(text))
 
 
-def _calls_api(calls: Any) -> np.ndarray:
-    asks = np.array([bool(parse_api_calls(text)) for text in calls.categories], dtype=bool)
-    rows: np.ndarray = asks[calls.codes]
+def _rows_where(holds: Callable[[str], bool], texts: Any) -> np.ndarray:
+    held = np.array([holds(text) for text in texts.categories], dtype=bool)
+    rows: np.ndarray = held[once(texts.codes)]
     return rows

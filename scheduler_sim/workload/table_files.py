@@ -51,7 +51,7 @@ def read_parquet(path: str | Path) -> Workload:
     name = str(path)
     try:
         with open(path, "rb") as raw:
-            file = parquet.ParquetFile(raw)
+            file = parquet.ParquetFile(raw, pre_buffer=False)  # which would hold all of it twice
             check_memory(
                 file.metadata.num_rows * file.metadata.num_columns * _BYTES_A_CELL, name, "reading it"
             )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pyarrow as pa
+
 from scheduler_sim.errors import TraceError
+from scheduler_sim.output.packed import packing_named
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.workload import mwf, mwf_writer, sacct, swf, swf_writer, table_files
 from scheduler_sim.workload.kinds import TRACES
@@ -37,7 +40,7 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
     Parameters
     ----------
     path : ``.swf``, ``.mwf``, ``.csv``, or a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, each
-        also ``.gz``; or ``.parquet``
+        also ``.gz`` or ``.zst``; or ``.parquet``
     format : ``swf``, ``mwf``, ``csv``, ``sacct`` or ``parquet``, where the suffix does not tell
 
     Raises
@@ -50,6 +53,7 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
     try:
         workload = _READERS[kind](path)
         workload.dependencies()
+        pa.default_memory_pool().release_unused()  # what Arrow took to read it
     except MemoryError:
         raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
     return workload
@@ -65,7 +69,7 @@ def write_trace(
 
     A workload read from SWF or MWF goes back to the same format with its header, comments,
     skipped records, field counts and spelling; a file this function wrote comes back byte for
-    byte, ``.gz`` too. From one format to the other, what both can say is carried over (see
+    byte, packed ones too. From one format to the other, what both can say is carried over (see
     the writers of each format); what is lost is said in the notes.
 
     Returns
@@ -78,13 +82,13 @@ def write_trace(
 
 
 def trace_format(path: str | Path, format: str | None = None, *, writing: bool = False) -> str:
-    """Return the format of a trace: the one given, else by its suffix (``.gz`` aside).
+    """Return the format of a trace: the one given, else by its suffix (``.gz`` and ``.zst`` aside).
 
     Of ``.txt`` only a dump of sacct tells by itself what it is. Raises TraceError for any other,
     and for sacct where ``writing``, as it is only read; of a file that is not there it says so.
     """
     suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
-    packed = bool(suffixes) and suffixes[-1] == "gz"
+    packed = bool(suffixes) and packing_named(path) is not None
     suffixes = suffixes[:-1] if packed else suffixes
     suffix = suffixes[-1] if suffixes else ""
     kind = format.lower() if format else suffix
@@ -98,6 +102,6 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
             "sacct is read, not written" if kind == "sacct" else "unknown trace format",
             file=path,
             found=format or Path(path).name,
-            allowed=f"{', '.join(suffixes)}, each also .gz, or .parquet; or the format given by name",
+            allowed=f"{', '.join(suffixes)}, each also .gz or .zst, or .parquet; or the format given by name",
         )
     return kind

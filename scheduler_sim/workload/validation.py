@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.columns import once
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS, Field
 from scheduler_sim.workload.mwf_text import check_frequency, parse_api_calls
 from scheduler_sim.workload.source import TraceSource
@@ -30,9 +31,9 @@ def check_columns(table: pd.DataFrame, source: TraceSource) -> None:
     live = column["skipped"] == 0
     for name, (holds, allowed) in _RULES.items():
         values = column[name]
-        wrong = ~holds(values)
-        if name != "skipped":
-            wrong &= live
+        wrong = ~holds(once(values))
+        if name != "skipped" and wrong.any():
+            wrong = wrong & live
         if wrong.any():
             row = int(np.argmax(wrong))
             raise problem(table, source, row, name, "value out of range", int(values[row]), allowed)
@@ -85,10 +86,11 @@ def _listed(name: str, file_format: str) -> Field:
 
 
 def _check_total(table: pd.DataFrame, source: TraceSource, live: np.ndarray) -> None:
-    longest = np.maximum(table["run_time"].to_numpy(), table["time_limit"].to_numpy())[live].astype(float)
-    node_seconds = float((longest * table["nodes"].to_numpy()[live]).sum())
-    first = np.maximum(table["submit_time"].to_numpy(), table["begin_time"].to_numpy())[live]
-    latest = float(first.max(initial=0)) + float(longest.sum())
+    rows = slice(None) if live.all() else live
+    longest = np.maximum(table["run_time"].to_numpy(), table["time_limit"].to_numpy())[rows].astype(float)
+    node_seconds = float(longest @ table["nodes"].to_numpy()[rows])
+    starts = (table[name].to_numpy()[rows] for name in ("submit_time", "begin_time"))
+    latest = max(float(start.max(initial=0)) for start in starts) + float(longest.sum())
     if max(node_seconds, latest) >= 2.0**62:
         raise TraceError(
             "the times of all components together are beyond what int64 seconds can hold",

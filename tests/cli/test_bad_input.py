@@ -7,6 +7,7 @@ import gzip
 import pytest
 
 from tests.cli.command import CLUSTER, MODULAR, PROTOTYPE, SAMPLE
+from tests.workload.records import packed
 
 GOOD = "1 0 -1 50 4 -1 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n"
 MWF = MODULAR.read_text().splitlines()[0]
@@ -29,6 +30,8 @@ TRACES = {
     "NUL byte": ("t.swf", GOOD.encode() + b"2 0 -1 5\0 4 -1 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n", ":2: "),
     "not text": ("t.swf", bytes(range(256)) * 20, ":1: "),
     "truncated gzip": ("t.swf.gz", gzip.compress(GOOD.encode() * 2000, mtime=0)[:-200], "t.swf.gz"),
+    "truncated zstd": ("t.swf.zst", packed(GOOD.encode() * 2000, ".zst")[:-20], "broken zstd"),
+    "not zstd": ("t.swf.zst", GOOD.encode(), "this is not zstd"),
     "not gzip": ("t.swf.gz", GOOD.encode(), "gzip"),
     "MWF in SWF": ("t.swf", (MWF + "\n").encode(), ":1: "),
     "unknown suffix": ("t.log", GOOD.encode(), ".swf"),

@@ -9,7 +9,7 @@ from tests.cli.command import MODULAR, SAMPLE
 
 
 @pytest.mark.parametrize("source", [SAMPLE, MODULAR])
-@pytest.mark.parametrize("suffix", ["swf", "mwf", "csv", "parquet", "swf.gz", "mwf.gz", "csv.gz"])
+@pytest.mark.parametrize("suffix", ["swf", "mwf", "csv", "parquet", "swf.gz", "mwf.gz", "csv.zst"])
 def test_what_the_simulator_reads_survives(cli, tmp_path, source, suffix):
     target = tmp_path / f"converted.{suffix}"
     ended = cli("convert", source, target)

@@ -24,13 +24,13 @@ moves = st.lists(st.tuples(st.sampled_from(["in", "in", "out", "start", "new"]),
 def queue_core(drawn):
     made = core(ROWS)
     for row, (tier, key, submit) in enumerate(drawn):
-        made.jobs[row].tier, made.jobs[row].key, made.jobs[row].submit = tier, key, submit
+        made.ranks[row].tier, made.ranks[row].key, made.jobs[row].submit = tier, key, submit
     return made
 
 
 def rank(made, row: int):
-    it = made.jobs[row]
-    return -it.tier, it.key, it.submit, row
+    it = made.ranks[row]
+    return -it.tier, it.key, made.jobs[row].submit, row
 
 
 def order_of(made) -> list[int]:
@@ -90,7 +90,7 @@ def test_newcomers_are_sorted_compared_and_inserted(drawn, waiting, coming):
 def test_long_sorts(values, nearly):
     """Insertion sort while little moves, heap sort when much does."""
     made = core(len(values))
-    made.jobs["key"] = sorted(values) if nearly else values
+    made.ranks["key"] = sorted(values) if nearly else values
     for row in range(len(values)):
         made.queue.newcomers[row] = row
     made.queue.at.new = len(values)
@@ -121,12 +121,12 @@ def test_orders_that_move_sort_the_queue_anew(drawn, later, now):
 @given(keys, st.lists(st.integers(-5, 5), min_size=ROWS, max_size=ROWS))
 def test_candidates_have_an_order_of_their_own(drawn, second):
     made = queue_core(drawn)
-    made.jobs["second_key"] = second
+    made.ranks["second_key"] = second
     made.queue.candidates[:ROWS] = range(ROWS)
     queue.sort_candidates(made, ROWS)
     expected = sorted(range(ROWS), key=lambda r: (-drawn[r][0], second[r], drawn[r][2], r))
     assert made.queue.candidates[:ROWS].tolist() == expected
-    assert made.jobs["key"].tolist() == [key for _, key, _ in drawn]
+    assert made.ranks["key"].tolist() == [key for _, key, _ in drawn]
 
 
 # ------------------------------------------------------------------------ release lists

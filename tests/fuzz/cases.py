@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tests.fuzz import mutation, samples
 from tests.fuzz.confine import scrubbed, scrubbed_text
+from tests.workload.records import packed
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def case(seed: int, number: int) -> Case:
 
 def _trace(draw: random.Random) -> Case:
     kind = draw.choice(list(samples.TRACES))
-    name = f"t.{kind}" + draw.choice(["", "", "", "", ".gz"])
+    name = f"t.{kind}" + draw.choice(["", "", "", "", ".gz", ".zst"])
     return Case("trace", {name: _trace_bytes(kind, name, draw)}, (name,), (name,))
 
 
@@ -53,8 +54,8 @@ def _trace_bytes(kind: str, name: str, draw: random.Random) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
     if draw.random() < 0.5:
         data = mutation.bytes_of(data, draw)
-    if name.endswith(".gz"):
-        data = gzip.compress(data, mtime=0)
+    if name.endswith((".gz", ".zst")):
+        data = packed(data, Path(name).suffix)
         data = mutation.bytes_of(data, draw) if draw.random() < 0.5 else data
     return data
 
@@ -214,7 +215,7 @@ def _command(draw: random.Random) -> Case:
             return Case("command", made.files, ("inspect", *made.arguments), made.named)
         case 1:
             made = draw.choice([_trace, _parquet])(draw)
-            to = draw.choice(["o.swf", "o.mwf", "o.csv", "o.parquet", "o.swf.gz"])
+            to = draw.choice(["o.swf", "o.mwf", "o.csv", "o.parquet", "o.swf.gz", "o.mwf.zst"])
             return Case("command", made.files, ("convert", *made.arguments, to), made.named)
         case 2:
             made = draw.choice([_slurm_conf, _config("system", samples.SYSTEM)])(draw)

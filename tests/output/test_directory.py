@@ -354,7 +354,9 @@ def test_a_full_disk_is_named_and_the_older_result_kept(result, disk, left, olde
     assert (contents(disk / "run") if older else (disk / "run").exists()) == (before if older else False)
 
 
-@pytest.mark.parametrize("suffix", [".swf", ".swf.gz", ".mwf", ".csv", ".csv.gz", ".parquet", ".png"])
+@pytest.mark.parametrize(
+    "suffix", [".swf", ".swf.gz", ".mwf", ".csv", ".csv.gz", ".csv.zst", ".parquet", ".png"]
+)
 def test_a_file_that_does_not_fit_leaves_the_older_one(disk, suffix, capsys):
     path = disk / f"a{suffix}"
     sample = str(ROOT / "workloads" / "sample-1000.swf")

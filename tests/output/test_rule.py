@@ -29,7 +29,10 @@ SAMPLE = ROOT / "workloads" / "sample-1000.swf"
 MODULAR = ROOT / "workloads" / "sample-modular.mwf"
 POINTS = ROOT / "configs" / "apps" / "points" / "prism.csv"
 SYSTEM = "modules: [{name: CM, nodes: 100}]\n"
-TRACE_SUFFIXES = [".swf", ".swf.gz", ".mwf", ".mwf.gz", ".csv", ".csv.gz", ".parquet"]
+TRACE_SUFFIXES = [
+    *(f".{kind}{packed}" for kind in ("swf", "mwf", "csv") for packed in ("", ".gz", ".zst")),
+    ".parquet",
+]
 
 FOREIGN = [
     b"dear reader\n",

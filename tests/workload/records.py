@@ -6,6 +6,8 @@ import gzip
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import pyarrow as pa
+
 
 def swf(changes: Mapping[int, object] | None = None) -> str:
     """Return an SWF record: job 1, submitted at 10, 60 s on 4 processors, limit 100; positions changed."""
@@ -57,10 +59,17 @@ def mwf(changes: Mapping[int, object] | None = None, count: int = 42) -> str:
 
 
 def write(path: Path, lines: Iterable[str] | bytes) -> Path:
-    """Write lines, or bytes as they are, gzip if the name ends so."""
+    """Write lines, or bytes as they are, packed if the name ends so."""
     data = lines if isinstance(lines, bytes) else "".join(f"{line}\n" for line in lines).encode()
-    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    path.write_bytes(packed(data, path.suffix))
     return path
+
+
+def packed(data: bytes, suffix: str) -> bytes:
+    """Return what a file whose name ends so has to hold."""
+    if suffix == ".gz":
+        return gzip.compress(data, mtime=0)
+    return pa.Codec("zstd").compress(data, asbytes=True) if suffix == ".zst" else data
 
 
 def _changed(fields: list[str], changes: Mapping[int, object]) -> list[str]:

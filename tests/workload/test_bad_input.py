@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 
 import pytest
 
 from scheduler_sim import Workload, read_trace, write_trace
 from scheduler_sim.errors import InputError, TraceError
-from tests.workload.records import mwf, swf, write
+from tests.workload.records import mwf, packed, swf, write
 
 RECORD = {"swf": swf, "mwf": mwf}
 FORMATS = ("swf", "mwf")
@@ -77,6 +79,10 @@ def test_semicolons_instead_of_blanks_are_named(tmp_path):
         (gzip.compress(b"x" * 100, mtime=0)[:20], "broken gzip"),
         (gzip.compress(b"1 2\0\n", mtime=0), "a NUL byte"),
         (gzip.compress(b"", mtime=0), "the file is empty"),
+        (b"\x28\xb5\x2f\xfdrubbish", "broken zstd: .*; allowed: a whole zstd file"),
+        (packed(bytes(range(100)), ".zst")[:50], "broken zstd"),
+        (packed(b"1 2\0\n", ".zst"), "a NUL byte"),
+        (packed(b"", ".zst"), "the file is empty"),
     ],
 )
 def test_a_file_that_is_no_trace(tmp_path, kind, data, message):
@@ -87,25 +93,50 @@ def test_a_file_that_is_no_trace(tmp_path, kind, data, message):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_gzip_cut_short_or_damaged(tmp_path, kind):
-    whole = gzip.compress(
+@pytest.mark.parametrize(("suffix", "name"), [(".gz", "gzip"), (".zst", "zstd")])
+def test_a_packed_file_cut_short_or_damaged(tmp_path, kind, suffix, name):
+    whole = packed(
         "".join(
             f"{RECORD[kind]({1: job, **({8: job} if kind == 'mwf' else {})})}\n" for job in range(500)
-        ).encode()
+        ).encode(),
+        suffix,
     )
-    path = tmp_path / f"t.{kind}.gz"
+    path = tmp_path / f"t.{kind}{suffix}"
     path.write_bytes(whole)
     assert len(read_trace(path)) == 500
     for damaged in (
         whole[:-1],
         whole[: len(whole) // 2],
-        whole[:-4] + b"\1\2\3\4",
+        whole[:8],
         whole + b"more",
         b"1" + whole[1:],
+        *([whole[:-4] + b"\1\2\3\4"] if name == "gzip" else []),  # its checksum
     ):
         path.write_bytes(damaged)
-        with pytest.raises(TraceError, match=r"broken gzip|is not gzip"):
+        with pytest.raises(
+            TraceError, match=rf"t\.{kind}{suffix}: (broken {name}|.* but this is not {name})"
+        ):
             read_trace(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".GZ", ".Zst"])
+def test_a_name_that_says_packed_of_a_file_that_is_not(tmp_path, suffix):
+    (tmp_path / f"t.swf{suffix}").write_text(swf())
+    with pytest.raises(
+        TraceError, match=rf"ends in {suffix.lower()} but this is not (gzip|zstd); found .31 20"
+    ):
+        read_trace(tmp_path / f"t.swf{suffix}")
+
+
+@pytest.mark.parametrize(("suffix", "name"), [(".gz", "gzip"), (".zst", "zstd")])
+def test_packed_is_read_from_files_only(tmp_path, suffix, name):
+    os.mkfifo(tmp_path / "pipe.swf")
+    data = packed(swf().encode(), suffix)
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe.swf").write_bytes(data))
+    writer.start()
+    with pytest.raises(TraceError, match=f"{name} is read from files only"):
+        read_trace(tmp_path / "pipe.swf")
+    writer.join(20)
 
 
 def test_places_that_are_no_files(tmp_path):
@@ -119,7 +150,9 @@ def test_places_that_are_no_files(tmp_path):
         read_trace("nul\0byte.swf")
 
 
-@pytest.mark.parametrize("name", ["trace.txt", "trace", "trace.swf.bz2", "trace.gz", "w.parquet.gz"])
+@pytest.mark.parametrize(
+    "name", ["trace.txt", "trace", "trace.swf.bz2", "trace.gz", "w.parquet.gz", "trace.zst", "w.parquet.zst"]
+)
 def test_a_name_that_tells_no_format(tmp_path, name):
     with pytest.raises(TraceError, match="unknown trace format"):
         read_trace(write(tmp_path / name, ["1 2 3"]))
@@ -180,7 +213,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scheduler_sim.workload.record_lines.texts_of", interrupted)
+    monkeypatch.setattr("scheduler_sim.workload.record_lines._put", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_trace(Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1]), tmp_path / "t.swf")
     assert list(tmp_path.iterdir()) == []

@@ -1,12 +1,14 @@
-"""Whole numbers parsed many at a time equal those parsed one at a time."""
+"""Numbers of traces: what is one, and their text."""
 
 from __future__ import annotations
 
-import numpy as np
+import re
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scheduler_sim.workload.numbers import decimal, integer, number_text, parse_integers
+from scheduler_sim.workload.numbers import decimal, integer, number_text
 
 texts = st.one_of(
     st.integers(-(2**70), 2**70).map(str),
@@ -15,17 +17,25 @@ texts = st.one_of(
 )
 
 
-@given(st.lists(texts, min_size=1))
-@example(
-    ["", "-", "--1", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-0", "/", ":"]
-)
-def test_many_at_a_time(words):
-    data = np.frombuffer("|".join(words).encode() + b"|", dtype=np.uint8)
-    ends = np.flatnonzero(data == ord("|"))
-    values, valid = parse_integers(data, np.concatenate([[0], ends[:-1] + 1]), ends)
-    expected = [integer(word.encode()) for word in words]
-    assert valid.tolist() == [number is not None for number in expected]
-    assert values.tolist() == [number or 0 for number in expected]
+@given(texts)
+@example("")
+@example("-")
+@example("--1")
+@example("9223372036854775807")
+@example("9223372036854775808")
+@example("-9223372036854775808")
+@example("-0")
+def test_an_integer_is_digits_with_an_optional_minus_within_int64(text):
+    number = int(text) if re.fullmatch("-?[0-9]+", text) else None
+    assert integer(text.encode()) == (number if number is not None and -(2**63) <= number < 2**63 else None)
+
+
+@pytest.mark.parametrize("digits", [400, 60_000])
+def test_numbers_may_be_as_long_as_a_line(digits):
+    assert integer(b"-" + b"0" * digits + b"7") == -7
+    assert integer(b"7" * digits) is None
+    assert decimal(b"0." + b"0" * digits + b"7") == 0
+    assert decimal(b"7" * digits) is None
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

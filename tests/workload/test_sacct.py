@@ -476,7 +476,9 @@ def test_files_that_are_no_dumps(tmp_path, text, told):
         read_trace(write(tmp_path / "t.sacct", text))
 
 
-@pytest.mark.parametrize("name", ["t.sacct", "t.psv", "t.txt", "t.sacct.gz", "t.txt.gz"])
+@pytest.mark.parametrize(
+    "name", ["t.sacct", "t.psv", "t.txt", "t.sacct.gz", "t.txt.gz", "t.sacct.zst", "t.txt.zst"]
+)
 def test_names_of_dumps(tmp_path, name):
     assert len(read_trace(write(tmp_path / name, lines({})))) == 1
 

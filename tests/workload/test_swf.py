@@ -9,7 +9,7 @@ import pytest
 
 from scheduler_sim import read_trace, write_trace
 from scheduler_sim.errors import TraceError
-from tests.workload.records import swf, write
+from tests.workload.records import packed, swf, write
 
 
 def read(tmp_path, *lines):
@@ -161,11 +161,21 @@ def test_changed_columns_are_written_not_the_listed_ones(tmp_path):
     assert second == ("-1", "-1")
 
 
-def test_the_same_trace_in_gzip_has_the_same_bytes_each_time(tmp_path):
-    workload = read(tmp_path, "; x", *(swf({1: job}) for job in range(1, 50)))
-    for name in ("a.swf.gz", "b.swf.gz"):
-        write_trace(workload, tmp_path / name)
-    first = (tmp_path / "a.swf.gz").read_bytes()
-    assert first == (tmp_path / "b.swf.gz").read_bytes()
-    write_trace(read_trace(tmp_path / "a.swf.gz"), tmp_path / "c.swf.gz")
-    assert (tmp_path / "c.swf.gz").read_bytes() == first
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".GZ"])
+def test_the_same_trace_packed_has_the_same_bytes_each_time(tmp_path, suffix):
+    workload = read(tmp_path, "; x", *(swf({1: job}) for job in range(1, 5000)))
+    for name in ("a.swf", "b.swf"):
+        write_trace(workload, tmp_path / f"{name}{suffix}")
+    first = (tmp_path / f"a.swf{suffix}").read_bytes()
+    assert len(first) < 200_000 / 4
+    assert first == (tmp_path / f"b.swf{suffix}").read_bytes()
+    write_trace(read_trace(tmp_path / f"a.swf{suffix}"), tmp_path / f"c.swf{suffix}")
+    assert (tmp_path / f"c.swf{suffix}").read_bytes() == first
+    write_trace(read_trace(tmp_path / f"c.swf{suffix}"), tmp_path / "plain.swf")
+    assert (tmp_path / "plain.swf").read_bytes() == (tmp_path / "t.swf").read_bytes()
+
+
+def test_files_of_several_frames_as_the_tools_make_them(tmp_path):
+    parts = [packed(f"{swf({1: job})}\n".encode() * 3, ".zst") for job in (1, 2)]
+    (tmp_path / "t.swf.zst").write_bytes(b"".join(parts))
+    assert read_trace(tmp_path / "t.swf.zst")["component_id"].tolist() == [1, 1, 1, 2, 2, 2]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scheduler_sim import Workload, read_trace
+from scheduler_sim import Workload, read_trace, write_trace
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import FIELDS
 from tests.workload.records import swf, write
@@ -159,3 +159,26 @@ def test_honouring_status_makes_what_failed_in_the_trace_fail():
     )
     assert jobs.honouring_status()["exit_code"].tolist() == [0, 1, 1, 0, 3]
     assert jobs["exit_code"].tolist() == [0, 0, 0, 0, 3]
+
+
+@pytest.mark.parametrize("kind", ["swf", "mwf", "parquet"])
+def test_what_all_rows_say_alike_takes_no_memory(tmp_path, kind):
+    rows = np.arange(1, 1001)
+    limit = rows + 1
+    made = Workload.from_columns(nodes=rows, submit_time=rows, run_time=rows, time_limit=limit, user="17")
+    write_trace(made, tmp_path / f"t.{kind}")
+    workload = read_trace(tmp_path / f"t.{kind}")
+    columns = {str(name): values.array for name, values in workload.table.items()}
+    arrays = {name: getattr(column, "codes", column) for name, column in columns.items()}
+    own = {name for name, array in arrays.items() if np.asarray(array).strides != (0,)}
+    numbers = {"modular_job_id", "component_id", "nodes", "submit_time", "run_time", "time_limit"}
+    listed = {"swf": {"listed_nodes", "listed_time_limit"}, "parquet": set()}
+    listed["mwf"] = listed["swf"] | {"listed_component_id"}
+    assert own == numbers | listed[kind]
+    ids = {name: np.asarray(arrays[name]).__array_interface__["data"] for name in own}
+    assert ids["component_id"] == ids["modular_job_id"]
+    if kind == "mwf":
+        assert ids["listed_component_id"] == ids["modular_job_id"]
+    if kind != "parquet":
+        assert ids["nodes"] == ids["listed_nodes"]
+        assert ids["time_limit"] == ids["listed_time_limit"]

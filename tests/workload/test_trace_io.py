@@ -109,8 +109,10 @@ def _same_work(converted, workload):
     return True
 
 
-@pytest.mark.parametrize("suffix", [".swf", ".swf.gz", ".mwf", ".mwf.gz", ".csv", ".csv.gz", ".parquet"])
-def test_a_workload_made_in_python_goes_to_every_format_and_stays(tmp_path, suffix):
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("kind", ["swf", "mwf", "csv", "parquet"])
+def test_a_workload_made_in_python_goes_to_every_format_and_stays(tmp_path, kind, packing):
+    suffix = f".{kind}" if kind == "parquet" else f".{kind}{packing}"
     workload = Workload.from_columns(
         nodes=[4, 2],
         submit_time=[0, 5],
@@ -342,3 +344,23 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path, suffix, text):
     with pytest.raises(TraceError, match=r"cannot be written|too long to be written"):
         write_trace(workload, tmp_path / f"a{suffix}")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+@pytest.mark.parametrize("kind", ["swf", "mwf"])
+def test_comments_kinds_of_records_and_words_at_every_block_edge_of_the_writer(
+    tmp_path, kind, size, monkeypatch
+):
+    monkeypatch.setattr("scheduler_sim.workload.record_lines._ROWS_A_BLOCK", size)
+    if kind == "swf":
+        lines = [swf({1: job, 6: job / 4 if job % 5 else -1, 12: job % 3}) for job in range(1, 30)]
+        lines = [line.replace(".0 ", " ") for line in lines]
+    else:
+        names = ("é", "a b", "", "-1", '"q"')
+        lines = [mwf({1: job, 8: job, 9: names[job % 5]}, (42, 41, 40)[job % 3]) for job in range(1, 30)]
+    sign = ";" if kind == "swf" else "#"
+    given = [text for line in lines for text in (line, *[f"{sign} é"] * (len(line) % 3))]
+    path = write(tmp_path / f"t.{kind}", [f"{sign} first", *given])
+    write_trace(read_trace(path), tmp_path / f"again.{kind}")
+    assert (tmp_path / f"again.{kind}").read_text().splitlines() == path.read_text().splitlines()
+    assert (tmp_path / f"again.{kind}").read_bytes() == path.read_bytes()

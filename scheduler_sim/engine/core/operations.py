@@ -71,7 +71,7 @@ def set_limit(
         limit = max(limit, least_limit(core, row, overrun))
     for placement in range(it.first, it.last):
         change_limit(core, placement, limit, run, overrun)
-    it.key, it.second_key = key, second_key
+    core.ranks[row].key, core.ranks[row].second_key = key, second_key
     if it.state == RUNNING:
         plan_end(core, row)
         limit_changed(core, row)

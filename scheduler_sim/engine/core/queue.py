@@ -23,13 +23,13 @@ def entry_of(core: Core, row: int) -> int:
 @part
 def goes_before(core: Core, one: int, other: int) -> bool:
     """Partition priority, then the order's key, then submit time, then trace order."""
-    a, b = core.jobs[one], core.jobs[other]
+    a, b = core.ranks[one], core.ranks[other]
     if a.tier != b.tier:
         return a.tier > b.tier
     if a.key != b.key:
         return a.key < b.key
-    if a.submit != b.submit:
-        return a.submit < b.submit
+    if core.jobs[one].submit != core.jobs[other].submit:
+        return core.jobs[one].submit < core.jobs[other].submit
     return one < other
 
 
@@ -129,7 +129,7 @@ def refresh(core: Core) -> None:
     rows = core.queue.waiting[head : head + size]
     core.orders.fill(core.clock.now - core.clock.origin, rows, core.orders.columns, core.orders.keys)
     for i in range(size):
-        core.jobs[rows[i]].key = core.orders.keys[i]
+        core.ranks[rows[i]].key = core.orders.keys[i]
     _sort(core, core.queue.waiting, head, head + size)
 
 
@@ -148,7 +148,7 @@ def sort_candidates(core: Core, size: int) -> None:
             core.clock.now - core.clock.origin, rows, core.orders.columns, core.orders.keys
         )
         for i in range(size):
-            core.jobs[rows[i]].second_key = core.orders.keys[i]
+            core.ranks[rows[i]].second_key = core.orders.keys[i]
     _swap_keys(core, size)
     _sort(core, core.queue.candidates, 0, size)
     _swap_keys(core, size)
@@ -157,7 +157,7 @@ def sort_candidates(core: Core, size: int) -> None:
 @part
 def _swap_keys(core: Core, size: int) -> None:
     for i in range(size):
-        it = core.jobs[core.queue.candidates[i]]
+        it = core.ranks[core.queue.candidates[i]]
         it.key, it.second_key = it.second_key, it.key
 
 

@@ -82,9 +82,6 @@ class Job:
     """A job; its placements are rows first .. last - 1 of ``placements``."""
 
     submit: int
-    tier: int  # priority of the partition, larger first
-    key: float  # the order, smaller first
-    second_key: float  # the order of backfill candidates
     eligible: int
     start: int
     end: int  # while it runs: when it will really end
@@ -95,13 +92,19 @@ class Job:
     missing: int  # dependencies not yet satisfied, and what else holds it
     first: int
     last: int
-    after: int  # what depends on it: rows after .. after_last - 1 of ``dependencies``
-    after_last: int
     state: Tiny
     fails: Tiny  # 1 = a nonzero exit code
     measured: Tiny  # 1 = its wait for nodes is read off its module, see ``measure_wait``
     held: Tiny  # 1 = held by hand, until it is released
     watch: Tiny  # 1 = return to the caller when it starts or ends
+
+
+class Rank:
+    """What a job is ordered by, before its submission; all 0 where the first to come are the first served."""
+
+    tier: int  # priority of the partition, larger first
+    key: float  # the order, smaller first
+    second_key: float  # the order of backfill candidates
 
 
 class Placement:
@@ -111,7 +114,7 @@ class Placement:
     nodes: int
     limit: int
     duration: int  # what it really takes: min(run time, limit + overrun)
-    killed: int  # 0, BY_LIMIT or PAST_LIMIT
+    killed: Tiny  # 0, BY_LIMIT or PAST_LIMIT
 
 
 class Pool:
@@ -228,6 +231,7 @@ class Core:
     rules: Rules
     scheme: Any  # which passes are made: see ``schemes``
     jobs: Table[Job]  # [n]
+    ranks: Table[Rank]  # [n]
     placements: Table[Placement]  # [p]
     demand: Ints  # [p, k - m] of each shared resource
     pools: Table[Pool]  # [k]

@@ -5,6 +5,8 @@ Hangs on the start and the end of a job; lifts what holds those that wait for it
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from scheduler_sim.engine.core.events import KIND, push_end
 from scheduler_sim.engine.core.holding import meet
 from scheduler_sim.engine.core.hooks import on, question
@@ -32,39 +34,60 @@ class Dependency:
     delay: int  # AFTER: s from the start to the moment it is satisfied
 
 
+class Dependents:
+    """What depends on a job: rows first .. last - 1 of ``edge``."""
+
+    first: int
+    last: int
+
+
+class Dependencies(NamedTuple):
+    """The dependencies, and of each job those that wait for it."""
+
+    edge: Table[Dependency]
+    of: Table[Dependents]  # [n]
+
+
 class DependenciesCore(Core):
     """A core with dependencies."""
 
-    dependencies: Table[Dependency]
+    dependencies: Dependencies
 
 
-def blank_dependencies(rows: int) -> Table[Dependency]:
-    """Return a part with room for so many dependencies."""
-    return table(Dependency, rows)
+class DependencySizes(NamedTuple):
+    """How much room there is to be."""
+
+    jobs: int
+    edges: int
+
+
+def blank_dependencies(sizes: DependencySizes) -> Dependencies:
+    """Return a part with so much room."""
+    return Dependencies(table(Dependency, sizes.edges), table(Dependents, sizes.jobs))
 
 
 @on(started, "dependencies")
 def satisfy_started(core: DependenciesCore, row: int) -> None:
     """``row`` started: what may start after that is freed, at once or later."""
-    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
-        if core.dependencies[edge].kind == AFTER:
+    for edge in range(core.dependencies.of[row].first, core.dependencies.of[row].last):
+        if core.dependencies.edge[edge].kind == AFTER:
             satisfy_later(core, edge)
 
 
 @part
 def satisfy_by_call(core: DependenciesCore, row: int) -> None:
     """Every AFTEROK on ``row`` becomes AFTER."""
-    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
-        if core.dependencies[edge].kind == AFTEROK:
-            core.dependencies[edge].kind = AFTER
+    for edge in range(core.dependencies.of[row].first, core.dependencies.of[row].last):
+        if core.dependencies.edge[edge].kind == AFTEROK:
+            core.dependencies.edge[edge].kind = AFTER
             satisfy_later(core, edge)
 
 
 @part
 def satisfy_later(core: DependenciesCore, edge: int) -> None:
     """So long after a start, or after an end, as it says."""
-    if core.dependencies[edge].delay > 0:
-        push_end(core, core.clock.now + core.dependencies[edge].delay, SATISFIED + edge)
+    if core.dependencies.edge[edge].delay > 0:
+        push_end(core, core.clock.now + core.dependencies.edge[edge].delay, SATISFIED + edge)
     else:
         satisfy(core, edge)
 
@@ -80,9 +103,9 @@ def satisfy_now(core: DependenciesCore, kind: int, edge: int) -> None:
 def satisfy_ended(core: DependenciesCore, row: int) -> None:
     """Rejected and cancelled jobs end without having started (and not successfully)."""
     well = core.jobs[row].state == COMPLETED
-    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
-        kind = core.dependencies[edge].kind
-        if kind == AFTER and core.dependencies[edge].delay > 0 and core.jobs[row].start >= 0:
+    for edge in range(core.dependencies.of[row].first, core.dependencies.of[row].last):
+        kind = core.dependencies.edge[edge].kind
+        if kind == AFTER and core.dependencies.edge[edge].delay > 0 and core.jobs[row].start >= 0:
             continue  # its time comes by itself
         if (kind == AFTEROK and not well) or (kind == AFTERNOTOK and well):
             fails(core, edge)
@@ -98,7 +121,7 @@ def fails(core: DependenciesCore, edge: int) -> None:
 @part
 def satisfy(core: DependenciesCore, edge: int) -> None:
     """A dependency is satisfied, and stays so."""
-    if core.dependencies[edge].satisfied:
+    if core.dependencies.edge[edge].satisfied:
         return
-    core.dependencies[edge].satisfied = 1
-    meet(core, core.dependencies[edge].successor)
+    core.dependencies.edge[edge].satisfied = 1
+    meet(core, core.dependencies.edge[edge].successor)

@@ -19,7 +19,7 @@ from scheduler_sim.workload.table import Workload
 
 FEWEST = 30
 MOST_NODES = 1 << 24
-_SUFFIXES = re.compile(r"\.(swf|mwf|csv|parquet)(\.gz)?$")
+_SUFFIXES = re.compile(r"\.(swf|mwf|csv|parquet)(\.gz|\.zst)?$")
 _CANCELLED_STATUS = 5
 
 

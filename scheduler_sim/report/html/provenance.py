@@ -18,7 +18,7 @@ CHANGED = re.compile(r"(?P<name>[^ ]+) \((?P<changes>[^ =]+=[^ ]+(?:, [^ =]+=[^ 
 """A policy's name and what was changed of it: ``easy (depth=2)``."""
 
 
-TRACE = re.compile(r"\.(swf|mwf|csv|parquet)(\.gz)?$", re.IGNORECASE)
+TRACE = re.compile(r"\.(swf|mwf|csv|parquet)(\.gz|\.zst)?$", re.IGNORECASE)
 
 
 def of_run(result: Result) -> Child:

@@ -16,6 +16,7 @@ from scheduler_sim.engine.rules.dependencies import (
     AFTERNOTOK,
     AFTEROK,
     NEVER,
+    DependencySizes,
 )
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.placements import Placements
@@ -99,9 +100,9 @@ class Dependencies(Numbers):
         self.needed = self._end > 0
         return edges
 
-    def room(self, sizes: Sizes) -> int:
+    def room(self, sizes: Sizes) -> DependencySizes:
         """Those of the trace; more is made room for as they come."""
-        return self._end
+        return DependencySizes(sizes.rows, self._end)
 
     def write(self, core: FullCore, jobs: Jobs, described: Edges | None) -> FullCore:
         """Write what components wait for; what has happened already counts."""
@@ -128,12 +129,11 @@ class Dependencies(Numbers):
 
     def _add(self, core: FullCore, edge: Edge) -> tuple[FullCore, int]:
         row, after_row, kind, delay = edge
-        comp = np.asarray(core.jobs)
-        first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
+        first, last = _dependents(core, after_row)
         if last >= self._room.get(after_row, last):
             core = self._move(core, after_row, first, last)
-            first, last = int(comp["after"][after_row]), int(comp["after_last"][after_row])
-        state = int(comp["state"][after_row])
+            first, last = _dependents(core, after_row)
+        state = int(core.jobs["state"][after_row])
         if (
             has(core, "slurm")
             and state > RUNNING
@@ -142,18 +142,18 @@ class Dependencies(Numbers):
         ):
             state = RUNNING  # to those that depend on it, it ends with its epilog
         satisfied = _standing(state, kind)
-        np.asarray(core.dependencies)[last] = (row, kind, satisfied, delay)
-        comp["after_last"][after_row] = last + 1
+        np.asarray(core.dependencies.edge)[last] = (row, kind, satisfied, delay)
+        core.dependencies.of["last"][after_row] = last + 1
         return core, satisfied
 
     def _move(self, core: FullCore, row: int, first: int, last: int) -> FullCore:
         """Give the range of ``row`` twice the room, at the end."""
         start, size = self._end, last - first
         self._end = self._room[row] = start + 2 * size + 1
-        if self._end > len(core.dependencies):
-            core = core._replace(dependencies=lengthened(core.dependencies, self._end))
-        core.dependencies[start : start + size] = core.dependencies[first:last]
-        core.jobs["after"][row], core.jobs["after_last"][row] = start, start + size
+        edge = lengthened(core.dependencies.edge, self._end)
+        edge[start : start + size] = edge[first:last]
+        core.dependencies.of["first"][row], core.dependencies.of["last"][row] = start, start + size
+        core = core._replace(dependencies=core.dependencies._replace(edge=edge))
         return core
 
 
@@ -170,13 +170,19 @@ def _write_all(core: FullCore, edges: Edges, any_will_do: np.ndarray) -> None:
     if has(core, "slurm"):
         core.slurm.job["satisfiable"][: len(rows)] = np.where(any_will_do & (needs > 0), needs, 1)
     edges = edges.picked(np.argsort(edges.after_row, kind="stable"))
-    core.dependencies["successor"][:count] = edges.row
-    core.dependencies["kind"][:count] = edges.kind
-    core.dependencies["delay"][:count] = edges.delay
+    core.dependencies.edge["successor"][:count] = edges.row
+    core.dependencies.edge["kind"][:count] = edges.kind
+    core.dependencies.edge["delay"][:count] = edges.delay
     after = edges.after_row
-    core.jobs["after"][: len(rows)] = np.searchsorted(after, rows, side="left")
-    core.jobs["after_last"][: len(rows)] = np.searchsorted(after, rows, side="right")
+    core.dependencies.of["first"][: len(rows)] = np.searchsorted(after, rows, side="left")
+    core.dependencies.of["last"][: len(rows)] = np.searchsorted(after, rows, side="right")
     core.jobs["missing"][: len(rows)] += np.where(any_will_do, np.minimum(needs, 1), needs)
+
+
+def _dependents(core: FullCore, row: int) -> tuple[int, int]:
+    """The range of what depends on a component."""
+    of = core.dependencies.of[row]
+    return int(of.first), int(of.last)
 
 
 def _standing(state: int, kind: int) -> int:

@@ -28,7 +28,7 @@ def note_reservation(core: SlurmCore, row: int, placement: int, begin: int, end:
     """The nodes PICKED are held for ``row`` from ``begin`` to ``end``."""
     write_reserved(core, row)
     core.slurm.het[row].until = end
-    core.jobs[row].tier += FIRST_OF_ALL
+    core.ranks[row].tier += FIRST_OF_ALL
     core.slurm.way[placement].tier += FIRST_OF_ALL
     expect(core, row, begin)
 
@@ -49,7 +49,7 @@ def end_reservation(core: SlurmCore, row: int) -> None:
     """Its nodes are not held any more."""
     forget_reservation(core, row)
     core.slurm.het[row].until = 0
-    core.jobs[row].tier -= FIRST_OF_ALL
+    core.ranks[row].tier -= FIRST_OF_ALL
     core.slurm.way[core.jobs[row].first].tier -= FIRST_OF_ALL
 
 

@@ -210,10 +210,10 @@ def _requeue(core: SlurmCore, row: int) -> None:
 @on(fails, "slurm")
 def never_satisfied(core: SlurmCore, edge: int) -> None:
     """A dependency can never be satisfied any more: the job that needs it ends, if it is to be killed."""
-    row = core.dependencies[edge].successor
-    if core.dependencies[edge].satisfied:
+    row = core.dependencies.edge[edge].successor
+    if core.dependencies.edge[edge].satisfied:
         return
-    core.dependencies[edge].satisfied = NEVER
+    core.dependencies.edge[edge].satisfied = NEVER
     core.slurm.job[row].satisfiable -= 1
     if core.jobs[row].state == HELD:
         cancel_never_satisfied(core, row)
@@ -222,11 +222,11 @@ def never_satisfied(core: SlurmCore, edge: int) -> None:
 @only_with("dependencies")
 def may_be_satisfied_again(core: SlurmCore, row: int) -> None:
     """``row`` is to run once more: what Slurm did not test, of jobs to come or held, may be met."""
-    for edge in range(core.jobs[row].after, core.jobs[row].after_last):
-        dependent = core.dependencies[edge].successor
+    for edge in range(core.dependencies.of[row].first, core.dependencies.of[row].last):
+        dependent = core.dependencies.edge[edge].successor
         tested = core.jobs[dependent].state != UNSEEN and not core.jobs[dependent].held
-        if core.dependencies[edge].satisfied == NEVER and not tested:
-            core.dependencies[edge].satisfied = 0
+        if core.dependencies.edge[edge].satisfied == NEVER and not tested:
+            core.dependencies.edge[edge].satisfied = 0
             core.slurm.job[dependent].satisfiable += 1
 
 

@@ -34,7 +34,7 @@ def set_priority(core: SlurmCore, row: int, priority: float) -> None:
         waits = take_out(core, row)
         core.slurm.job[row].given = 1
         if core.slurm.rules.builtin != IN_LIST_ORDER:
-            core.jobs[row].key = -priority
+            core.ranks[row].key = -priority
         for placement in range(core.jobs[row].first, core.jobs[row].last):
             core.slurm.way[placement].key = -priority
         put_back(core, row, waits)
@@ -56,5 +56,5 @@ def set_nice(core: SlurmCore, row: int, nice: int) -> None:
         if it.state != UNSEEN or core.slurm.job[row].given:
             core.slurm.way[placement].key = min(core.slurm.way[placement].key + more, -1.0)
     if core.slurm.rules.builtin != IN_LIST_ORDER and (it.state != UNSEEN or core.slurm.job[row].given):
-        it.key = min(it.key + more, -1.0)
+        core.ranks[row].key = min(core.ranks[row].key + more, -1.0)
     put_back(core, row, waits)

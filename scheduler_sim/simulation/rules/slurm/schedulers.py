@@ -106,7 +106,7 @@ class Schedulers(Numbers):
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write the new ways of a component; their keys are that of its old one."""
         comp, nodes = core.jobs[jobs.first], self._masks.number(jobs.placements)
-        key = core.slurm.way[comp.first].key if comp.last > comp.first else comp.key
+        key = core.slurm.way[comp.first].key if comp.last > comp.first else core.ranks[jobs.first].key
         core = self._masks.write(core)
         self._write_ways(core, jobs, nodes)
         core.slurm.way["key"][jobs.where] = key

@@ -33,9 +33,9 @@ def give_priority(core: SlurmCore, row: int) -> None:
     if core.slurm.rules.basic:
         key = core.slurm.memory.serial + core.slurm.job[row].nice
         if core.slurm.rules.builtin != IN_LIST_ORDER:
-            core.jobs[row].key = key
+            core.ranks[row].key = key
         elif core.jobs[row].state == UNSEEN:
-            core.jobs[row].key = core.slurm.memory.serial
+            core.ranks[row].key = core.slurm.memory.serial
         core.slurm.memory.serial += 1
         for placement in range(core.jobs[row].first, core.jobs[row].last):
             core.slurm.way[placement].key = key
@@ -132,7 +132,7 @@ def _weigh(core: SlurmCore, row: int) -> bool:
         new = new or core.slurm.way[placement].key != -float(value)
         core.slurm.way[placement].key = -float(value)
         best = max(best, value)
-    core.jobs[row].key = -float(best)
+    core.ranks[row].key = -float(best)
     return new
 
 
