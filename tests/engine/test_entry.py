@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from typing import NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
+from scheduler_sim import Simulation, System, Workload
 from scheduler_sim.engine.core.jit import COMPILED, entry
 from scheduler_sim.engine.core.machine_code import Code, address_of
-from scheduler_sim.engine.core.words import Words
+from scheduler_sim.engine.core.words import Words, layout_of
 
 needs_compiler = pytest.mark.skipif(not COMPILED, reason="the compiler is off")
 
@@ -87,7 +89,7 @@ def test_words_say_where_arrays_are():
 def test_code_is_for_one_layout():
     whole = np.zeros((4, 2))
     layouts = {
-        Words(one).layout
+        layout_of(one)
         for one in (
             tables(),
             tables((1.5, 2.5)),
@@ -99,8 +101,16 @@ def test_code_is_for_one_layout():
         )
     }
     assert len(layouts) == 7
-    with pytest.raises(ValueError, match="in one piece"):
+
+
+def test_arrays_lie_in_one_piece_and_can_be_written_to():
+    whole = np.zeros((4, 2))
+    with pytest.raises(TypeError, match="not C contiguous"):
         Words(tables()._replace(numbers=whole[:, 0]))
+    whole.flags.writeable = False
+    with pytest.raises(TypeError, match="not writable"):
+        Words(tables()._replace(numbers=whole))
+    assert Words(tables()._replace(numbers=whole[:0].copy())).size == 16 * 8
 
 
 def test_objects_may_have_the_same_symbols():
@@ -114,3 +124,15 @@ def test_objects_may_have_the_same_symbols():
         address = address_of(Code("entry", machine.emit_object(module)))
         returned.append(ctypes.CFUNCTYPE(ctypes.c_int32)(address)())
     assert returned == [1, 2]
+
+
+@needs_compiler
+def test_a_core_goes_when_nobody_needs_it():
+    """It is large: it does not wait for the collector of circles."""
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[5])
+    simulation = Simulation(System.homogeneous(2), jobs, "easy")
+    core = simulation._core._replace()
+    assert core.words.size > 0
+    gone = weakref.ref(core.words)
+    del core
+    assert gone() is None

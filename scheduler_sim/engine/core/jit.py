@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from scheduler_sim.engine.core.cache import Kept, NotKept, cache_directory, why_not
 from scheduler_sim.engine.core.machine_code import Code, address_of, check
+from scheduler_sim.engine.core.words import layout_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,7 +136,7 @@ class Entry:
         return core.shape in self._made or _KEPT.has(self._name(core))
 
     def _name(self, core: Any) -> str:
-        return _KEPT.name_of(self.__wrapped__, core.words.layout)
+        return _KEPT.name_of(self.__wrapped__, layout_of(core))
 
     def _make(self, core: Any) -> Callable[..., int]:
         def compiled() -> Code:
