@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scheduler_sim.result.columns import Column, Columns, frame
@@ -22,7 +23,8 @@ class Deferred:
     ----------
     described : its columns
     rows : how many it has
-    piece : returns the columns of some rows, as ``frame`` takes them; nothing that it reads may change
+    piece : returns the columns of some rows, as ``frame`` takes them, which nobody may write into; nothing
+        that it reads may change
     """
 
     described: Sequence[Column]
@@ -30,8 +32,15 @@ class Deferred:
     piece: Callable[[slice], dict[str, Any]]
 
     def frame(self) -> pd.DataFrame:
-        """Return all of it."""
-        return frame(self.piece(slice(0, self.rows)), self.described)
+        """Return all of it, in memory of its own."""
+        columns = self.piece(slice(0, self.rows))
+        return frame({name: _own(values) for name, values in columns.items()}, self.described)
+
+
+def _own(values: Any) -> Any:
+    """Return a column that may be written into: a copy of one that is part of another array, or text."""
+    shares = not isinstance(values, np.ndarray) or values.base is not None
+    return values.copy() if shares else values
 
 
 def rows_of(table: pd.DataFrame | Deferred) -> int:

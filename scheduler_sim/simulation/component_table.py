@@ -97,7 +97,8 @@ def _known(core: FullCore, placements: Placements) -> dict[str, np.ndarray]:
     for some in in_cache(slice(0, rows)):
         for name, values in _known_of(core, placements, some).items():
             known[name][some] = values
-    return known
+    asked = {"nodes": placements.asked_nodes, "time_limit": placements.asked_limit}
+    return known | {name: same for name, same in asked.items() if np.array_equal(same, known[name])}
 
 
 def _known_of(core: FullCore, placements: Placements, rows: slice) -> dict[str, np.ndarray]:

@@ -144,6 +144,20 @@ def test_a_result_midway_that_nobody_looked_at_stays_what_it_was(system):
     assert at_last.timeline.equals(whole.timeline)
 
 
+def test_what_is_written_into_a_result_stands_nowhere_else():
+    jobs = trace((0, 2, 10), (3, 2, 5), user=["ana", "bo"])
+    before = jobs.table.copy()
+    sim = Simulation(System.homogeneous(2), jobs)
+    sim.run()
+    mine, other = sim.result(), sim.result()
+    mine.components.loc[0, ["submit_time", "nodes", "time_limit", "modular_job_id"]] = 99
+    mine.components["user"].array[0] = "bo"
+    mine.timeline.loc[0, "time"] = 99
+    assert jobs.table.equals(before)
+    assert other.components["nodes"].tolist() == [2, 2]
+    assert other.timeline["time"].tolist()[0] == 0
+
+
 def test_what_is_idle_and_waits_can_be_asked_for():
     sim = simulation(4, (0, 3, 10), (0, 3, 10), (0, 2, 10))
     sim.run(until=5)
