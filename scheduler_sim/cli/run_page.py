@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from scheduler_sim.cli.terminal import red, table
 from scheduler_sim.cli.wording import number
 from scheduler_sim.report.energy_words import energy, energy_lines, power
 from scheduler_sim.report.measures import summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.wording import REJECTED, doubts, duration, plain
+from scheduler_sim.result.columns import NEVER, numbers
 from scheduler_sim.result.documents import SPREAD
+from scheduler_sim.result.table import pieces
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
@@ -34,11 +38,17 @@ def run_text(result: Result, trace: str, engine_s: float) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _started(result: Result) -> int:
+    """Count those that started, some rows at a time: no table is made for that."""
+    starts = (numbers(piece, "start_time") for piece in pieces(result.tables[0]))
+    return sum(int(np.count_nonzero(start != NEVER)) for start in starts)
+
+
 def _counts(result: Result) -> str:
     counts = result.metrics["counts"]
     shown = {
-        "components": len(result.components),
-        "started": int((result.components["start_time"] >= 0).sum()),
+        "components": result.metrics["jobs"],
+        "started": _started(result),
         "rejected": counts["rejected"],
         "timed out": counts["timed_out"],
         **{state: counts[state] for state in ("failed", "cancelled") if counts[state]},
