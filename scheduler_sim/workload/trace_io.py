@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.packed import packing_named
 from scheduler_sim.output.whole import whole_file
-from scheduler_sim.workload import mwf, mwf_writer, sacct, swf, swf_writer, table_files
-from scheduler_sim.workload.kinds import TRACES
-from scheduler_sim.workload.sacct_lines import has_header
 from scheduler_sim.workload.table import Workload
 
 _READERS = {
-    "swf": swf.read_swf,
-    "mwf": mwf.read_mwf,
-    "parquet": table_files.read_parquet,
-    "csv": table_files.read_csv,
-    "sacct": sacct.read_sacct,
+    "swf": "swf.read_swf",
+    "mwf": "mwf.read_mwf",
+    "parquet": "table_files.read_parquet",
+    "csv": "table_files.read_csv",
+    "sacct": "sacct.read_sacct",
 }
+"""By format; each is imported for a trace of that format."""
+
 _WRITERS = {
-    "swf": swf_writer.write_swf,
-    "mwf": mwf_writer.write_mwf,
-    "parquet": table_files.write_parquet,
-    "csv": table_files.write_csv,
+    "swf": "swf_writer.write_swf",
+    "mwf": "mwf_writer.write_mwf",
+    "parquet": "table_files.write_parquet",
+    "csv": "table_files.write_csv",
 }
 
 #: How dumps of sacct are called; as ``.txt``, too, if they begin with the header of one.
@@ -51,7 +52,7 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
     """
     kind = trace_format(path, format)
     try:
-        workload = _READERS[kind](path)
+        workload: Workload = _function(_READERS[kind])(path)
         workload.dependencies()
         pa.default_memory_pool().release_unused()  # what Arrow took to read it
     except MemoryError:
@@ -76,9 +77,12 @@ def write_trace(
     -------
     notes : one sentence for each thing the format has no place for; empty if nothing was lost
     """
+    from scheduler_sim.workload.kinds import TRACES
+
     kind = trace_format(path, format, writing=True)
     with whole_file(path, None if force else TRACES[kind]) as out:
-        return _WRITERS[kind](workload, out, str(path))
+        notes: list[str] = _function(_WRITERS[kind])(workload, out, str(path))
+        return notes
 
 
 def trace_format(path: str | Path, format: str | None = None, *, writing: bool = False) -> str:
@@ -92,7 +96,7 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
     suffixes = suffixes[:-1] if packed else suffixes
     suffix = suffixes[-1] if suffixes else ""
     kind = format.lower() if format else suffix
-    if not format and (suffix in SACCT_SUFFIXES or (suffix == "txt" and not writing and has_header(path))):
+    if not format and (suffix in SACCT_SUFFIXES or (suffix == "txt" and not writing and _is_sacct(path))):
         kind = "sacct"
     if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
         if not (writing or format or os.path.exists(path)):  # of a name that is too long, too, it says no
@@ -105,3 +109,14 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
             allowed=f"{', '.join(suffixes)}, each also .gz or .zst, or .parquet; or the format given by name",
         )
     return kind
+
+
+def _is_sacct(path: str | Path) -> bool:
+    from scheduler_sim.workload.sacct_lines import has_header
+
+    return has_header(path)
+
+
+def _function(home: str) -> Any:
+    file, _, name = home.rpartition(".")
+    return getattr(import_module(f"{__package__}.{file}"), name)

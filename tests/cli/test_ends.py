@@ -287,7 +287,8 @@ OTHERS = tuple(
     for name in (
         *("engine.compiler", "engine.rules.slurm", "engine.rules.power_saving.switching"),
         *("simulation.rules.slurm", "simulation.metering", "applications.models", "energy.layer"),
-        *("system.slurm_conf.site", "study", "generation"),
+        *("system.slurm_conf.site", "workload.mwf_writer", "workload.sacct", "workload.table_files"),
+        *("study", "generation"),
     )
 )
 

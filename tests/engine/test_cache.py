@@ -64,6 +64,15 @@ def test_what_makes_other_code_makes_another_name(monkeypatch):
     assert names[0].startswith("test_cache.compiled-")
 
 
+def test_a_function_without_its_source_has_a_name():
+    kept, code = Kept(cache.cache_directory()), "def {}(): return {}".format
+    spaces: list[dict] = [{"__name__": "made"}, {"__name__": "made"}, {"__name__": "made"}]
+    for space, text in zip(spaces, (code("one", 1), code("one", "len"), code("other", 1)), strict=True):
+        exec(compile(text, "/nowhere/made.py", "exec"), space)
+    names = [kept.name_of(space[name]) for space, name in zip(spaces, ("one", "one", "other"), strict=True)]
+    assert len(set(names)) == 3
+
+
 @pytest.mark.parametrize(
     "damaged",
     [

@@ -119,7 +119,7 @@ class Kept:
     def name_of(self, function: Callable[..., Any], *about: str) -> str:
         """Name the code of a function, made for what is told ``about`` its arguments, for this processor."""
         asked = [f"{name}={os.environ[name]}" for name in ASKED if name in os.environ]
-        digest = hashlib.sha256(Path(function.__code__.co_filename).read_bytes())
+        digest = hashlib.sha256(_source_of(function))
         for one in (*about, processor(), *asked):
             digest.update(f"{one}\n".encode())
         place = function.__module__.rpartition(".")[2]
@@ -172,6 +172,14 @@ class Kept:
             _put(self._file(name), hashlib.sha256(content).digest() + content)
         except OSError as error:
             _warn(f"the compiled engine is not kept: {self._directory}: {_reason(error)}")
+
+
+def _source_of(function: Callable[..., Any]) -> bytes:
+    """Return the file that a function stands in; where only bytecode is installed, that."""
+    try:
+        return Path(function.__code__.co_filename).read_bytes()
+    except OSError:
+        return function.__code__.co_code
 
 
 def _put(place: Path, content: bytes) -> None:
