@@ -174,19 +174,23 @@ class Workload:
         and ``gres``; nor ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
         simulated).
         """
-        column = {name: once(self.table[name].to_numpy()) for name in _ASKING}
-        live = self.table["skipped"].to_numpy() == 0
+        return dict(self._not_honoured)
+
+    @cached_property
+    def _not_honoured(self) -> dict[str, int]:
+        column = {name: once(self.columns[name]) for name in _ASKING}
+        live = self.columns["skipped"] == 0
         asking = {
             "cores": below_the_fullest(self.table, live),
             "gpus": column["gpus"] > 0,
-            "gres": _rows_where(bool, self.table["gres"].array),
+            "gres": _rows_where(bool, self.columns["gres"]),
             "heterogeneous": column["components_total"] > 1,
             "begin_time": column["begin_time"] > column["submit_time"],
             "hold": column["hold"] != 0,
             "nice": column["nice"] != 0,
             "array_limit": column["array_limit"] > 0,
             "delay": column["delay"] > 0,
-            "api_call": _rows_where(_calls_api, self.table["api_calls"].array),
+            "api_call": _rows_where(_calls_api, self.columns["api_calls"]),
             "preceding_job": column["preceding_job"] > 0,
         }
         counts: dict[str, Any] = {
