@@ -43,13 +43,26 @@ class Usage(NamedTuple):
         cpu_s, wall_s, peak_mb = zip(*runs, strict=True)
         return cls(min(cpu_s), min(wall_s), max(peak_mb))
 
+    def spelt(self) -> tuple[str, str, str]:
+        """Cells of a table."""
+        return f"{self.cpu_s:.2f}", f"{self.wall_s:.2f}", f"{self.peak_mb:,.0f}"
 
-def whole(*command: str | Path, cwd: Path | None = None) -> Usage:
-    """Carry out a command; end with what it said if it fails."""
+
+class Failed(SystemExit):
+    """A command that was to be measured has failed; what it said is on the error output."""
+
+
+def whole(*command: str | Path) -> Usage:
+    """Carry out a command and return what it took.
+
+    Raises
+    ------
+    Failed : it ended with anything but 0.
+    """
     words = [sys.executable, "-I", "-S", "-c", LAUNCH, *map(str, command)]
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, cwd=cwd)
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
     if done.returncode:
-        sys.exit(f"failed: {' '.join(map(str, command))}")
+        raise Failed(f"failed: {' '.join(map(str, command))}")
     return Usage(*json.loads(done.stdout))
 
 

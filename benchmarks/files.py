@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import trace
+from benchmarks.children import Usage, child, shown, whole
 from benchmarks.section import Asked, table
 
 IMPORTS = "import numba, pandas, pyarrow"
@@ -22,8 +23,6 @@ LARGEST = 10_000_000
 
 def section(asked: Asked) -> str:
     """Few jobs against what Python takes to import libraries, a million, and ten million."""
-    from benchmarks.children import Usage, child, shown, whole
-
     sizes = {1_000: 1, 2_000: 1} if asked.quick else REPEATS
     few, million, most = min(sizes), max(sizes), 3_000 if asked.quick else LARGEST
     cases = [(kind, jobs, repeats) for jobs, repeats in sizes.items() for kind in KINDS]
@@ -45,19 +44,14 @@ def section(asked: Asked) -> str:
             usage = times[kind, jobs] = Usage.best(runs)
             bare = Usage.best(imports) if imports else None
             if bare and not rows:
-                rows.append((f"`{IMPORTS}`", "", *_spelt(bare), "", "", "1.00", ""))
+                rows.append((f"`{IMPORTS}`", "", *bare.spelt(), "", "", "1.00", ""))
             sizes_mb = path.stat().st_size / 1e6, sum(file.stat().st_size for file in result.iterdir()) / 1e6
             compared = f"{usage.cpu_s / bare.cpu_s:.2f}" if bare else ""
             growth = f"{usage.cpu_s / times[kind, million].cpu_s:.1f}" if jobs > million else ""
             written = (f"{size:,.2f}" for size in sizes_mb)
-            rows.append((kind, f"{jobs:,}", *_spelt(usage), *written, compared, growth))
+            rows.append((kind, f"{jobs:,}", *usage.spelt(), *written, compared, growth))
             path.unlink()
     return table(COLUMNS, rows)
-
-
-def _spelt(usage: tuple[float, float, float]) -> tuple[str, ...]:
-    cpu_s, wall_s, peak_mb = usage
-    return f"{cpu_s:.2f}", f"{wall_s:.2f}", f"{peak_mb:,.0f}"
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+from benchmarks import trace
+from benchmarks.children import child, shown
 from benchmarks.section import KTH_NODES, Asked, table, without_trace
 
 SOURCE = Path(__file__).with_name("bare_loop.cpp")
@@ -28,9 +30,6 @@ AGAIN, NEW = "simulate()", "simulate(), a new workload"
 
 def section(asked: Asked) -> str:
     """Times of the loop in C++, the same in Numba, the engine and simulate(), all in one process."""
-    from benchmarks import trace
-    from benchmarks.children import child, shown
-
     generated = 1_000 if asked.quick else GENERATED
     cases = [(f"generated, {trace.NODES} nodes", str(generated), trace.NODES)]
     if asked.has_trace:

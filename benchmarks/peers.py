@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import trace as generated
+from benchmarks.children import Failed, Usage, child, shown, whole
 from benchmarks.section import KTH_NODES, Asked, named, table
 
 ACCASIM = "1.1.3"
@@ -39,8 +40,6 @@ class Peer(NamedTuple):
 
 def section(asked: Asked) -> str:
     """Whole processes, trace in and starts out; the jobs are the same, first come first served."""
-    from benchmarks.children import shown
-
     if not (asked.peers or asked.cqsim):
         return "Not measured: `--peers` installs AccaSim, `--cqsim PATH` names a checkout of CQSim."
     rows = []
@@ -85,31 +84,35 @@ def compared(
     asked: Asked, place: Path, policy: str, jobs: int, peers: Sequence[Peer]
 ) -> list[tuple[str, ...]]:
     """Rows of one case: this simulator's, and each peer's."""
-    from benchmarks.children import child, whole
-
-    name, nodes = ("generated", generated.NODES)
+    name, nodes, source = "generated", generated.NODES, ""
     if asked.has_trace:
-        name, nodes = named(asked.trace), KTH_NODES
-    source = str(asked.trace) if asked.has_trace else ""
-    swf, system, result = place / "jobs.swf", place / "system.yaml", place / "result"
+        name, nodes, source = named(asked.trace), KTH_NODES, str(asked.trace)
+    swf, case = place / "jobs.swf", (f"{name}, {nodes:,} nodes", policy, f"{jobs:,}")
     child("peers", "jobs", source, str(jobs), str(swf))
-    system.write_text(f"modules: [{{name: nodes, nodes: {nodes}}}]\n", encoding="utf-8")
-    command = (sys.executable, "-m", "scheduler_sim", "run", system, swf, "--policy", policy, "--quiet")
-    whole(*command, "--out", result)  # whatever is to be compiled
-    ours = whole(*command, "--out", result)
-    expected = {int(job): start for job, start in child("peers", "starts", str(result)).items()}
-    case = f"{name}, {nodes:,} nodes", policy, f"{jobs:,}"
-    first = f"{ours.cpu_s:.2f}", f"{ours.wall_s:.2f}", f"{ours.peak_mb:,.0f}"
-    rows = [(*case, OURS, *first, "1", "")]
+    ours, expected = by_ourselves(place, swf, policy, nodes)
+    rows = [(*case, OURS, *ours.spelt(), "1.0", "")]
     for peer in peers:
         out = place / peer.name
         out.mkdir()
-        usage = whole(*peer.command, swf, out, policy, str(nodes))
+        try:
+            usage = whole(*peer.command, swf, out, policy, str(nodes))
+        except Failed:
+            rows.append((*case, peer.name, "failed", "", "", "", ""))
+            continue
         starts = peer.starts(out)
         same = sum(starts.get(job) == start for job, start in expected.items()) / len(expected)
-        times = f"{usage.cpu_s:.2f}", f"{usage.wall_s:.2f}", f"{usage.peak_mb:,.0f}"
-        rows.append((*case, peer.name, *times, f"{usage.cpu_s / ours.cpu_s:.1f}", f"{100 * same:.1f} %"))
+        ratio = f"{usage.cpu_s / ours.cpu_s:.1f}"
+        rows.append((*case, peer.name, *usage.spelt(), ratio, f"{100 * same:.1f} %"))
     return rows
+
+
+def by_ourselves(place: Path, swf: Path, policy: str, nodes: int) -> tuple[Usage, Starts]:
+    """Run this simulator twice, as the first may compile; what the second took, and its starts."""
+    system, result = place / "system.yaml", place / "result"
+    system.write_text(f"modules: [{{name: nodes, nodes: {nodes}}}]\n", encoding="utf-8")
+    words = system, swf, "--policy", policy, "--quiet", "--out", result
+    *_, usage = (whole(sys.executable, "-m", "scheduler_sim", "run", *words) for _ in range(2))
+    return usage, {int(job): start for job, start in child("peers", "starts", str(result)).items()}
 
 
 def starts_of_accasim(folder: Path) -> Starts:
@@ -126,17 +129,21 @@ def starts_of_cqsim(folder: Path) -> Starts:
 
 
 def write_jobs(source: str, jobs: int, path: str) -> None:
-    """Write the first jobs of a trace as SWF, from 0 s on, cut at their requests, which all have."""
+    """Write the first jobs that run at all as SWF, from 0 s on, cut at their requests, which all have.
+
+    Others leave out jobs of 0 s, or end the instant with them.
+    """
     import numpy as np
 
     from scheduler_sim import read_trace
 
     workload = read_trace(source) if source else generated.workload(jobs)
+    rows = np.flatnonzero(np.asarray(workload["run_time"]) > 0)[:jobs]
     names = "submit_time", "run_time", "nodes", "time_limit"
-    submit, run, nodes, limit = (np.asarray(workload[name])[:jobs].astype(np.int64) for name in names)
-    swf = np.full((len(submit), SWF_FIELDS), -1)
-    swf[:, 0], swf[:, 1] = np.arange(1, len(submit) + 1), submit - submit.min()
+    submit, run, nodes, limit = (np.asarray(workload[name])[rows].astype(np.int64) for name in names)
     limit = np.where(limit > 0, limit, run)
+    swf = np.full((len(rows), SWF_FIELDS), -1)
+    swf[:, 0], swf[:, 1] = np.arange(1, len(rows) + 1), submit - submit.min()
     swf[:, 3], swf[:, 4], swf[:, 7], swf[:, 8] = np.minimum(run, limit), nodes, nodes, limit
     swf[:, 10] = 1  # completed
     np.savetxt(path, swf, fmt="%d")

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import yaml
 
+from benchmarks.children import child, whole
 from benchmarks.section import Asked, table
 
 STUDY = {
@@ -52,8 +53,6 @@ SIMULATION = PARTS["scheduler_sim.study.run.simulate"]
 
 def section(asked: Asked) -> str:
     """Parts of a run on one worker, and the whole study by the command line on two."""
-    from benchmarks.children import child, whole
-
     study = {**STUDY, "seeds": 2 if asked.quick else SEEDS}
     runs = len(STUDY["policies"]) * study["seeds"]
     with tempfile.TemporaryDirectory() as folder:
@@ -68,9 +67,8 @@ def section(asked: Asked) -> str:
     parts["**all**"] = sum(parts.values())
     parts["**beside the simulation**"] = parts["**all**"] - parts[SIMULATION]
     rows = [(name, f"{seconds / runs * 1e3:.2f}") for name, seconds in parts.items()]
-    times = f"{usage.cpu_s:.1f}", f"{usage.wall_s:.1f}", f"{usage.peak_mb:,.0f}"
     size = f"{len(files):,}", f"{sum(files) / 1e6:.1f}"
-    return table(COLUMNS, rows) + "\n\n" + table(WHOLE, [(f"{runs:,}", str(WORKERS), *times, *size)])
+    return table(COLUMNS, rows) + "\n\n" + table(WHOLE, [(f"{runs:,}", str(WORKERS), *usage.spelt(), *size)])
 
 
 class Clock:

@@ -113,7 +113,7 @@ def test_the_loop_in_cpp_gives_the_starts_of_the_one_in_numba(tmp_path):
 
 def test_without_a_compiler_it_says_so_and_goes_on(monkeypatch):
     monkeypatch.setattr(native.shutil, "which", lambda name: None)
-    monkeypatch.setattr("benchmarks.children.child", lambda *given: {"jobs": 7, "simulate()": 0.002})
+    monkeypatch.setattr(native, "child", lambda *given: {"jobs": 7, "simulate()": 0.002})
     text = native.section(QUICK)
     assert "| KTH-SP2, 100 nodes | 7 | simulate() | 2.00 |  |" in text.replace(SAMPLE.name, "KTH-SP2")
     assert text.endswith("Left out: C++, as no compiler is there (c++, g++, clang++).")
@@ -169,6 +169,13 @@ def test_starts_of_others_are_read_as_they_write_them(tmp_path):
     line = "4;1;1970-01-04 20:40:54__1;1#1;1#__1970-01-04 21:42:14;1970-01-04 21:44:34;2;2;NA;14400;\n"
     (tmp_path / "sched-jobs.swf").write_text(line)
     assert peers.starts_of_accasim(tmp_path) == {4: 3 * 86400 + 21 * 3600 + 42 * 60 + 14}
+
+
+def test_a_peer_that_fails_is_said_to_and_the_others_stay(tmp_path):
+    peer = peers.Peer("broken", (sys.executable, "-S", "-c", "raise SystemExit(1)"), dict)
+    ours, broken = peers.compared(QUICK, tmp_path, "easy", 20, [peer])
+    assert [row[2:4] for row in (ours, broken)] == [("20", "scheduler-sim"), ("20", "broken")]
+    assert broken[4:] == ("failed", "", "", "", "")
 
 
 def test_the_memory_of_a_process_is_not_that_of_who_asks():
