@@ -62,12 +62,13 @@ def measure(case: Case) -> dict[str, Any]:
     """Run the case several times, the bare loop in between, and return the best of each.
 
     The memory is that of a process that has read its trace and simulated it once; ``starts`` is
-    the sha256 of all start times.
+    the sha256 of all start times; ``waiting`` how many jobs wait on average.
     """
     system, workload, policy = System.homogeneous(case.nodes), case.workload(), case.scheduled_by()
     result, first = _simulate(system, workload, policy, case.models)
     starts = sha256(result.components["start_time"].to_numpy().tobytes()).hexdigest()
     figures = {"jobs": len(result.components), "peak_mb": peak_mb(), "starts": starts}
+    figures["waiting"] = mean_waiting(result)
     bare = _bare_loop(case, result)
     del result
     times, limit = [first], [bare()]
@@ -101,13 +102,10 @@ def _bare_loop(case: Case, result: Result) -> Callable[[], float]:
     """
     from benchmarks.bare_loop import LOOPS
 
-    table = result.components[result.components["state"] != "REJECTED"]
-    table = table.sort_values("submit_time", kind="stable")
-    names = ("submit_time", "nodes", "time_limit", "run_time")
-    jobs = [np.ascontiguousarray(table[name].to_numpy()) for name in names]
+    jobs, expected = columns_of(result)
     loop = LOOPS.get(case.policy, LOOPS["easy"])
     starts = loop(*jobs, case.nodes)
-    if case.policy in LOOPS and not np.array_equal(starts, table["start_time"].to_numpy()):
+    if case.policy in LOOPS and not np.array_equal(starts, expected):
         raise SystemExit(f"{case.policy}: the bare loop and the engine do not give the same starts")
 
     def processor_seconds() -> float:
@@ -116,6 +114,23 @@ def _bare_loop(case: Case, result: Result) -> Callable[[], float]:
         return process_time() - begin
 
     return processor_seconds
+
+
+def columns_of(result: Result) -> tuple[list[np.ndarray], np.ndarray]:
+    """Columns of all jobs that ran, by submission, as the bare loops take them, and their starts."""
+    table = result.components[result.components["state"] != "REJECTED"]
+    table = table.sort_values("submit_time", kind="stable")
+    names = ("submit_time", "nodes", "time_limit", "run_time", "start_time")
+    *jobs, starts = (np.ascontiguousarray(table[name].to_numpy(), dtype=np.int64) for name in names)
+    return jobs, starts
+
+
+def mean_waiting(result: Result) -> float:
+    """How many jobs wait on average from the first submission to the last."""
+    jobs, starts = columns_of(result)
+    submit = jobs[0]
+    waited = np.minimum(starts, submit[-1]) - submit
+    return float(waited.sum()) / max(1, int(submit[-1] - submit[0]))
 
 
 def compile_seconds(policy: str) -> dict[str, float]:
