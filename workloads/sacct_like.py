@@ -18,7 +18,7 @@ import numpy as np
 from scheduler_sim import Policy, Result, Simulation, Workload
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.streams import stream
-from scheduler_sim.system.slurm_conf import read_slurm_conf
+from scheduler_sim.system.slurm_conf.site import read_slurm_conf
 
 SAMPLE = Path(__file__).parent / "sample-sacct.txt"
 CONF = Path(__file__).parent.parent / "configs" / "systems" / "small-site.conf"

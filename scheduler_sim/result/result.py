@@ -36,8 +36,6 @@ class Result:
     Attributes
     ----------
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
-    manifest : what was run: version, seed, system, policy, modules (name to nodes),
-        inputs with their sha256, counts.
     """
 
     def __init__(
@@ -45,11 +43,22 @@ class Result:
         components: pd.DataFrame | Deferred,
         timeline: pd.DataFrame | Deferred,
         metrics: dict[str, Any] | None = None,
-        manifest: dict[str, Any] | None = None,
+        manifest: dict[str, Any] | Callable[[], dict[str, Any]] | None = None,
     ) -> None:
         self._components, self._timeline = components, timeline
         self.metrics = {} if metrics is None else metrics
-        self.manifest = {} if manifest is None else manifest
+        self._manifest = {} if manifest is None else manifest
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What was run: version, seed, system, policy, modules (name to nodes), inputs by sha256, counts."""
+        if callable(self._manifest):
+            self._manifest = self._manifest()
+        return self._manifest
+
+    @manifest.setter
+    def manifest(self, document: dict[str, Any]) -> None:
+        self._manifest = document
 
     @property
     def components(self) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -11,9 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
+from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.columns import NEVER, Columns
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
@@ -25,6 +26,7 @@ from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
 from scheduler_sim.system.system import System
 from scheduler_sim.version import __version__
+from scheduler_sim.workload.columns import is_shared, shared
 from scheduler_sim.workload.fields import SKIP_REASONS
 from scheduler_sim.workload.table import Workload
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
     from scheduler_sim.energy.budget import Budget
     from scheduler_sim.simulation.metering import Meter
+
+Input = dict[str, str] | Callable[[], dict[str, str]]
+"""What tells an input apart, or works it out when somebody asks."""
 
 _DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
 """Of workloads that are simulated more than once, as in a study."""
@@ -46,7 +51,7 @@ def build_result(
     placements: Placements,
     system: System,
     plans: Plans,
-    manifest: Mapping[str, Any],
+    manifest: Callable[[], dict[str, Any]],
     not_honoured: Mapping[str, int],
     operated: Mapping[str, int],
     meter: Meter | None = None,
@@ -56,15 +61,15 @@ def build_result(
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
-    ``table`` has the columns TOLD; ``manifest`` has version, seed, system, policy and inputs;
+    ``table`` has the columns TOLD; ``manifest`` returns what :func:`manifest_of` does, when somebody asks;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
     ran longer than the limit to which theirs was ``shortened``, and waited while their partition or number
     of nodes was ``updated``;
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     made = ComponentTable(core, table, placements, system)
-    told_why = bool(manifest.get("reasons"))
-    reasons = _in_file(reason_columns(core, table, placements, system), placements) if told_why else {}
+    told: dict[str, Any] = {"reasons": True} if has(core, "slurm") else {}
+    reasons = _in_file(reason_columns(core, table, placements, system), placements) if told else {}
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons))
     known: Columns = made.known
     rows, milliwatts, energy = written(core), None, None
@@ -80,10 +85,10 @@ def build_result(
             budget,
         )
         rows = dict(zip(rows, metered.T, strict=True))
-        manifest = {**manifest, "energy": described}
+        told["energy"] = described
     timeline = TimelineTable(rows, milliwatts, system)
     nothing = {} if models is None else _unmatched(models, system, table, placements)
-    manifest = {**manifest, **({"unmatched": nothing} if nothing else {})}
+    told |= {"unmatched": nothing} if nothing else {}
     modules = {module.name: module.nodes for module in system.modules}
     counts: dict[str, Any] = {
         "skipped": int(np.count_nonzero(table["skipped"])),
@@ -105,8 +110,8 @@ def build_result(
         energy=energy,
         warnings=() if models is None else models.warnings(list(modules)),
     )
-    manifest = {**manifest, "modules": modules, "counts": metrics["counts"]}
-    return Result(components, timeline.deferred(), metrics, manifest)
+    told |= {"modules": modules, "counts": metrics["counts"]}
+    return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told})
 
 
 def _in_file(columns: dict[str, Any], placements: Placements) -> dict[str, Any]:
@@ -152,12 +157,12 @@ def resized(core: FullCore, placements: Placements) -> dict[str, dict[str, int]]
 
 def manifest_of(
     system: System,
-    policy: Mapping[str, Any],
+    policy: Policy,
     workload: Mapping[str, Any],
     trace: Workload,
-    inputs: list[dict[str, str]],
+    inputs: Sequence[Input],
     seed: int,
-    models: Mapping[str, Any] | None = None,
+    models: Models | None = None,
 ) -> dict[str, Any]:
     """What repeats this run, and nothing that differs between two repetitions.
 
@@ -169,11 +174,11 @@ def manifest_of(
         "version": __version__,
         "seed": seed,
         "system": system.to_dict(),
-        "policy": dict(policy),
+        "policy": policy.to_dict(),
         "workload": dict(workload),
-        **({"models": dict(models)} if models is not None else {}),
+        **({"models": models.to_dict()} if models is not None else {}),
         "trace": {"unix_start_time": start} if start is not None else {},
-        "inputs": inputs,
+        "inputs": [one() if callable(one) else one for one in inputs],
     }
 
 
@@ -190,11 +195,8 @@ def digest_of_workload(workload: Workload) -> dict[str, str]:
     return {"role": "workload", "name": Path(workload.source.name).name, "sha256": _DIGESTS[workload]}
 
 
-_ROWS_DIGESTED = 1 << 14
-"""At a time: a column that is one value has no more than that written out."""
-
-
 def _digest_of(workload: Workload) -> str:
+    """A column that says the same in all rows counts once, with how often."""
     digest = hashlib.sha256()
     for name, column in workload.columns.items():
         digest.update(name.encode())
@@ -202,9 +204,10 @@ def _digest_of(workload: Workload) -> str:
         if isinstance(column, pd.Categorical):
             digest.update("\0".join(map(str, column.categories)).encode("utf-8", "surrogateescape"))
             numbers, dtype = column.codes, np.dtype(np.int64)
-        for start in range(0, len(numbers), _ROWS_DIGESTED):
-            some = numbers[start : start + _ROWS_DIGESTED]
-            digest.update(np.ascontiguousarray(some, dtype=dtype).data)
+        if len(numbers) == 1 or is_shared(numbers := shared(numbers)):
+            digest.update(f"{len(numbers)} times".encode())
+            numbers = numbers[:1]
+        digest.update(np.ascontiguousarray(numbers, dtype=dtype).data)
     return digest.hexdigest()
 
 

@@ -108,13 +108,14 @@ class Simulation(Actions):
                 f"policy.backfill: found 'slurm' with models {self.models.name} that offer sizes, of which"
                 " Slurm would take the first that fits; allowed here: applications.sizes: own in the models"
             )
-        self.system, self._inputs = _opened(system, "system", read_system)
+        self.system, systems = _opened(system, "system", read_system)
+        self._inputs: list[outcome.Input] = [*systems]
         if not self.policy.names_nodes:
             self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
         self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
-        self._inputs += traces or [outcome.digest_of_workload(self.workload)]
+        self._inputs += traces or [partial(outcome.digest_of_workload, self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
         files = () if self.models is None else self.models.files
         self._inputs += [outcome.digest_of_file(role, file) for role, file in files]
@@ -209,19 +210,18 @@ class Simulation(Actions):
         What runs at this instant is CANCELLED in it, as if everything stopped now; what waits is
         PENDING. The simulation itself is left as it is.
         """
-        manifest = outcome.manifest_of(
+        manifest = partial(
+            outcome.manifest_of,
             self.system,
-            self.policy.to_dict(),
+            self.policy,
             self._reading,
             self.workload,
-            self._inputs,
+            tuple(self._inputs),
             self._seed,
-            None if self.models is None else self.models.to_dict(),
+            self.models,
         )
         self._told = True  # the result reads what the core has written, when somebody asks
         slurm = self.policy.backfill == "slurm"
-        if slurm:
-            manifest["reasons"] = True
         edges = edges_between(self.workload, self._placements).extended(self._submissions.edges)
         table, placements = self._submissions.joined(outcome.TOLD)
         placements = self._requests.in_result(placements)
