@@ -88,7 +88,8 @@ def _listed(name: str, file_format: str) -> Field:
 def _check_total(table: pd.DataFrame, source: TraceSource, live: np.ndarray) -> None:
     rows = slice(None) if live.all() else live
     longest = np.maximum(table["run_time"].to_numpy(), table["time_limit"].to_numpy())[rows].astype(float)
-    node_seconds = float(longest @ table["nodes"].to_numpy()[rows])
+    # No matrix product: the threads that it leaves behind keep another processor busy for a while.
+    node_seconds = float((longest * table["nodes"].to_numpy()[rows]).sum())
     starts = (table[name].to_numpy()[rows] for name in ("submit_time", "begin_time"))
     latest = max(float(start.max(initial=0)) for start in starts) + float(longest.sum())
     if max(node_seconds, latest) >= 2.0**62:
