@@ -94,7 +94,7 @@ def _known(core: FullCore, placements: Placements) -> dict[str, np.ndarray]:
     code = np.int8 if len(core.pools) < np.iinfo(np.int8).max else np.int32
     types = dict.fromkeys(KNOWN, np.int64) | {"module": code, "state": np.int8}
     known = {name: np.empty(rows, dtype=dtype) for name, dtype in types.items()}
-    for some in in_cache(slice(0, rows)):
+    for some in in_cache(rows):
         for name, values in _known_of(core, placements, some).items():
             known[name][some] = values
     asked = {"nodes": placements.asked_nodes, "time_limit": placements.asked_limit}

@@ -16,10 +16,10 @@ from scheduler_sim.simulation.scheme import Scheme
 _ROWS_IN_CACHE = 1 << 12
 
 
-def in_cache(rows: slice) -> Iterator[slice]:
-    """Yield some rows of a table at a time: few enough to stay in the processor's cache."""
-    for start in range(rows.start, rows.stop, _ROWS_IN_CACHE):
-        yield slice(start, min(start + _ROWS_IN_CACHE, rows.stop))
+def in_cache(count: int) -> Iterator[slice]:
+    """Yield some of so many rows at a time: few enough to stay in the processor's cache."""
+    for start in range(0, count, _ROWS_IN_CACHE):
+        yield slice(start, min(start + _ROWS_IN_CACHE, count))
 
 
 def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> Jobs:
@@ -46,7 +46,7 @@ def write_components(core: FullCore, jobs: Jobs, used: int, scheme: Scheme) -> J
         "last": last,
     }
     columns = {name: values for name, values in columns.items() if values.any()}  # else it stands there
-    for some in in_cache(slice(0, rows.stop - rows.start)):
+    for some in in_cache(rows.stop - rows.start):
         for name, values in columns.items():
             core.jobs[name][_within(rows, some)] = values[some]
     if placements.tier.any():
@@ -89,7 +89,7 @@ def write_request(core: FullCore, jobs: Jobs, scheme: Scheme) -> None:
 def write_placements(core: FullCore, where: Any, placements: Placements, scheme: Scheme) -> None:
     """Write placements into rows ``where``."""
     place, overrun = core.placements, scheme.policy.overrun_s
-    for some in in_cache(slice(0, len(placements.module))):
+    for some in in_cache(len(placements.module)):
         there = (
             slice(where.start + some.start, where.start + some.stop)
             if isinstance(where, slice)

@@ -25,9 +25,11 @@ def made(system: System) -> Result:
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 1000])
 @pytest.mark.parametrize("system", [System.homogeneous(2), System.from_dict(MODULES)], ids=["one", "two"])
 def test_some_rows_at_a_time_are_the_whole(tmp_path, monkeypatch, system, rows):
-    monkeypatch.setattr("scheduler_sim.result.table.ROWS_AT_A_TIME", rows)
-    whole, result = made(system), made(system)
+    whole = made(system)
     tables = whole.components, whole.timeline  # made, as somebody asks for them
+    monkeypatch.setattr("scheduler_sim.simulation.components._ROWS_IN_CACHE", rows)
+    monkeypatch.setattr("scheduler_sim.result.table.ROWS_AT_A_TIME", rows)
+    result = made(system)
     whole.save(tmp_path / "whole")
     result.save(tmp_path / "pieces")
     for name in ("components.parquet", "timeline.parquet"):
