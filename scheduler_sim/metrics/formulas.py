@@ -36,8 +36,8 @@ OF_PART: dict[str, Callable[[Part], float]] = {
 OF_RUN: dict[str, Callable[[Run], Value]] = {
     "jobs": lambda run: len(run.components["state"]),
     "modular_jobs": lambda run: distinct(numbers(run.components, "modular_job_id")),
-    "makespan": lambda run: makespan(run),
-    "utilization": lambda run: utilization(run),
-    "offered_load": lambda run: offered_load(run),
+    "makespan": makespan,
+    "utilization": utilization,
+    "offered_load": offered_load,
 }
 """Of a whole run, as it stands in ``metrics.json``."""

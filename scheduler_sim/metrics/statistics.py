@@ -54,9 +54,14 @@ class Summaries:
         return dict(found)
 
 
+def ascend(values: np.ndarray) -> bool:
+    """Whether each value is larger than the one before, so that all differ."""
+    return bool((values[1:] > values[:-1]).all())
+
+
 def distinct(values: np.ndarray) -> int:
     """Return how many different values there are, at once where they ascend, as numbers of jobs mostly do."""
-    return len(values) if (values[1:] > values[:-1]).all() else len(pd.unique(values))
+    return len(values) if ascend(values) else len(pd.unique(values))
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:

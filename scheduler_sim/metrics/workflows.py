@@ -14,7 +14,7 @@ import pandas as pd
 
 from scheduler_sim.metrics.critical_path import ideal_ends
 from scheduler_sim.metrics.metric import SUMMARY, JobColumns
-from scheduler_sim.metrics.statistics import Summaries, ratio
+from scheduler_sim.metrics.statistics import Summaries, ascend, ratio
 from scheduler_sim.metrics.table import of_block
 from scheduler_sim.metrics.ties import Edges, Ties, connected, ties
 from scheduler_sim.result.columns import NEVER, Columns, numbers
@@ -68,7 +68,7 @@ def workflow_metrics(
     """
     tied, ids = ties(edges), numbers(components, "modular_job_id")
     summaries = summaries or Summaries()
-    if not len(tied.row) and offset is None and appointment is None and _ascend(ids):
+    if not len(tied.row) and offset is None and appointment is None and ascend(ids):
         table = _untied(ran or JobColumns.of(components, numbers(components, "start_time") != NEVER))
         workflows, with_several = len(ids), 0
         several = np.zeros(0, dtype=np.int64)
@@ -91,7 +91,7 @@ def workflow_labels(modular_job_id: np.ndarray, edges: Edges = None) -> np.ndarr
     int64[components] : the workflow each component belongs to.
     """
     tied = ties(edges)
-    if _ascend(modular_job_id):
+    if ascend(modular_job_id):
         jobs, count = np.arange(len(modular_job_id)), len(modular_job_id)
     else:
         jobs, ids = pd.factorize(modular_job_id)
@@ -100,11 +100,6 @@ def workflow_labels(modular_job_id: np.ndarray, edges: Edges = None) -> np.ndarr
         return jobs
     roots = connected(count, jobs[tied.row], jobs[tied.after_row])
     return pd.factorize(roots[jobs])[0]
-
-
-def _ascend(ids: np.ndarray) -> bool:
-    """Whether each is larger than the one before, so that all differ."""
-    return bool((ids[1:] > ids[:-1]).all())
 
 
 def overlap_shares(table: Columns) -> dict[str, float | None]:

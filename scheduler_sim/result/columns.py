@@ -190,6 +190,12 @@ def is_text(values: pd.Series) -> bool:
     return len(values) == 0 or pd.api.types.is_string_dtype(values.dtype)
 
 
+def categorical(values: pd.Series | pd.Categorical) -> pd.Categorical:
+    """Return a text column as a categorical, plain text too."""
+    array: Any = values.array if isinstance(values, pd.Series) else values
+    return array if isinstance(array, pd.Categorical) else pd.Categorical(array)
+
+
 def rows_named(values: pd.Series | pd.Categorical, name: str) -> np.ndarray:
     """Tell for each row of a text column whether it is ``name``.
 

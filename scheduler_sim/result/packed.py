@@ -26,6 +26,7 @@ from scheduler_sim.output.whole import whole_file
 from scheduler_sim.result.columns import (
     Column,
     Columns,
+    categorical,
     component_columns,
     not_known,
     numbers,
@@ -257,8 +258,7 @@ def _joined_text(parts: Sequence[pd.Series | pd.Categorical]) -> pa.DictionaryAr
     number: dict[str, int] = {}
     codes = []
     for part in parts:
-        array: Any = part.array if isinstance(part, pd.Series) else part
-        category = array if isinstance(array, pd.Categorical) else pd.Categorical(array)
+        category = categorical(part)
         words = [*category.categories, ""]  # code -1, missing, is ""
         codes.append(np.array([number.setdefault(str(word), len(number)) for word in words])[category.codes])
     return _dictionary(np.concatenate(codes), list(number))

@@ -15,7 +15,7 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import MARK, is_regular, put_files
 from scheduler_sim.output.failure import cannot_write
-from scheduler_sim.result.columns import Column, Columns, column_problems, not_known, numbers
+from scheduler_sim.result.columns import Column, Columns, categorical, column_problems, not_known, numbers
 from scheduler_sim.result.documents import shape_problem
 from scheduler_sim.result.table import Deferred, pieces
 
@@ -223,8 +223,7 @@ def _dictionary(values: pd.Series | pd.Categorical) -> pa.DictionaryArray:
     """Text as codes into the words in order of first appearance: the same for the same text."""
     import pyarrow as pa
 
-    array = values.array if isinstance(values, pd.Series) else values
-    category = array if isinstance(array, pd.Categorical) else pd.Categorical(array)
+    category = categorical(values)
     codes = np.asarray(category.codes)
     used = pd.unique(codes)
     words = np.append(np.asarray(category.categories, dtype=object), "")  # code -1, missing, is ""
