@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock, Timer
+from threading import Lock, Timer, current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 2.0
 """How long a step may take before its progress is shown."""
+
+STOPS = signal.SIGINT, signal.SIGTERM
+"""The signals that end a command by an exception, wherever the main thread is."""
 
 BARS = "█", "#"
 """A full cell of a bar chart, and the one for terminals that cannot show it."""
@@ -71,19 +75,20 @@ class Step:
             return
         self._appear()
         if self._bar is not None:
-            self._bar.update(
-                self._bar.task_ids[0],
-                completed=done,
-                total=total,
-                count=self._count(done, total),
-                refresh=True,
-            )
+            with _drawn_whole():
+                self._bar.update(
+                    self._bar.task_ids[0],
+                    completed=done,
+                    total=total,
+                    count=self._count(done, total),
+                    refresh=True,
+                )
 
     def _appear(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        with self._lock:
+        with _drawn_whole(), self._lock:
             if not self._shown or self._bar is not None:
                 return
             columns = (
@@ -110,10 +115,27 @@ class Step:
     def end(self) -> None:
         """Take it off the terminal."""
         self._timer.cancel()
-        with self._lock:
+        with _drawn_whole(), self._lock:
             self._shown = False
             if self._bar is not None:
                 self._bar.stop()
+
+
+@contextmanager
+def _drawn_whole() -> Iterator[None]:
+    """Have Ctrl-C wait until the bar is drawn: cut short, it would swallow what is said on stderr later."""
+    if current_thread() is not main_thread():  # which alone is interrupted
+        yield
+        return
+    asked: list[int] = []
+    before = {each: signal.signal(each, lambda number, _: asked.append(number)) for each in STOPS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        for number in asked[:1]:
+            signal.raise_signal(number)
 
 
 @contextmanager

@@ -13,12 +13,14 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from scheduler_sim import Result, __version__
 from scheduler_sim.cli import inspect as inspect_command
+from scheduler_sim.cli import terminal
 from tests.cli.command import CLUSTER, ROOT, SAMPLE, process, started
 
 PATIENCE_S = 60
@@ -89,6 +91,27 @@ def test_ctrl_c_during_a_long_run(compiled, long_trace, tmp_path, older):
     else:
         assert "nothing was written" in told
         assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_while_the_progress_is_drawn(cli, monkeypatch):
+    """The bar takes stderr over while it is there: it gives it back, and the last word is heard."""
+    from rich.console import Console
+    from rich.file_proxy import FileProxy
+
+    leave = Console.__exit__
+
+    def interrupted(console, *reason):
+        if isinstance(sys.stderr, FileProxy):
+            signal.raise_signal(signal.SIGINT)
+        leave(console, *reason)
+
+    monkeypatch.setattr(Console, "__exit__", interrupted)
+    monkeypatch.setattr(terminal, "PATIENCE_S", 0)
+    monkeypatch.setattr(terminal, "Timer", lambda *_: Mock())  # the main thread draws
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    ended = cli("run", CLUSTER, SAMPLE, "--policy", "fcfs")
+    assert ended.code == 130
+    assert ended.err.endswith("scheduler-sim: interrupted: nothing was written\n")
 
 
 def test_sigterm_ends_cleanly(cli, monkeypatch, tmp_path):
