@@ -20,6 +20,7 @@ from scheduler_sim.errors import did_you_mean
 
 MOST_SECONDS = 10**12
 MOST_UNITS = 10**15
+MOST_PIECES = 10**9
 LONGEST_TITLE = 200
 NO_LIMIT = ("UNLIMITED", "INFINITE")
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -81,6 +82,20 @@ def real(minimum: float) -> BeforeValidator:
         return value
 
     return BeforeValidator(Check(f"a number >= {minimum:g}", convert))
+
+
+def decimal() -> BeforeValidator:
+    """Accept a number of at least 0 with at most three decimals; a whole one stays an integer."""
+
+    def convert(written: Any) -> float:
+        value = _number(written)
+        if not (math.isfinite(value) and value >= 0 and abs(value * 1000 - round(value * 1000)) < 1e-6):
+            raise ValueError
+        if value > MOST_PIECES:
+            raise _TooLarge(f"a number from 0 to {MOST_PIECES}")
+        return int(value) if value == int(value) else round(value, 3)
+
+    return BeforeValidator(Check("a number >= 0, with at most three decimals", convert))
 
 
 def above_zero() -> BeforeValidator:
@@ -212,6 +227,7 @@ OptionalCount = Annotated[int | None, whole(1)]
 Units = Annotated[int, whole(0, MOST_UNITS)]
 Seconds = Annotated[int, whole(0, MOST_SECONDS)]
 Amount = Annotated[float, real(0)]
+Decimal = Annotated[int | float, decimal()]
 Positive = Annotated[float, above_zero()]
 Percent = Annotated[float, between(0, 100)]
 Flag = Annotated[bool, BeforeValidator(Check("true, false", _flag, ("true", "false")))]

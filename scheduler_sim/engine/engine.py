@@ -23,10 +23,12 @@ from scheduler_sim.engine.core.words import Words
 
 if TYPE_CHECKING:
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
+    from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
+    from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
 
-    class FullCore(SlurmCallsCore, AcceleratedCore, PowerSavingCore):
+    class FullCore(SlurmCallsCore, AcceleratedCore, PowerSavingCore, ShadowCore, NodePlanCore):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core
@@ -61,6 +63,10 @@ RULES = (
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
+    Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle"),
+         "shared_nodes.state.blank_shared_nodes"),
+    Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
+    Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),
     Rule("coscheduling", ("coscheduling.members", "coscheduling.units"),
          "coscheduling.state.blank_coscheduling",
          lambda need: {"more_events": need.members, "plans": 1}),  # reservations and calls look at plans

@@ -18,11 +18,12 @@ from scheduler_sim.applications.conversion import UNCHANGED, converted_nodes, sc
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
-from scheduler_sim.placement.node_demand import NodeDemands, node_demands
+from scheduler_sim.placement.node_demand import NodeDemands
+from scheduler_sim.placement.node_requests import NodeRequests
 from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 from scheduler_sim.placement.shared import demands
-from scheduler_sim.system.constraint import parse_constraint
+from scheduler_sim.system.node_resources import THOUSANDTHS
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
 
@@ -38,6 +39,7 @@ REASONS = (
     "max_time",
     "memory",
     "cores",
+    "gpus",
     "features",
     "resources",
 )
@@ -80,7 +82,14 @@ class CandidatePlacements:
     """The partitions each component asks for, what it asks for in them, and what stands against them."""
 
     def __init__(
-        self, workload: Workload, system: System, rows: Ints, models: Models | None, seed: int
+        self,
+        workload: Workload,
+        system: System,
+        rows: Ints,
+        models: Models | None,
+        seed: int,
+        *,
+        by_sets: bool = False,
     ) -> None:
         self.workload, self.system, self.rows = workload, system, rows
         self.models, self.seed = models, seed
@@ -94,6 +103,11 @@ class CandidatePlacements:
         self.size = np.array([system.nodes_of(p.name) for p in parts], dtype=np.int64)
         self.down = np.array([p.state == "DOWN" for p in parts], dtype=bool)
         self.refuses = np.array([p.state in NO_SUBMISSIONS for p in parts], dtype=bool)
+        self.told_apart = np.array(
+            [by_sets or system.told_apart[number] for number in self.module], dtype=bool
+        )
+        self.shared = np.array([system.modules[number].shared for number in self.module], dtype=bool)
+        self.of_nodes = NodeRequests(workload, system, rows) if self.told_apart.any() else None
         self.type_number = self._types()
         lists, self.codes = self._lists()
         self.count = np.array([len(one) for one in lists], dtype=np.int64)
@@ -229,6 +243,18 @@ class CandidatePlacements:
             own = np.where(stated, own, np.where(default >= 0, default, run))
         return nodes, run, np.maximum(own, 1)
 
+    def on_nodes(self, block: Block, nodes: Ints) -> tuple[Ints, NodeDemands | None]:
+        """Return how many nodes each way takes, and what it asks of them where nodes are told apart.
+
+        ``nodes`` is what it asks for; of an SWF trace that is processors, which share nodes where jobs do.
+        """
+        if self.of_nodes is None:
+            return nodes, None
+        asked = nodes
+        if self.of_nodes.by_processors:
+            nodes = self.of_nodes.nodes_for(asked, block.partition)
+        return nodes, self.of_nodes.demands(block.owner + block.here.start, block.partition, asked, nodes)
+
     def _converted(self, nodes: Ints, kind: Ints) -> tuple[Ints, NDArray[np.float64]]:
         """Nodes on the module of each way, and the factor of its times."""
         size, factor = self.nodes[kind], self.time[kind]
@@ -237,20 +263,6 @@ class CandidatePlacements:
             factor = factor * np.where(nodes == 1, alone, several)
             nodes = converted_nodes(nodes, of_nodes)
         return np.where(size == AS_ASKED, nodes, size), factor
-
-    def demands_of_nodes(self) -> NodeDemands:
-        """Which nodes of its partition each way of all components may take."""
-        constraints, codes = parse_once(self.workload, self.rows, "constraint", _checked_constraint)
-        memory, every = self._column("memory_kb", self.rows), self.block(0, len(self.rows))
-        owner = every.owner
-        return node_demands(
-            self.system,
-            every.partition,
-            constraints,
-            codes[owner],
-            self._cores(self.rows)[owner],
-            memory[owner],
-        )
 
     def reasons(self, block: Block, nodes: Ints, over: list[Bools], of_nodes: NodeDemands | None) -> Ints:
         """Number of the first reason why each way can never be taken, ``len(REASONS)`` if it can.
@@ -262,7 +274,7 @@ class CandidatePlacements:
             (self.refuses[block.partition], "partition_state"),
             (nodes > self.size[block.partition], "too_large"),
             *zip(over, LIMITS, strict=False),
-            *zip(self._unfit(block, nodes, of_nodes), ("memory", "cores", "features"), strict=True),
+            *zip(self._unfit(block, nodes, of_nodes), ("memory", "cores", "gpus", "features"), strict=True),
             ((block.demand > self.amounts).any(axis=1), "resources"),
         ]
         reason = np.full(len(block.owner), len(REASONS), dtype=np.int64)
@@ -279,25 +291,33 @@ class CandidatePlacements:
             limit > self.max_time[block.partition],
         ]
 
-    def _unfit(self, block: Block, nodes: Ints, of_nodes: NodeDemands | None) -> Iterator[Bools]:
-        """Whether memory, cores or features stand against a way."""
+    def _unfit(self, block: Block, nodes: Ints, of_nodes: NodeDemands | None) -> list[Bools]:
+        """Whether memory, cores, GPUs or features stand against a way."""
         memory, cores = self._column("memory_kb", block.rows), self._cores(block.rows)
-        partition, owner = block.partition, block.owner
+        partition, owner, modules = block.partition, block.owner, self.system.modules
+        wrong = [
+            _exceeds(memory, np.array([[m.memory_kb] for m in modules])),
+            _exceeds(cores, np.array([[m.least_cores] for m in modules])),
+            np.zeros((len(modules), len(cores)), dtype=bool),
+            self._lacks[:, block.here],
+        ]  # [modules, components]; of most traces nothing is wrong
+        unfit = [
+            one[self.module[partition], owner] if one.any() else np.zeros(len(owner), bool) for one in wrong
+        ]
         if of_nodes is None:
-            modules = self.system.modules
-            for wrong in (
-                _exceeds(memory, np.array([[m.memory_kb] for m in modules])),
-                _exceeds(cores, np.array([[m.least_cores] for m in modules])),
-                self._lacks[:, block.here],
-            ):  # [modules, components]; of most traces nothing is wrong
-                yield wrong[self.module[partition], owner] if wrong.any() else np.zeros(len(owner), bool)
-        else:
-            sets = [[one for one, _ in self.system.sets_of(p.name)] for p in self.system.partitions]
-            most_memory = np.array([_largest(s.memory_kb for s in own) for own in sets])
-            most_cores = np.array([_largest(s.cores_per_node for s in own) for own in sets])
-            yield _exceeds(memory[owner], most_memory[partition])
-            yield _exceeds(cores[owner], most_cores[partition])
-            yield ~of_nodes.can_be_met(nodes)
+            return unfit
+        sets = [[one for one, _ in self.system.sets_of(p.name)] for p in self.system.partitions]
+        most_memory = np.array([_largest(s.memory_kb for s in own) for own in sets])
+        most_cores = np.array([_largest(s.cores_per_node for s in own) for own in sets])
+        most_gpus = np.array([max(s.gpus for s in own) for own in sets])
+        unfit_apart = [
+            _exceeds(memory[owner], most_memory[partition]),
+            _exceeds(cores[owner], most_cores[partition]),
+            of_nodes.gpus > most_gpus[partition] * THOUSANDTHS,
+            ~of_nodes.can_be_met(nodes),
+        ]
+        apart = self.told_apart[partition]
+        return [np.where(apart, one, other) for one, other in zip(unfit_apart, unfit, strict=True)]
 
     def _column(self, name: str, rows: slice | Ints) -> Ints:
         numbers: Ints = self.workload.columns[name][rows]
@@ -322,13 +342,7 @@ def default_time(partition: Partition) -> int | None:
     return partition.max_time_s if partition.default_time_s is None else partition.default_time_s
 
 
-def _checked_constraint(text: str) -> str:
-    """The constraint itself, once it is clear what it means for nodes that differ."""
-    parse_constraint(text).ways()
-    return text
-
-
-def _largest(values: Iterable[int]) -> int:
+def _largest(values: Iterable[float]) -> float:
     """The largest of some sizes of nodes; 0, not stated, if one is not stated."""
     sizes = list(values)
     return 0 if 0 in sizes else max(sizes)

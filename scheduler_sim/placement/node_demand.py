@@ -1,4 +1,4 @@
-"""Which nodes each placement may take, where the nodes of a module differ."""
+"""What each placement asks of its nodes, where the nodes of a module are told apart."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.system.module import NodeChoice
-from scheduler_sim.system.system import System
+from scheduler_sim.system.node_resources import CORES, GPUS
 
 Choices = tuple[NodeChoice, ...]
 """The alternatives of one placement, usually one."""
@@ -23,15 +23,29 @@ class NodeDemands:
     Attributes
     ----------
     kind : int64[p], position in ``kinds``
-    kinds : the choices of each kind of demand, told apart by partition, constraint and size of nodes
+    kinds : the nodes of each kind of demand, told apart by partition, constraint and size of nodes
+    amounts : int64[p, c], what is asked of each node where they are shared, by ``System.counted``
+    exclusive : bool[p], whether nodes are for one job alone
     """
 
     kind: Ints
     kinds: tuple[Choices, ...]
+    amounts: Ints
+    exclusive: Bools
+
+    @property
+    def cores(self) -> Ints:
+        """int64[p], thousandths of cores asked for on each node."""
+        return self.amounts[:, CORES]
+
+    @property
+    def gpus(self) -> Ints:
+        """int64[p], thousandths of GPUs asked for on each node."""
+        return self.amounts[:, GPUS]
 
     def picked(self, which: NDArray[np.bool_] | NDArray[np.int64] | slice) -> NodeDemands:
         """Return the demands of some of the placements."""
-        return NodeDemands(self.kind[which], self.kinds)
+        return NodeDemands(self.kind[which], self.kinds, self.amounts[which], self.exclusive[which])
 
     def can_be_met(self, nodes: Ints) -> NDArray[np.bool_]:
         """Tell for each placement of so many nodes whether some alternative has room for it, alone."""
@@ -46,42 +60,19 @@ class NodeDemands:
         return np.asarray(fits.any(axis=1))
 
 
-def node_demands(
-    system: System, partition: Ints, constraints: Sequence[str], constraint: Ints, cores: Ints, memory: Ints
-) -> NodeDemands:
-    """Return the demands of p placements.
-
-    Parameters
-    ----------
-    partition : int64[p], number of the partition
-    constraints : each spelling of a constraint that occurs
-    constraint : int64[p], position in ``constraints``
-    cores, memory : int64[p], asked of each node, the memory in KB
-    """
-    sets = [one for module in system.modules for one in module.sets]
-    cores_class = np.searchsorted(np.unique([one.cores_per_node for one in sets]), cores)
-    memory_class = np.searchsorted(np.unique([one.memory_kb for one in sets]), memory)
-    told_apart = np.stack((partition, constraint, cores_class, memory_class))
-    _, first, kind = np.unique(told_apart, axis=1, return_index=True, return_inverse=True)
-    kinds = (
-        system.node_choices(
-            system.partitions[partition[i]].name,
-            constraints[constraint[i]],
-            cores=int(cores[i]),
-            memory_kb=int(memory[i]),
-        )
-        for i in first
-    )
-    return NodeDemands(kind.reshape(-1).astype(np.int64), tuple(kinds))
-
-
 def joined_demands(tables: Sequence[NodeDemands | None]) -> NodeDemands | None:
-    """Put the demands of tables one after the other; all have them, or none; kinds may be the same ones."""
+    """Put the demands of tables one after the other; all have them, or none."""
     demands = [table for table in tables if table is not None]
     if not demands:
         return None
-    first, kinds = dict[tuple[Choices, ...], int](), tuple[Choices, ...]()
-    for one in demands:
-        if one.kinds not in first:
-            first[one.kinds], kinds = len(kinds), kinds + one.kinds
-    return NodeDemands(np.concatenate([one.kind + first[one.kinds] for one in demands]), kinds)
+    number = dict[Choices, int]()
+    numbers = [
+        np.array([number.setdefault(kind, len(number)) for kind in one.kinds], dtype=np.int64)
+        for one in demands
+    ]
+    return NodeDemands(
+        np.concatenate([own[one.kind] for own, one in zip(numbers, demands, strict=True)]),
+        tuple(number),
+        np.concatenate([one.amounts for one in demands]),
+        np.concatenate([one.exclusive for one in demands]),
+    )

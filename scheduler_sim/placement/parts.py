@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.arrays import Bools, Floats, Ints
+from scheduler_sim.placement.node_requests import NodeRequests
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
@@ -17,7 +18,9 @@ PARTS = ("cores", "memory", "gpus", "gres")
 """Kinds of requests for part of a node: keys of ``not_honoured``."""
 
 
-def parts_of_nodes(workload: Workload, system: System, placements: Placements) -> dict[str, int]:
+def parts_of_nodes(
+    workload: Workload, system: System, placements: Placements, requests: NodeRequests | None = None
+) -> dict[str, int]:
     """Count components that ask for part of a node, or for resources of it that are not modelled, by kind.
 
     Rejected components do not count. The nodes are those of the partition of the first placement; where
@@ -33,11 +36,23 @@ def parts_of_nodes(workload: Workload, system: System, placements: Placements) -
         return {}
     able = np.diff(placements.first) > 0
     rows, partition = placements.rows[able], placements.partition[placements.first[:-1][able]]
+    in_vain = 0
+    if requests is not None:  # where jobs share nodes, parts of nodes are honoured
+        shared = np.array([system.module(p.module).shared for p in system.partitions])[partition]
+        in_vain = int(np.count_nonzero(requests.in_vain[able] & shared))
+        rows, partition = rows[~shared], partition[~shared]
+    counts = _whole_nodes(workload, system, rows, partition)
+    counts["gres"] = counts.get("gres", 0) + in_vain
+    return {name: counts[name] for name in PARTS if counts.get(name)}
+
+
+def _whole_nodes(workload: Workload, system: System, rows: Ints, partition: Ints) -> dict[str, int]:
+    """Count those that ask for part of nodes which they get whole."""
     if not len(rows):
         return {}
     table = workload.table
     sizes = _sizes(system, lambda one: one.cores_per_node)
-    cores = cores_a_node(table, workload.source.format)[rows]
+    cores = cores_a_node(workload.columns, workload.source.format)[rows]
     fewer = _is_part(cores, sizes, partition)
     unknown = np.array([not len(own) for own in sizes], dtype=bool)[partition]
     if unknown.any():
@@ -54,8 +69,7 @@ def parts_of_nodes(workload: Workload, system: System, placements: Placements) -
         "gpus": (gpus > 0) & (gpus != of_nodes),
         "gres": np.array([bool(text) for text in others.categories], dtype=bool)[others.codes[rows]],
     }
-    counts = {name: int(np.count_nonzero(kinds[name])) for name in PARTS}
-    return {name: count for name, count in counts.items() if count}
+    return {name: int(np.count_nonzero(kinds[name])) for name in PARTS}
 
 
 def _says_nothing(workload: Workload, system: System) -> bool:
@@ -68,13 +82,13 @@ def _says_nothing(workload: Workload, system: System) -> bool:
     )
 
 
-def _sizes(system: System, of: Callable[[NodeSet], int]) -> list[Ints]:
+def _sizes(system: System, of: Callable[[NodeSet], float]) -> list[Floats]:
     """The different sizes of the nodes of each partition, ascending; what is not stated is left out."""
     sets = (system.sets_of(p.name) for p in system.partitions)
-    return [np.unique([size for one, _ in own if (size := of(one)) > 0]).astype(np.int64) for own in sets]
+    return [np.unique([float(size) for one, _ in own if (size := of(one)) > 0]) for own in sets]
 
 
-def _is_part(asked: Ints, sizes: list[Ints], partition: Ints) -> Bools:
+def _is_part(asked: Ints | Floats, sizes: list[Floats], partition: Ints) -> Bools:
     """Whether what is asked of each node is less than the smallest node that has room for it has."""
     part = np.zeros(len(asked), dtype=bool)
     if not (asked > 0).any():

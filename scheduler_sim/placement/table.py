@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
-from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.parts import parts_of_nodes
 from scheduler_sim.placement.placements import Placements, joined, picked
 from scheduler_sim.placement.repeating import as_slice, first_of
@@ -44,8 +43,9 @@ def expand(
     ``models`` say how long components run on each module, and what they ask for there; ``seed`` is of the
     types of application that are drawn.
 
-    With ``by_sets`` a placement needs enough nodes that will do, and says which; without it, what
-    a component asks of a node must hold for every node of the module.
+    Where nodes are told apart, on modules that jobs share and, with ``by_sets``, on all, a placement needs
+    enough nodes that will do, and says which; elsewhere what a component asks of a node must hold for every
+    node of the module.
 
     ``beyond`` is what becomes of a component that asks for more than the limits of its partitions (Slurm's
     EnforcePartLimits): rejected if it is beyond those of all (ANY), of any (ALL), or it waits for ever (NO).
@@ -53,15 +53,14 @@ def expand(
     Raises TraceError, with the line, where a partition or a type of application does not exist, or a
     request for features or licences cannot be understood.
     """
-    ways = CandidatePlacements(workload, system, _simulated_rows(workload), models, seed)
-    of_nodes = ways.demands_of_nodes() if by_sets else None
-    placements = None if by_sets else _as_asked(ways)
+    ways = CandidatePlacements(workload, system, _simulated_rows(workload), models, seed, by_sets=by_sets)
+    placements = _as_asked(ways) if ways.of_nodes is None else None
     if placements is None:
-        placements = joined(*(_placed(ways, block, of_nodes, only_first, beyond) for block in ways.blocks()))
+        placements = joined(*(_placed(ways, block, only_first, beyond) for block in ways.blocks()))
     placements = replace(
         placements,
         rejected={name: placements.rejected[name] for name in REASONS if name in placements.rejected},
-        not_honoured=parts_of_nodes(workload, system, placements) | ways.unlimited,
+        not_honoured=parts_of_nodes(workload, system, placements, ways.of_nodes) | ways.unlimited,
     )
     if models is None or not models.limited_by_energy:
         return placements
@@ -110,17 +109,14 @@ def _as_asked(ways: CandidatePlacements) -> Placements | None:
 def _placed(
     ways: CandidatePlacements,
     block: Block,
-    of_nodes: NodeDemands | None,
     only_first: bool,
     beyond: str,
 ) -> Placements:
     """Return the placements of the components of a block."""
     owner, partition, components = block.owner, block.partition, len(block.rows)
     nodes, run, limit = ways.requests(block)
+    nodes, of_nodes = ways.on_nodes(block, nodes)
     module = ways.module[partition]
-    if of_nodes is not None:
-        of_nodes = of_nodes.picked(block.all_here)
-
     limits = ways.beyond(block, nodes, limit)
     over = np.logical_or.reduce(limits)
     reason = ways.reasons(block, nodes, limits, of_nodes)

@@ -18,6 +18,7 @@ from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 BACKFILLS = tuple(scheme.name for scheme in SCHEMES)
+PACKINGS = ("first_fit", "best_fit", "worst_fit")
 PLACEMENTS = ("preferred", "first_available", "earliest_start", "earliest_end", "least_cost")
 
 MULTIFACTOR = (
@@ -52,6 +53,7 @@ Order = Annotated[str | OrderFunction, BeforeValidator(_ORDER)]
 OptionalOrder = Annotated[str | OrderFunction | None, BeforeValidator(_ORDER)]
 Backfill = Annotated[str, choice(*BACKFILLS)]
 Placement = Annotated[str, choice(*PLACEMENTS)]
+Packing = Annotated[str, choice(*PACKINGS)]
 Replan = Annotated[str, choice("scratch", "keep")]
 Passes = Annotated[str, choice("instant", "event")]
 CandidateTime = Annotated[str, choice("limit", "run")]
@@ -96,6 +98,12 @@ class PolicyKeys(Keys):
         default=None,
         description="With easy and first_fit: the order in which those behind the blocked one are tried, as "
         "for order (sjf gives EASY-SJBF); by default the order of the queue.",
+    )
+    packing: Packing = Field(
+        default="best_fit",
+        description="Which of the nodes that are able for a component it takes, where jobs share nodes: "
+        "first_fit = the first ones; best_fit = those with the fewest free cores; worst_fit = those with the "
+        "most; of equal ones the first.",
     )
     overrun_s: Seconds = Field(
         default=0,

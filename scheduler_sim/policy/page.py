@@ -10,6 +10,7 @@ from scheduler_sim.policy.schemes import (
     NEEDS,
     PLACEMENTS,
     SCHEMES,
+    SHARED,
     SWITCHING,
     UNITS,
     Pass,
@@ -22,6 +23,7 @@ HANDLED = {
     UNITS: "units",
     AHEAD: "power caps",
     SWITCHING: "nodes that are switched off",
+    SHARED: "shared nodes",
 }
 
 

@@ -13,12 +13,13 @@ from typing import Any, Literal, NamedTuple
 ALL = -1
 """Reservation depth of conservative: every component in the queue."""
 
-PLACEMENTS, UNITS, AHEAD, SWITCHING = "placements", "units", "ahead", "switching"
+PLACEMENTS, UNITS, AHEAD, SWITCHING, SHARED = "placements", "units", "ahead", "switching", "shared"
 NEEDS = {
     PLACEMENTS: "with components that have several placements or ask for shared resources",
     UNITS: "with components that start by one plan",
     AHEAD: "under a power cap that changes",
     SWITCHING: "where idle nodes are switched off",
+    SHARED: "where jobs share nodes, or a partition covers part of a module",
 }
 """What a run may need of a pass, besides rigid components on nodes that stay on; in words for errors."""
 
@@ -57,27 +58,34 @@ def _made(name: str, *handles: str, **only: Any) -> Pass:
     return Pass(name, frozenset(handles), only)
 
 
-_PLANNED = _made("reservation_backfill", *NEEDS, shadow="dynamic")
+_COUNTED = (PLACEMENTS, UNITS, AHEAD, SWITCHING)
+_PLANNED = _made("reservation_backfill", *_COUNTED, shadow="dynamic")
 _QUICK = _made("fcfs_and_first_fit", PLACEMENTS)
 _EASY = _made("easy", AHEAD, reservation_depth=1)
-_KEEP = _made("conservative_keep", *NEEDS, replan="keep")
+_KEEP = _made("conservative_keep", *_COUNTED, replan="keep")
+_SHARED_QUICK = _made("fcfs_and_first_fit", PLACEMENTS, SHARED, passes="instant")
+_SHARED_EASY = _made("easy", SHARED, reservation_depth=1, shadow="dynamic", passes="instant")
+_SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", passes="instant")
+_SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
 _SLURM = _made("slurm", PLACEMENTS, UNITS)
 
-OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end")
+OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing")
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""
 DIALECTS = ("extra_rule", "candidate_time", "shadow")
 
 # fmt: off
 SCHEMES = (
-    Scheme("none", "fcfs", 0, (_QUICK, _PLANNED), OURS, "blocked",
+    Scheme("none", "fcfs", 0, (_QUICK, _PLANNED, _SHARED_QUICK), OURS, "blocked",
            "none: a blocked component blocks its module",
            "nothing behind it starts before it on its module"),
-    Scheme("easy", "easy", 1, (_EASY, _PLANNED), (*OURS, "depth", "backfill_order", *DIALECTS), "shadow",
+    Scheme("easy", "easy", 1, (_EASY, _PLANNED, _SHARED_EASY),
+           (*OURS, "depth", "backfill_order", *DIALECTS), "shadow",
            "those that do not delay the first blocked ones", "a start, once it is the first of its module"),
-    Scheme("conservative", "conservative", ALL, (_KEEP, _PLANNED), (*OURS, "replan"), "plan",
+    Scheme("conservative", "conservative", ALL, (_KEEP, _PLANNED, _SHARED_KEEP, _SHARED_PLAN),
+           (*OURS, "replan"), "plan",
            "those that delay nothing before them in the queue",
            "a start from its submission on; `replan` says if it may move back"),
-    Scheme("first_fit", "", 0, (_QUICK, _PLANNED), (*OURS, "backfill_order"), "",
+    Scheme("first_fit", "", 0, (_QUICK, _PLANNED, _SHARED_QUICK), (*OURS, "backfill_order"), "",
            "all that fit, nothing is reserved", "nothing"),
     Scheme("slurm", "slurm", ALL, (_SLURM,), ("slurm",), "",
            "those that Slurm's main and backfill schedulers let pass",

@@ -15,6 +15,7 @@ from scheduler_sim.policy import order
 from scheduler_sim.simulation.components import write_components, write_placements, write_request
 from scheduler_sim.simulation.growth import with_room
 from scheduler_sim.simulation.rules.numbers import Edge, Jobs, Numbers, Run
+from scheduler_sim.simulation.rules.shared_nodes import tells_apart
 from scheduler_sim.simulation.rules.table import rules_of
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.workload.table import Workload
@@ -133,7 +134,8 @@ class Loader:
     def _sizes(self, rows: int, placements: int, resources: int) -> Sizes:
         """Room for so many components on this system."""
         nodes = [module.nodes for module in self.run.system.modules]
-        running = max(min(rows, sum(nodes)), 1) + SPARE_RELEASES
+        most = rows if tells_apart(self.run) else min(rows, sum(nodes))  # jobs that run at once
+        running = max(most, 1) + SPARE_RELEASES
         return Sizes(
             rows=max(rows, 1),
             placements=max(placements, 1),

@@ -14,7 +14,7 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy import order
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.policy.schemes import AHEAD, PLACEMENTS, SWITCHING, UNITS, unable
+from scheduler_sim.policy.schemes import AHEAD, PLACEMENTS, SHARED, SWITCHING, UNITS, unable
 
 STRATEGIES = {
     "preferred": state.PREFERRED,
@@ -94,13 +94,20 @@ class Scheme:
 
 
 def scheme_of(
-    policy: Policy, *, rigid: bool, united: bool = False, planned: bool = False, switched: bool = False
+    policy: Policy,
+    *,
+    rigid: bool,
+    united: bool = False,
+    planned: bool = False,
+    switched: bool = False,
+    shared: bool = False,
 ) -> Scheme:
     """Choose the loop.
 
     ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan;
     ``planned``: there is less of something from a known instant on, so that also fcfs has to look ahead;
-    ``switched``: idle nodes are switched off, which only loops that plan can do.
+    ``switched``: idle nodes are switched off, which only loops that plan can do; ``shared``: nodes are told
+    apart, as jobs share them or a partition covers part of a module.
 
     Raises ConfigError for a dialect that is defined on rigid components only, and for one that switches no
     nodes off.
@@ -109,7 +116,7 @@ def scheme_of(
         _order(str(policy.order), policy.order_function()),
         _order(str(policy.backfill_order or "fifo"), policy.backfill_order_function()),
     )
-    asked = {PLACEMENTS: not rigid, UNITS: united, AHEAD: planned, SWITCHING: switched}
+    asked = {PLACEMENTS: not rigid, UNITS: united, AHEAD: planned, SWITCHING: switched, SHARED: shared}
     return Scheme(policy, _pass(policy, asked), *orders, asked)
 
 

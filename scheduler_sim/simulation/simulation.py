@@ -30,6 +30,7 @@ from scheduler_sim.simulation.rules.calls import find_calls
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
+from scheduler_sim.simulation.rules.shared_nodes import shares_nodes, whole_nodes
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
@@ -110,8 +111,6 @@ class Simulation(Actions):
             )
         self.system, systems = _opened(system, "system", read_system)
         self._inputs: list[outcome.Input] = [*systems]
-        if not self.policy.names_nodes:
-            self.system.require_whole_modules(f"policy {self.policy.name or 'without a name'}")
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
         self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
@@ -148,6 +147,7 @@ class Simulation(Actions):
             united=bool(units.members),
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
+            shared=shares_nodes(self.system, self.policy),
         )
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
@@ -253,6 +253,7 @@ class Simulation(Actions):
                 "updated": self._requests.updated,
                 "units": len(self._run.units.members),
                 "shifted": self._shifted,
+                "cores_not_stated": whole_nodes(placements, self.system),
             },
             self._meter,
             None if self._cap is None else self._cap.budget,

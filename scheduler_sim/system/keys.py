@@ -12,6 +12,7 @@ from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import (
     Amount,
     Count,
+    Decimal,
     Duration,
     Flag,
     Name,
@@ -23,7 +24,7 @@ from scheduler_sim.config.value import (
     choice,
     whole,
 )
-from scheduler_sim.system.node_set_checks import limits_at_odds, node_set_problems
+from scheduler_sim.system.node_set_checks import limits_at_odds, node_set_problems, sharing_problems
 
 MOST_NODES = 10_000_000
 MOST_MODULES = 1000
@@ -40,9 +41,13 @@ class NodeSetKeys(Keys):
     name: Name = Field(description="what partitions call the set; unique within the module")
     nodes: Nodes = Field(description="number of nodes")
     features: list[Name] = Field(default=[], description="keywords, besides those of the module")
-    cores_per_node: Count = Field(default=0, description="cores of a node; 0: as the module states")
+    cores_per_node: Decimal = Field(default=0, description="cores of a node; 0: as the module states")
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB; 0: as the module states")
     weight: Count = Field(default=1, description="nodes of the smallest weight are taken first")
+    gpus_per_node: Decimal = Field(default=0, description="GPUs of a node; 0: as the module states")
+    gres: dict[str, Decimal] = Field(
+        default={}, description="generic resources of a node by name, as of the module, besides those"
+    )
 
 
 class ModuleKeys(Keys):
@@ -50,9 +55,11 @@ class ModuleKeys(Keys):
 
     name: Name = Field(description="how results call the module")
     nodes: Nodes = Field(description="number of nodes")
-    cores_per_node: Count = Field(default=0, description="cores of a node; 0: not stated, nothing is checked")
+    cores_per_node: Decimal = Field(
+        default=0, description="cores of a node; 0: not stated, nothing is checked"
+    )
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB of 1,048,576 KB; 0: not stated")
-    gpus_per_node: Count = Field(default=0, description="GPUs of a node")
+    gpus_per_node: Decimal = Field(default=0, description="GPUs of a node")
     features: list[Name] = Field(default=[], description="keywords that a component's constraint may ask for")
     cost_per_node: Amount = Field(
         default=1.0, description="cost of a node, in any unit; ranks placements by least_cost"
@@ -60,6 +67,15 @@ class ModuleKeys(Keys):
     description: Text = Field(default="", description="a sentence for people")
     node_sets: list[NodeSetKeys] = Field(
         default=[], description="sets that together are all nodes, in the order of their numbers"
+    )
+    shared: Flag = Field(
+        default=False,
+        description="true: several jobs may run on a node, each with the cores, memory and GPUs it asks for",
+    )
+    gres: dict[str, Decimal] = Field(
+        default={},
+        description="generic resources of a node by name, as {shard: 40}; a name with a type, gpu:a100, "
+        "is a kind of its own, and its GPUs count for gpus_per_node, too",
     )
 
 
@@ -143,6 +159,7 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     yield from _partitions_in_the_way(data.get("partitions"), modules)
     yield from _second_defaults(data.get("partitions"))
     yield from node_set_problems(data.get("modules"), data.get("partitions"))
+    yield from sharing_problems(data.get("modules"))
     yield from limits_at_odds(data.get("partitions"))
     yield from _odd_licences(data.get("resources"))
     reached = {name.lower() for name in _targets(data.get("partitions"))}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from scheduler_sim.system.constraint import parse_constraint
+from scheduler_sim.system.gres import GPU, gpus_in
 
 KB_PER_GB = 1024 * 1024
+NOTHING: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True)
@@ -23,23 +26,39 @@ class NodeSet:
     cores_per_node : 0: as the module states.
     memory_gb : memory of a node, GB of 1,048,576 KB; 0: as the module states.
     weight : Slurm's Weight: nodes of the smallest weight are taken first.
+    gpus_per_node : 0: as the module states.
+    gres : generic resources of a node by name, besides those of the module.
     """
 
     name: str
     nodes: int
     features: tuple[str, ...] = ()
-    cores_per_node: int = 0
+    cores_per_node: float = 0
     memory_gb: float = 0.0
     weight: int = 1
+    gpus_per_node: float = 0
+    gres: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def memory_kb(self) -> int:
         """Memory of a node in KB, the unit of traces; 0 where it is not stated."""
         return round(self.memory_gb * KB_PER_GB)
 
-    def has(self, cores: int, memory_kb: int) -> bool:
-        """Tell whether a node has so many cores and so much memory; what is not stated is enough."""
-        return not (0 < self.cores_per_node < cores or 0 < self.memory_kb < memory_kb)
+    @property
+    def gpus(self) -> float:
+        """GPUs of a node: those that are counted, else those of all types."""
+        return self.gpus_per_node or gpus_in(self.gres)
+
+    def has(
+        self, cores: float = 0, memory_kb: int = 0, gpus: float = 0, gres: Mapping[str, float] = NOTHING
+    ) -> bool:
+        """Tell whether a node has so much; cores and memory that are not stated are enough."""
+        own = {GPU: self.gpus, **{name.lower(): amount for name, amount in self.gres.items()}}
+        return (
+            not (0 < self.cores_per_node < cores or 0 < self.memory_kb < memory_kb)
+            and gpus <= self.gpus
+            and all(amount <= own.get(name.lower(), 0) for name, amount in gres.items())
+        )
 
 
 @dataclass(frozen=True)
@@ -57,31 +76,37 @@ class Module:
     cost_per_node : in any unit; ranks placements by least cost.
     description : a sentence for people.
     node_sets : sets that together are all nodes, in the order of node numbers; none: all nodes alike.
+    shared : whether several jobs may run on a node, each with the part of it that it asks for.
+    gres : generic resources of a node by name.
     """
 
     name: str
     nodes: int
-    cores_per_node: int = 0
+    cores_per_node: float = 0
     memory_gb: float = 0.0
-    gpus_per_node: int = 0
+    gpus_per_node: float = 0
     features: tuple[str, ...] = ()
     cost_per_node: float = 1.0
     description: str = ""
     node_sets: tuple[NodeSet, ...] = ()
+    shared: bool = False
+    gres: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @cached_property
     def sets(self) -> tuple[NodeSet, ...]:
         """The node sets with what the module states filled in; a module of equal nodes is one set."""
         if not self.node_sets:
-            return (NodeSet(self.name, self.nodes, self.features, self.cores_per_node, self.memory_gb),)
-        return tuple(
-            replace(
-                one,
-                features=(*self.features, *one.features),
-                cores_per_node=one.cores_per_node or self.cores_per_node,
-                memory_gb=one.memory_gb or self.memory_gb,
-            )
-            for one in self.node_sets
+            return (self._filled(NodeSet(self.name, self.nodes)),)
+        return tuple(map(self._filled, self.node_sets))
+
+    def _filled(self, one: NodeSet) -> NodeSet:
+        return replace(
+            one,
+            features=(*self.features, *one.features),
+            cores_per_node=one.cores_per_node or self.cores_per_node,
+            memory_gb=one.memory_gb or self.memory_gb,
+            gpus_per_node=one.gpus_per_node or self.gpus_per_node,
+            gres={**self.gres, **one.gres},
         )
 
     @cached_property
@@ -93,7 +118,7 @@ class Module:
         return tuple(map(range, ends, ends[1:]))
 
     @cached_property
-    def least_cores(self) -> int:
+    def least_cores(self) -> float:
         """Cores that every node has; 0 where it is not stated for all."""
         return min(one.cores_per_node for one in self.sets)
 
@@ -139,13 +164,15 @@ class NodeChoice:
 
 
 def choices_among(
-    sets: Sequence[tuple[NodeSet, range]], constraint: str, cores: int = 0, memory_kb: int = 0
+    sets: Sequence[tuple[NodeSet, range]], constraint: str, **asked: Any
 ) -> tuple[NodeChoice, ...]:
     """Return the nodes a component may take of some node sets, one choice for each alternative.
 
+    ``asked`` of each node, as of :meth:`NodeSet.has`.
+
     Raises InputError where the constraint cannot be understood.
     """
-    able = [(one, numbers) for one, numbers in sets if one.has(cores, memory_kb)]
+    able = [(one, numbers) for one, numbers in sets if one.has(**asked)]
     choices = []
     for way in parse_constraint(constraint).ways():
         every = [(one, numbers) for one, numbers in able if way.every.holds_for(one.features)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import duration
+from scheduler_sim.system.gres import is_gpu
 
 
 def node_set_problems(modules: Any, partitions: Any) -> Iterator[Problem]:
@@ -22,6 +23,25 @@ def node_set_problems(modules: Any, partitions: Any) -> Iterator[Problem]:
         sets_there = known.get(str(partition.get("module")).lower())
         if isinstance(names, list) and sets_there is not None:
             yield from _unknown_sets(i, names, sets_there)
+
+
+def sharing_problems(modules: Any) -> Iterator[Problem]:
+    """Check unchecked data: nodes that jobs share without cores, or with GPUs of several types."""
+    for i, module in _mappings(modules):
+        if str(module.get("shared")).lower() not in ("true", "yes", "on"):
+            continue
+        where: Location = ("modules", i)
+        sets = [((*where, "node_sets", k), one) for k, one in _mappings(module.get("node_sets"))]
+        for where, one in sets or [(where, {})]:
+            if not (one.get("cores_per_node") or module.get("cores_per_node")):
+                yield Problem(
+                    (*where, "cores_per_node"), "found none; allowed: the cores of nodes that jobs share"
+                )
+            gres = [one.get("gres"), module.get("gres")]
+            types = {name for own in gres if isinstance(own, dict) for name in own if is_gpu(str(name))}
+            if len(types) > 1:
+                text = f"found {', '.join(sorted(map(str, types)))} on one node; allowed: GPUs of one type"
+                yield Problem((*where, "gres"), text)
 
 
 def limits_at_odds(partitions: Any) -> Iterator[Problem]:

@@ -14,7 +14,8 @@ from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
-from scheduler_sim.system.module import KB_PER_GB, Module, NodeChoice, NodeSet, choices_among
+from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
+from scheduler_sim.system.node_resources import capacities, kinds_of
 
 __all__ = ["Module", "NodeChoice", "NodeSet", "Partition", "Resource", "System"]
 
@@ -186,27 +187,44 @@ class System:
         return sum(one.nodes for one, _ in self.sets_of(partition))
 
     def node_choices(
-        self, partition: str, constraint: str = "", *, cores: int = 0, memory_kb: int = 0
+        self,
+        partition: str,
+        constraint: str = "",
+        *,
+        cores: float = 0,
+        memory_kb: int = 0,
+        gpus: float = 0,
+        gres: Mapping[str, float] = NOTHING,
     ) -> tuple[NodeChoice, ...]:
         """Return the nodes of a partition's module that a component may take, by its requests of each node.
 
-        Usually one choice; ``[a|b]`` gives one for each alternative. What is not stated of a
-        node is enough. Raises InputError for an unknown partition and a constraint that cannot
-        be understood.
+        Usually one choice; ``[a|b]`` gives one for each alternative. Cores and memory that are not
+        stated of a node are enough. Raises InputError for an unknown partition and a constraint that
+        cannot be understood.
         """
-        return choices_among(self.sets_of(partition), constraint, cores, memory_kb)
+        return choices_among(
+            self.sets_of(partition), constraint, cores=cores, memory_kb=memory_kb, gpus=gpus, gres=gres
+        )
 
-    def require_whole_modules(self, policy: str) -> None:
-        """Raise ConfigError if a partition covers part of a module, for a policy that only counts nodes."""
-        sizes = [(p, self.nodes_of(p.name), self.module(p.module).nodes) for p in self.partitions]
-        problems = [
-            f"system {self.name}: partition {p.name} covers {part} of {whole} nodes of module {p.module};"
-            f" allowed under {policy}, which counts the nodes of a module: all nodes; slurm tells them apart"
-            for p, part, whole in sizes
-            if part < whole
-        ]
-        if problems:
-            raise ConfigError(listed(problems))
+    @cached_property
+    def told_apart(self) -> tuple[bool, ...]:
+        """Of each module, whether its nodes are told apart: jobs share them, or a partition covers a part."""
+        parts = {p.module.lower() for p in self.partitions if self._covers_part(p)}
+        return tuple(module.shared or module.name.lower() in parts for module in self.modules)
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """What is counted of nodes where jobs share them: cores, memory, GPUs, other generic resources."""
+        return kinds_of(one for module in self.modules if module.shared for one in module.sets)
+
+    @cached_property
+    def sizes_of_nodes(self) -> tuple[tuple[int, ...], ...]:
+        """What the nodes of each set of each module have, of each kind in ``counted``."""
+        sets = (one for module in self.modules for one in module.sets)
+        return tuple(tuple(capacities(one, self.counted)) for one in sets)
+
+    def _covers_part(self, partition: Partition) -> bool:
+        return self.nodes_of(partition.name) < self.module(partition.module).nodes
 
     def _swf_partition(self, number: str) -> Partition:
         if number in self.swf_partitions:
@@ -290,10 +308,19 @@ def _partition_of(keys: PartitionKeys, module: Module) -> Partition:
 
 
 def _module_keys(module: Module) -> dict[str, Any]:
-    """Keys of a module; ``node_sets`` only where there are any, so that plain systems stay short."""
+    """Keys of a module; of sets and sharing only those that are stated, so that plain systems stay short."""
     keys = {name: getattr(module, name) for name in Module.__dataclass_fields__}
-    sets = [{**asdict(one), "features": list(one.features)} for one in keys.pop("node_sets")]
-    return {**keys, "features": list(module.features), **({"node_sets": sets} if sets else {})}
+    sets = [
+        {**_stated(asdict(one), "gpus_per_node", "gres"), "features": list(one.features)}
+        for one in keys.pop("node_sets")
+    ]
+    keys = {**_stated(keys, "shared", "gres"), "features": list(module.features)}
+    return {**keys, **({"node_sets": sets} if sets else {})}
+
+
+def _stated(keys: dict[str, Any], *often_empty: str) -> dict[str, Any]:
+    """Leave out what most systems do not state, where it says nothing."""
+    return {key: value for key, value in keys.items() if value or key not in often_empty}
 
 
 def _partition_keys(partition: Partition) -> dict[str, Any]:

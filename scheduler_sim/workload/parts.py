@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.arrays import Bools, Floats, Ints
+from scheduler_sim.workload.columns import by_row
 
 
-def cores_a_node(table: pd.DataFrame, trace_format: str) -> Ints:
-    """Return int64[n], the cores asked for on each node, rounded up; -1 = not said.
+def stated_cores(columns: Mapping[str, Any]) -> Floats:
+    """Return float64[n], the cores asked for on each node; -1 = not said.
 
-    They are those of the column ``cores``, else in an SWF trace its processors, else processes times threads.
-    One process of one thread says nothing: that is what traces have where nothing is known.
+    They are those of the column ``cores``, else processes times threads. One process of one thread says
+    nothing: that is what traces have where nothing is known.
     """
-    processes, threads = (
-        np.maximum(table[name].to_numpy(), 1) for name in ("processes_per_node", "threads_per_process")
+    return by_row(
+        _stated, *(columns[name] for name in ("cores", "processes_per_node", "threads_per_process"))
     )
-    said = np.where(processes * threads > 1, processes * threads, -1)
+
+
+def _stated(cores: Floats, processes: Ints, threads: Ints) -> Floats:
+    said = np.maximum(processes, 1) * np.maximum(threads, 1)
+    return np.where(cores > 0, cores, np.where(said > 1, said, -1.0))
+
+
+def cores_a_node(columns: Mapping[str, Any], trace_format: str) -> Floats:
+    """Return float64[n], the cores asked for on each node; -1 = not said.
+
+    In an SWF trace without other word its processors, rounded up.
+    """
+    said = stated_cores(columns)
     if trace_format == "swf":
-        listed, allocated = table["listed_nodes"].to_numpy(), table["allocated_nodes"].to_numpy()
+        listed, allocated, nodes = (columns[name] for name in ("listed_nodes", "allocated_nodes", "nodes"))
         processors = np.where(listed > 0, listed, allocated)
-        said = np.where(processors > 0, -(-processors // np.maximum(table["nodes"].to_numpy(), 1)), said)
-    cores = table["cores"].to_numpy()
-    return np.where(cores > 0, cores, said)
+        each = np.where(processors > 0, -(-processors // np.maximum(nodes, 1)), said)
+        said = np.where(columns["cores"] > 0, said, each)
+    return said
 
 
 def below_the_fullest(table: pd.DataFrame, rows: Bools) -> Bools:

@@ -36,10 +36,14 @@ def check_columns(table: pd.DataFrame, source: TraceSource) -> None:
             wrong = wrong & live
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise problem(table, source, row, name, "value out of range", int(values[row]), allowed)
+            raise problem(table, source, row, name, "value out of range", _shown(values[row]), allowed)
     _check_total(table, source, live)
     for name, check in _TEXT_RULES.items():
         _check_texts(table, source, name, check)
+
+
+def _shown(value: Any) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)
 
 
 def check_value(name: str, value: Any) -> int | float | str:
@@ -116,6 +120,14 @@ def _at_least(smallest: int, largest: int) -> Callable[[np.ndarray], np.ndarray]
     return lambda values: (values >= smallest) & (values <= largest)
 
 
+def _in_thousandths(values: np.ndarray) -> np.ndarray:
+    """Whether numbers are -1, or from 0 on and whole in thousandths."""
+    there = (values >= 0) & (values <= MAX_AMOUNT / 1000)
+    pieces = np.where(there, values, 0) * 1000
+    good: np.ndarray = (values == -1) | (there & (np.abs(pieces - np.rint(pieces)) < 1e-3))
+    return good
+
+
 _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "skipped": (
         lambda values: np.isin(values, [0, *SKIP_REASONS]),
@@ -130,8 +142,9 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "threads_per_process": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = unknown"),
     "memory_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "nam_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
-    "cores": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = not stated"),
-    "gpus": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = not stated"),
+    "cores": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
+    "gpus": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
+    "exclusive": (_at_least(0, 1), "0 or 1"),
     "begin_time": (_at_least(-1, MAX_TIME), "-1 (none), or 0 to 1e15 s"),
     "array_job_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "array_task_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),

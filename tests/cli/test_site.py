@@ -66,10 +66,17 @@ def test_run_takes_the_system_and_says_what_is_left_out(cli, conf, trace):
     assert cli("run", conf, trace((0, 50, 4, 60)), "--quiet").err == ""
 
 
-def test_partitions_of_part_of_a_module_need_policy_slurm(cli, trace):
-    ended = cli("run", SITE, trace((0, 50, 4, 60)), "--policy", "easy")
-    assert ended.code == 2
-    assert "partition long covers 47 of 119 nodes of module batch; allowed under policy easy" in ended.err
+def test_partitions_of_part_of_a_module_run_under_every_policy(cli, tmp_path, trace):
+    sets = "[{name: old, nodes: 2}, {name: new, nodes: 2}]"
+    machine = tmp_path / "parts.yaml"
+    machine.write_text(
+        f"modules: [{{name: CM, nodes: 4, node_sets: {sets}}}]\n"
+        "partitions: [{name: few, module: CM, node_sets: [new]}, {name: all, module: CM}]\n"
+    )
+    for policy in ("fcfs", "easy", "conservative"):  # all ask for the default partition, the first one
+        ended = cli("run", machine, trace((0, 50, 2, 60), (0, 50, 2, 60), (0, 50, 4, 60)), "--policy", policy)
+        assert ended.code == 0, ended.err
+        assert "1 rejected" in ended.out or " 1 " in ended.out
 
 
 def test_mistakes_of_the_file_are_told_with_their_line(cli, conf, trace):

@@ -156,4 +156,6 @@ def test_demands_of_two_tables_joined_are_those_of_the_whole(asked: list[dict[st
 
 
 def test_counting_tables_say_nothing_of_nodes() -> None:
-    assert expand(workload_of([{"nodes": 1}]), MIXED).of_nodes is None
+    whole = MIXED.to_dict() | {"partitions": [{"name": "all", "module": "CM"}]}
+    assert expand(workload_of([{"nodes": 1}]), System.from_dict(whole)).of_nodes is None
+    assert expand(workload_of([{"nodes": 1}]), MIXED).of_nodes is not None  # a partition covers a part

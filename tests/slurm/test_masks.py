@@ -116,7 +116,7 @@ class TestPartOfAModule:
         assert result.components["start_time"].tolist() == [0, 60]
 
     def test_reservations_that_only_count_refuse_parts_of_modules(self) -> None:
-        with pytest.raises(ConfigError, match="covers 4 of 6 nodes"):
+        with pytest.raises(ConfigError, match="a partition covers part of a module"):
             simulate(System.from_dict(RACKS), jobs((0, 1, 1, "all", "")), at_once(fixed_nodes=False))
 
 

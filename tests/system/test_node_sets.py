@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.errors import InputError
 from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.system import Module, NodeSet, Partition, System
 
@@ -114,17 +114,10 @@ def test_alternatives_are_limited() -> None:
         CLUSTER.node_choices("all", many)
 
 
-def test_policies_that_count_refuse_parts_of_modules() -> None:
-    with pytest.raises(ConfigError) as raised:
-        CLUSTER.require_whole_modules("easy")
-    why = "allowed under easy, which counts the nodes of a module: all nodes; slurm tells them apart"
-    assert raised.value.problems == [
-        f"system cluster: partition new covers 5 of 9 nodes of module CM; {why}",
-        f"system cluster: partition mixed covers 6 of 9 nodes of module CM; {why}",
-    ]
-    System("whole", (CM,), (Partition("p", "CM", node_sets=("old", "fast", "slow")),)).require_whole_modules(
-        "x"
-    )
+def test_nodes_are_told_apart_where_a_partition_covers_part_of_a_module() -> None:
+    assert CLUSTER.told_apart[0]
+    whole = System("whole", (CM,), (Partition("p", "CM", node_sets=("old", "fast", "slow")),))
+    assert whole.told_apart == (False,)
 
 
 def test_a_system_with_sets_comes_back() -> None:

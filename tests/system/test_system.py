@@ -172,7 +172,7 @@ MISTAKES = [
     (
         "modules:\n  - name: CM\n    nods: 1",
         "3: modules[0].nods: unknown key; allowed: name, nodes, cores_per_node, memory_gb, gpus_per_node, "
-        "features, cost_per_node, description, node_sets (did you mean 'nodes'?)",
+        "features, cost_per_node, description, node_sets, shared, gres (did you mean 'nodes'?)",
     ),
     ("{CM}\npartition: []", "2: partition: unknown key; allowed: name, description, modules, partitions"),
     ("{CM}\nmodule: 3", "2: module: unknown key"),

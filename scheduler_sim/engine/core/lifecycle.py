@@ -105,8 +105,8 @@ def start(core: Core, row: int, placement: int) -> None:
     core.jobs[row].start = now
     core.jobs[row].end = now + it.duration
     core.jobs[row].placed = placement
-    core.pools[it.module].free -= it.nodes
-    core.pools[it.module].busy += it.nodes
+    take_nodes(core, placement)
+    count_busy(core, placement, 1)
     core.pools[it.module].touched = 1
     nodes_taken(core, it.module, it.nodes)
     add_release(core, it.module, now + it.limit, row, it.nodes)
@@ -119,6 +119,18 @@ def start(core: Core, row: int, placement: int) -> None:
     count_pending(core, row, -1)
     tell(core, row)
     started(core, row)
+
+
+@question
+def take_nodes(core: Core, placement: int) -> None:
+    """The nodes of a placement are idle no longer."""
+    core.pools[core.placements[placement].module].free -= core.placements[placement].nodes
+
+
+@question
+def count_busy(core: Core, placement: int, sign: int) -> None:
+    """The nodes of a placement run a job from now on (1), or no longer (-1)."""
+    core.pools[core.placements[placement].module].busy += sign * core.placements[placement].nodes
 
 
 # -- from its start to its end
@@ -164,7 +176,7 @@ def vacate(core: Core, row: int, state: int) -> bool:
     core.jobs[row].end = now
     gone = hand_back(core, row, planned)
     stopped(core, row)
-    core.pools[module].busy -= core.placements[placement].nodes
+    count_busy(core, placement, -1)
     core.pools[module].touched = 1
     drop_release(core, module, planned, row)
     for i in range(core.demand.shape[1]):
@@ -183,9 +195,14 @@ def hand_back(core: Core, row: int, planned: int) -> bool:
         core.clock.early = 1
     elif core.clock.now > planned:  # it overran: reservations counted on its nodes
         core.clock.early = core.clock.lost = 1
-    placement = core.placements[core.jobs[row].placed]
-    give_back(core, placement.module, placement.nodes)
+    free_nodes(core, core.jobs[row].placed)
     return True
+
+
+@question
+def free_nodes(core: Core, placement: int) -> None:
+    """The nodes of a placement become idle."""
+    give_back(core, core.placements[placement].module, core.placements[placement].nodes)
 
 
 @part

@@ -146,5 +146,10 @@ def nodes_idle(core: Core, module: int, nodes: int) -> None:
 
 
 @event
+def plan_begins(core: Core, on_time: bool) -> None:
+    """A plan is made anew of what runs; ``on_time``: what ends at this very instant is planned to end now."""
+
+
+@event
 def write_more(core: Core, module: int, row: int) -> None:
     """A row of the timeline is written: further columns."""

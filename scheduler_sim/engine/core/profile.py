@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.moments import plan_begins
 from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.records import Table
 from scheduler_sim.engine.core.releases import ends_now
@@ -42,6 +43,13 @@ def build_profiles(core: Core, on_time: bool) -> None:
                 size += 1
             steps[size - 1].free += nodes - gone
         core.pools[pool].profile_size = size
+    plan_begins(core, on_time)
+
+
+@question
+def is_lasting(core: Core) -> bool:
+    """Whether a plan made anew comes out the same, as long as everything ends when it is planned to."""
+    return True
 
 
 @question
@@ -58,9 +66,7 @@ def earliest(core: Core, placement: int, after: int) -> int:
     """
     length = judged_time(core, placement)
     modules = core.clock.modules
-    time = earliest_in(
-        core, core.placements[placement].module, after, length, core.placements[placement].nodes
-    )
+    time = earliest_on_nodes(core, placement, after, length)
     moved = core.demand.shape[1] > 0
     while moved and time < INF:
         moved = False
@@ -70,19 +76,31 @@ def earliest(core: Core, placement: int, after: int) -> int:
                 if later > time:
                     time, moved = later, True
         if moved and time < INF:
-            time = earliest_in(
-                core, core.placements[placement].module, time, length, core.placements[placement].nodes
-            )
+            time = earliest_on_nodes(core, placement, time, length)
     return time
+
+
+@question
+def earliest_on_nodes(core: Core, placement: int, after: int, length: int) -> int:
+    """Earliest time, from ``after`` on, at which its module has nodes for a placement for ``length`` s."""
+    it = core.placements[placement]
+    return earliest_in(core, it.module, after, length, it.nodes)
 
 
 @part
 def occupy(core: Core, placement: int, begin: int, end: int, sign: int) -> None:
     """Take the rectangle of a placement out of the profiles (sign 1) or put it back (-1)."""
-    take(core, core.placements[placement].module, begin, end, sign * core.placements[placement].nodes)
+    occupy_nodes(core, placement, begin, end, sign)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
             take(core, core.clock.modules + i, begin, end, sign * core.demand[placement, i])
+
+
+@question
+def occupy_nodes(core: Core, placement: int, begin: int, end: int, sign: int) -> None:
+    """Take the nodes of a placement out of the plan (sign 1) or put them back (-1)."""
+    it = core.placements[placement]
+    take(core, it.module, begin, end, sign * it.nodes)
 
 
 @part

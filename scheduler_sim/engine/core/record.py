@@ -16,8 +16,14 @@ def settle(core: Core, until: int) -> None:
             core.pools[module].touched = 0
             _account_free(core, module)
             _write_row(core, module)
-    if core.rules.complex:
+    if not measures_waits(core):
         _account_complex_waits(core, until - core.clock.now)
+
+
+@question
+def measures_waits(core: Core) -> bool:
+    """Whether a job waits for nodes as long as too few are idle in its module, which can be read off that."""
+    return not core.rules.complex
 
 
 @part
@@ -93,13 +99,25 @@ def account_wait(core: Core, row: int, seconds: int) -> None:
 @part
 def fits(core: Core, placement: int) -> bool:
     """Whether the free nodes and resources are enough for ``placement`` now."""
-    if core.placements[placement].nodes > core.pools[core.placements[placement].module].free:
+    if not nodes_fit(core, placement):
         return False
     modules = core.clock.modules
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > core.pools[modules + i].free:
             return False
     return True
+
+
+@question
+def nodes_fit(core: Core, placement: int) -> bool:
+    """Whether the free nodes of its module are enough for ``placement`` now."""
+    return core.placements[placement].nodes <= core.pools[core.placements[placement].module].free
+
+
+@question
+def has_room(core: Core, module: int) -> bool:
+    """Whether anything may start in a module: it has idle nodes."""
+    return core.pools[module].free > 0
 
 
 @part

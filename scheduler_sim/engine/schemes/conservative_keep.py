@@ -14,13 +14,14 @@ from scheduler_sim.engine.core.waiting import reserve_start, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.coscheduling.reservations import occupy_reservations
 from scheduler_sim.engine.rules.coscheduling.units import keep_reservations, occupy_unit, unit_slot
-from scheduler_sim.engine.rules.power_saving.switching import SwitchedUnitsCore, switch_nodes, switches_off
-from scheduler_sim.engine.schemes.reservation_backfill import ranks_before, start_reserved
+from scheduler_sim.engine.rules.power_saving.switching import switch_nodes, switches_off
+from scheduler_sim.engine.rules.shared_nodes.plan import name_nodes
+from scheduler_sim.engine.schemes.reservation_backfill import PlanCore, ranks_before, start_reserved
 
 
 @pass_of("conservative_keep")
 @part
-def keep_pass(core: SwitchedUnitsCore) -> None:
+def keep_pass(core: PlanCore) -> None:
     """Lift old reservations if something came free early, reserve for newcomers, start what is due."""
     keep_reservations(core)
     refresh(core)
@@ -45,7 +46,7 @@ def keep_pass(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def _lay_out(core: SwitchedUnitsCore) -> None:
+def _lay_out(core: PlanCore) -> None:
     """Profiles of what runs and of all that is reserved."""
     build_profiles(core, True)
     occupy_reservations(core)
@@ -54,7 +55,7 @@ def _lay_out(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def _lift_all(core: SwitchedUnitsCore) -> None:
+def _lift_all(core: PlanCore) -> None:
     """One sweep in queue order: each reservation in turn goes to its earliest slot, never later."""
     for i in range(core.queue.at.head, core.queue.at.tail):
         row = core.queue.waiting[i]
@@ -64,7 +65,7 @@ def _lift_all(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def _hold(core: SwitchedUnitsCore, row: int, sign: int) -> None:
+def _hold(core: PlanCore, row: int, sign: int) -> None:
     """Take the reservation of ``row`` out of the profiles, or put it back."""
     begin, placement = core.jobs[row].reserved_start, core.jobs[row].reserved_placement
     if is_member(core, row):
@@ -74,7 +75,7 @@ def _hold(core: SwitchedUnitsCore, row: int, sign: int) -> None:
 
 
 @part
-def _reserve_best(core: SwitchedUnitsCore, row: int, latest: int) -> None:
+def _reserve_best(core: PlanCore, row: int, latest: int) -> None:
     """Reserve the best slot that does not begin after ``latest``."""
     if is_member(core, row):
         _reserve_unit(core, row, latest)
@@ -97,18 +98,20 @@ def _reserve_best(core: SwitchedUnitsCore, row: int, latest: int) -> None:
         if time <= latest and (best < 0 or ranks_before(core, placement, time, best, best_time)):
             best, best_time = placement, time
     reserve_start(core, row, best, best_time)
+    if best_time < INF:
+        name_nodes(core, best, best_time)
     _hold(core, row, 1)
 
 
 @only_with("coscheduling")
-def _hold_unit(core: SwitchedUnitsCore, leader: int, sign: int) -> None:
+def _hold_unit(core: PlanCore, leader: int, sign: int) -> None:
     """Take the reservation of a unit out of the profiles, or put it back."""
     if core.jobs[leader].reserved_start < INF:
         occupy_unit(core, leader, core.jobs[leader].reserved_start, sign)
 
 
 @only_with("coscheduling")
-def _reserve_unit(core: SwitchedUnitsCore, leader: int, latest: int) -> None:
+def _reserve_unit(core: PlanCore, leader: int, latest: int) -> None:
     """Reserve the earliest slot for a unit, or the latest it may have."""
     reserve_start(core, leader, core.jobs[leader].first, min(unit_slot(core, leader, core.clock.now), latest))
     _hold_unit(core, leader, 1)

@@ -7,9 +7,9 @@ results where both apply.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.front import fronts_may_stand, may_pass_front, set_shadow
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
-from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.queue import (
     close_gaps,
     goes_before,
@@ -18,15 +18,18 @@ from scheduler_sim.engine.core.queue import (
     sort_candidates,
     sort_newcomers,
 )
+from scheduler_sim.engine.core.record import has_room, nodes_fit
 from scheduler_sim.engine.core.records import Ints
 from scheduler_sim.engine.core.releases import overran
 from scheduler_sim.engine.core.scheme import pass_of
-from scheduler_sim.engine.core.state import INF, WAITING, Core
+from scheduler_sim.engine.core.state import WAITING
+from scheduler_sim.engine.rules.shared_nodes.packing import choose_nodes_now
+from scheduler_sim.engine.rules.shared_nodes.state import SharedCore
 
 
 @pass_of("easy")
 @part
-def easy_pass(core: Core) -> None:
+def easy_pass(core: SharedCore) -> None:
     """One walk over the queue, or over the newcomers alone where nothing else can change."""
     if _fronts_stand(core):
         size = core.queue.at.new
@@ -44,13 +47,15 @@ def easy_pass(core: Core) -> None:
 
 
 @part
-def _fronts_stand(core: Core) -> bool:
+def _fronts_stand(core: SharedCore) -> bool:
     """Nothing came free and newcomers stand behind the fronts: all earlier decisions stay as they are.
 
     Judged by run time, a candidate may outlast the shadow time by its limit and so move it.
     """
     rules = core.rules
     if core.clock.dirty or rules.dynamic or rules.by_run or rules.two_orders == 2 or overran(core):
+        return False
+    if not fronts_may_stand(core):
         return False
     sort_newcomers(core)
     for i in range(core.queue.at.new):
@@ -62,24 +67,26 @@ def _fronts_stand(core: Core) -> bool:
 
 
 @part
-def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
+def _sweep(core: SharedCore, rows: Ints, low: int, high: int) -> int:
     """Fronts and candidates in ``low .. high`` of a list; returns the place behind the last that started."""
     put_off, place, stop = 0, low, low
     goes_on = _goes_on(core)
     while place < high and goes_on:
         row = rows[place]
         place += 1
-        it = core.placements[row]
-        pool = core.pools[it.module]
-        if it.nodes > pool.free and pool.front >= 0:
+        module = core.placements[row].module
+        pool = core.pools[module]
+        fits_now = nodes_fit(core, row)
+        if pool.front >= 0 and not fits_now:
             continue  # most of a long queue
         if pool.front < 0:
-            if it.nodes <= pool.free:
+            if fits_now:
+                choose_nodes_now(core, row)
                 start(core, row, row)
                 stop = place
             else:
                 pool.front = row
-                _set_shadow(core, it.module, row)
+                set_shadow(core, module, row)
         elif core.rules.two_orders:
             core.queue.candidates[put_off] = row
             put_off += 1
@@ -91,52 +98,27 @@ def _sweep(core: Core, rows: Ints, low: int, high: int) -> int:
         sort_candidates(core, put_off)
         for i in range(put_off):
             row = core.queue.candidates[i]
-            if core.placements[row].nodes <= core.pools[core.placements[row].module].free:
+            if nodes_fit(core, row):
                 _backfill(core, row)
     return stop
 
 
 @part
-def _goes_on(core: Core) -> bool:
+def _goes_on(core: SharedCore) -> bool:
     """Some module has both a job to try and a node to give; with two orders all are looked at."""
     if core.rules.two_orders:
         return True
     for module in range(core.clock.modules):
         pool = core.pools[module]
-        if (pool.front < 0 and pool.queued > 0) or (pool.front >= 0 and pool.free > 0):
+        if (pool.front < 0 and pool.queued > 0) or (pool.front >= 0 and has_room(core, module)):
             return True
     return False
 
 
 @part
-def _backfill(core: Core, row: int) -> bool:
-    """Start a candidate that fits now, if it ends by the shadow time or leaves the front its nodes."""
-    it = core.placements[row]
-    pool = core.pools[it.module]
-    if core.clock.now + judged_time(core, row) > pool.shadow:
-        if core.rules.extra == 0 or it.nodes > pool.extra:
-            return False
-        pool.extra -= it.nodes
+def _backfill(core: SharedCore, row: int) -> bool:
+    """Start a candidate that fits now, if the front does not have to wait for it."""
+    if not may_pass_front(core, row):
+        return False
     start(core, row, row)
     return True
-
-
-@part
-def _set_shadow(core: Core, module: int, row: int) -> None:
-    """When planned ends free enough nodes for the front, and how many are then left over."""
-    plan, pool = core.releases[module], core.pools[module]
-    soonest = core.clock.now + 1  # also for what is past its planned end
-    needed = core.placements[row].nodes
-    available = pool.free - pool.draining
-    shadow = INF
-    if core.rules.static_shadow and pool.reserved == row:
-        shadow = pool.shadow
-    for i in range(pool.release_head, pool.release_tail):
-        time = max(plan[i].time, soonest)
-        if time > shadow:
-            break
-        available += plan[i].nodes
-        if shadow == INF and available >= needed:
-            shadow = time
-    pool.shadow = shadow
-    pool.extra = max(0, available - needed)

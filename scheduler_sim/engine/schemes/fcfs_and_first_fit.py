@@ -6,14 +6,16 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.placement import cost_of
 from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
-from scheduler_sim.engine.core.record import fits
+from scheduler_sim.engine.core.record import fits, has_room
 from scheduler_sim.engine.core.scheme import pass_of
-from scheduler_sim.engine.core.state import EARLIEST_END, LEAST_COST, Core
+from scheduler_sim.engine.core.state import EARLIEST_END, LEAST_COST
+from scheduler_sim.engine.rules.shared_nodes.packing import choose_nodes_now
+from scheduler_sim.engine.rules.shared_nodes.state import SharedCore
 
 
 @pass_of("fcfs_and_first_fit", plans=False)
 @part
-def greedy_pass(core: Core) -> None:
+def greedy_pass(core: SharedCore) -> None:
     """Start what fits, in queue order; under fcfs nothing passes a blocked component."""
     if not (core.clock.dirty or core.rules.dynamic or core.rules.two_orders) and newcomers_come_last(core):
         for i in range(core.queue.at.new):
@@ -42,7 +44,7 @@ def greedy_pass(core: Core) -> None:
 
 
 @part
-def _better_now(core: Core, placement: int, best: int) -> int:
+def _better_now(core: SharedCore, placement: int, best: int) -> int:
     """The better of two placements that can start now; ties go to the earlier in the list."""
     if best < 0:
         return placement
@@ -55,11 +57,11 @@ def _better_now(core: Core, placement: int, best: int) -> int:
 
 
 @part
-def _nothing_can_start(core: Core) -> bool:
+def _nothing_can_start(core: SharedCore) -> bool:
     """Every module is full, blocked, or has no job waiting that has not been tried."""
     for module in range(core.clock.modules):
         if core.rules.first_fit:
-            if core.pools[module].free > 0:
+            if has_room(core, module):
                 return False
         elif not core.pools[module].blocked and (core.rules.complex or core.pools[module].queued > 0):
             return False
@@ -67,13 +69,14 @@ def _nothing_can_start(core: Core) -> bool:
 
 
 @part
-def _try(core: Core, row: int) -> bool:
+def _try(core: SharedCore, row: int) -> bool:
     """Start ``row`` in its best free, unblocked placement; else it blocks what it asks for."""
     best = -1
     for placement in range(core.jobs[row].first, core.jobs[row].last):
         if not is_blocked(core, placement) and fits(core, placement):
             best = _better_now(core, placement, best)
     if best >= 0:
+        choose_nodes_now(core, best)
         start(core, row, best)
         return True
     for placement in range(core.jobs[row].first, core.jobs[row].last):
@@ -82,7 +85,7 @@ def _try(core: Core, row: int) -> bool:
 
 
 @part
-def all_failed(core: Core, row: int) -> bool:
+def all_failed(core: SharedCore, row: int) -> bool:
     """First fit with two orders: in each module ``row`` asks for, a job before it failed to start."""
     for placement in range(core.jobs[row].first, core.jobs[row].last):
         if not core.pools[core.placements[placement].module].blocked:
@@ -91,7 +94,7 @@ def all_failed(core: Core, row: int) -> bool:
 
 
 @part
-def is_blocked(core: Core, placement: int) -> bool:
+def is_blocked(core: SharedCore, placement: int) -> bool:
     """Under fcfs: whether a job before it waits for what a placement asks for."""
     if core.rules.first_fit:
         return False
@@ -104,7 +107,7 @@ def is_blocked(core: Core, placement: int) -> bool:
 
 
 @part
-def block(core: Core, placement: int) -> None:
+def block(core: SharedCore, placement: int) -> None:
     """A job waits for what a placement asks for."""
     core.pools[core.placements[placement].module].blocked = 1
     for i in range(core.demand.shape[1]):

@@ -10,7 +10,14 @@ from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.placement import cost_of, judged_time
-from scheduler_sim.engine.core.profile import build_profiles, earliest, not_before, occupy, step_at
+from scheduler_sim.engine.core.profile import (
+    build_profiles,
+    earliest,
+    is_lasting,
+    not_before,
+    occupy,
+    step_at,
+)
 from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_last, refresh, sort_candidates
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
@@ -39,12 +46,17 @@ from scheduler_sim.engine.rules.power_saving.switching import (
     switch_nodes,
     switches_off,
 )
+from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore, name_nodes
 from scheduler_sim.engine.schemes.fcfs_and_first_fit import all_failed, block, is_blocked
+
+
+class PlanCore(SwitchedUnitsCore, NodePlanCore):
+    """A core with all that a plan may have to look at."""
 
 
 @pass_of("reservation_backfill")
 @part
-def plan_pass(core: SwitchedUnitsCore) -> None:
+def plan_pass(core: PlanCore) -> None:
     """Plan every component anew, or only the newcomers where the plan still stands."""
     keep_reservations(core)
     if core.clock.now >= core.clock.due:
@@ -65,7 +77,7 @@ def plan_pass(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def start_reserved(core: SwitchedUnitsCore) -> int:
+def start_reserved(core: PlanCore) -> int:
     """The reservations that begin now start; returns when the next one begins.
 
     After a single event of an instant one may have to wait for another end of that instant.
@@ -85,13 +97,13 @@ def start_reserved(core: SwitchedUnitsCore) -> int:
 
 
 @only_with("coscheduling")
-def _start_unit_if_it_fits(core: SwitchedUnitsCore, leader: int) -> None:
+def _start_unit_if_it_fits(core: PlanCore, leader: int) -> None:
     if unit_fits(core, leader):
         start_unit(core, leader)
 
 
 @part
-def _plan_stands(core: SwitchedUnitsCore) -> bool:
+def _plan_stands(core: PlanCore) -> bool:
     """Nothing came free early and newcomers stand last: earlier slots would come out the same."""
     if not core.clock.profiled or core.clock.early or core.rules.dynamic or core.rules.by_run:
         return False
@@ -99,11 +111,11 @@ def _plan_stands(core: SwitchedUnitsCore) -> bool:
         return False
     if core.rules.two_orders or plans_starts_alone(core) or switches_off(core) or overran(core):
         return False
-    return newcomers_come_last(core)
+    return is_lasting(core) and newcomers_come_last(core)
 
 
 @part
-def _go_on(core: SwitchedUnitsCore) -> None:
+def _go_on(core: PlanCore) -> None:
     """The plan stands: reservations that begin now start, and newcomers are planned behind all others."""
     if core.clock.dirty:
         _plan_rest(core)
@@ -121,16 +133,18 @@ def _go_on(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def _may_put_off(core: SwitchedUnitsCore) -> bool:
+def _may_put_off(core: PlanCore) -> bool:
     """Whether a job that cannot start may be planned when it is asked for, with the same result.
 
     Until then nothing comes free but what was planned to: its slot does not begin before.
     """
-    return core.rules.depth == ALL and not (core.rules.complex or core.rules.two_orders or switches_off(core))
+    if core.rules.complex or core.rules.two_orders or switches_off(core):
+        return False
+    return core.rules.depth == ALL and is_lasting(core)
 
 
 @part
-def _plan_rest(core: SwitchedUnitsCore) -> None:
+def _plan_rest(core: PlanCore) -> None:
     """Reserve for the jobs whose plan was put off: the last of the queue."""
     for place in range(core.queue.at.tail - core.clock.unplanned, core.queue.at.tail):
         row = core.queue.waiting[place]
@@ -140,7 +154,7 @@ def _plan_rest(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def _last_that_may_start(core: SwitchedUnitsCore, end: int) -> int:
+def _last_that_may_start(core: PlanCore, end: int) -> int:
     """The place behind the last job before ``end`` that may start now."""
     if _may_put_off(core):
         while end > core.queue.at.head and not _may_start(core, core.queue.waiting[end - 1]):
@@ -149,7 +163,7 @@ def _last_that_may_start(core: SwitchedUnitsCore, end: int) -> int:
 
 
 @part
-def _may_start(core: SwitchedUnitsCore, row: int) -> bool:
+def _may_start(core: PlanCore, row: int) -> bool:
     """Whether a job fits now, by what is planned so far."""
     it = core.placements[core.jobs[row].first]
     steps, size = core.profile[it.module], core.pools[it.module].profile_size
@@ -162,7 +176,7 @@ def _may_start(core: SwitchedUnitsCore, row: int) -> bool:
 
 
 @part
-def _plan_all(core: SwitchedUnitsCore) -> None:
+def _plan_all(core: PlanCore) -> None:
     put_off, place, end = 0, core.queue.at.head, _last_that_may_start(core, core.queue.at.tail)
     while place < end:
         row = core.queue.waiting[place]
@@ -181,7 +195,7 @@ def _plan_all(core: SwitchedUnitsCore) -> None:
 
 
 @part
-def _plan(core: SwitchedUnitsCore, row: int) -> None:
+def _plan(core: PlanCore, row: int) -> None:
     """Start ``row`` now, or reserve its best slot while depth is left."""
     if is_member(core, row):
         _plan_unit(core, row)
@@ -211,6 +225,7 @@ def _plan(core: SwitchedUnitsCore, row: int) -> None:
         # What starts before there is a front is planned as what runs: by its limit.
         it = core.placements[best]
         reserved = core.pools[it.module].reserved > 0
+        name_nodes(core, best, now)
         occupy(core, best, now, now + (judged_time(core, best) if reserved else it.limit), 1)
         start(core, row, best)
         return
@@ -218,11 +233,12 @@ def _plan(core: SwitchedUnitsCore, row: int) -> None:
 
 
 @part
-def _reserve(core: SwitchedUnitsCore, row: int, placement: int, time: int) -> None:
+def _reserve(core: PlanCore, row: int, placement: int, time: int) -> None:
     """Reserve a slot, which counts for the depth unless nodes are booted for it."""
     it = core.placements[placement]
     reserve_start(core, row, placement, time)
     if time < INF:
+        name_nodes(core, placement, time)
         occupy(core, placement, time, time + judged_time(core, placement), 1)
     if is_called(core, it.module, time):
         let_none_pass(core, placement, time)
@@ -232,20 +248,20 @@ def _reserve(core: SwitchedUnitsCore, row: int, placement: int, time: int) -> No
 
 
 @part
-def _is_worth_a_look(core: SwitchedUnitsCore, placement: int) -> bool:
+def _is_worth_a_look(core: PlanCore, placement: int) -> bool:
     """Whether a placement for which no depth is left may start now, or be called."""
     return has_units(core) or sleeps(core, core.placements[placement].module) or fits(core, placement)
 
 
 @part
-def _look_again(core: SwitchedUnitsCore, time: int) -> None:
+def _look_again(core: PlanCore, time: int) -> None:
     """Have the clock stop at a slot: with offsets and reservations that may be when nothing ends."""
     if has_units(core) and not plans_starts_alone(core) and time > core.clock.now:
         core.clock.due = min(core.clock.due, time)
 
 
 @only_with("coscheduling")
-def _plan_unit(core: SwitchedUnitsCore, leader: int) -> None:
+def _plan_unit(core: PlanCore, leader: int) -> None:
     """Start a unit now, or reserve its slot while depth is left in each module it asks for."""
     now, unit = core.clock.now, core.coscheduling.unit[core.coscheduling.member[leader].unit]
     time = unit_slot(core, leader, unit_not_before(core, leader))
@@ -278,7 +294,7 @@ def _plan_unit(core: SwitchedUnitsCore, leader: int) -> None:
 
 
 @part
-def _unit_is_called(core: SwitchedUnitsCore, unit: Unit, time: int) -> bool:
+def _unit_is_called(core: PlanCore, unit: Unit, time: int) -> bool:
     """Whether a unit waits for no more than a boot in one of its modules."""
     for i in range(unit.rect, unit.rect_last):
         if is_called(core, core.coscheduling.rect[i].pool, time):
@@ -287,7 +303,7 @@ def _unit_is_called(core: SwitchedUnitsCore, unit: Unit, time: int) -> bool:
 
 
 @part
-def _count_reservation(core: SwitchedUnitsCore, unit: Unit, i: int, time: int) -> None:
+def _count_reservation(core: PlanCore, unit: Unit, i: int, time: int) -> None:
     """One reservation in each module, at the first rectangle there is in it."""
     number = core.coscheduling.rect[i].pool
     for other in range(unit.rect, i):
@@ -298,7 +314,7 @@ def _count_reservation(core: SwitchedUnitsCore, unit: Unit, i: int, time: int) -
 
 
 @part
-def ranks_before(core: SwitchedUnitsCore, one: int, time: int, other: int, other_time: int) -> bool:
+def ranks_before(core: PlanCore, one: int, time: int, other: int, other_time: int) -> bool:
     """Rule 9: whether the slot of ``one`` is better than that of ``other``, earlier in the list."""
     strategy = core.rules.strategy
     if strategy == FIRST_AVAILABLE:
@@ -314,24 +330,24 @@ def ranks_before(core: SwitchedUnitsCore, one: int, time: int, other: int, other
 
 
 @part
-def _may_reserve(core: SwitchedUnitsCore, row: int, placement: int) -> bool:
+def _may_reserve(core: PlanCore, row: int, placement: int) -> bool:
     return _waits_for(core, row, placement) and _has_depth(core, placement)
 
 
 @part
-def _waits_for(core: SwitchedUnitsCore, row: int, placement: int) -> bool:
+def _waits_for(core: PlanCore, row: int, placement: int) -> bool:
     """Whether ``row`` may wait for a slot of ``placement``, or else only start in it now."""
     return core.rules.strategy != FIRST_AVAILABLE or placement == core.jobs[row].first
 
 
 @part
-def _has_depth(core: SwitchedUnitsCore, placement: int) -> bool:
+def _has_depth(core: PlanCore, placement: int) -> bool:
     depth = core.rules.depth
     return depth == ALL or core.pools[core.placements[placement].module].reserved < depth
 
 
 @part
-def _is_candidate(core: SwitchedUnitsCore, row: int) -> bool:
+def _is_candidate(core: PlanCore, row: int) -> bool:
     """Whether a job before ``row`` has failed to start in each module it asks for."""
     if core.rules.first_fit:
         return all_failed(core, row)
@@ -342,13 +358,13 @@ def _is_candidate(core: SwitchedUnitsCore, row: int) -> bool:
 
 
 @part
-def _is_blocked(core: SwitchedUnitsCore, placement: int) -> bool:
+def _is_blocked(core: PlanCore, placement: int) -> bool:
     """Under fcfs: whether a job before it waits for what a placement asks for."""
     return core.rules.depth == 0 and is_blocked(core, placement)
 
 
 @part
-def _may_pass(core: SwitchedUnitsCore, placement: int, time: int) -> bool:
+def _may_pass(core: PlanCore, placement: int, time: int) -> bool:
     """Without extra nodes: a job that passes a front and starts at ``time`` ends by its reservation."""
     pool = core.pools[core.placements[placement].module]
     ends = time + judged_time(core, placement)

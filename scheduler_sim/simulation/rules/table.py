@@ -10,6 +10,9 @@ from scheduler_sim.simulation.rules.numbers import Numbers, Run
 RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
+    "shared_nodes": "shared_nodes.SharedNodes",
+    "shadow": "shared_nodes.Shadow",
+    "node_plan": "shared_nodes.NodePlan",
     "coscheduling": "coscheduling.Coscheduling",
     "calls": "calls.Calls",
     "holds": "holds.Holds",

@@ -1,0 +1,59 @@
+"""The front of a module under easy: the first job that cannot start, and what may pass it."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.placement import judged_time
+from scheduler_sim.engine.core.state import INF, Core
+
+
+@question
+def set_shadow(core: Core, module: int, placement: int) -> None:
+    """Find when planned ends free enough nodes for the front, and what is left over then."""
+    count_to_shadow(core, module, placement)
+
+
+@part
+def count_to_shadow(core: Core, module: int, placement: int) -> None:
+    """When planned ends free enough nodes for the front, and how many are then left over."""
+    plan, pool = core.releases[module], core.pools[module]
+    soonest = core.clock.now + 1  # also for what is past its planned end
+    needed = core.placements[placement].nodes
+    available = pool.free - pool.draining
+    shadow = INF
+    if core.rules.static_shadow and pool.reserved == pool.front:
+        shadow = pool.shadow
+    for i in range(pool.release_head, pool.release_tail):
+        time = max(plan[i].time, soonest)
+        if time > shadow:
+            break
+        available += plan[i].nodes
+        if shadow == INF and available >= needed:
+            shadow = time
+    pool.shadow = shadow
+    pool.extra = max(0, available - needed)
+
+
+@question
+def may_pass_front(core: Core, placement: int) -> bool:
+    """Whether a job that fits now may start behind the front of its module."""
+    return ends_or_takes_extra(core, placement)
+
+
+@part
+def ends_or_takes_extra(core: Core, placement: int) -> bool:
+    """Whether a candidate ends by the shadow time, or takes no more than the extra nodes, using them up."""
+    it = core.placements[placement]
+    pool = core.pools[it.module]
+    if core.clock.now + judged_time(core, placement) > pool.shadow:
+        if core.rules.extra == 0 or it.nodes > pool.extra:
+            return False
+        pool.extra -= it.nodes
+    return True
+
+
+@question
+def fronts_may_stand(core: Core) -> bool:
+    """Whether what did not start may not start later either, as long as nothing comes free."""
+    return True

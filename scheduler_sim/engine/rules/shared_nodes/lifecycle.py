@@ -1,0 +1,87 @@
+"""Nodes that are told apart, in the life of a job: it takes its part of each, and gives it back."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_back, take_nodes
+from scheduler_sim.engine.rules.shared_nodes.able import told_apart
+from scheduler_sim.engine.rules.shared_nodes.state import CORES, DOWN, LEAVING, LOG, SharedCore
+
+
+@on(take_nodes, "shared_nodes")
+def take_parts(core: SharedCore, placement: int) -> None:
+    """A job starts on the nodes that were chosen for its placement."""
+    module = core.placements[placement].module
+    if not told_apart(core, module):
+        core.pools[module].free -= core.placements[placement].nodes
+        return
+    it = core.shared_nodes
+    it.rules.taken += 1
+    slot = it.request[placement].slot
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node = it.slots[i]
+        change_free(core, placement, node, -1)
+        it.node[node].jobs += 1
+        if it.node[node].jobs == 1:
+            core.pools[module].free -= 1
+            core.pools[module].busy += 1
+
+
+@on(free_nodes, "shared_nodes")
+def free_parts(core: SharedCore, placement: int) -> None:
+    """A job gives back its part of each of its nodes; an idle one may leave service."""
+    module = core.placements[placement].module
+    if not told_apart(core, module):
+        give_back(core, module, core.placements[placement].nodes)
+        return
+    it = core.shared_nodes
+    slot = it.request[placement].slot
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node = it.slots[i]
+        change_free(core, placement, node, 1)
+        it.node[node].jobs -= 1
+        if it.node[node].jobs > 0:
+            continue
+        core.pools[module].busy -= 1
+        if it.node[node].service == LEAVING:
+            it.node[node].service = DOWN
+            core.pools[module].draining -= 1
+            core.pools[module].down += 1
+        else:
+            core.pools[module].free += 1
+    for i in range(slot, slot + core.placements[placement].nodes):
+        note_freed(core, it.slots[i])
+
+
+@on(count_busy, "shared_nodes")
+def count_busy_nodes(core: SharedCore, placement: int, sign: int) -> None:
+    """Nodes that are told apart are busy as long as anything runs on them, which is counted there."""
+    module = core.placements[placement].module
+    if not told_apart(core, module):
+        core.pools[module].busy += sign * core.placements[placement].nodes
+
+
+@part
+def change_free(core: SharedCore, placement: int, node: int, sign: int) -> None:
+    """A placement has its part of a node (-1), or gives it back (1)."""
+    it = core.shared_nodes
+    for kind in range(len(it.capacity)):
+        it.free[kind, node] += sign * taken_of(core, placement, node, kind)
+
+
+@part
+def taken_of(core: SharedCore, placement: int, node: int, kind: int) -> int:
+    """What a placement takes of a node; if it has the node to itself more than there is: then none fits."""
+    it = core.shared_nodes
+    if it.request[placement].exclusive:
+        return int(it.capacity[kind, node] + (kind == CORES))
+    return int(it.need[placement, kind])
+
+
+@part
+def note_freed(core: SharedCore, node: int) -> None:
+    """Something came free on a node."""
+    it = core.shared_nodes
+    it.log[it.rules.freed % LOG] = node
+    it.rules.freed += 1

@@ -1,0 +1,246 @@
+"""A plan that names nodes: what is free on each, from one time to the next (rule 13a, conservative).
+
+Each node has a list of steps in order of time; the last lasts for ever. All steps stand in one table, and are
+made anew with the plan.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine.core.hooks import on, only_with
+from scheduler_sim.engine.core.jit import inlined, part
+from scheduler_sim.engine.core.moments import plan_begins
+from scheduler_sim.engine.core.placement import judged_time
+from scheduler_sim.engine.core.profile import earliest_in, earliest_on_nodes, is_lasting, occupy_nodes, take
+from scheduler_sim.engine.core.records import Ints, Record, Table, one, room, table
+from scheduler_sim.engine.core.releases import ends_now
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.shared_nodes.able import told_apart
+from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
+from scheduler_sim.engine.rules.shared_nodes.packing import keep_choice, key_of, take_first
+from scheduler_sim.engine.rules.shared_nodes.state import CORES, SharedCore, SharedSizes
+
+
+class PlanSize(Record):
+    """How many steps there are."""
+
+    steps: int
+
+
+class NodeStep:
+    """What holds on a node from a time to that of the next step."""
+
+    time: int
+    after: int  # the next step of the node, -1 = none
+    jobs: int  # planned to run there
+
+
+class Window:
+    """The starts at which a node is able for a placement, from the first that is looked at on."""
+
+    opens: int
+    closes: int  # the last such start, INF without end
+    step: int  # the step of the node behind which it is not able, -1 = none
+
+
+class NodePlan(NamedTuple):
+    """n nodes, s steps, c kinds."""
+
+    size: PlanSize
+    step: Table[NodeStep]  # [s]; the first step of node i is step i
+    free: Ints  # [s, c]
+    window: Table[Window]  # [n]
+
+
+class NodePlanCore(SharedCore):
+    """A core whose plan names nodes."""
+
+    node_plan: NodePlan
+
+
+def blank_node_plan(sizes: SharedSizes) -> NodePlan:
+    """Return a part with room for every placement: what runs, what is planned, and what is planned anew."""
+    steps = 2 * sizes.nodes + 6 * sizes.slots
+    return NodePlan(
+        size=one(PlanSize),
+        step=room(NodeStep, steps),
+        free=np.empty((steps, sizes.kinds), dtype=np.int64),
+        window=table(Window, sizes.nodes),
+    )
+
+
+@on(is_lasting, "node_plan")
+def nodes_are_chosen_anew(core: NodePlanCore) -> bool:
+    """What has started since may have jobs before it choose other nodes."""
+    return False
+
+
+@on(plan_begins, "node_plan")
+def lay_out_nodes(core: NodePlanCore, on_time: bool) -> None:
+    """The plan begins with what is free now, and what comes free as jobs are planned to end."""
+    part, plan, now = core.shared_nodes, core.node_plan, core.clock.now
+    plan.size.steps = len(part.node)
+    for node in range(len(part.node)):
+        plan.step[node].time, plan.step[node].after = now, -1
+        plan.step[node].jobs = 0
+        for kind in range(len(part.capacity)):
+            plan.free[node, kind] = part.free[kind, node]
+    for module in range(core.clock.modules):
+        if not told_apart(core, module):
+            continue
+        for i in range(core.pools[module].release_head, core.pools[module].release_tail):
+            row, time = core.releases[module, i].row, core.releases[module, i].time
+            if time <= now:
+                time = now if on_time and ends_now(core, row) else now + 1
+            _come_free(core, core.jobs[row].placed, time)
+
+
+@part
+def _come_free(core: NodePlanCore, placement: int, time: int) -> None:
+    """What runs gives back its nodes at a time; until then it is on them."""
+    part, plan = core.shared_nodes, core.node_plan
+    slot = part.request[placement].slot
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node = part.slots[i]
+        end = _cut(core, node, time)
+        step = node
+        while step != end:
+            plan.step[step].jobs += 1
+            step = plan.step[step].after
+        while step >= 0:
+            for kind in range(len(part.capacity)):
+                plan.free[step, kind] += taken_of(core, placement, node, kind)
+            step = plan.step[step].after
+
+
+@part
+def _cut(core: NodePlanCore, node: int, time: int) -> int:
+    """The step of a node that begins at ``time``, made if there is none."""
+    plan, step = core.node_plan, node
+    while plan.step[step].after >= 0 and plan.step[plan.step[step].after].time <= time:
+        step = plan.step[step].after
+    if plan.step[step].time == time:
+        return step
+    made = plan.size.steps
+    plan.size.steps = made + 1
+    plan.step[made].time, plan.step[made].after = time, plan.step[step].after
+    plan.step[made].jobs = plan.step[step].jobs
+    plan.step[step].after = made
+    for kind in range(plan.free.shape[1]):
+        plan.free[made, kind] = plan.free[step, kind]
+    return made
+
+
+@on(occupy_nodes, "node_plan")
+def occupy_named_nodes(core: NodePlanCore, placement: int, begin: int, end: int, sign: int) -> None:
+    """Take a placement out of the plan on the nodes that it has (sign 1), or put them back (-1)."""
+    it, part, plan = core.placements[placement], core.shared_nodes, core.node_plan
+    if not told_apart(core, it.module):
+        take(core, it.module, begin, end, sign * it.nodes)
+        return
+    slot = part.request[placement].slot
+    for i in range(slot, slot + it.nodes):
+        node = part.slots[i]
+        step, last = _cut(core, node, begin), _cut(core, node, end)
+        while step != last:
+            plan.step[step].jobs += sign
+            for kind in range(len(part.capacity)):
+                plan.free[step, kind] -= sign * taken_of(core, placement, node, kind)
+            step = plan.step[step].after
+
+
+@inlined
+def _is_able(core: NodePlanCore, placement: int, step: int) -> bool:
+    """Whether a node is able for a placement in one of its steps."""
+    part, plan = core.shared_nodes, core.node_plan
+    if part.request[placement].exclusive and plan.step[step].jobs > 0:
+        return False
+    for kind in range(plan.free.shape[1]):
+        if part.need[placement, kind] > plan.free[step, kind]:
+            return False
+    return True
+
+
+@part
+def _open(core: NodePlanCore, placement: int, node: int, step: int, after: int, length: int) -> None:
+    """Find the first starts, from ``after`` on, at which a node is able for ``length`` s, from a step on."""
+    steps, window = core.node_plan.step, core.node_plan.window[node]
+    window.opens = window.closes = INF
+    window.step = -1
+    begin = -1
+    while step >= 0:
+        following = steps[step].after
+        until = steps[following].time if following >= 0 else INF
+        if until > after:
+            able = _is_able(core, placement, step)
+            if able and begin < 0:
+                begin = max(after, steps[step].time)
+            elif not able and begin >= 0:
+                if begin + length <= steps[step].time:
+                    window.opens, window.closes = begin, steps[step].time - length
+                    window.step = step
+                    return
+                begin = -1
+        step = following
+    if begin >= 0:
+        window.opens = begin
+
+
+@on(earliest_on_nodes, "node_plan")
+def earliest_on_named_nodes(core: NodePlanCore, placement: int, after: int, length: int) -> int:
+    """Earliest start at which enough nodes, the same ones throughout, are able for ``length`` s."""
+    it, part = core.placements[placement], core.shared_nodes
+    if not told_apart(core, it.module):
+        return earliest_in(core, it.module, after, length, it.nodes)
+    window = core.node_plan.window
+    first, last = part.request[placement].first, part.request[placement].last
+    for i in range(first, last):
+        for node in range(part.range[i].begin, part.range[i].end):
+            _open(core, placement, node, node, after, length)
+    time = after
+    while time < INF:
+        able, later = 0, INF
+        for i in range(first, last):
+            for node in range(part.range[i].begin, part.range[i].end):
+                if window[node].closes < time:
+                    _open(core, placement, node, window[node].step, time, length)
+                if window[node].opens <= time:
+                    able += 1
+                elif window[node].opens < later:
+                    later = window[node].opens
+        if able >= it.nodes:
+            break
+        time = later
+    return time
+
+
+@only_with("node_plan")
+def name_nodes(core: NodePlanCore, placement: int, time: int) -> None:
+    """Choose the nodes on which a placement is planned to start at a time, by what is free on them then."""
+    part, plan = core.shared_nodes, core.node_plan
+    if not told_apart(core, core.placements[placement].module):
+        return
+    length = judged_time(core, placement)
+    for i in range(part.request[placement].first, part.request[placement].last):
+        for node in range(part.range[i].begin, part.range[i].end):
+            step = node
+            while plan.step[step].after >= 0 and plan.step[plan.step[step].after].time <= time:
+                step = plan.step[step].after
+            able = _is_able_for(core, placement, step, time + length)
+            part.key[node] = key_of(core, plan.free[step, CORES]) if able else INF
+    take_first(core, placement)
+    keep_choice(core, placement)
+
+
+@part
+def _is_able_for(core: NodePlanCore, placement: int, step: int, end: int) -> bool:
+    """Whether a node is able from a step on until ``end``."""
+    steps = core.node_plan.step
+    while step >= 0 and steps[step].time < end:
+        if not _is_able(core, placement, step):
+            return False
+        step = steps[step].after
+    return True

@@ -1,0 +1,119 @@
+"""What components ask for on each of their nodes, where nodes are told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.placement.node_demand import NodeDemands
+from scheduler_sim.placement.parse_once import parse_once
+from scheduler_sim.placement.repeating import as_slice
+from scheduler_sim.system.constraint import parse_constraint
+from scheduler_sim.system.gres import gpus_in, is_gpu, parse_gres
+from scheduler_sim.system.node_resources import CORES, GPUS, KINDS, MEMORY, THOUSANDTHS
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.parts import stated_cores
+from scheduler_sim.workload.table import Workload
+
+NOT_STATED = -1
+
+
+class NodeRequests:
+    """The requests of n components.
+
+    Attributes
+    ----------
+    cores : int64[n], thousandths on each node; of SWF ``NOT_STATED``, as processors are its nodes there
+    in_vain : bool[n], whether one asks for generic resources of which no node has any
+    """
+
+    def __init__(self, workload: Workload, system: System, rows: Ints) -> None:
+        self.system, self._here = system, as_slice(rows)
+        self.by_processors = workload.source.format == "swf"
+        self.cores = _thousandths(stated_cores(workload.columns)[self._here])
+        self._memory, gpus, self._exclusive = (
+            workload.columns[name][self._here] for name in ("memory_kb", "gpus", "exclusive")
+        )
+        self._gres, self._gres_of = parse_once(workload, rows, "gres", parse_gres)
+        typed = np.array([gpus_in(one) for one in self._gres])[self._gres_of]
+        self._gpus = np.maximum(_thousandths(gpus), _thousandths(typed))
+        self._constraints, self._constraint_of = parse_once(workload, rows, "constraint", _checked)
+        self._gres, self.in_vain = self._without_unknown(system)
+
+    def _without_unknown(self, system: System) -> tuple[list[dict[str, float]], Bools]:
+        """Leave out generic resources of which no node has any, as licences that are not declared."""
+        there = {name.lower() for module in system.modules for one in module.sets for name in one.gres}
+        known = [{n: amount for n, amount in one.items() if is_gpu(n) or n in there} for one in self._gres]
+        lost = [len(kept) < len(one) for kept, one in zip(known, self._gres, strict=True)]
+        return known, np.array(lost, dtype=bool)[self._gres_of]
+
+    def nodes_for(self, processors: Ints, partition: Ints) -> Ints:
+        """Return as few nodes of each way's partition as hold so many processors, the same on each.
+
+        More than the partition has where they never fit.
+        """
+        nodes = processors.copy()
+        for number, part in enumerate(self.system.partitions):
+            here = np.flatnonzero(partition == number)
+            if not (len(here) and self.system.module(part.module).shared):
+                continue
+            sizes = [(one.cores_per_node, one.nodes) for one, _ in self.system.sets_of(part.name)]
+            cores = np.sort(np.repeat(*np.array(sizes).T.astype(np.int64)))[::-1]
+            most = np.maximum.accumulate(cores * np.arange(1, len(cores) + 1))
+            nodes[here] = np.searchsorted(most, processors[here]) + 1
+        return nodes
+
+    def demands(self, owner: Ints, partition: Ints, processors: Ints, nodes: Ints) -> NodeDemands:
+        """Return what the ways of components ask of their nodes.
+
+        ``processors`` is what an SWF trace asks for, ``nodes`` how many nodes hold them.
+        """
+        cores, memory, gpus = self.cores[owner], self._memory[owner], self._gpus[owner]
+        shared = np.array([self.system.module(p.module).shared for p in self.system.partitions])[partition]
+        if self.by_processors:
+            each = -(-processors // nodes)
+            cores = np.where(shared & (cores < 0), each * THOUSANDTHS, cores)
+            memory = np.where(shared & (memory > 0), memory * each, memory)
+        gres = self._gres_of[owner]
+        exclusive = ~shared | (cores < 0) | (self._exclusive[owner] != 0)
+        columns = [np.maximum(asked, 0) for asked in (cores, memory, gpus)]
+        for kind in self.system.counted[len(KINDS) :]:
+            of_spelling = np.array([one.get(kind, 0) for one in self._gres], dtype=float)
+            columns.append(_thousandths(of_spelling)[gres])
+        amounts = np.column_stack(columns) * shared[:, np.newaxis]
+        constraint = self._constraint_of[owner]
+        told_apart = np.column_stack((partition, constraint, gres * shared, self._classes(columns)))
+        _, first, which = np.unique(told_apart, axis=0, return_index=True, return_inverse=True)
+        kinds = (
+            self.system.node_choices(
+                self.system.partitions[partition[i]].name,
+                self._constraints[constraint[i]],
+                cores=columns[CORES][i] / THOUSANDTHS,
+                memory_kb=int(columns[MEMORY][i]),
+                gpus=columns[GPUS][i] / THOUSANDTHS if shared[i] else 0,
+                gres=self._gres[gres[i]] if shared[i] else {},
+            )
+            for i in first
+        )
+        return NodeDemands(which.reshape(-1).astype(np.int64), tuple(kinds), amounts, exclusive)
+
+    def _classes(self, columns: list[Ints]) -> Ints:
+        """[ways, kinds]: what is asked for, as a number that is the same where the same nodes have it."""
+        sizes = np.array(self.system.sizes_of_nodes).T
+        classes = [
+            np.searchsorted(np.unique(size), column) for size, column in zip(sizes, columns, strict=True)
+        ]
+        return np.column_stack(classes)
+
+
+def _checked(text: str) -> str:
+    """The constraint itself, once it is clear what it means for nodes that differ."""
+    parse_constraint(text).ways()
+    return text
+
+
+def _thousandths(numbers: np.ndarray) -> Ints:
+    """int64: whole thousandths of numbers, ``NOT_STATED`` of those below 0."""
+    return np.where(numbers >= 0, np.rint(np.asarray(numbers, dtype=float) * THOUSANDTHS), NOT_STATED).astype(
+        np.int64
+    )

@@ -1,0 +1,52 @@
+"""Generic resources of nodes, as Slurm calls them: GPUs by type, shards, and what else a site names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from scheduler_sim.errors import InputError
+
+GPU = "gpu"
+NO_GRES = ("", "NA", "-1", "none")
+MAX_CHARACTERS = 1000
+
+
+def is_gpu(name: str) -> bool:
+    """Tell whether a resource is a GPU, of any type: ``gpu``, ``gpu:a100``."""
+    return name.partition(":")[0].lower() == GPU
+
+
+def gpus_in(gres: Mapping[str, float]) -> float:
+    """Return the GPUs of all types among generic resources."""
+    return sum(amount for name, amount in gres.items() if is_gpu(name))
+
+
+def parse_gres(text: str) -> dict[str, float]:
+    """Read a request such as ``gpu:a100:2,shard:4``: amounts by name in lower case.
+
+    A type belongs to the name, as in ``gpu:a100``. A name without a number asks for one. Raises InputError
+    on nonsense.
+    """
+    return dict(_amounts(text))
+
+
+@lru_cache(maxsize=4096)
+def _amounts(text: str) -> tuple[tuple[str, float], ...]:
+    if text.strip() in NO_GRES:
+        return ()
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"gres of {len(text)} characters; allowed: at most {MAX_CHARACTERS}")
+    amounts: dict[str, float] = {}
+    for item in text.split(","):
+        match = re.fullmatch(
+            r"\s*(?:gres/)?([^\s:,]+(?::[^\s:,]*[^\s:,0-9.][^\s:,]*)?)(?::([0-9]{1,9}(?:\.[0-9]{1,3})?))?\s*",
+            item,
+        )
+        if match is None:
+            allowed = "name:count or name:type:count, joined by commas, counts with at most three decimals"
+            raise InputError(f"gres {text[:80]!r}: found {item.strip()[:80]!r}; allowed: {allowed}")
+        name = match[1].lower()
+        amounts[name] = amounts.get(name, 0) + float(match[2] or 1)
+    return tuple(amounts.items())

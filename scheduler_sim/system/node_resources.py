@@ -1,0 +1,32 @@
+"""What nodes have, in the whole numbers in which it is counted where jobs share them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scheduler_sim.system.gres import is_gpu
+from scheduler_sim.system.module import NodeSet
+
+THOUSANDTHS = 1000
+"""Of a core, a GPU, or a piece of another generic resource: they are counted so."""
+
+KINDS = ("cores", "memory_kb", "gpus")
+CORES, MEMORY, GPUS = range(len(KINDS))
+"""What is counted of all nodes, before other generic resources."""
+
+ENOUGH = 1 << 50
+"""So much there is of memory that is not stated."""
+
+
+def kinds_of(sets: Iterable[NodeSet]) -> tuple[str, ...]:
+    """Return what is counted on nodes: cores, memory, GPUs, then other generic resources by name."""
+    others = (name.lower() for one in sets for name in one.gres if not is_gpu(name))
+    return (*KINDS, *dict.fromkeys(others))
+
+
+def capacities(one: NodeSet, kinds: tuple[str, ...]) -> list[int]:
+    """Return what a node of a set has of each kind: thousandths, of memory KB."""
+    gres = {name.lower(): amount for name, amount in one.gres.items()}
+    asked = (one.cores_per_node, one.gpus, *(gres.get(kind, 0) for kind in kinds[len(KINDS) :]))
+    cores, gpus, *others = (round(amount * THOUSANDTHS) for amount in asked)
+    return [cores, one.memory_kb or ENOUGH, gpus, *others]
