@@ -10,6 +10,7 @@ import numpy as np
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.load import overloads
 from scheduler_sim.metrics.metric import JobColumns, Run
+from scheduler_sim.metrics.sharing import sharing_of
 from scheduler_sim.metrics.statistics import Summaries
 from scheduler_sim.metrics.ties import Edges
 from scheduler_sim.metrics.utilization import energy_of
@@ -29,6 +30,7 @@ def compute(
     counts: Mapping[str, Any] | None = None,
     energy: Mapping[str, Any] | None = None,
     warnings: Sequence[str] = (),
+    shared: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, Any]:
     """Compute the metrics of a schedule; what has nothing to average is None.
 
@@ -41,13 +43,14 @@ def compute(
         them, as :func:`scheduler_sim.metrics.workflows.workflow_table` takes them; None for none.
     counts : what only the reader of the trace knows: skipped, not_honoured.
     energy : what an energy model has accounted for beyond the tables; None without.
+    shared : of modules whose nodes jobs share, what there is in all of cores, memory (KB) and GPUs.
     warnings : what a reader of the numbers should know first, beside what they tell themselves.
 
     Returns
     -------
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
-    run = Run(components, timeline, modules)
+    run = Run(components, timeline, modules, shared or {})
     summaries = Summaries()
     of_jobs = _summed_up(run.jobs, summaries)
     found: dict[str, Any] = {
@@ -66,6 +69,7 @@ def compute(
             summaries=summaries,
         ),
         "energy": energy_of(run, energy),
+        **({"sharing": sharing_of(run)} if run.shared else {}),
         "counts": state_counts(components, counts or {}),
         "warnings": [*overloads(found["offered_load"]), *warnings],
     }

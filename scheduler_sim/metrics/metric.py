@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -85,11 +85,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Run:
-    """A whole run: the tables of its result, and the nodes of each module."""
+    """A whole run: the tables of its result, the nodes of each module, what those have that jobs share."""
 
     components: Columns
     timeline: Columns
     modules: Mapping[str, int]
+    shared: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of modules whose nodes jobs share: cores, KB of memory and GPUs in all."""
 
     @cached_property
     def ran(self) -> np.ndarray | slice:
@@ -105,8 +107,12 @@ class Run:
     @cached_property
     def work(self) -> dict[str, int]:
         """Node-seconds of those that ran, by module."""
-        work, module = self.jobs.nodes * self.jobs.run, self.components["module"]
-        return {name: int(work[rows_named(module, name)[self.ran]].sum()) for name in self.modules}
+        work = self.jobs.nodes * self.jobs.run
+        return {name: int(work[self.in_module(name)].sum()) for name in self.modules}
+
+    def in_module(self, name: str) -> np.ndarray:
+        """Return which of those that ran did so in a module."""
+        return rows_named(self.components["module"], name)[self.ran]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

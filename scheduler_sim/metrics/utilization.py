@@ -30,7 +30,10 @@ def makespan(run: Run) -> int | None:
 
 
 def utilization(run: Run) -> dict[str, float | None]:
-    """Node-seconds used over nodes in service × makespan, per module and ``total``."""
+    """Node-seconds used over nodes in service × makespan, per module and ``total``.
+
+    A node that several jobs share is used as long as anything runs on it.
+    """
     span = _window(run.jobs)
     if span is None:
         return dict.fromkeys((*run.modules, TOTAL))
@@ -39,8 +42,10 @@ def utilization(run: Run) -> dict[str, float | None]:
     for name, nodes in run.modules.items():
         down = int(integral(run.timeline, name, "nodes_down", span)) if any_down else 0
         offered[name] = nodes * (span[1] - span[0]) - down
-    result = {name: ratio(run.work[name], offered[name]) for name in run.modules}
-    result[TOTAL] = ratio(sum(run.work.values()), sum(offered.values()))
+    used = {name: int(integral(run.timeline, name, "nodes_busy", span)) for name in run.shared}
+    used = {name: used[name] if name in used else run.work[name] for name in run.modules}
+    result = {name: ratio(used[name], offered[name]) for name in run.modules}
+    result[TOTAL] = ratio(sum(used.values()), sum(offered.values()))
     return result
 
 

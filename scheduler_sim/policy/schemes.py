@@ -7,7 +7,7 @@ the name that it has in the engine, which this does not import.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 ALL = -1
@@ -101,7 +101,11 @@ def handling(need: str) -> str:
     return ", ".join(scheme.name for scheme in SCHEMES if any(need in one.handles for one in scheme.passes))
 
 
-def unable(scheme: Scheme, needs: Iterable[str]) -> str:
+def unable(scheme: Scheme, needs: Collection[str]) -> str:
     """Say, of a scheme without a pass for all of ``needs``, the first that it has none for."""
-    need = next(need for need in needs if not any(need in one.handles for one in scheme.passes))
-    return f"policy.backfill: found {scheme.name!r} {NEEDS[need]}; allowed here: {handling(need)}"
+    for need in needs:
+        if not any(need in one.handles for one in scheme.passes):
+            return f"policy.backfill: found {scheme.name!r} {NEEDS[need]}; allowed here: {handling(need)}"
+    both = [one.name for one in SCHEMES if any(one_pass.handles.issuperset(needs) for one_pass in one.passes)]
+    found = ", and ".join(NEEDS[need] for need in needs)
+    return f"policy.backfill: found {scheme.name!r} {found}; allowed here: {', '.join(both) or 'no scheme'}"

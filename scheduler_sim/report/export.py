@@ -18,7 +18,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.output.rule import Kind, head, lines_of
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.wording import plain
-from scheduler_sim.result.columns import REASONS, Column, component_columns, rows_named
+from scheduler_sim.result.columns import Column, Further, component_columns, rows_named
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, MANIFEST, write_table
@@ -85,7 +85,7 @@ def _csv(result: Result, out: BinaryIO) -> None:
 
 
 def _columns(result: Result) -> tuple[Column, ...]:
-    return component_columns(REASONS[0].name in result.components)
+    return component_columns(result.further)
 
 
 def _no_formula(names: pd.Series) -> pd.Series:
@@ -235,7 +235,7 @@ def _are_ours(names: Sequence[str]) -> bool:
     return (
         {"component_id", "start_time", "end_time", "state"}
         <= set(names)
-        <= {column.name for column in component_columns(reasons=True)}
+        <= {column.name for column in component_columns(Further(True, True, True))}
     )
 
 

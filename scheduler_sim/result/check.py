@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InvariantError
-from scheduler_sim.result import component_laws, energy_laws, timeline_laws
+from scheduler_sim.result import component_laws, energy_laws, sharing_laws, timeline_laws
 from scheduler_sim.result.documents import MANIFEST, METRICS, shape_problem
 from scheduler_sim.result.schedule import Schedule
 
@@ -31,12 +31,15 @@ INVARIANTS: dict[str, Law] = {
         component_laws.known_modules,
         timeline_laws.timeline_modules,
         timeline_laws.timeline_order,
+        sharing_laws.node_lists,
         component_laws.nodes_in_use,
+        sharing_laws.parts_of_nodes,
         timeline_laws.timeline_capacity,
         timeline_laws.timeline_changes,
         timeline_laws.timeline_total,
         timeline_laws.node_seconds,
         timeline_laws.nodes_busy,
+        sharing_laws.parts_busy,
         timeline_laws.queue,
         component_laws.queue_order,
         timeline_laws.metrics_agree,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -120,14 +120,58 @@ SWITCHED = (
 """Further columns of ``timeline``, at its end, in a run that switches idle nodes off."""
 
 
-def component_columns(reasons: bool) -> tuple[Column, ...]:
-    """Return the columns of ``components`` in a run; ``reasons``: with those of waits under Slurm."""
-    return COMPONENTS + REASONS if reasons else COMPONENTS
+PARTS = (
+    Column("cores", "float64", "cores", "cores held, on all its nodes; of one that never started, asked for"),
+    Column("memory_kb", "int64", "KB", "memory held, on all its nodes; of one that never started, asked for"),
+    Column("gpus", "float64", "GPUs", "GPUs held, on all its nodes; of one that never started, asked for"),
+    Column(
+        "node_list",
+        "text",
+        "",
+        "its nodes, numbered from 0 in the module: `0-3,7`; empty if it never ran",
+    ),
+)
+"""Further columns of ``components``, at its end, in a run in which jobs share nodes."""
+
+USED = (
+    Column("cores_busy", "float64", "cores", "cores that jobs have"),
+    Column("memory_busy_kb", "int64", "KB", "memory that jobs have"),
+    Column("gpus_busy", "float64", "GPUs", "GPUs that jobs have"),
+)
+"""Further columns of ``timeline``, at its end, in a run in which jobs share nodes."""
 
 
-def timeline_columns(switched: bool) -> tuple[Column, ...]:
-    """Return the columns of ``timeline`` in a run; ``switched``: idle nodes are switched off in it."""
-    return TIMELINE + SWITCHED if switched else TIMELINE
+class Further(NamedTuple):
+    """Which further columns the tables of a result have.
+
+    Attributes
+    ----------
+    reasons : why components wait under Slurm
+    switched : nodes that are switched off
+    shared : parts of nodes that jobs share
+    """
+
+    reasons: bool = False
+    switched: bool = False
+    shared: bool = False
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> Further:
+        """Return those of a result, by its manifest."""
+        energy = manifest.get("energy") or {}
+        return cls(
+            bool(manifest.get("reasons")), bool(energy.get("switched")), bool(manifest.get("shared_nodes"))
+        )
+
+
+def component_columns(further: Further) -> tuple[Column, ...]:
+    """Return the columns of ``components`` in a run."""
+    return COMPONENTS + REASONS * further.reasons + PARTS * further.shared
+
+
+def timeline_columns(further: Further) -> tuple[Column, ...]:
+    """Return the columns of ``timeline`` in a run."""
+    return TIMELINE + SWITCHED * further.switched + USED * further.shared
 
 
 def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:

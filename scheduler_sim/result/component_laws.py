@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.result.columns import NEVER, REASONS, STATES, column_problems
+from scheduler_sim.result.columns import NEVER, STATES, column_problems
 from scheduler_sim.result.columns import component_columns as columns_of_components
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import value_at
@@ -14,7 +14,7 @@ Breach = str | None
 
 def component_columns(schedule: Schedule) -> Breach:
     """The components have exactly the documented columns and types."""
-    columns = columns_of_components(REASONS[0].name in schedule.components)
+    columns = columns_of_components(schedule.further)
     return "; ".join(column_problems(schedule.components, columns)) or None
 
 
@@ -143,6 +143,8 @@ def waits_sum(schedule: Schedule) -> Breach:
 def nodes_in_use(schedule: Schedule) -> Breach:
     """At no instant are more nodes of a module in use than it has in service."""
     for module, nodes in schedule.modules.items():
+        if module in schedule.shared:
+            continue  # nodes are not for one alone
         in_use, down = schedule.nodes_in_use(module), schedule.recorded(module, "nodes_down")
         instants = np.union1d(in_use[0], down[0])
         used, in_service = value_at(in_use, instants), nodes - value_at(down, instants)

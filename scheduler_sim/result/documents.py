@@ -100,6 +100,7 @@ MANIFEST: dict[str, Any] = {
     "counts": Each(Numbers),
     "unmatched": Each([str]),
     "reasons": bool,
+    "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
     "energy": {
         "profile": str,
@@ -123,6 +124,7 @@ METRICS: dict[str, Any] = {
     "warnings": [str],
     "counts": {"not_honoured": Each(Needed(int)), "rejected_because": Each(Needed(int))},
     "energy": Energy,
+    "sharing": Each(Each(float)),
     OTHERS: Measure,
 }
 

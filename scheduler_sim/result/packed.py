@@ -26,6 +26,7 @@ from scheduler_sim.output.whole import whole_file
 from scheduler_sim.result.columns import (
     Column,
     Columns,
+    Further,
     categorical,
     component_columns,
     not_known,
@@ -56,7 +57,7 @@ class Member:
     """A run of a pack: its id, its result, and what else is kept of it, by column of ``runs.parquet``."""
 
     run_id: str
-    kind: tuple[bool, bool]
+    further: Further
     components: pd.DataFrame | Deferred
     timeline: pd.DataFrame | Deferred
     manifest: Mapping[str, Any]
@@ -66,7 +67,7 @@ class Member:
     @classmethod
     def of(cls, run_id: str, result: Result, kept: Mapping[str, str]) -> Member:
         """Take a result as it is, its tables worked out or not."""
-        return cls(run_id, result.kind, *result.tables, result.manifest, result.metrics, kept)
+        return cls(run_id, result.further, *result.tables, result.manifest, result.metrics, kept)
 
 
 class Pack:
@@ -163,16 +164,16 @@ def packs_in(study: Path) -> Iterator[Pack]:
 def write_pack(place: Path, members: Sequence[Member]) -> None:
     """Write a pack of runs of one kind, in their order; the same runs give the same bytes.
 
-    See ``Result.kind``. A pack that is there already stays. Raises OSError if it cannot be written.
+    See ``Result.further``. A pack that is there already stays. Raises OSError if it cannot be written.
     """
-    reasons, switched = members[0].kind
+    further = members[0].further
     components = {member.run_id: member.components for member in members}
     timelines = {member.run_id: member.timeline for member in members}
     put_directory(
         place,
         {
-            "components.parquet": partial(_write_joined, components, component_columns(reasons)),
-            "timeline.parquet": partial(_write_joined, timelines, timeline_columns(switched)),
+            "components.parquet": partial(_write_joined, components, component_columns(further)),
+            "timeline.parquet": partial(_write_joined, timelines, timeline_columns(further)),
             MEMBERS: partial(_write_members, _table_of(members)),
         },
     )

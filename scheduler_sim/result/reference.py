@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from scheduler_sim.result.check import INVARIANTS
-from scheduler_sim.result.columns import COMPONENTS, REASONS, SWITCHED, TIMELINE, Column
+from scheduler_sim.result.columns import COMPONENTS, PARTS, REASONS, SWITCHED, TIMELINE, USED, Column
 
 INTRODUCTION = """\
 # Result directory
@@ -88,11 +88,16 @@ def page() -> str:
         _table(COMPONENTS),
         "Under policy slurm there are these ([why it waited](../how-to/explain.md#under-policy-slurm)):\n",
         _table(REASONS),
+        "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
+        " what is not stated of nodes is 0:\n",
+        _table(PARTS),
         WAITS,
         "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
         _table(TIMELINE),
         "Where idle nodes are switched off there are these, too:\n",
         _table(SWITCHED),
+        "Where jobs share nodes, or a partition covers part of a module:\n",
+        _table(USED),
         ROWS,
         "## Checks\n",
         CHECKS,

@@ -12,7 +12,15 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.result import documents
 from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
-from scheduler_sim.result.columns import REASONS, SWITCHED, Column, component_columns, timeline_columns
+from scheduler_sim.result.columns import (
+    REASONS,
+    SWITCHED,
+    USED,
+    Column,
+    Further,
+    component_columns,
+    timeline_columns,
+)
 from scheduler_sim.result.packed import PackedFiles, packed
 from scheduler_sim.result.store import (
     LOG,
@@ -91,9 +99,13 @@ class Result:
         return self._components, self._timeline
 
     @property
-    def kind(self) -> tuple[bool, bool]:
-        """Whether the components have the columns of reasons, and the timeline those of switched nodes."""
-        return _has(self._components, REASONS[0]), _has(self._timeline, SWITCHED[0])
+    def further(self) -> Further:
+        """Which further columns its tables have."""
+        return Further(
+            _has(self._components, REASONS[0]),
+            _has(self._timeline, SWITCHED[0]),
+            _has(self._timeline, USED[0]),
+        )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
         """Write the result into a directory, all of its files or none.
@@ -107,10 +119,10 @@ class Result:
             ``force``; it cannot be written to; or another process is writing there.
         SchedulerSimError : the disk is full or fails; nothing has changed there.
         """
-        reasons, switched = self.kind
+        further = self.further
         writers: dict[str, Callable[[BinaryIO], None]] = {
-            "components.parquet": partial(write_table, self._components, component_columns(reasons)),
-            "timeline.parquet": partial(write_table, self._timeline, timeline_columns(switched)),
+            "components.parquet": partial(write_table, self._components, component_columns(further)),
+            "timeline.parquet": partial(write_table, self._timeline, timeline_columns(further)),
             "metrics.json": partial(write_measured, self.metrics),
             MANIFEST: partial(write_document, self.manifest),
         }
@@ -133,11 +145,10 @@ class Result:
         """Read a result from its files; raises InputError as :meth:`load`."""
         before = files.stamp()
         manifest = files.document("manifest", documents.MANIFEST)
-        reasons = bool(manifest.get("reasons"))
-        switched = bool((manifest.get("energy") or {}).get("switched"))
+        further = Further.of(manifest)
         found = cls(
-            components=files.table("components", component_columns(reasons)),
-            timeline=files.table("timeline", timeline_columns(switched)),
+            components=files.table("components", component_columns(further)),
+            timeline=files.table("timeline", timeline_columns(further)),
             metrics=files.document("metrics", documents.METRICS),
             manifest=manifest,
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.result.columns import NEVER, TOTAL, rows_named
+from scheduler_sim.result.columns import NEVER, TOTAL, Further, rows_named
 from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
 
 LOST = ("module", "nodes", "start_time", "end_time", "power_w")
@@ -21,6 +21,7 @@ class Schedule:
     Attributes
     ----------
     modules : nodes of each module.
+    system : the keys of the system file.
     overrun_s : how long after its time limit a component is killed, s.
     late_s : how much later, at most: Slurm looks for such components now and then.
     units : True if some components start by one plan, so that one may pass another by its appointment
@@ -30,6 +31,8 @@ class Schedule:
         its reservation while it waited are not in the tables.
     energy : what the energy model says of the modules; empty without one.
     switched : True if idle nodes are switched off.
+    further : which further columns the tables have.
+    shared : cores, memory (KB) and GPUs of modules whose nodes are told apart, in all.
     lost_runs : True if some component was requeued after a run that the tables do not show.
     lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``.
     lost_waits : True if some component was held after it had been in the queue, or asked for something else
@@ -46,9 +49,12 @@ class Schedule:
     ) -> None:
         self.components, self.timeline, self.metrics = components, timeline, metrics
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
+        self.system: dict[str, Any] = dict(manifest.get("system", {}))
         self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
         self.lost = pd.DataFrame(self.energy.get("lost_runs") or dict.fromkeys(LOST, ()), columns=list(LOST))
-        self.switched = bool(self.energy.get("switched"))
+        self.further = Further.of(manifest)
+        self.switched = self.further.switched
+        self.shared: dict[str, dict[str, float]] = dict(manifest.get("shared_nodes") or {})
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
         counts = manifest.get("counts", {})
         self.overrun_s = int(self.policy.get("overrun_s") or 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.result.columns import NEVER, SWITCHED, TOTAL, column_problems
+from scheduler_sim.result.columns import NEVER, SWITCHED, TOTAL, USED, column_problems
 from scheduler_sim.result.columns import timeline_columns as columns_of_timeline
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, first_difference, from_changes, integral
@@ -18,7 +18,7 @@ TOLERANCE = 2e-6
 
 def timeline_columns(schedule: Schedule) -> Breach:
     """The timeline has exactly the documented columns and types."""
-    return "; ".join(column_problems(schedule.timeline, columns_of_timeline(schedule.switched))) or None
+    return "; ".join(column_problems(schedule.timeline, columns_of_timeline(schedule.further))) or None
 
 
 def timeline_modules(schedule: Schedule) -> Breach:
@@ -46,7 +46,7 @@ def timeline_changes(schedule: Schedule) -> Breach:
     for module in (*schedule.modules, TOTAL):
         rows = schedule.rows(module)
         same = np.ones(max(len(rows) - 1, 0), dtype=bool)
-        for column in (*_counted(schedule), "power_w"):
+        for column in _changing(schedule):
             values = schedule.timeline[column].to_numpy()[rows]
             same &= (values[1:] == values[:-1]) | ((values[1:] != values[1:]) & (values[:-1] != values[:-1]))
         at = _first(same)
@@ -92,7 +92,7 @@ def node_seconds(schedule: Schedule) -> Breach:
     """The node-seconds of the components are those of the timeline."""
     if schedule.lost_runs:
         return None
-    for module in schedule.modules:
+    for module in set(schedule.modules).difference(schedule.shared):
         mask = schedule.ran & schedule.in_module(module)
         run = schedule.of("end_time")[mask] - schedule.of("start_time")[mask]
         ran = int((run * schedule.of("nodes")[mask]).sum())
@@ -106,7 +106,7 @@ def nodes_busy(schedule: Schedule) -> Breach:
     """At every instant the timeline has as many nodes busy as the components use."""
     if schedule.lost_runs:
         return None
-    for module in schedule.modules:
+    for module in set(schedule.modules).difference(schedule.shared):
         breach = first_difference(schedule.nodes_in_use(module), schedule.recorded(module, "nodes_busy"))
         if breach:
             instant, used, recorded = breach
@@ -163,6 +163,12 @@ def _counted(schedule: Schedule) -> tuple[str, ...]:
     """Columns that count nodes or components."""
     switched = tuple(column.name for column in SWITCHED) if schedule.switched else ()
     return (*TAKEN, *switched, *QUEUED)
+
+
+def _changing(schedule: Schedule) -> tuple[str, ...]:
+    """All columns of which one differs from row to row."""
+    used = tuple(column.name for column in USED) if schedule.shared else ()
+    return (*_counted(schedule), *used, "power_w")
 
 
 def _left_unseen(schedule: Schedule) -> bool:

@@ -11,7 +11,7 @@ import pandas as pd
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.placement.placements import Placements
-from scheduler_sim.result.columns import NEVER, STATES, component_columns
+from scheduler_sim.result.columns import NEVER, STATES, Further, component_columns
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.components import in_cache
 from scheduler_sim.system.system import System
@@ -56,13 +56,13 @@ class ComponentTable:
             "state": named(known["state"], list(STATES)),
         }
 
-    def deferred(self, further: Mapping[str, Any]) -> Deferred:
+    def deferred(self, columns: Mapping[str, Any], further: Further) -> Deferred:
         """Return the table, with further columns at its end."""
 
         def piece(rows: slice) -> dict[str, Any]:
-            return self._columns(rows) | {name: column[rows] for name, column in further.items()}
+            return self._columns(rows) | {name: column[rows] for name, column in columns.items()}
 
-        return Deferred(component_columns(bool(further)), len(self.known["start_time"]), piece)
+        return Deferred(component_columns(further), len(self.known["start_time"]), piece)
 
     def _columns(self, rows: slice) -> dict[str, Any]:
         """The columns of some rows, by the contract; those of power are not known here."""

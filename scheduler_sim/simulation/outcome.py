@@ -15,11 +15,12 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.result.columns import NEVER, Columns
+from scheduler_sim.result.columns import NEVER, Columns, Further
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.component_table import OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
+from scheduler_sim.simulation.node_parts import part_columns, shared_modules
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
@@ -68,10 +69,17 @@ def build_result(
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     made = ComponentTable(core, table, placements, system)
-    told: dict[str, Any] = {"reasons": True} if has(core, "slurm") else {}
-    reasons = _in_file(reason_columns(core, table, placements, system), placements) if told else {}
-    components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons))
-    known: Columns = made.known
+    told: dict[str, Any] = {}
+    reasons, parts, shared = dict[str, Any](), dict[str, Any](), dict[str, dict[str, float]]()
+    if has(core, "slurm"):
+        told["reasons"] = True
+        reasons = _in_file(reason_columns(core, table, placements, system), placements)
+    if has(core, "shared_nodes"):
+        told["shared_nodes"] = shared = shared_modules(system)
+        parts = _in_file(part_columns(core, placements), placements)
+    further = Further(has(core, "slurm"), has(core, "power_saving"), has(core, "shared_nodes"))
+    components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
+    known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None
     if meter is not None:
         known = components = deferred.frame()
@@ -86,7 +94,7 @@ def build_result(
         )
         rows = dict(zip(rows, metered.T, strict=True))
         told["energy"] = described
-    timeline = TimelineTable(rows, milliwatts, system)
+    timeline = TimelineTable(rows, milliwatts, system, further)
     nothing = {} if models is None else _unmatched(models, system, table, placements)
     told |= {"unmatched": nothing} if nothing else {}
     modules = {module.name: module.nodes for module in system.modules}
@@ -109,6 +117,7 @@ def build_result(
         counts=counts,
         energy=energy,
         warnings=() if models is None else models.warnings(list(modules)),
+        shared=shared,
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
     return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told})

@@ -141,10 +141,11 @@ def _pass(policy: Policy, asked: Mapping[str, bool]) -> str:
         if not other:
             return one.name
     key = other[0]
+    told = {"reservation_depth": "depth"}.get(key, key)
     raise ConfigError(
-        f"policy.{key}: found {getattr(policy, key)!r}; this dialect of {policy.backfill} is defined for"
-        " components with one placement and no shared resources, on nodes that stay on; allowed here:"
-        f" {one.only[key]!r}"
+        f"policy.{told}: found {getattr(policy, key)!r}; this dialect of {policy.backfill} is defined for"
+        " components with one placement and no shared resources, on nodes that stay on and are not shared;"
+        f" allowed here: {one.only[key]!r}"
     )
 
 

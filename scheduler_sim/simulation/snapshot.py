@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.core.state import CANCELLED
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
-from scheduler_sim.simulation.written import longer_timeline, write
+from scheduler_sim.simulation.written import USED_COLUMNS, longer_timeline, write
 
 
 def stopped(core: FullCore, now: int) -> FullCore:
@@ -46,7 +46,13 @@ def _last_steps(core: FullCore, now: int, *, stops: bool) -> np.ndarray:
         switch = np.asarray(core.power_saving.module)[: len(pool)]
         written = np.column_stack((written, *(switch[f"written_{name}"] for name in SWITCHED_COLUMNS)))
         values = np.column_stack((values, *(switch[name] for name in SWITCHED_COLUMNS)))
-    idle = values * (0, 1, 1, 1, 0, 1, 1, 1)[: values.shape[1]]
+    once_idle = [0, 1, 1, 1, 0, 1, 1, 1][: values.shape[1]]
+    if has(core, "shared_nodes"):
+        module = np.asarray(core.shared_nodes.module)
+        written = np.column_stack((written, *(module[f"written_{name}"] for name in USED_COLUMNS)))
+        values = np.column_stack((values, *(module[name] for name in USED_COLUMNS)))
+        once_idle += [0] * len(USED_COLUMNS)
+    idle = values * once_idle
     touched = pool["touched"] > 0
     last = int(core.clock.now)
     if not stops:

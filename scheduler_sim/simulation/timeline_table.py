@@ -8,10 +8,11 @@ import numpy as np
 
 from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
-from scheduler_sim.result.columns import SWITCHED, TOTAL, timeline_columns
+from scheduler_sim.result.columns import SWITCHED, TOTAL, Further, timeline_columns
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.component_table import named
 from scheduler_sim.simulation.written import Written
+from scheduler_sim.system.node_resources import ENOUGH, THOUSANDTHS
 from scheduler_sim.system.system import System
 
 NAMES = {
@@ -24,6 +25,9 @@ NAMES = {
 }
 """Columns of the timeline by those of the core."""
 
+THOUSANDTHS_OF = {"cores": "cores_busy", "gpus": "gpus_busy"}
+"""Those that the core counts in thousandths."""
+
 
 class TimelineTable:
     """Rows of each module, and of the total over them, in order of time.
@@ -33,19 +37,24 @@ class TimelineTable:
     rows : what the core wrote; milliwatts : the power at each of them, where it is known
     """
 
-    def __init__(self, rows: Written, milliwatts: np.ndarray | None, system: System) -> None:
+    def __init__(
+        self, rows: Written, milliwatts: np.ndarray | None, system: System, further: Further
+    ) -> None:
+        self.further = further
         self._names = [*(module.name for module in system.modules), TOTAL]
         self._rows = rows if milliwatts is None else {**rows, "milliwatts": milliwatts}
 
     @property
     def of_modules(self) -> dict[str, Any]:
-        """The rows of the modules alone, for metrics."""
+        """The rows of the modules alone, for metrics: what these look at."""
+        if self.further.shared:
+            return self._described(self._rows)
         time, module, down = (self._rows[name] for name in ("time", "module", "down"))
         return {"time": time, "module": named(module, self._names), "nodes_down": down}
 
     def deferred(self) -> Deferred:
         """Return the table."""
-        described = timeline_columns("off" in self._rows)
+        described = timeline_columns(self.further)
         if len(self._names) == 2:
             return Deferred(described, 2 * len(self._rows["time"]), self._of_one)
         columns = self._of_several()
@@ -82,8 +91,14 @@ class TimelineTable:
         return {
             "nodes_reserved_idle": np.zeros(len(time), dtype=np.int64),
             **{theirs: columns[ours] for ours, theirs in NAMES.items() if ours in columns},
+            **({"memory_busy_kb": columns["memory"] % ENOUGH} if "memory" in columns else {}),
             "time": time,
             "module": named(columns["module"], self._names),
+            **{
+                theirs: columns[ours] / THOUSANDTHS
+                for ours, theirs in THOUSANDTHS_OF.items()
+                if ours in columns
+            },
             **({} if milliwatts is None else {"power_w": milliwatts / MILLI}),
         }
 

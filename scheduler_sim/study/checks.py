@@ -101,7 +101,7 @@ def _search(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
             text = f"found node_sets in {module['name']} with search; allowed: modules of equal nodes"
             yield Problem(("systems",), text)
     yield from _too_many_mixes(search, modules)
-    yield from _searched_metrics(search.metrics, known_metrics(names, _energy(inputs)))
+    yield from _searched_metrics(search.metrics, _known_metrics(inputs))
 
 
 def _too_many_mixes(search: SearchKeys, modules: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
@@ -141,9 +141,15 @@ def _trim(keys: StudyKeys) -> Iterator[Problem]:
         yield Problem(("trim",), "found all of the span left out; allowed: percentages together below 100")
 
 
+def _known_metrics(inputs: Inputs) -> list[str]:
+    """The metrics that its index will have."""
+    modules = {module["name"]: module for system in inputs.systems.values() for module in system["modules"]}
+    shared = [name for name, module in modules.items() if module.get("shared")]
+    return known_metrics(modules, _energy(inputs), shared)
+
+
 def _metrics(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
-    modules = [module["name"] for system in inputs.systems.values() for module in system["modules"]]
-    known = known_metrics(dict.fromkeys(modules), _energy(inputs))
+    known = _known_metrics(inputs)
     wanted: list[tuple[Location, str]] = [(("metrics", i), name) for i, name in enumerate(keys.metrics)]
     if keys.replicates is not None:
         wanted.append((("replicates", "metric"), keys.replicates.metric))

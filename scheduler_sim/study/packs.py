@@ -141,8 +141,8 @@ class Filling:
         if self._into:
             self._packs.pack(self._into).rewrite({one.run_id: one.kept for one in members})
             return
-        for kind in sorted({member.kind for member in members}):
-            self._write([member for member in members if member.kind == kind])
+        for further in sorted({member.further for member in members}):
+            self._write([member for member in members if member.further == further])
 
     def _write(self, members: list[Member]) -> None:
         ids = [member.run_id for member in members]

@@ -217,16 +217,20 @@ def _row(
     return {**row, "state": "finished", "error": "", "pack": pack, **metrics, **measures}
 
 
-def known_metrics(modules: Iterable[str], energy: Mapping[str, Any] | None = None) -> list[str]:
+def known_metrics(
+    modules: Iterable[str], energy: Mapping[str, Any] | None = None, shared: Iterable[str] = ()
+) -> list[str]:
     """Return the metrics that an index has of runs on systems with these modules.
 
-    ``energy`` : that key of their models, None without.
+    ``energy`` : that key of their models, None without; ``shared`` : the modules that jobs share.
     """
     modules = list(modules)
     components, timeline = (
         frame({c.name: [] for c in columns}, columns) for columns in (COMPONENTS, TIMELINE)
     )
-    nothing = compute(components, timeline, modules=dict.fromkeys(modules, 1))
+    nothing = compute(
+        components, timeline, modules=dict.fromkeys(modules, 1), shared={name: {} for name in shared}
+    )
     documents = [nothing, measures(components)]
     if energy is not None:
         added_up = sums(modules, capped=energy.get("cap") is not None)

@@ -30,9 +30,9 @@ def sharing_problems(modules: Any) -> Iterator[Problem]:
     for i, module in _mappings(modules):
         if str(module.get("shared")).lower() not in ("true", "yes", "on"):
             continue
-        where: Location = ("modules", i)
-        sets = [((*where, "node_sets", k), one) for k, one in _mappings(module.get("node_sets"))]
-        for where, one in sets or [(where, {})]:
+        here: Location = ("modules", i)
+        sets = [((*here, "node_sets", k), one) for k, one in _mappings(module.get("node_sets"))]
+        for where, one in sets or [(here, {})]:
             if not (one.get("cores_per_node") or module.get("cores_per_node")):
                 yield Problem(
                     (*where, "cores_per_node"), "found none; allowed: the cores of nodes that jobs share"

@@ -70,6 +70,7 @@ class SharedNodes(Numbers):
             placements=sizes.placements,
             ranges=max(len(self._ranges), 1),
             slots=max(self._slots, 1),
+            timeline=sizes.timeline,
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -145,7 +146,7 @@ class Shadow(Numbers):
     def room(self, sizes: Sizes) -> SharedSizes:
         """For all nodes, and all that may be planned on them."""
         nodes = int(offsets_of(self.run.system)[-1])
-        return SharedSizes(sizes.modules, nodes, len(self.run.system.counted), 0, 0, max(self._slots, 1))
+        return SharedSizes(sizes.modules, nodes, len(self.run.system.counted), 0, 0, max(self._slots, 1), 0)
 
 
 class NodePlan(Shadow):

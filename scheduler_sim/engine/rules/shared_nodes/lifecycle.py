@@ -5,8 +5,18 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_back, take_nodes
+from scheduler_sim.engine.core.moments import write_more
+from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.rules.shared_nodes.able import told_apart
-from scheduler_sim.engine.rules.shared_nodes.state import CORES, DOWN, LEAVING, LOG, SharedCore
+from scheduler_sim.engine.rules.shared_nodes.state import (
+    CORES,
+    DOWN,
+    GPUS,
+    LEAVING,
+    LOG,
+    MEMORY,
+    SharedCore,
+)
 
 
 @on(take_nodes, "shared_nodes")
@@ -68,6 +78,10 @@ def change_free(core: SharedCore, placement: int, node: int, sign: int) -> None:
     it = core.shared_nodes
     for kind in range(len(it.capacity)):
         it.free[kind, node] += sign * taken_of(core, placement, node, kind)
+    module, alone = it.module[core.placements[placement].module], it.request[placement].exclusive
+    module.cores -= sign * (it.capacity[CORES, node] if alone else it.need[placement, CORES])
+    module.memory -= sign * (it.capacity[MEMORY, node] if alone else it.need[placement, MEMORY])
+    module.gpus -= sign * (it.capacity[GPUS, node] if alone else it.need[placement, GPUS])
 
 
 @part
@@ -85,3 +99,19 @@ def note_freed(core: SharedCore, node: int) -> None:
     it = core.shared_nodes
     it.log[it.rules.freed % LOG] = node
     it.rules.freed += 1
+
+
+@on(has_more_to_write, "shared_nodes")
+def parts_differ(core: SharedCore, module: int) -> bool:
+    """Whether jobs have more or less of the nodes of a module than its last row says."""
+    it = core.shared_nodes.module[module]
+    return bool(it.written_cores != it.cores or it.written_memory != it.memory or it.written_gpus != it.gpus)
+
+
+@on(write_more, "shared_nodes")
+def write_parts(core: SharedCore, module: int, row: int) -> None:
+    """Write what jobs have of the nodes of a module."""
+    it, written = core.shared_nodes.module[module], core.shared_nodes.rows[row]
+    it.written_cores = written.cores = it.cores
+    it.written_memory = written.memory = it.memory
+    it.written_gpus = written.gpus = it.gpus

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, one, table
+from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, one, room, table
 from scheduler_sim.engine.core.state import Core
 
-CORES = 0
-"""The kind by which nodes are packed."""
+CORES, MEMORY, GPUS = 0, 1, 2
+"""The kinds that every node has; nodes are packed by the first."""
 
 FIRST_FIT, BEST_FIT, WORST_FIT = 0, 1, 2
 
@@ -33,10 +33,31 @@ class SharedRules(Record):
 
 
 class NodeRange:
-    """The nodes of a module; none where its nodes are only counted."""
+    """Nodes from one number to before another."""
 
     begin: int
     end: int
+
+
+class SharedModule:
+    """A module: its nodes, none where they are only counted, and what jobs have of them."""
+
+    begin: int
+    end: int
+    cores: int  # thousandths
+    memory: int  # KB
+    gpus: int  # thousandths
+    written_cores: int
+    written_memory: int
+    written_gpus: int
+
+
+class UsedRow:
+    """Further columns of a row of the timeline: what jobs have of the nodes of its module."""
+
+    cores: int  # thousandths
+    memory: int  # KB
+    gpus: int  # thousandths
 
 
 class Node:
@@ -63,7 +84,7 @@ class SharedNodes(NamedTuple):
     """n nodes, p placements, c kinds."""
 
     rules: SharedRules
-    module: Table[NodeRange]  # [m]
+    module: Table[SharedModule]  # [m]
     node: Table[Node]  # [n]
     capacity: Ints  # [c, n]
     free: Ints  # [c, n]; cores below 0 where a job has the node to itself
@@ -74,6 +95,7 @@ class SharedNodes(NamedTuple):
     log: Ints  # the nodes that came free last, in a ring
     key: Ints  # [n] what able nodes are chosen by
     pick: Ints  # [n] the nodes chosen, in that order
+    rows: Table[UsedRow]  # [rows] beside the timeline
 
 
 class SharedCore(Core):
@@ -91,6 +113,7 @@ class SharedSizes(NamedTuple):
     placements: int
     ranges: int
     slots: int
+    timeline: int
 
 
 LOG = 1 << 10
@@ -102,7 +125,7 @@ def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
     empty = np.zeros((sizes.kinds, sizes.nodes), dtype=np.int64)
     return SharedNodes(
         rules=one(SharedRules),
-        module=table(NodeRange, sizes.modules),
+        module=table(SharedModule, sizes.modules),
         node=table(Node, sizes.nodes),
         capacity=empty,
         free=empty.copy(),
@@ -113,4 +136,5 @@ def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
         log=np.zeros(LOG, dtype=np.int64),
         key=np.empty(sizes.nodes, dtype=np.int64),
         pick=np.empty(sizes.nodes, dtype=np.int64),
+        rows=room(UsedRow, sizes.timeline),
     )

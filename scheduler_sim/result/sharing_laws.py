@@ -1,0 +1,78 @@
+"""What holds where jobs share nodes: what each node has is enough, and the timeline counts what is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.result.node_use import Held, capacities, changes, held_in, nodes_in_use, unit
+from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.steps import first_difference, sum_of_intervals
+
+Breach = str | None
+
+USED = {"cores": "cores_busy", "memory_kb": "memory_busy_kb", "gpus": "gpus_busy"}
+"""What components have, and the column of the timeline that counts it."""
+
+
+def node_lists(schedule: Schedule) -> Breach:
+    """A component that ran has as many nodes as it says, each once, all of its module."""
+    for module in schedule.shared:
+        held, nodes = held_in(schedule, module), schedule.modules[module]
+        count = np.bincount(held.row, minlength=len(schedule.components))
+        wrong = schedule.ran & schedule.in_module(module) & (count != schedule.of("nodes"))
+        wrong[held.row[(held.node < 0) | (held.node >= nodes)]] = True
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            listed, asked = schedule.components["node_list"].iloc[row], schedule.of("nodes")[row]
+            return f"{schedule.name(row)} has the nodes {listed!r:.60}, not {asked} of {nodes}"
+    return None
+
+
+def parts_of_nodes(schedule: Schedule) -> Breach:
+    """At no instant do jobs have more of a node than there is."""
+    for module in schedule.shared:
+        held = held_in(schedule, module)
+        for kind, there in capacities(schedule, module).items():
+            if breach := _beyond(schedule, held, kind, there):
+                node, instant, used = breach
+                return (
+                    f"jobs have {used / unit(kind):g} of the {kind} of node {node} of {module} at {instant},"
+                    f" it has {there[node] / unit(kind):g}"
+                )
+    return None
+
+
+def _beyond(schedule: Schedule, held: Held, kind: str, there: np.ndarray) -> tuple[int, int, int] | None:
+    """Find the first node, by number, of which jobs have too much of a kind: it, when, and how much."""
+    node, time, change, last = changes(held, held.amount(schedule, kind, there))
+    used = np.cumsum(change)  # the changes of each node add up to 0
+    over = np.flatnonzero((used > there[node]) & last & (there[node] > 0))
+    if not len(over):
+        return None
+    at = over[0]
+    return int(node[at]), int(time[at]), int(used[at])
+
+
+def parts_busy(schedule: Schedule) -> Breach:
+    """At every instant the timeline has what the components have of cores, memory, GPUs and nodes."""
+    if schedule.lost_runs:
+        return None
+    for module in schedule.shared:
+        mine = schedule.ran & schedule.in_module(module)
+        start, end = (schedule.of(name)[mine] for name in ("start_time", "end_time"))
+        for kind, column in USED.items():
+            amount = np.rint(schedule.of(kind)[mine] * unit(kind)).astype(np.int64)
+            time, value = schedule.recorded(module, column)
+            recorded = time, np.rint(value * unit(kind)).astype(np.int64)
+            if breach := first_difference(sum_of_intervals(start, end, amount), recorded):
+                instant, used, written = breach
+                return (
+                    f"components have {used / unit(kind):g} of the {kind} of {module} at {instant},"
+                    f" the timeline has {written / unit(kind):g}"
+                )
+        if breach := first_difference(
+            nodes_in_use(schedule, module), schedule.recorded(module, "nodes_busy")
+        ):
+            instant, used, written = breach
+            return f"components are on {used} nodes of {module} at {instant}, the timeline has {written} busy"
+    return None
