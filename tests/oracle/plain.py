@@ -183,12 +183,15 @@ class Clock:
     # ---------------------------------------------------------------- passes and waits
     def one_pass(self) -> None:
         self.count_waits()
-        make_pass(self)
+        self.make_pass()
         self.unplanned_end = self.late_end = False
         reasons = {
             c.row: "priority" if any(map(self.fits_now, self.allowed(c))) else "resources" for c in self.queue
         }
         self.last_pass = (self.now, reasons)
+
+    def make_pass(self) -> None:
+        make_pass(self)
 
     def count_waits(self) -> None:
         time, reasons = self.last_pass

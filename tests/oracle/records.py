@@ -69,6 +69,7 @@ class Rules:
     extra_rule: bool = True
     candidate_time: str = "limit"
     shadow: str = "dynamic"
+    packing: str = "best_fit"
 
     @property
     def reservations(self) -> float:

@@ -1,0 +1,83 @@
+"""The plain reference scheduler on nodes that jobs share: R1 to R8 of docs/semantics.md, node by node.
+
+The clock is that of ``plain``: instants, ends, overruns, orders, dependencies, waits. Every component has one
+placement, a ``Request``. Where the text leaves room it is taken like this:
+
+* A pass goes over the queue of one module after the other; they do not meet.
+* A sweep of ``replan: keep``, and what voids promises, concern those of all modules.
+"""
+
+from __future__ import annotations
+
+from tests.oracle.plain import Clock
+from tests.oracle.plain_shared_passes import make_pass
+from tests.oracle.plain_shared_records import Node, Request, request_of
+from tests.oracle.plain_shared_space import Plan, State
+from tests.oracle.records import Component, Placement, Rules
+
+
+def schedule(components: list[Component], nodes: list[Node], **settings: object) -> SharedClock:
+    """Run the components to their end; ``.outcomes`` and ``.nodes_of`` hold what became of each row.
+
+    The settings are keys of the policy. ``easy`` with a ``depth``, if only 1, plans reservations by nodes and
+    time; without one it follows R6 to the word.
+    """
+    clock = SharedClock(components, nodes, Rules(**settings))  # type: ignore[arg-type]
+    clock.run()
+    return clock
+
+
+class SharedClock(Clock):
+    """The reference clock, on nodes that are known one by one."""
+
+    def __init__(self, components: list[Component], nodes: list[Node], rules: Rules) -> None:
+        for key, allowed in (("shadow", "dynamic"), ("passes", "instant")):
+            if getattr(rules, key) != allowed:
+                raise ValueError(f"policy.{key}: only {allowed!r} on shared modules")
+        super().__init__(components, {}, rules)
+        self.nodes = nodes
+        self.state = State(nodes, rules.packing)
+        self.nodes_of: dict[int, list[int]] = {}  # of each that runs or has ended
+        self.promises_on: dict[int, tuple[int, list[int]]] = {}  # replan: keep; start and nodes
+
+    def next_instant(self) -> int | None:
+        times = [start for start, _ in self.promises_on.values() if start > self.now]
+        other = super().next_instant()
+        return min(times if other is None else [*times, other], default=None)
+
+    def make_pass(self) -> None:
+        make_pass(self)
+
+    def ever_fits(self, place: Placement) -> bool:
+        assert isinstance(place, Request)
+        return State(self.nodes, self.rules.packing).fits(place)
+
+    def fits_now(self, place: Placement) -> bool:
+        assert isinstance(place, Request)
+        return self.state.fits(place)
+
+    def allowed(self, component: Component) -> list[Placement]:
+        return [request_of(component)]
+
+    def start_on(self, component: Component, nodes: list[int]) -> None:
+        self.state.put(request_of(component), nodes)
+        self.nodes_of[component.row] = nodes
+        self.start(component, request_of(component))
+
+    def end(self, component: Component) -> None:
+        self.state.remove(request_of(component), self.nodes_of[component.row])
+        super().end(component)
+
+    def anything_past_its_end(self) -> bool:
+        return any(self.outcomes[row].start + self.placed(row).limit <= self.now for row in self.running)
+
+    def names(self, row: int) -> list[str]:
+        """Return the names of the nodes on which it runs or ran."""
+        return [self.nodes[i].name for i in self.nodes_of.get(row, [])]
+
+    def plan_of_running(self) -> Plan:
+        plan = Plan(self.nodes, self.rules.packing, self.now)
+        for row in self.running:
+            request = request_of(self.components[row])
+            plan.add(request, self.nodes_of[row], self.now, self.planned_end(row))
+        return plan
