@@ -1,0 +1,55 @@
+"""Shared nodes in the engine: start by start, node by node, as in the reference; and the answer keys."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from scheduler_sim import simulate
+from tests.conftest import examples, needs_shared
+from tests.oracle.plain_shared import schedule
+from tests.oracle.shared_sites import KEYS, LARGE, SCHEMES, TINY, answer_key, site
+from tests.oracle.shared_strategies import DIALECTS, JOBS, PACKINGS, SITES, components
+from tests.shared_nodes.as_input import (
+    in_known_partitions,
+    outcomes_of,
+    outcomes_of_reference,
+    system_of,
+    workload_of,
+)
+
+POLICIES = {
+    "fcfs": {"backfill": "none"},
+    "first_fit": {"backfill": "first_fit"},
+    "easy": {"backfill": "easy"},
+    "conservative": {"backfill": "conservative"},
+    "keep": {"backfill": "conservative", "replan": "keep"},
+}
+EASY_ALONE = ("extra_rule", "candidate_time")
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", POLICIES)
+@given(SITES, JOBS, PACKINGS, DIALECTS)
+@examples(150)
+def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
+    keys = POLICIES[name] | {"packing": packing, "order": dialect["order"], "overrun_s": dialect["overrun_s"]}
+    if name in ("easy", "first_fit"):
+        keys["backfill_order"] = dialect["backfill_order"]
+    if name == "easy":
+        keys |= {key: dialect[key] for key in EASY_ALONE}
+    rows = in_known_partitions(nodes, components(jobs))
+    result = simulate(system_of(nodes), workload_of(rows), keys)
+    result.check()
+    assert outcomes_of(result) == outcomes_of_reference(schedule(rows, nodes, **keys))
+
+
+@needs_shared
+@pytest.mark.parametrize(("scheme", "packing"), KEYS)
+def test_every_start_of_the_answer_keys_is_equal(scheme, packing):
+    for name in [*TINY, *LARGE]:
+        nodes, jobs = site(name)
+        result = simulate(system_of(nodes), workload_of(jobs), SCHEMES[scheme] | {"packing": packing})
+        result.check()
+        starts = result.components["start_time"].tolist()
+        assert starts == answer_key(name, scheme, packing), name
