@@ -1,0 +1,110 @@
+"""From what sbatch was given to the numbers that the scheduler goes by (job_mgr.c, node_scheduler.c)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tests.oracle.plain_cons_tres_records import Ask, Counts, Settings, SharedPartition
+
+UNSET = 500_000  # of a maximum number of nodes
+
+# Which nodes a job may be on, in Slurm's order: the state of a node is the highest of its jobs.
+AVAILABLE, ONE_ROW, RESERVED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Needs:
+    min_nodes: int
+    max_nodes: int  # that the job said, UNSET if it did not
+    tasks: int
+    cpus_per_task: int
+    tasks_per_node: int  # 0: not said
+    min_cpus: int  # of all nodes
+    node_cpus: int  # what each node must give at least
+    memory: int  # MB, 0: all of a node
+    per_cpu: bool  # the memory is per CPU
+    gres: Counts  # of each node
+    gpus: Counts  # of all nodes
+    whole: bool
+    kind: int  # AVAILABLE, ONE_ROW or RESERVED
+    part: SharedPartition
+
+    @property
+    def asked_nodes(self) -> int:
+        """What -N gave as the most, which is tried for; else the least."""
+        return self.min_nodes if self.max_nodes == UNSET else self.limit
+
+    @property
+    def limit(self) -> int:
+        """The most nodes it may have in the partition."""
+        return min(self.max_nodes, self.part.max_nodes or UNSET)
+
+    @property
+    def node_tasks(self) -> int:
+        """Tasks that one node must be able to hold: all of them if there is but one node."""
+        return self.tasks_per_node or (self.tasks if self.max_nodes == 1 else 1)
+
+
+def needs_of(ask: Ask, part: SharedPartition, conf: Settings) -> Needs:
+    least, most = ask.nodes or (1, UNSET)
+    tasks = ask.tasks or least * (ask.tasks_per_node or 1)
+    each = ask.cpus_per_task
+    memory, per_cpu = _memory(ask, part, conf)
+    needs = Needs(
+        min_nodes=least,
+        max_nodes=most,
+        tasks=tasks,
+        cpus_per_task=each,
+        tasks_per_node=ask.tasks_per_node,
+        min_cpus=max(tasks * each, least),
+        node_cpus=max(1, each, each * ask.tasks_per_node if tasks > 1 else 0),
+        memory=memory,
+        per_cpu=per_cpu,
+        gres=ask.gres,
+        gpus=ask.gpus,
+        whole=ask.exclusive or part.oversubscribe == "EXCLUSIVE",
+        kind=_kind(ask, part),
+        part=part,
+    )
+    return _within_memory_per_cpu(needs, part.max_mem_per_cpu or conf.max_mem_per_cpu)
+
+
+def _kind(ask: Ask, part: SharedPartition) -> int:
+    if part.oversubscribe == "EXCLUSIVE":
+        return RESERVED
+    forced = part.oversubscribe.startswith("FORCE")
+    return AVAILABLE if forced or (part.rows > 1 and ask.oversubscribe) else ONE_ROW
+
+
+def _memory(ask: Ask, part: SharedPartition, conf: Settings) -> tuple[int, bool]:
+    """MB and whether they are per CPU: as asked, else the partition's default, else the cluster's."""
+    if ask.mem is not None:
+        return ask.mem, False
+    if ask.mem_per_cpu is not None:
+        return ask.mem_per_cpu, ask.mem_per_cpu > 0
+    for default in (part, conf):
+        if default.def_mem_per_cpu:
+            return default.def_mem_per_cpu, True
+        if default.def_mem_per_node:
+            return default.def_mem_per_node, False
+    return 0, False
+
+
+def _within_memory_per_cpu(needs: Needs, limit: int) -> Needs:
+    """MaxMemPerCPU refuses nothing: who asks for more memory gets more CPUs."""
+    if not limit or needs.memory <= limit:
+        return needs
+    if needs.per_cpu:
+        factor = -(-needs.memory // limit)
+        each = needs.cpus_per_task * factor
+        return replace(
+            needs,
+            cpus_per_task=each,
+            memory=-(-needs.memory // factor),
+            min_cpus=needs.tasks * each,
+        )
+    least = -(-needs.memory // limit)
+    if needs.node_cpus >= least:
+        return needs
+    each = -(-least // needs.tasks_per_node) if needs.tasks_per_node else needs.cpus_per_task
+    return replace(needs, node_cpus=least, cpus_per_task=each)
