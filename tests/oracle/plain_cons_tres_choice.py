@@ -25,7 +25,7 @@ def choose_nodes(
     least = needs.min_nodes
     if needs.tasks_per_node:
         least = max(least, -(-needs.tasks // needs.tasks_per_node))
-    most = max(min(needs.limit, needs.tasks), least) if needs.limit > needs.tasks else needs.limit
+    most = max(needs.tasks, least) if 0 < needs.tasks < needs.limit else needs.limit
     left = set(offers)
 
     def attempt() -> Offers | None:
@@ -170,7 +170,7 @@ class Attempt:
 
     def _least_loaded(self) -> bool:
         """Weight by weight the node of which most is free, again and again."""
-        self.most = min(self.most, self.needs.tasks)
+        self.most = min(self.most, self.needs.tasks or self.most)
         for weight in sorted({self.weights[node] for node in self.offers}):
             same = [node for node in sorted(self.offers) if self.weights[node] == weight]
             while self.most > 0 and (node := self._freest(same)) is not None:

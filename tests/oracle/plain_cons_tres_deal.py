@@ -5,6 +5,8 @@ Left out: distributions other than the default, which deals cores cyclically ove
 
 from __future__ import annotations
 
+from math import inf
+
 from tests.oracle.plain_cons_tres_choice import Offers
 from tests.oracle.plain_cons_tres_needs import Needs
 from tests.oracle.plain_cons_tres_offers import Offer
@@ -14,8 +16,8 @@ from tests.oracle.plain_cons_tres_room import Room
 
 def deal(room: Room, needs: Needs, offers: Offers) -> dict[int, Share] | None:
     """A share of each node; None if there is not the memory for what rounding up has added."""
-    cpus = _deal_cpus(needs, offers)
-    gres = _deal_gres(room, needs, list(offers))
+    cpus, tasks = _deal_cpus(needs, offers)
+    gres = _deal_gres(room, needs, tasks)
     shares = {}
     for node, offer in offers.items():
         if needs.whole:
@@ -30,12 +32,14 @@ def deal(room: Room, needs: Needs, offers: Offers) -> dict[int, Share] | None:
     return shares
 
 
-def _deal_cpus(needs: Needs, offers: Offers) -> dict[int, int]:
-    """A task to each node, then one core's worth of tasks to each in turn, as long as they have room.
+def _deal_cpus(needs: Needs, offers: Offers) -> tuple[dict[int, int], dict[int, int]]:
+    """CPUs and tasks of each node.
 
-    What finds no room goes to nodes that have none: they give all they are meant to, and no more.
+    A task to each, then one core's worth of tasks to each in turn, as long as they have room. What finds no
+    room goes to nodes that have none: they give all they are meant to, and no more.
     """
-    each, limit = needs.cpus_per_task, needs.tasks_per_node
+    each = needs.cpus_per_task
+    limits = {node: _most_tasks(needs, offer) for node, offer in offers.items()}
     cpus, tasks = dict.fromkeys(offers, 0), dict.fromkeys(offers, 0)
     left = _tasks_to_deal(needs, len(offers))
 
@@ -43,7 +47,7 @@ def _deal_cpus(needs: Needs, offers: Offers) -> dict[int, int]:
         return offers[node].cpus - cpus[node]
 
     def full(node: int) -> bool:
-        return 0 < limit <= tasks[node]
+        return tasks[node] >= limits[node]
 
     def give(node: int) -> None:
         tasks[node] += 1
@@ -69,7 +73,12 @@ def _deal_cpus(needs: Needs, offers: Offers) -> dict[int, int]:
                 give(node)
                 more = more or room_left(node) >= each
         crowded = crowded or not more
-    return cpus
+    return cpus, tasks
+
+
+def _most_tasks(needs: Needs, offer: Offer) -> float:
+    by_gpus = (offer.gpus[name] // count for name, count in needs.task_gpus.items())
+    return min([needs.tasks_per_node or inf, *by_gpus])
 
 
 def _tasks_to_deal(needs: Needs, nodes: int) -> int:
@@ -118,14 +127,18 @@ def _memory(room: Room, needs: Needs, node: int, cpus: int) -> int:
     return needs.memory * (cpus if needs.per_cpu else 1)
 
 
-def _deal_gres(room: Room, needs: Needs, nodes: list[int]) -> dict[int, Counts]:
-    """Per node as asked; of those asked for in all as many as it has, but one for each node to come."""
+def _deal_gres(room: Room, needs: Needs, tasks: dict[int, int]) -> dict[int, Counts]:
+    """Per node or task as asked; of those in all as many as it has, but one for each node to come."""
+    nodes = list(tasks)
     given: dict[int, Counts] = {node: {} for node in nodes}
     for name, count in needs.gres.items():
         for node in nodes:
             _give(room, given[node], node, name, count)
-    for name, total in needs.gpus.items():
-        left = total
+    for name, count in needs.task_gpus.items():
+        for node in nodes:
+            _give(room, given[node], node, name, tasks[node] * count)
+    in_all = {name: count for name, count in needs.gpus.items() if name not in needs.task_gpus}
+    for name, left in in_all.items():
         for later, node in zip(range(len(nodes) - 1, -1, -1), nodes, strict=True):
             left -= _give(room, given[node], node, name, max(0, left - later))
         for node in nodes:

@@ -16,7 +16,7 @@ AVAILABLE, ONE_ROW, RESERVED = 0, 1, 2
 class Needs:
     min_nodes: int
     max_nodes: int  # that the job said, UNSET if it did not
-    tasks: int
+    tasks: int  # 0: not said
     cpus_per_task: int
     tasks_per_node: int  # 0: not said
     min_cpus: int  # of all nodes
@@ -25,6 +25,7 @@ class Needs:
     per_cpu: bool  # the memory is per CPU
     gres: Counts  # of each node
     gpus: Counts  # of all nodes
+    task_gpus: Counts  # of each task
     whole: bool
     kind: int  # AVAILABLE, ONE_ROW or RESERVED
     part: SharedPartition
@@ -42,13 +43,16 @@ class Needs:
     @property
     def node_tasks(self) -> int:
         """Tasks that one node must be able to hold: all of them if there is but one node."""
-        return self.tasks_per_node or (self.tasks if self.max_nodes == 1 else 1)
+        return self.tasks_per_node or (self.tasks if self.max_nodes == 1 else 0) or 1
 
 
 def needs_of(ask: Ask, part: SharedPartition, conf: Settings) -> Needs:
     least, most = ask.nodes or (1, UNSET)
-    tasks = ask.tasks or least * (ask.tasks_per_node or 1)
-    each = ask.cpus_per_task
+    tasks, each = _tasks(ask, least, most), ask.cpus_per_task
+    gpus = ask.gpus | {name: tasks * count for name, count in ask.gpus_per_task.items()}
+    if most != UNSET:
+        most = min([most, *([tasks] if tasks else []), *gpus.values()])  # what has neither is of no use
+        least = min(least, most)
     memory, per_cpu = _memory(ask, part, conf)
     needs = Needs(
         min_nodes=least,
@@ -56,17 +60,28 @@ def needs_of(ask: Ask, part: SharedPartition, conf: Settings) -> Needs:
         tasks=tasks,
         cpus_per_task=each,
         tasks_per_node=ask.tasks_per_node,
-        min_cpus=max(tasks * each, least),
+        min_cpus=max((tasks or (least if least == most else 1)) * each, least),
         node_cpus=max(1, each, each * ask.tasks_per_node if tasks > 1 else 0),
         memory=memory,
         per_cpu=per_cpu,
         gres=ask.gres,
-        gpus=ask.gpus,
+        gpus=gpus,
+        task_gpus=ask.gpus_per_task,
         whole=ask.exclusive or part.oversubscribe == "EXCLUSIVE",
         kind=_kind(ask, part),
         part=part,
     )
     return _within_memory_per_cpu(needs, part.max_mem_per_cpu or conf.max_mem_per_cpu)
+
+
+def _tasks(ask: Ask, least: int, most: int) -> int:
+    """As said; as many as come to its nodes, or to the GPUs in all if it says how many each task wants.
+
+    Else 0: on as many nodes as are taken, not one for each of the least.
+    """
+    by_gpus = max((ask.gpus.get(name, 0) // count for name, count in ask.gpus_per_task.items()), default=0)
+    one_each = least if ask.gpus_per_task and least == most else 0
+    return ask.tasks or least * ask.tasks_per_node or by_gpus or one_each
 
 
 def _kind(ask: Ask, part: SharedPartition) -> int:
@@ -97,12 +112,11 @@ def _within_memory_per_cpu(needs: Needs, limit: int) -> Needs:
     if needs.per_cpu:
         factor = -(-needs.memory // limit)
         each = needs.cpus_per_task * factor
-        return replace(
-            needs,
-            cpus_per_task=each,
-            memory=-(-needs.memory // factor),
-            min_cpus=needs.tasks * each,
-        )
+        if needs.tasks:
+            needs = replace(needs, min_cpus=needs.tasks * each)
+        else:
+            needs = replace(needs, node_cpus=each)
+        return replace(needs, cpus_per_task=each, memory=-(-needs.memory // factor))
     least = -(-needs.memory // limit)
     if needs.node_cpus >= least:
         return needs

@@ -93,6 +93,7 @@ def usable_cpus(needs: Needs, offer: Offer) -> tuple[int, frozenset[int]]:
     tasks = fitting if most is None else min(fitting, most)
     if not needs.gres and not needs.gpus:
         return offer.cpus, offer.cores
+    tasks = min([tasks, *(offer.gpus[name] // count for name, count in needs.task_gpus.items())])
     tasks = tasks // least * least
     threads = offer.node.threads
     while tasks >= least and -(-tasks * needs.cpus_per_task // threads) > len(offer.cores):
@@ -108,7 +109,7 @@ def _tasks_here(needs: Needs) -> tuple[int, int | None]:
     if needs.tasks_per_node:
         return needs.tasks_per_node, needs.tasks_per_node
     if needs.max_nodes == 1:
-        return needs.tasks, needs.tasks
+        return (needs.tasks, needs.tasks) if needs.tasks else (1, None)
     if needs.tasks == 1 or needs.tasks == needs.min_nodes == needs.max_nodes:
         return 1, 1
     return 1, None

@@ -73,6 +73,7 @@ class Ask:
     mem_per_cpu: int | None = None
     gres: Counts = field(default_factory=dict)  # --gres, --gpus-per-node: on each node
     gpus: Counts = field(default_factory=dict)  # --gpus: in all
+    gpus_per_task: Counts = field(default_factory=dict)  # with -n or --gpus
     exclusive: bool = False
     oversubscribe: bool = False
 
@@ -89,7 +90,7 @@ class Share:
 
 @dataclass
 class SharedJob(Job):
-    """A job on shared nodes: `nodes` is the least that it may have."""
+    """A job on shared nodes: `nodes`, the least that it may have, follows from what it asks for."""
 
     ask: Ask = field(default_factory=Ask)
     part: str = ""  # that it has started in

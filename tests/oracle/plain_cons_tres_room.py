@@ -97,7 +97,7 @@ class Room:
         here = self.on(node)
         if needs.whole and any(tenant.shares[node].gres for tenant in here):
             return False
-        wanted = [*needs.gres.items(), *((name, 1) for name in needs.gpus)]
+        wanted = [*needs.gres.items(), *((name, needs.task_gpus.get(name, 1)) for name in needs.gpus)]
         if any(sum(self.free_gres(node, name).values()) < count for name, count in wanted):
             return False
         state = max((tenant.kind for tenant in here), default=AVAILABLE)

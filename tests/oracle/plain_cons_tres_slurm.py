@@ -31,6 +31,8 @@ class SharedSlurm(Slurm):
     ):
         super().__init__(config, jobs, ops, **clock)
         self.machine, self.settings = nodes, settings
+        for job in jobs:
+            job.nodes = self.needs(job, job.partitions[0]).min_nodes
 
     def needs(self, job: SharedJob, part: str) -> Needs:
         return needs_of(job.ask, self.c.partitions[part], self.settings)

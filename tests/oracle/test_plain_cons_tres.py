@@ -152,6 +152,13 @@ def test_memory_per_cpu_takes_cpus_away():
     }
 
 
+def test_memory_for_part_of_a_task_is_of_no_use():
+    """12 GB would hold three CPUs of 3500 MB, but tasks are of two."""
+    tenants = [busy(1 + node, node, 1, memory=4_000) for node in range(3)]
+    room = Room([EIGHT] * 3, MEMORY, tenants)
+    assert cpus(room, Ask(tasks=3, cpus_per_task=2, mem_per_cpu=3_500)) == {0: 2, 1: 2, 2: 2}
+
+
 def test_memory_per_node_is_taken_of_each():
     found = shares(Room([EIGHT] * 2, MEMORY), Ask(nodes=(2, 2), tasks=2, mem=9_000))
     assert [share.memory for share in found.values()] == [9_000, 9_000]
@@ -177,6 +184,7 @@ def test_memory_that_is_not_counted_is_not_taken():
     [
         (Ask(tasks=2, mem_per_cpu=3_000), (4, 6_000)),  # twice the CPUs, half the memory of each
         (Ask(tasks=2, mem_per_cpu=2_000), (2, 4_000)),
+        (Ask(mem_per_cpu=3_000), (2, 3_000)),
         (Ask(nodes=(1, 1), tasks=1, mem=12_000), (6, 12_000)),
         (Ask(nodes=(1, 1), tasks_per_node=2, mem=12_000), (6, 12_000)),  # three CPUs a task
     ],
@@ -249,6 +257,16 @@ def test_gpus_per_node_are_free_there():
     assert cpus(room, Ask(nodes=(2, 2), tasks=2, gres={"gpu": 1})) == {0: 1, 1: 1}
 
 
+def test_a_job_that_says_no_tasks_may_use_all_of_a_node():
+    """To it nodes with GPUs differ by their CPUs; a range of nodes is not cut down to one for each task."""
+    room = Room(GPUS, CORES, [busy(1, 1, 5)])
+    assert cpus(room, Ask(gres={"gpu": 1})) == {1: 1}
+    assert cpus(room, Ask(tasks=1, gres={"gpu": 1})) == {0: 1}
+    assert cpus(room_of([8, 8, 8]), Ask(nodes=(1, 2))) == {0: 1, 1: 1}
+    assert cpus(room_of([8, 8, 8]), Ask(nodes=(1, 2), tasks=1)) == {0: 1}
+    assert cpus(room_of([8, 8, 8]), Ask(nodes=(2, 2), tasks=1)) == {0: 1}
+
+
 def test_nodes_are_alike_to_a_job_that_wants_gpus_of_each():
     """Of a node it uses no more CPUs than its tasks, so that the first is as good as one with fewer free."""
     room = Room(GPUS, CORES, [busy(1, 1, 5)])
@@ -265,10 +283,32 @@ def test_gpus_in_all_are_gathered_over_nodes():
     }
 
 
+def test_a_gpu_is_left_for_each_node_to_come():
+    found = shares(Room(GPUS, CORES), Ask(nodes=(2, 2), tasks=2, gpus={"gpu": 4}))
+    assert [share.gres for share in found.values()] == [{"gpu": 3}, {"gpu": 1}]
+
+
 def test_nodes_with_more_of_the_gpus_wanted_in_all_come_first():
     room = Room([Node(8, gres={"gpu": 1}), Node(8, gres={"gpu": 4})], CORES)
     assert cpus(room, Ask(tasks=2, gpus={"gpu": 2})) == {1: 2}
     assert cpus(room, Ask(tasks=2, gpus={"gpu": 1})) == {0: 2}
+
+
+def test_gpus_of_each_task_limit_the_tasks_of_a_node():
+    """Four GPUs are for two tasks of two, the node with two GPUs is for the third, though cores are free."""
+    ask = Ask(tasks=3, gpus_per_task={"gpu": 2})
+    found = shares(Room(GPUS, CORES), ask)
+    assert {node: (share.cpus, share.gres) for node, share in found.items()} == {
+        0: (2, {"gpu": 4}),
+        1: (1, {"gpu": 2}),
+    }
+    assert shares(Room(GPUS, CORES, [busy(1, 1, 1, gres={"gpu": 1})]), ask) is None
+    assert needs_of(Ask(gpus={"gpu": 6}, gpus_per_task={"gpu": 2}), MAIN, CORES).tasks == 3
+
+
+def test_a_range_of_nodes_has_no_more_nodes_than_gpus():
+    assert cpus(Room([GPUS[0]] * 3, CORES), Ask(nodes=(1, 3), tasks=3, gpus={"gpu": 2})) == {0: 3}
+    assert needs_of(Ask(nodes=(1, 3), gpus={"gpu": 2}), MAIN, CORES).asked_nodes == 2
 
 
 def test_types_of_gpus():

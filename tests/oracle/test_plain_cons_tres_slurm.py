@@ -7,28 +7,28 @@ import pytest
 from tests.oracle.plain_cons_tres_records import Ask, Node, Settings, Share, SharedJob, SharedPartition
 from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm_records import RUNNING, Config
+from tests.oracle.plain_slurm_space import Space
 
 TWO = (0, 1)
 
 
-def slurm_of(jobs: list[SharedJob], **settings: object) -> SharedSlurm:
-    """Two nodes of eight cores, a partition with both, and one that gives whole nodes."""
+def slurm_of(jobs: list[SharedJob], nodes: int = 2, **settings: object) -> SharedSlurm:
+    """Nodes of eight cores, a partition with all, and one that gives whole nodes."""
+    every = list(range(nodes))
     partitions = {
-        "main": SharedPartition([0, 1], name="main"),
-        "whole": SharedPartition([0, 1], name="whole", oversubscribe="EXCLUSIVE"),
+        "main": SharedPartition(every, name="main"),
+        "whole": SharedPartition(every, name="whole", oversubscribe="EXCLUSIVE"),
     }
     config = Config(partitions, daemon_start=0, bf_interval=1, bf_resolution=1, backfill_first=True)
     for key, value in settings.items():
         setattr(config, key, value)
-    return SharedSlurm(config, jobs, nodes=[Node(8), Node(8)], settings=Settings())
+    return SharedSlurm(config, jobs, nodes=[Node(8)] * nodes, settings=Settings())
 
 
 def job(
     number: int, submit: int, runtime: int, limit: int = 1, part: str = "main", **ask: object
 ) -> SharedJob:
-    asked = Ask(**ask)
-    least = asked.nodes[0] if asked.nodes else 1
-    return SharedJob(number, submit, [part], least, runtime, limit, ask=asked)
+    return SharedJob(number, submit, [part], 0, runtime, limit, ask=Ask(**ask))
 
 
 def running(number: int, start: int, limit: int, cores: dict[int, set[int]]) -> SharedJob:
@@ -97,7 +97,7 @@ def test_only_a_job_with_whole_nodes_is_in_the_plan_of_the_cycle_that_starts_it(
 ):
     """Job 1 takes node 0 until 122, job 3 has node 1 until 110: to the select plugin both end in one group.
 
-    Job 2 could have either node then and takes the first. With node 0 out of the plan only node 1 is asked for.
+    Job 2 could have either node then and takes the first. With node 0 out of the plan there is only node 1.
     """
     slurm = slurm_of(
         [job(1, 2, 200, 2, part=part, nodes=(1, 1), tasks=8), job(2, 2, 200, nodes=(1, 1), tasks=8)],
@@ -135,3 +135,16 @@ def test_a_node_with_a_job_that_completes_starts_nothing():
     slurm.run(500)
     assert slurm.by_id[1].end == 13
     assert slurm.by_id[3].start >= 15
+
+
+def test_backfill_chooses_anew_without_the_nodes_that_complete():
+    """Free are 6, 8, 5 and 8 cores: planned on node 2. Without node 1, node 0 alone is the tightest set."""
+    slurm = slurm_of([], nodes=4)
+    ended, waits = job(3, 0, 1), job(4, 1, 5, tasks=4)
+    ended.state, ended.where, ended.end, ended.released = "COMPLETED", {1}, 9, 12
+    slurm.seen = [running(1, 1, 2, {0: {0, 1}}), running(2, 1, 2, {2: {0, 1, 2}}), ended, waits]
+    slurm.now = 10
+    avail = {0, 1, 2, 3}
+    assert slurm.will_run(10, waits, "main", avail, now_only=False) == (10, {2})
+    assert slurm.start_planned(10, waits, "main", {2}, avail, Space(10, 900, avail))
+    assert waits.where == {0}

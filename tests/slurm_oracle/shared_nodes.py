@@ -202,15 +202,14 @@ def shared_slurm(
 
 
 def shared_job(case: SharedCase, given: dict) -> SharedJob:
-    ask = ask_of(given)
     return SharedJob(
         id=given["id"],
         submit=given["submit"],
         partitions=given.get("partition", case.default).split(","),
-        nodes=ask.nodes[0] if ask.nodes else 1,
+        nodes=0,
         runtime=math.ceil(given["runtime"]),
         limit=given["limit_min"],
-        ask=ask,
+        ask=ask_of(given),
     )
 
 
