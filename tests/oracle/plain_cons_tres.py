@@ -13,7 +13,7 @@ from __future__ import annotations
 from tests.oracle.plain_cons_tres_choice import Offers, Weights, choose_nodes
 from tests.oracle.plain_cons_tres_deal import deal
 from tests.oracle.plain_cons_tres_needs import AVAILABLE, Needs
-from tests.oracle.plain_cons_tres_offers import near_gpus, offer_of
+from tests.oracle.plain_cons_tres_offers import offer_of
 from tests.oracle.plain_cons_tres_records import Share
 from tests.oracle.plain_cons_tres_room import Cores, Room, Tenant
 
@@ -67,9 +67,9 @@ def _select(room: Room, needs: Needs, free: Cores) -> Offers | None:
     offers = {node: offer_of(room, needs, node, cores) for node, cores in free.items()}
     offers = {node: offer for node, offer in sorted(offers.items()) if offer is not None}
     lln = room.settings.lln or needs.part.lln
-    return choose_nodes(needs, offers, _weights(room, needs, offers), lln, room.settings.whole_sockets)
+    return choose_nodes(needs, offers, _weights(room, offers), lln, room.settings.whole_sockets)
 
 
-def _weights(room: Room, needs: Needs, offers: Offers) -> Weights:
+def _weights(room: Room, offers: Offers) -> Weights:
     """By Weight, then by how many of the GPUs that it asks for are there."""
-    return {node: (room.nodes[node].weight, -near_gpus(room, needs, node)) for node in offers}
+    return {node: (room.nodes[node].weight, -offer.near_gpus) for node, offer in offers.items()}

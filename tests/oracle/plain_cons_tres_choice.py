@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from tests.oracle.plain_cons_tres_needs import Needs
+from tests.oracle.plain_cons_tres_gres import cpus_of_a_node, cpus_of_all_nodes
+from tests.oracle.plain_cons_tres_needs import Needs, is_gpu
 from tests.oracle.plain_cons_tres_offers import Offer, usable_cpus
 
 Offers = dict[int, Offer]
@@ -60,6 +61,9 @@ class Attempt:
         self.nodes = min(least, asked) if needs.gpus else max(least, asked)
         self.least_left = least
         self.cpus = needs.min_cpus
+        self.most_cpus = max(
+            needs.min_cpus, cpus_of_a_node(needs) * self.nodes, cpus_of_all_nodes(needs, needs.min_nodes)
+        )
         self.gpus = dict(needs.gpus)
         self.usable: dict[int, int] = {}
         self.cores: dict[int, frozenset[int]] = {}
@@ -83,7 +87,7 @@ class Attempt:
 
     def _look(self, node: int) -> int:
         """CPUs that the job could use of the node."""
-        self.usable[node], self.cores[node] = usable_cpus(self.needs, self.offers[node])
+        self.usable[node], self.cores[node] = usable_cpus(self.needs, self.offers[node], self.gpus)
         return self.usable[node]
 
     def _has_gpus(self) -> bool:
@@ -94,7 +98,7 @@ class Attempt:
 
     def _would_have_gpus(self, nodes: list[int]) -> bool:
         return all(
-            count <= sum(self.offers[node].gpus[name] for node in nodes) for name, count in self.gpus.items()
+            count <= sum(self.offers[node].gres[name] for node in nodes) for name, count in self.gpus.items()
         )
 
     def _enough_nodes(self, count: int) -> bool:
@@ -107,9 +111,9 @@ class Attempt:
         if self.needs.whole:
             return cpus
         core = offer.node.threads * (offer.node.cores if self.whole_sockets else 1)
-        most = self.cpus - max(self.least_left - 1, 0) * core
+        most = self.most_cpus - max(self.least_left - 1, 0) * core
         if cpus > most:
-            cpus = max(most, self.needs.node_cpus)
+            cpus = max(most, self.needs.node_cpus, cpus_of_a_node(self.needs))
             offer.size = offer.all_gpus + cpus
             offer.cpus = cpus
         return cpus
@@ -117,8 +121,13 @@ class Attempt:
     def _take(self, node: int, cpus: int) -> None:
         self.taken.append(node)
         for name in self.gpus:
-            self.gpus[name] -= self.offers[node].gpus[name]
+            found = self.offers[node].gres[name]
+            if self.needs.gpu_cpus_said and is_gpu(name):
+                found = min(found, cpus // self.needs.gpu_cpus)
+                cpus = found * self.needs.gpu_cpus or cpus
+            self.gpus[name] -= found
         self.cpus -= cpus
+        self.most_cpus -= cpus
         self.nodes -= 1
         self.least_left -= 1
         self.most -= 1

@@ -8,7 +8,8 @@ from __future__ import annotations
 from math import inf
 
 from tests.oracle.plain_cons_tres_choice import Offers
-from tests.oracle.plain_cons_tres_needs import Needs
+from tests.oracle.plain_cons_tres_gres import cpus_of_all_nodes
+from tests.oracle.plain_cons_tres_needs import Needs, is_gpu
 from tests.oracle.plain_cons_tres_offers import Offer
 from tests.oracle.plain_cons_tres_records import Counts, Share
 from tests.oracle.plain_cons_tres_room import Room
@@ -17,7 +18,7 @@ from tests.oracle.plain_cons_tres_room import Room
 def deal(room: Room, needs: Needs, offers: Offers) -> dict[int, Share] | None:
     """A share of each node; None if there is not the memory for what rounding up has added."""
     cpus, tasks = _deal_cpus(needs, offers)
-    gres = _deal_gres(room, needs, tasks)
+    gres = _deal_gres(room, needs, tasks, cpus)
     shares = {}
     for node, offer in offers.items():
         if needs.whole:
@@ -25,7 +26,7 @@ def deal(room: Room, needs: Needs, offers: Offers) -> dict[int, Share] | None:
         else:
             cores = pick_cores(needs, offer, cpus[node], room.settings.whole_sockets)
         given = len(cores) * offer.node.threads
-        memory = _memory(room, needs, node, given)
+        memory = _memory(room, needs, node, given, gres[node])
         if memory > room.free_memory(node):
             return None
         shares[node] = Share(cores, given, memory, gres[node])
@@ -77,7 +78,7 @@ def _deal_cpus(needs: Needs, offers: Offers) -> tuple[dict[int, int], dict[int, 
 
 
 def _most_tasks(needs: Needs, offer: Offer) -> float:
-    by_gpus = (offer.gpus[name] // count for name, count in needs.task_gpus.items())
+    by_gpus = (offer.gres[name] // count for name, count in needs.task_gpus.items())
     return min([needs.tasks_per_node or inf, *by_gpus])
 
 
@@ -85,7 +86,10 @@ def _tasks_to_deal(needs: Needs, nodes: int) -> int:
     """As many as the CPUs come to, not as many as there are."""
     if needs.cpus_per_task > 1 and needs.tasks_per_node:
         return needs.tasks_per_node * nodes
-    cpus = max(nodes * (needs.tasks_per_node or 1), needs.min_cpus, nodes * needs.node_cpus)
+    cpus = max(
+        *(nodes * (needs.tasks_per_node or 1), needs.min_cpus, nodes * needs.node_cpus),
+        cpus_of_all_nodes(needs, nodes),
+    )
     return max(1, cpus // needs.cpus_per_task)
 
 
@@ -119,15 +123,17 @@ def pick_cores(needs: Needs, offer: Offer, cpus: int, whole_sockets: bool) -> fr
     return frozenset(picked)
 
 
-def _memory(room: Room, needs: Needs, node: int, cpus: int) -> int:
+def _memory(room: Room, needs: Needs, node: int, cpus: int, gres: Counts) -> int:
     if not room.settings.memory:
         return 0
+    if needs.gpu_memory:
+        return needs.gpu_memory * sum(count for name, count in gres.items() if is_gpu(name))
     if not needs.memory:
         return room.nodes[node].memory
     return needs.memory * (cpus if needs.per_cpu else 1)
 
 
-def _deal_gres(room: Room, needs: Needs, tasks: dict[int, int]) -> dict[int, Counts]:
+def _deal_gres(room: Room, needs: Needs, tasks: dict[int, int], cpus: dict[int, int]) -> dict[int, Counts]:
     """Per node or task as asked; of those in all as many as it has, but one for each node to come."""
     nodes = list(tasks)
     given: dict[int, Counts] = {node: {} for node in nodes}
@@ -140,7 +146,8 @@ def _deal_gres(room: Room, needs: Needs, tasks: dict[int, int]) -> dict[int, Cou
     in_all = {name: count for name, count in needs.gpus.items() if name not in needs.task_gpus}
     for name, left in in_all.items():
         for later, node in zip(range(len(nodes) - 1, -1, -1), nodes, strict=True):
-            left -= _give(room, given[node], node, name, max(0, left - later))
+            most = cpus[node] // needs.gpu_cpus if needs.gpu_cpus_said and is_gpu(name) else left
+            left -= _give(room, given[node], node, name, max(0, min(most, left - later)))
         for node in nodes:
             left -= _give(room, given[node], node, name, left)
     if needs.whole:

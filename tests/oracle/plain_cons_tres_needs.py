@@ -26,6 +26,9 @@ class Needs:
     gres: Counts  # of each node
     gpus: Counts  # of all nodes
     task_gpus: Counts  # of each task
+    gpu_cpus: int  # for each GPU, 0: not said, and no default
+    gpu_cpus_said: bool
+    gpu_memory: int  # for each GPU instead of the other memory, 0: not so
     whole: bool
     kind: int  # AVAILABLE, ONE_ROW or RESERVED
     part: SharedPartition
@@ -48,25 +51,31 @@ class Needs:
 
 def needs_of(ask: Ask, part: SharedPartition, conf: Settings) -> Needs:
     least, most = ask.nodes or (1, UNSET)
-    tasks, each = _tasks(ask, least, most), ask.cpus_per_task
+    tasks, each = _tasks(ask, least, most), ask.cpus_per_task or 1
+    gpu_cpus, gpu_memory = _of_each_gpu(ask, part, conf)
     gpus = ask.gpus | {name: tasks * count for name, count in ask.gpus_per_task.items()}
     if most != UNSET:
         most = min([most, *([tasks] if tasks else []), *gpus.values()])  # what has neither is of no use
         least = min(least, most)
     memory, per_cpu = _memory(ask, part, conf)
+    cpus = (tasks or (least if least == most else 1)) * each
+    each = max([each, *(count * gpu_cpus for count in ask.gpus_per_task.values())])
     needs = Needs(
         min_nodes=least,
         max_nodes=most,
         tasks=tasks,
         cpus_per_task=each,
         tasks_per_node=ask.tasks_per_node,
-        min_cpus=max((tasks or (least if least == most else 1)) * each, least),
+        min_cpus=max(cpus, least),
         node_cpus=max(1, each, each * ask.tasks_per_node if tasks > 1 else 0),
         memory=memory,
         per_cpu=per_cpu,
         gres=ask.gres,
         gpus=gpus,
         task_gpus=ask.gpus_per_task,
+        gpu_cpus=gpu_cpus,
+        gpu_cpus_said=ask.cpus_per_gpu > 0,
+        gpu_memory=gpu_memory,
         whole=ask.exclusive or part.oversubscribe == "EXCLUSIVE",
         kind=_kind(ask, part),
         part=part,
@@ -82,6 +91,22 @@ def _tasks(ask: Ask, least: int, most: int) -> int:
     by_gpus = max((ask.gpus.get(name, 0) // count for name, count in ask.gpus_per_task.items()), default=0)
     one_each = least if ask.gpus_per_task and least == most else 0
     return ask.tasks or least * ask.tasks_per_node or by_gpus or one_each
+
+
+def _of_each_gpu(ask: Ask, part: SharedPartition, conf: Settings) -> tuple[int, int]:
+    """CPUs and memory; the defaults do not count beside -c, and beside memory that was asked for."""
+    if not any(is_gpu(name) for name in (*ask.gres, *ask.gpus, *ask.gpus_per_task)):
+        return 0, 0
+    cpus, memory = ask.cpus_per_gpu, ask.mem_per_gpu
+    if ask.cpus_per_task is None:
+        cpus = cpus or part.def_cpu_per_gpu or conf.def_cpu_per_gpu
+    if ask.mem is None and ask.mem_per_cpu is None:
+        memory = memory or part.def_mem_per_gpu or conf.def_mem_per_gpu
+    return cpus, memory
+
+
+def is_gpu(name: str) -> bool:
+    return name.split(":")[0] == "gpu"
 
 
 def _kind(ask: Ask, part: SharedPartition) -> int:

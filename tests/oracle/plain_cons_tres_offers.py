@@ -1,34 +1,39 @@
 """What a node can give to a job, and how much of that its tasks can use.
 
 Read in `can_job_run_on_node` and `_select_cores` (job_test.c of cons_tres), `_allocate_sc` (cons_common.c)
-and gres_select_filter.c. Left out: sockets and cores that GRES are bound to, --cpus-per-gpu, --mem-per-gpu,
-specialised cores, --ntasks-per-core and --ntasks-per-socket.
+and gres_select_filter.c. Left out: sockets and cores that GRES are bound to, specialised cores,
+--ntasks-per-core and --ntasks-per-socket.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from tests.oracle.plain_cons_tres_needs import Needs
-from tests.oracle.plain_cons_tres_records import Node
+from tests.oracle.plain_cons_tres_gres import usable_gres, wanted_of_a_node
+from tests.oracle.plain_cons_tres_needs import Needs, is_gpu
+from tests.oracle.plain_cons_tres_records import Counts, Node
 from tests.oracle.plain_cons_tres_room import Room
 
 
 @dataclass
 class Offer:
-    """Of one node. `cpus` is cut down as the job takes nodes, and stays cut if it then tries again."""
+    """Of one node. CPUs and GPUs are cut down as the job takes nodes, and stay cut if it then tries again."""
 
     node: Node
     cores: frozenset[int]
     cpus: int
     free_cpus: int  # before memory and tasks: by these the least loaded node is told
-    gpus: dict[str, int] = field(default_factory=dict)  # free of each kind that is asked for in all
+    gres: Counts  # what there is of each kind that is asked for
+    most: Counts  # what the job could have of it
 
-    size: int = 0  # CPUs and GPUs: nodes with few are left out first
+    def __post_init__(self) -> None:
+        self.all_gpus = sum(count for name, count in self.gres.items() if is_gpu(name))
+        self.size = self.cpus + self.all_gpus  # nodes of which this is small are left out first
 
     @property
-    def all_gpus(self) -> int:
-        return self.size - self.cpus
+    def near_gpus(self) -> int:
+        """By which nodes that are alike otherwise are told apart."""
+        return min(255, sum(min(self.gres[name], self.most[name]) for name in self.most if is_gpu(name)))
 
 
 def offer_of(room: Room, needs: Needs, number: int, cores: frozenset[int]) -> Offer | None:
@@ -44,23 +49,12 @@ def offer_of(room: Room, needs: Needs, number: int, cores: frozenset[int]) -> Of
         cpus = 0 if needs.whole else most - room.cpus_of(needs.part, number)
     if cpus < needs.node_tasks * needs.cpus_per_task:
         return None
-    if room.settings.memory:
-        cpus = _by_memory(needs, cpus, room.free_memory(number), node.threads)
-    if cpus < 1:
+    gres = usable_gres(room, needs, number, cpus, free)
+    if gres is None:
         return None
-    free_gres = {name: sum(room.free_gres(number, name).values()) for name in (*needs.gres, *needs.gpus)}
-    gpus = sum(count for name, count in free_gres.items() if name.split(":")[0] == "gpu")
-    return Offer(node, cores, cpus, free, {name: free_gres[name] for name in needs.gpus}, cpus + gpus)
-
-
-def near_gpus(room: Room, needs: Needs, number: int) -> int:
-    """By which nodes that are alike otherwise are told apart: as many of the GPUs asked for as it has."""
-    near = 0
-    for name, count in (*needs.gres.items(), *needs.gpus.items()):
-        if name.split(":")[0] == "gpu":
-            free = sum(room.free_gres(number, name).values())
-            near += free if needs.whole else min(free, count)
-    return min(near, 255)
+    if room.settings.memory and not needs.gpu_memory:
+        cpus = _by_memory(needs, cpus, room.free_memory(number), node.threads)
+    return Offer(node, cores, cpus, free, *gres) if cpus > 0 else None
 
 
 def _whole_sockets(node: Node, cores: frozenset[int]) -> frozenset[int]:
@@ -81,10 +75,11 @@ def _by_memory(needs: Needs, cpus: int, free: int, threads: int) -> int:
     return cpus if cpus >= needs.tasks_per_node else 0
 
 
-def usable_cpus(needs: Needs, offer: Offer) -> tuple[int, frozenset[int]]:
+def usable_cpus(needs: Needs, offer: Offer, wanted: Counts) -> tuple[int, frozenset[int]]:
     """CPUs that the job's tasks can use of the offer, and the cores that it is left with.
 
-    Only a job with GRES is held to its tasks: of a node that can hold more it has no more CPUs than they use.
+    Only a job with GRES is held to its tasks: of a node that can hold more it has no more CPUs than they use,
+    or than its GPUs want. `wanted` are the GPUs in all that are still to be found.
     """
     least, most = _tasks_here(needs)
     fitting = offer.cpus // needs.cpus_per_task
@@ -93,15 +88,42 @@ def usable_cpus(needs: Needs, offer: Offer) -> tuple[int, frozenset[int]]:
     tasks = fitting if most is None else min(fitting, most)
     if not needs.gres and not needs.gpus:
         return offer.cpus, offer.cores
-    tasks = min([tasks, *(offer.gpus[name] // count for name, count in needs.task_gpus.items())])
-    tasks = tasks // least * least
+    gpus = _gpus_here(needs, offer, wanted)
+    tasks = min([tasks, *(gpus[name] // count for name, count in needs.task_gpus.items())]) // least * least
     threads = offer.node.threads
     while tasks >= least and -(-tasks * needs.cpus_per_task // threads) > len(offer.cores):
         tasks -= 1
-    if tasks < least:
+    count = max(tasks * needs.cpus_per_task, _cpus_for_gpus(needs, gpus, tasks))
+    count = -(-count // threads)
+    if tasks < least or count > len(offer.cores):
         return 0, offer.cores
-    cores = _spread(offer, -(-tasks * needs.cpus_per_task // threads))
-    return min(offer.cpus, len(cores) * threads, tasks * needs.cpus_per_task), cores
+    cores = _spread(offer, count)
+    cpus = min(offer.cpus, len(cores) * threads)
+    if not needs.gpu_cpus:
+        return min(cpus, tasks * needs.cpus_per_task), cores
+    for name in gpus:
+        if is_gpu(name):
+            offer.gres[name] = min(offer.gres[name], cpus // needs.gpu_cpus)
+    enough = all(offer.gres[name] >= few for name, few, _ in wanted_of_a_node(needs))
+    return cpus if enough else 0, cores
+
+
+def _gpus_here(needs: Needs, offer: Offer, wanted: Counts) -> Counts:
+    """Of each kind what the CPUs of the offer are enough for; of those in all no more than still wanted."""
+    gpus = dict(offer.gres)
+    if needs.gpu_cpus:
+        for name in filter(is_gpu, gpus):
+            most = min(offer.most[name], wanted.get(name) or offer.most[name])
+            gpus[name] = min(gpus[name], most, offer.cpus // needs.gpu_cpus)
+    return gpus
+
+
+def _cpus_for_gpus(needs: Needs, gpus: Counts, tasks: int) -> int:
+    counts = (
+        needs.gres.get(name) or needs.task_gpus.get(name, 0) * tasks or gpus[name]
+        for name in filter(is_gpu, gpus)
+    )
+    return needs.gpu_cpus * max(counts, default=0)
 
 
 def _tasks_here(needs: Needs) -> tuple[int, int | None]:

@@ -41,6 +41,8 @@ class SharedPartition(Partition):
     def_mem_per_cpu: int = 0
     def_mem_per_node: int = 0
     max_mem_per_cpu: int = 0
+    def_cpu_per_gpu: int = 0
+    def_mem_per_gpu: int = 0
 
     @property
     def rows(self) -> int:
@@ -59,6 +61,8 @@ class Settings:
     def_mem_per_cpu: int = 0
     def_mem_per_node: int = 0
     max_mem_per_cpu: int = 0
+    def_cpu_per_gpu: int = 0
+    def_mem_per_gpu: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,15 @@ class Ask:
 
     nodes: tuple[int, int] | None = None  # -N
     tasks: int | None = None  # -n
-    cpus_per_task: int = 1  # -c
+    cpus_per_task: int | None = None  # -c
     tasks_per_node: int = 0  # --ntasks-per-node, 0: not said
     mem: int | None = None
     mem_per_cpu: int | None = None
     gres: Counts = field(default_factory=dict)  # --gres, --gpus-per-node: on each node
     gpus: Counts = field(default_factory=dict)  # --gpus: in all
     gpus_per_task: Counts = field(default_factory=dict)  # with -n or --gpus
+    cpus_per_gpu: int = 0
+    mem_per_gpu: int = 0
     exclusive: bool = False
     oversubscribe: bool = False
 

@@ -110,6 +110,8 @@ class Room:
 
     def _has_memory(self, needs: Needs, node: int) -> bool:
         free = self.free_memory(node)
+        if needs.gpu_memory:
+            return free >= needs.gpu_memory
         if not needs.memory:
             return free == self.nodes[node].memory
         cpus = max(needs.tasks_per_node, needs.node_cpus, needs.cpus_per_task) if needs.per_cpu else 1

@@ -311,6 +311,39 @@ def test_a_range_of_nodes_has_no_more_nodes_than_gpus():
     assert needs_of(Ask(nodes=(1, 3), gpus={"gpu": 2}), MAIN, CORES).asked_nodes == 2
 
 
+def test_gpus_bring_their_cpus_along():
+    two = {"nodes": (1, 1), "tasks": 1, "gres": {"gpu": 2}}
+    room = Room(GPUS, CORES)
+    assert cpus(room, Ask(**two, cpus_per_gpu=3)) == {0: 6}
+    part = partition(def_cpu_per_gpu=2)
+    assert cpus(room, Ask(**two), part) == {0: 4}
+    assert cpus(room, Ask(**two, cpus_per_task=1), part) == {0: 1}
+    assert cpus(room, Ask(nodes=(1, 1), tasks=1), part) == {0: 1}
+
+
+def test_a_node_has_no_more_gpus_than_cpus_for_them():
+    """On the first node five cores are free, which is enough for two of its four GPUs."""
+    room = Room(GPUS, CORES, [busy(1, 0, 3)])
+    found = shares(room, Ask(tasks=2, gpus={"gpu": 4}, cpus_per_gpu=2))
+    assert {node: (share.cpus, share.gres) for node, share in found.items()} == {
+        0: (4, {"gpu": 2}),
+        1: (4, {"gpu": 2}),
+    }
+    assert cpus(room, Ask(nodes=(1, 1), tasks=1, gres={"gpu": 3}, cpus_per_gpu=2)) is None
+
+
+def test_memory_for_each_gpu_takes_the_place_of_the_default():
+    nodes = [Node(8, memory=16_000, gres={"gpu": 4})]
+    part = partition(def_mem_per_cpu=1_000, def_mem_per_gpu=5_000)
+    ask = {"nodes": (1, 1), "tasks": 1}
+    room = Room(nodes, MEMORY)
+    assert shares(room, Ask(**ask, gres={"gpu": 3}), part)[0].memory == 15_000
+    assert shares(room, Ask(**ask, gres={"gpu": 4}), part) is None
+    assert shares(room, Ask(**ask, gres={"gpu": 4}, mem=100), part)[0].memory == 100
+    assert shares(room, Ask(**ask), part)[0].memory == 1_000
+    assert shares(room, Ask(**ask, gres={"gpu": 1}, exclusive=True), part) is None
+
+
 def test_types_of_gpus():
     room = Room([Node(8, gres={"gpu:v100": 2}), Node(8, gres={"gpu:a100": 2, "gpu:v100": 2})], CORES)
     named = shares(room, Ask(nodes=(1, 1), tasks=1, gres={"gpu:a100": 1}))

@@ -40,7 +40,9 @@ def asks(draw: st.DrawFn) -> Ask:
     return Ask(
         nodes=draw(st.sampled_from([None, None, None, (1, 1), (2, 2), (1, 3)])),
         tasks=draw(st.sampled_from([None, 1, 2, 3, 7, 12])),
-        cpus_per_task=draw(st.sampled_from([1, 1, 1, 2, 3])),
+        cpus_per_task=draw(st.sampled_from([None, 1, 1, 2, 3])),
+        cpus_per_gpu=draw(st.sampled_from([0, 0, 2])),
+        mem_per_gpu=draw(st.sampled_from([0, 0, 1_000])),
         tasks_per_node=draw(st.sampled_from([0, 0, 0, 1, 2])),
         exclusive=draw(st.sampled_from([False] * 9 + [True])),
         oversubscribe=draw(st.booleans()),

@@ -151,7 +151,7 @@ def ask_of(job: dict) -> Ask:
     return Ask(
         nodes=(int(least), int(most or least)) if least else None,
         tasks=job.get("ntasks"),
-        cpus_per_task=job.get("cpus_per_task", 1),
+        cpus_per_task=job.get("cpus_per_task"),
         tasks_per_node=job.get("ntasks_per_node", 0),
         mem=job.get("mem"),
         mem_per_cpu=job.get("mem_per_cpu"),
