@@ -85,27 +85,38 @@ def usable_cpus(needs: Needs, offer: Offer, wanted: Counts) -> tuple[int, frozen
     fitting = offer.cpus // needs.cpus_per_task
     if fitting < least:
         return 0, offer.cores
-    tasks = fitting if most is None else min(fitting, most)
     if not needs.gres and not needs.gpus:
         return offer.cpus, offer.cores
     gpus = _gpus_here(needs, offer, wanted)
-    tasks = min([tasks, *(gpus[name] // count for name, count in needs.task_gpus.items())]) // least * least
-    threads = offer.node.threads
-    while tasks >= least and -(-tasks * needs.cpus_per_task // threads) > len(offer.cores):
-        tasks -= 1
-    count = max(tasks * needs.cpus_per_task, _cpus_for_gpus(needs, gpus, tasks))
-    count = -(-count // threads)
+    limits = [fitting if most is None else min(fitting, most)]
+    limits += [gpus[name] // count for name, count in needs.task_gpus.items()]
+    tasks = _tasks_on_cores(needs, offer, min(limits) // least * least)
+    count = _cores_for(offer, max(tasks * needs.cpus_per_task, _cpus_for_gpus(needs, gpus, tasks)))
     if tasks < least or count > len(offer.cores):
         return 0, offer.cores
     cores = _spread(offer, count)
-    cpus = min(offer.cpus, len(cores) * threads)
-    if not needs.gpu_cpus:
-        return min(cpus, tasks * needs.cpus_per_task), cores
-    for name in gpus:
-        if is_gpu(name):
-            offer.gres[name] = min(offer.gres[name], cpus // needs.gpu_cpus)
-    enough = all(offer.gres[name] >= few for name, few, _ in wanted_of_a_node(needs))
-    return cpus if enough else 0, cores
+    cpus = min(offer.cpus, len(cores) * offer.node.threads)
+    if needs.gpu_cpus:
+        return cpus if _has_gpus_left(needs, offer, cpus) else 0, cores
+    return min(cpus, tasks * needs.cpus_per_task), cores
+
+
+def _cores_for(offer: Offer, cpus: int) -> int:
+    return -(-cpus // offer.node.threads)
+
+
+def _tasks_on_cores(needs: Needs, offer: Offer, tasks: int) -> int:
+    """As many of them as the cores hold."""
+    while tasks > 0 and _cores_for(offer, tasks * needs.cpus_per_task) > len(offer.cores):
+        tasks -= 1
+    return tasks
+
+
+def _has_gpus_left(needs: Needs, offer: Offer, cpus: int) -> bool:
+    """Cut the GPUs down to those that there are CPUs for."""
+    for name in filter(is_gpu, offer.gres):
+        offer.gres[name] = min(offer.gres[name], cpus // needs.gpu_cpus)
+    return all(offer.gres[name] >= few for name, few, _ in wanted_of_a_node(needs))
 
 
 def _gpus_here(needs: Needs, offer: Offer, wanted: Counts) -> Counts:

@@ -17,7 +17,7 @@ from tests.oracle.plain_slurm_space import Space
 
 
 class SharedSlurm(Slurm):
-    """The partitions of `config` are SharedPartitions, the jobs SharedJobs."""
+    """The partitions of `config` are SharedPartitions, the jobs SharedJobs, none of them heterogeneous."""
 
     def __init__(
         self,
