@@ -51,6 +51,7 @@ class Slurm(Passes):
         self.last_change = d - 1
         self.unseen = 0  # 1: nodes that are cleaned up in this second are still COMPLETING
         self.trace: list[tuple] = []
+        self.plans = []
         self.cycles = 0
 
     # ------------------------------------------------------------------ the clock

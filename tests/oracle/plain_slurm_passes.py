@@ -17,6 +17,7 @@ class Passes:
     families: dict[int, list[Job]]
     all_nodes: set[int]
     last_change: int
+    plans: list[tuple[int, int, int, frozenset[int]]]  # when, of which job, from when, on which nodes
 
     def walk(self, now: int) -> Iterator[tuple[Job, str]]:
         """The list of jobs, in order of submission; each is tested when it has its turn."""
@@ -70,10 +71,9 @@ class Passes:
             own = set(self.c.partitions[part].nodes)
             if job.nodes > len(own):
                 continue
-            idle = own - gone - self.allocated() - self.completing(now)
-            if len(idle) >= job.nodes:
-                self._launch(job, now, best_fit(idle, job.nodes), "main")
-            elif self._old_and_high_enough(now, job, part):
+            usable = own - gone - self.completing(now)
+            started = self.start_on(now, job, part, usable, "main")
+            if not started and self._old_and_high_enough(now, job, part):
                 blocked.add(part)
                 gone |= own
 
@@ -198,7 +198,7 @@ class Passes:
                     continue
                 return asked
             asked = 1
-            found = self.will_run(now, job, avail, now_only)
+            found = self.will_run(now, job, part, avail, now_only)
             if found is None:
                 if later and not now_only:
                     continue
@@ -210,8 +210,9 @@ class Passes:
             if start <= now and nodes & self.completing(now):
                 start, later = now + 1, 0
             if start <= now and not job.het:
-                self._launch(job, now, nodes, "backfill")
-                return asked
+                if self.start_planned(now, job, part, nodes, avail, space):
+                    return asked
+                later = 0
             self.het.note(job, start)
             if now_only and start > now:
                 return asked
@@ -237,23 +238,57 @@ class Passes:
             if nodes - self.allocated():
                 self.last_change = now  # an idle node is marked PLANNED
             space.reserve(nodes, begin, end)
+            self.plans.append((now, job.id, start, frozenset(nodes)))
             return asked
 
-    def will_run(self, now: int, job: Job, avail: set[int], now_only: bool) -> tuple[int, set[int]] | None:
+    # ------------------------------------------------------------------ nodes
+
+    def room(self) -> set[int]:
+        """What the running jobs have left: here the nodes on which none runs."""
+        return self.all_nodes - self.allocated()
+
+    def leave(self, room: set[int], job: Job) -> None:
+        """In this room the job has ended."""
+        room |= job.where
+
+    def chosen(self, room: set[int], job: Job, part: str, usable: set[int]) -> set[int] | None:
+        """The usable nodes that the job would take, None if it does not fit."""
+        idle = room & usable
+        return best_fit(idle, job.nodes) if len(idle) >= job.nodes else None
+
+    def start_on(self, now: int, job: Job, part: str, usable: set[int], by: str) -> bool:
+        """Start the job on some of the usable nodes, if it fits."""
+        nodes = self.chosen(self.room(), job, part, usable)
+        if nodes is not None:
+            self._launch(job, now, nodes, by)
+        return nodes is not None
+
+    def start_planned(
+        self, now: int, job: Job, part: str, nodes: set[int], avail: set[int], space: Space
+    ) -> bool:
+        """Start the job on the nodes of a plan that begins now."""
+        self._launch(job, now, nodes, "backfill")
+        return True
+
+    # ------------------------------------------------------------------ predicted starts
+
+    def will_run(
+        self, now: int, job: Job, part: str, avail: set[int], now_only: bool
+    ) -> tuple[int, set[int]] | None:
         """When and where the job could run on `avail` if the running jobs end at their limits."""
-        free = avail - self.allocated()
-        if len(free) >= job.nodes:
-            return now, best_fit(free, job.nodes)
+        nodes = self.chosen(self.room(), job, part, avail)
+        if nodes is not None:
+            return now, nodes
         if now_only:
             return None
         running = sorted((j for j in self.seen if j.state == RUNNING), key=lambda j: j.planned_end)
-        return self._first_window(now, job, avail, free, running)
+        return self._first_window(now, job, part, avail, running)
 
     def _first_window(
-        self, now: int, job: Job, avail: set[int], free: set[int], running: list[Job]
+        self, now: int, job: Job, part: str, avail: set[int], running: list[Job]
     ) -> tuple[int, set[int]] | None:
         """select/cons_tres: running jobs leave in groups; windows double, aligned on 30 s of the epoch."""
-        window, barrier, i = 30, None, 0
+        room, window, barrier, i = self.room(), 30, None, 0
         while i < len(running):
             last = None
             while i < len(running):
@@ -265,7 +300,7 @@ class Passes:
                     end = other.planned_end + self.c.origin
                     barrier = end + (30 - end % 30) - self.c.origin
                 last = other
-                free |= other.where & avail
+                self.leave(room, other)
                 if i < len(running) and running[i].planned_end > barrier + window:
                     break
             if last is None:
@@ -273,9 +308,10 @@ class Passes:
             window *= 2
             while i < len(running) and running[i].planned_end > barrier + window:
                 window *= 2
-            if len(free) >= job.nodes:
+            nodes = self.chosen(room, job, part, avail)
+            if nodes is not None:
                 start = last.planned_end
                 if start <= now:
                     start = max(start + self.c.kill_wait + self.c.over_time_limit * 60, now + 1)
-                return start, best_fit(free, job.nodes)
+                return start, nodes
         return None

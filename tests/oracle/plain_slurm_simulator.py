@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job
-from tests.oracle.plain_slurm_space import best_fit
 
 
 class SimulatedSlurm(Slurm):
@@ -65,11 +64,13 @@ class SimulatedSlurm(Slurm):
         return max(min(job.runtime, (job.limit + self.c.over_time_limit) * 60) for job in family)
 
     def _first_window(
-        self, now: int, job: Job, avail: set[int], free: set[int], running: list[Job]
+        self, now: int, job: Job, part: str, avail: set[int], running: list[Job]
     ) -> tuple[int, set[int]] | None:
         """select/linear: running jobs leave one by one, in the order of their limits."""
+        room = self.room()
         for other in running:
-            free |= other.where & avail
-            if len(free) >= job.nodes:
-                return max(other.planned_end, now + 1), best_fit(free, job.nodes)
+            self.leave(room, other)
+            nodes = self.chosen(room, job, part, avail)
+            if nodes is not None:
+                return max(other.planned_end, now + 1), nodes
         return None

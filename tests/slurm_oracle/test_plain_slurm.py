@@ -79,7 +79,7 @@ def test_running_jobs_leave_in_aligned_windows():
         running = job(number, 0, 1, 999, limit=minutes, state="RUNNING", where={number})
         running.start = start
         slurm.seen.append(running)
-    found = slurm.will_run(20, job(9, 0, 2, 1), {0, 1, 2, 3}, now_only=False)
+    found = slurm.will_run(20, job(9, 0, 2, 1), "CM", {0, 1, 2, 3}, now_only=False)
     assert found == (62, {0, 1})  # node 3 and node 0 would have been enough at 60
 
 

@@ -1,0 +1,123 @@
+"""What is taken of the nodes, and on which of them a job may be at all (job_test.c of cons_common)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tests.oracle.plain_cons_tres_needs import AVAILABLE, ONE_ROW, RESERVED, Needs
+from tests.oracle.plain_cons_tres_records import Counts, Node, Settings, Share, SharedPartition
+
+Cores = dict[int, frozenset[int]]  # of nodes
+NONE: frozenset[int] = frozenset()
+
+
+class Tenant:
+    """A job that runs: its shares, its partition, and the kind of its nodes."""
+
+    def __init__(self, number: int, shares: dict[int, Share], part: SharedPartition, kind: int):
+        self.number, self.shares, self.part, self.kind = number, shares, part, kind
+
+
+class Room:
+    """The nodes with those who are on them."""
+
+    def __init__(self, nodes: Sequence[Node], settings: Settings, tenants: Iterable[Tenant] = ()):
+        self.nodes, self.settings = nodes, settings
+        self.tenants = list(tenants)
+
+    def leave(self, number: int) -> None:
+        self.tenants = [tenant for tenant in self.tenants if tenant.number != number]
+
+    def on(self, node: int) -> list[Tenant]:
+        return [tenant for tenant in self.tenants if node in tenant.shares]
+
+    # ------------------------------------------------------------------ what is free
+
+    def all_cores(self, usable: Iterable[int]) -> Cores:
+        return {node: self.nodes[node].all_cores for node in usable}
+
+    def without(self, cores: Cores, tenants: Iterable[Tenant]) -> Cores:
+        """The cores without those of the tenants."""
+        left = dict(cores)
+        for tenant in tenants:
+            for node in tenant.shares.keys() & left.keys():
+                left[node] -= tenant.shares[node].cores
+        return left
+
+    def free_memory(self, node: int) -> int:
+        return self.nodes[node].memory - sum(tenant.shares[node].memory for tenant in self.on(node))
+
+    def free_gres(self, node: int, wanted: str) -> Counts:
+        """Of each type that meets the request, how many are free."""
+        free = {}
+        for name, count in self.nodes[node].gres.items():
+            if name == wanted or name.split(":")[0] == wanted:
+                used = sum(tenant.shares[node].gres.get(name, 0) for tenant in self.on(node))
+                free[name] = count - used
+        return free
+
+    def cpus_of(self, part: SharedPartition, node: int) -> int:
+        """CPUs of the node that jobs of the partition have."""
+        cores = NONE.union(*(t.shares[node].cores for t in self.on(node) if t.part is part))
+        return len(cores) * self.nodes[node].threads
+
+    # ------------------------------------------------------------------ rows
+
+    def rows(self, part: SharedPartition) -> list[list[Tenant]]:
+        """The partition's jobs in rows, in which no core is shared, the fullest row first.
+
+        Each goes into the first row that has room for it, in the order of their first cores; if one does not
+        fit then, in the order of their starts.
+        """
+        mine = [tenant for tenant in self.tenants if tenant.part is part]
+        packed = self._packed(sorted(mine, key=self._first_core), part.rows)
+        return packed or self._packed(mine, part.rows) or [[tenant] for tenant in mine]
+
+    def _first_core(self, tenant: Tenant) -> tuple[int, int]:
+        node = min(tenant.shares)
+        return node, min(tenant.shares[node].cores)
+
+    def _packed(self, tenants: list[Tenant], count: int) -> list[list[Tenant]] | None:
+        rows: list[list[Tenant]] = []
+        for tenant in tenants:
+            place = next((row for row in rows if not any(meet(tenant, other) for other in row)), None)
+            if place is None:
+                place = []
+                rows.append(place)
+            place.append(tenant)
+            rows.sort(key=lambda row: -sum(len(s.cores) for t in row for s in t.shares.values()))
+        return rows if len(rows) <= count else None
+
+    # ------------------------------------------------------------------ who may be beside whom
+
+    def may_use(self, needs: Needs, node: int) -> bool:
+        """By memory, GRES and the kinds of those who are there; not yet by cores."""
+        if self.settings.memory and not self._has_memory(needs, node):
+            return False
+        here = self.on(node)
+        if needs.whole and any(tenant.shares[node].gres for tenant in here):
+            return False
+        wanted = [*needs.gres.items(), *((name, needs.task_gpus.get(name, 1)) for name in needs.gpus)]
+        if any(sum(self.free_gres(node, name).values()) < count for name, count in wanted):
+            return False
+        state = max((tenant.kind for tenant in here), default=AVAILABLE)
+        if state == RESERVED or (state == ONE_ROW and needs.kind != ONE_ROW):
+            return False
+        if needs.kind == RESERVED:
+            return not here
+        shared_by_others = any(t.part.rows > 1 and t.part is not needs.part for t in here)
+        return needs.kind == AVAILABLE or not shared_by_others
+
+    def _has_memory(self, needs: Needs, node: int) -> bool:
+        free = self.free_memory(node)
+        if needs.gpu_memory:
+            return free >= needs.gpu_memory
+        if not needs.memory:
+            return free == self.nodes[node].memory
+        cpus = max(needs.tasks_per_node, needs.node_cpus, needs.cpus_per_task) if needs.per_cpu else 1
+        return free >= needs.memory * cpus
+
+
+def meet(one: Tenant, other: Tenant) -> bool:
+    """Whether they have a core in common."""
+    return any(one.shares[n].cores & other.shares[n].cores for n in one.shares.keys() & other.shares.keys())
