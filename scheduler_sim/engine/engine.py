@@ -63,7 +63,7 @@ RULES = (
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
-    Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle"),
+    Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),
          "shared_nodes.state.blank_shared_nodes"),
     Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
     Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),

@@ -21,11 +21,12 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     able, ran = jobs["first"] < jobs["last"], jobs["start"] != NEVER
     place = np.where(ran, jobs["placed"], np.where(able, jobs["first"], 0))
     nodes = np.where(able, core.placements["nodes"][place], 0)
-    amounts = part.need[place] * nodes[:, np.newaxis]
+    demand = part.request["demand"][place]
+    amounts = part.need[demand] * nodes[:, np.newaxis]
     lists = np.full(len(jobs), "", dtype=object)
     slot, begin = part.request["slot"][place], part.module["begin"][core.placements["module"][place]]
     apart = begin < part.module["end"][core.placements["module"][place]]
-    alone = part.request["exclusive"][place] == 1
+    alone = part.demand["exclusive"][demand] == 1
     for row in np.flatnonzero(ran & apart):
         numbers = part.slots[slot[row] : slot[row] + nodes[row]]
         lists[row] = node_list(numbers - begin[row])

@@ -9,11 +9,12 @@ import numpy as np
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.events import KIND
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import nodes_off
+from scheduler_sim.simulation.rules.shared_nodes import in_service, running_on, take_nodes_down
 
 if TYPE_CHECKING:
     from scheduler_sim.simulation.power_cap import PowerCap
@@ -102,6 +103,11 @@ class Outages:
         placed = np.asarray(core.jobs)["placed"][rows]
         mine = place["module"][placed] == module
         rows, held = rows[mine], place["nodes"][placed[mine]]
+        if has(core, "shared_nodes") and (there := in_service(core, module)) is not None:
+            failed = self._failures.choice(there, size=nodes, replace=False)
+            take_nodes_down(core, failed)
+            self._stop(core, running_on(core, rows, failed), requeue=requeue)
+            return
         drawn = self._failures.choice(self._nodes[module] - int(pool.down), size=nodes, replace=False)
         off = nodes_off(core, module)
         hits = np.searchsorted(np.cumsum([*held, pool.free, off]), drawn, side="right")
@@ -112,13 +118,17 @@ class Outages:
             drive.take_down_off(core, module, asleep)
         drive.take_down(core, module, nodes - asleep - leaving)  # as many are idle
         pool.draining += leaving
-        for i in np.unique(hits[hits < len(rows)]):
+        self._stop(core, rows[np.unique(hits[hits < len(rows)])], requeue=requeue)
+
+    def _stop(self, core: FullCore, rows: np.ndarray, *, requeue: bool) -> None:
+        """Stop running components, in the order of their rows."""
+        for row in rows.tolist():
             if requeue:
-                self.lost += run_to_lose(core, int(rows[i]))
-                drive.interrupt(core, int(rows[i]))
+                self.lost += run_to_lose(core, row)
+                drive.interrupt(core, row)
                 self.requeued += 1
             else:
-                drive.strike(core, int(rows[i]), slot.FAILED)
+                drive.strike(core, row, slot.FAILED)
 
     def _set_capacity(self, core: FullCore, pool: int, amount: int) -> None:
         before = self._capacity[pool - len(self._nodes)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.engine.plain_engine import plain
 
-SETS = plain("rules.slurm.bits", "rules.slurm.nodes")
+SETS = plain("core.bits", "rules.slurm.nodes")
 BITS, NODES = SETS.bits, SETS.nodes
 WORDS = 4
 SIZE = 64 * WORDS

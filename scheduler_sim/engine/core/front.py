@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.placement import judged_time
+from scheduler_sim.engine.core.record import nodes_fit
 from scheduler_sim.engine.core.state import INF, Core
 
 
@@ -37,13 +38,13 @@ def count_to_shadow(core: Core, module: int, placement: int) -> None:
 
 @question
 def may_pass_front(core: Core, placement: int) -> bool:
-    """Whether a job that fits now may start behind the front of its module."""
-    return ends_or_takes_extra(core, placement)
+    """Whether a job may start now behind the front of its module."""
+    return nodes_fit(core, placement) and ends_or_takes_extra(core, placement)
 
 
 @part
 def ends_or_takes_extra(core: Core, placement: int) -> bool:
-    """Whether a candidate ends by the shadow time, or takes no more than the extra nodes, using them up."""
+    """Whether one that fits ends by the shadow time, or takes no more than the extra nodes, using them up."""
     it = core.placements[placement]
     pool = core.pools[it.module]
     if core.clock.now + judged_time(core, placement) > pool.shadow:

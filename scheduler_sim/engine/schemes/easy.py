@@ -76,11 +76,8 @@ def _sweep(core: SharedCore, rows: Ints, low: int, high: int) -> int:
         place += 1
         module = core.placements[row].module
         pool = core.pools[module]
-        fits_now = nodes_fit(core, row)
-        if pool.front >= 0 and not fits_now:
-            continue  # most of a long queue
         if pool.front < 0:
-            if fits_now:
+            if nodes_fit(core, row):
                 choose_nodes_now(core, row)
                 start(core, row, row)
                 stop = place
@@ -97,9 +94,7 @@ def _sweep(core: SharedCore, rows: Ints, low: int, high: int) -> int:
         stop = place
         sort_candidates(core, put_off)
         for i in range(put_off):
-            row = core.queue.candidates[i]
-            if nodes_fit(core, row):
-                _backfill(core, row)
+            _backfill(core, core.queue.candidates[i])
     return stop
 
 
@@ -117,7 +112,7 @@ def _goes_on(core: SharedCore) -> bool:
 
 @part
 def _backfill(core: SharedCore, row: int) -> bool:
-    """Start a candidate that fits now, if the front does not have to wait for it."""
+    """Start a candidate, if it fits now and the front does not have to wait for it."""
     if not may_pass_front(core, row):
         return False
     start(core, row, row)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import lengthened
-from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.engine import FullCore, Sizes
-from scheduler_sim.engine.rules.shared_nodes.state import BEST_FIT, FIRST_FIT, WORST_FIT, SharedSizes
-from scheduler_sim.placement.node_demand import Choices
+from scheduler_sim.engine.engine import FullCore, Sizes, has
+from scheduler_sim.engine.rules.shared_nodes.state import (
+    BEST_FIT,
+    FIRST_FIT,
+    NEVER,
+    UP,
+    WORST_FIT,
+    SharedSizes,
+)
+from scheduler_sim.placement.node_demand import Choices, NodeDemands
 from scheduler_sim.placement.parse_once import error_at
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
@@ -22,13 +29,25 @@ from scheduler_sim.system.system import System
 PACKINGS = {"first_fit": FIRST_FIT, "best_fit": BEST_FIT, "worst_fit": WORST_FIT}
 """``policy.packing``, as the core knows it."""
 
+OF_DEMANDS = ("demand", "need", "able")
+OF_SHADOW = ("beside", "beside_able")
+"""Tables of the core that have a row for each demand."""
+
+
+class Demand(NamedTuple):
+    """What is asked for on each node: the ranges of nodes, whether for one alone, amounts by kind."""
+
+    first: int
+    last: int
+    exclusive: int
+    amounts: tuple[int, ...]
+
 
 class Described(NamedTuple):
-    """The requests of p placements: where their nodes will stand, and the ranges of nodes they may take."""
+    """The requests of p placements, int64[p]: what they ask of nodes, and where their nodes will stand."""
 
+    demand: Ints
     slot: Ints
-    first: Ints
-    last: Ints
 
 
 class SharedNodes(Numbers):
@@ -42,24 +61,23 @@ class SharedNodes(Numbers):
         self._offset = offsets_of(run.system)
         self._ranges: list[tuple[int, int]] = []
         self._ranges_of: dict[tuple[Choices, int], tuple[int, int]] = {}
+        self._demands: dict[Demand, int] = {}
         self._slots = 0
 
     def describe(self, jobs: Jobs) -> Described | None:
-        """Give each placement a place for its nodes, and number the nodes that it may take."""
+        """Give each placement a place for its nodes, and number what it asks for."""
         placements, demands = jobs.placements, jobs.placements.of_nodes
         if not self.needed or demands is None:
             return None
         _refuse(jobs)
         ends = self._slots + np.cumsum(placements.nodes)
         self._slots = int(ends[-1]) if len(ends) else self._slots
-        modules = len(self.run.system.modules)
-        found, which = np.unique(demands.kind * modules + placements.module, return_inverse=True)
-        pairs = (divmod(int(one), modules) for one in found)
-        ranges = np.array(
-            [self._numbered(demands.kinds[kind], module) for kind, module in pairs], dtype=np.int64
-        )
-        first, last = ranges.reshape(-1, 2)[which].T
-        return Described(ends - placements.nodes, first, last)
+        alike, first = _alike([demands.kind, placements.module, demands.exclusive, *demands.amounts.T])
+        numbers = [
+            self._demands.setdefault(self._demand(demands, int(placements.module[p]), p), len(self._demands))
+            for p in first.tolist()
+        ]
+        return Described(np.array(numbers, dtype=np.int64)[alike], ends - placements.nodes)
 
     def room(self, sizes: Sizes) -> SharedSizes:
         """For all nodes, and all that has been described."""
@@ -68,6 +86,7 @@ class SharedNodes(Numbers):
             nodes=int(self._offset[-1]),
             kinds=len(self.run.system.counted),
             placements=sizes.placements,
+            demands=max(len(self._demands), 1),
             ranges=max(len(self._ranges), 1),
             slots=max(self._slots, 1),
             timeline=sizes.timeline,
@@ -88,32 +107,37 @@ class SharedNodes(Numbers):
         part.free[:] = part.capacity
         return core
 
-    def write(self, core: FullCore, jobs: Jobs, described: Described) -> FullCore:
+    def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
         """Write what placements ask of their nodes."""
-        part, demands = core.shared_nodes, jobs.placements.of_nodes
+        part = core.shared_nodes
         for i, (begin, end) in enumerate(self._ranges):
             part.range[i].begin, part.range[i].end = begin, end
-        if demands is None:
-            return core
-        request = part.request
-        request["slot"][jobs.where] = described.slot
-        request["first"][jobs.where], request["last"][jobs.where] = described.first, described.last
-        request["able"][jobs.where], request["taken"][jobs.where] = INF, -1
-        request["exclusive"][jobs.where] = demands.exclusive
-        part.need[jobs.where] = demands.amounts
+        for demand, number in self._demands.items():
+            it = part.demand[number]
+            if it.last == 0:  # a new one
+                it.first, it.last, it.exclusive, it.read = demand.first, demand.last, demand.exclusive, NEVER
+                part.need[number] = demand.amounts
+        if described is not None:
+            part.request["demand"][jobs.where] = described.demand
+            part.request["slot"][jobs.where] = described.slot
         return core
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write what one component asks for instead."""
         described, part = self.describe(jobs), core.shared_nodes
-        if described is None:
-            return core
-        core = core._replace(
-            shared_nodes=part._replace(
-                slots=lengthened(part.slots, self._slots), range=lengthened(part.range, len(self._ranges))
-            )
-        )
+        longer = {name: lengthened(getattr(part, name), len(self._demands)) for name in OF_DEMANDS}
+        longer["slots"] = lengthened(part.slots, self._slots)
+        longer["range"] = lengthened(part.range, len(self._ranges))
+        core = core._replace(shared_nodes=part._replace(**longer))
+        if has(core, "shadow"):
+            more = {name: lengthened(getattr(core.shadow, name), len(self._demands)) for name in OF_SHADOW}
+            core = core._replace(shadow=core.shadow._replace(**more))
         return self.write(core, jobs, described)
+
+    def _demand(self, demands: NodeDemands, module: int, placement: int) -> Demand:
+        first, last = self._numbered(demands.kinds[demands.kind[placement]], module)
+        amounts = tuple(demands.amounts[placement].tolist())
+        return Demand(first, last, int(demands.exclusive[placement]), amounts)
 
     def _numbered(self, choices: Choices, module: int) -> tuple[int, int]:
         """The ranges of nodes that a kind of demand may take, as first and last + 1 of all ranges."""
@@ -129,7 +153,7 @@ class SharedNodes(Numbers):
         return self._ranges_of[key]
 
 
-class Shadow(Numbers):
+class Shadow(SharedNodes):
     """Under easy: what is free at the shadow time of a front."""
 
     part, backfill = "shadow", "easy"
@@ -137,16 +161,18 @@ class Shadow(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = tells_apart(run) and run.policy.backfill == self.backfill
-        self._slots = 0
 
-    def describe(self, jobs: Jobs) -> None:
-        """Count the nodes of all placements."""
-        self._slots += int(jobs.placements.nodes.sum()) if self.needed else 0
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """There is no front."""
+        return core
 
-    def room(self, sizes: Sizes) -> SharedSizes:
-        """For all nodes, and all that may be planned on them."""
-        nodes = int(offsets_of(self.run.system)[-1])
-        return SharedSizes(sizes.modules, nodes, len(self.run.system.counted), 0, 0, max(self._slots, 1), 0)
+    def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
+        """Nobody is looked at yet."""
+        return core
+
+    def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Nor is what is asked for instead."""
+        return core
 
 
 class NodePlan(Shadow):
@@ -173,13 +199,40 @@ def offsets_of(system: System) -> Ints:
     return np.cumsum([0, *nodes])
 
 
-def nodes_of(core: FullCore, placed: np.ndarray) -> list[np.ndarray]:
-    """Return the nodes of each of some placements, by their numbers within the module, ascending."""
-    part, place = core.shared_nodes, np.asarray(core.placements)
-    slot, begin = np.asarray(part.request)["slot"], np.asarray(part.module)["begin"]
-    return [
-        np.sort(part.slots[slot[p] : slot[p] + place["nodes"][p]] - begin[place["module"][p]]) for p in placed
-    ]
+def in_service(core: FullCore, module: int) -> Ints | None:
+    """Return the nodes of a module that are in service and stay there; None where they are only counted."""
+    part = core.shared_nodes
+    begin, end = int(part.module[module].begin), int(part.module[module].end)
+    if begin == end:
+        return None
+    return begin + np.flatnonzero(np.asarray(part.node)["service"][begin:end] == UP)
+
+
+def take_nodes_down(core: FullCore, nodes: Ints) -> None:
+    """Take nodes that are in service out of it: now if they are idle, else once they are."""
+    from scheduler_sim.engine.rules.shared_nodes.service import take_node_down
+
+    for node in nodes.tolist():
+        take_node_down(core, node)
+
+
+def running_on(core: FullCore, rows: Ints, nodes: Ints) -> Ints:
+    """Return those of some running components that run on any of some nodes."""
+    part, placed = core.shared_nodes, np.asarray(core.jobs)["placed"][rows]
+    slot, count = np.asarray(part.request)["slot"][placed], np.asarray(core.placements)["nodes"][placed]
+    hit = [bool(np.isin(part.slots[s : s + n], nodes).any()) for s, n in zip(slot, count, strict=True)]
+    there: Ints = rows[np.array(hit, dtype=bool)]
+    return there
+
+
+def _alike(columns: Sequence[np.ndarray]) -> tuple[Ints, Ints]:
+    """Number rows so that equal ones have the same; returns the numbers, int64[n], and the first of each."""
+    code = np.zeros(len(columns[0]), dtype=np.int64)
+    first = code[:0]
+    for column in columns:
+        values, which = np.unique(column, return_inverse=True)
+        _, first, code = np.unique(code * len(values) + which, return_index=True, return_inverse=True)
+    return code, first
 
 
 def _refuse(jobs: Jobs) -> None:

@@ -1,15 +1,18 @@
 """Which nodes have what a job asks for, and whether there are enough of them.
 
-A job that waits is asked again and again. So it is remembered how many nodes were able for it when they were
-counted; since then only nodes that came free can have become able, and these are listed.
+Jobs that wait are asked again and again, and many ask for the same. So for each demand the set of able nodes
+is kept, and brought up to date by a log of the nodes on which something changed.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from scheduler_sim.engine.core.bits import NONE, ONE
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.record import has_room, measures_waits, nodes_fit
-from scheduler_sim.engine.core.records import Ints
+from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.rules.shared_nodes.state import LOG, SharedCore
 
 
@@ -21,22 +24,22 @@ def told_apart(core: SharedCore, module: int) -> bool:
 
 
 @inlined
-def is_able(core: SharedCore, placement: int, node: int, free: Ints) -> bool:
-    """Whether a node has what a placement asks for on each of its nodes, by what is free on it."""
-    it = core.shared_nodes
-    for kind in range(len(it.capacity)):
-        if it.need[placement, kind] > free[kind, node]:
+def has_enough(core: SharedCore, demand: int, node: int, free: Ints) -> bool:
+    """Whether a node has what is asked for on each node, by what is free on it."""
+    need = core.shared_nodes.need
+    for kind in range(need.shape[1]):
+        if need[demand, kind] > free[kind, node]:
             return False
     return True
 
 
 @inlined
-def is_able_now(core: SharedCore, placement: int, node: int) -> bool:
-    """Whether a node is able for a placement now."""
+def is_able_now(core: SharedCore, demand: int, node: int) -> bool:
+    """Whether a node is able for a demand now."""
     it = core.shared_nodes
-    if it.request[placement].exclusive and it.node[node].jobs > 0:
+    if it.demand[demand].exclusive and it.node[node].jobs > 0:
         return False
-    return is_able(core, placement, node, it.free)
+    return has_enough(core, demand, node, it.free)
 
 
 @on(nodes_fit, "shared_nodes")
@@ -45,13 +48,7 @@ def enough_nodes_are_able(core: SharedCore, placement: int) -> bool:
     asked = core.placements[placement]
     if not told_apart(core, asked.module):
         return asked.nodes <= core.pools[asked.module].free
-    _look_at_freed(core, placement)
-    it = core.shared_nodes.request[placement]
-    if it.able < asked.nodes:
-        return False
-    if it.taken != core.shared_nodes.rules.taken:
-        it.able, it.taken = _count_able(core, placement), core.shared_nodes.rules.taken
-    return it.able >= asked.nodes
+    return count_able(core, core.shared_nodes.request[placement].demand) >= asked.nodes
 
 
 @on(has_room, "shared_nodes")
@@ -67,37 +64,55 @@ def waits_are_looked_at(core: SharedCore) -> bool:
 
 
 @part
-def _look_at_freed(core: SharedCore, placement: int) -> None:
-    """Of the nodes that came free since a placement was looked at, those that are able may be new ones."""
+def count_able(core: SharedCore, demand: int) -> int:
+    """How many nodes are able for a demand now; their set is up to date then."""
     part = core.shared_nodes
-    it, freed = part.request[placement], part.rules.freed
-    if it.freed == freed:
-        return
-    if freed - it.freed > LOG:
-        it.able, it.taken = _count_able(core, placement), part.rules.taken
+    it, changes = part.demand[demand], part.rules.changes
+    if changes - it.read > LOG:
+        it.able = 0
+        for i in range(it.first, it.last):
+            for node in range(part.range[i].begin, part.range[i].end):
+                it.able += set_bit(part.able[demand], node, is_able_now(core, demand, node))
     else:
-        for i in range(it.freed, freed):
+        for i in range(it.read, changes):
             node = part.log[i % LOG]
-            if may_take(core, placement, node) and is_able_now(core, placement, node):
-                it.able += 1
-                it.taken = -1  # it may have been counted before
-    it.freed = freed
+            if may_take(core, demand, node):
+                it.able -= has_bit(part.able[demand], node)
+                it.able += set_bit(part.able[demand], node, is_able_now(core, demand, node))
+    it.read = changes
+    return it.able
+
+
+@inlined
+def has_bit(bits: Words, node: int) -> bool:
+    """Whether a node is in a set."""
+    return bool((bits[node >> 6] >> np.uint64(node & 63)) & ONE != NONE)
+
+
+@inlined
+def set_bit(bits: Words, node: int, there: bool) -> bool:
+    """Put a node into a set, or take it out; returns whether it is in it now."""
+    bit = ONE << np.uint64(node & 63)
+    if there:
+        bits[node >> 6] |= bit
+    else:
+        bits[node >> 6] &= ~bit
+    return there
 
 
 @part
-def may_take(core: SharedCore, placement: int, node: int) -> bool:
-    """Whether a node is among those that a placement may take, whatever runs there."""
+def may_take(core: SharedCore, demand: int, node: int) -> bool:
+    """Whether a node is among those that may be taken, whatever runs there."""
     it = core.shared_nodes
-    for i in range(it.request[placement].first, it.request[placement].last):
+    for i in range(it.demand[demand].first, it.demand[demand].last):
         if it.range[i].begin <= node < it.range[i].end:
             return True
     return False
 
 
 @part
-def _count_able(core: SharedCore, placement: int) -> int:
-    it, able = core.shared_nodes, 0
-    for i in range(it.request[placement].first, it.request[placement].last):
-        for node in range(it.range[i].begin, it.range[i].end):
-            able += is_able_now(core, placement, node)
-    return able
+def note_change(core: SharedCore, node: int) -> None:
+    """What is free on a node has changed."""
+    it = core.shared_nodes
+    it.log[it.rules.changes % LOG] = node
+    it.rules.changes += 1

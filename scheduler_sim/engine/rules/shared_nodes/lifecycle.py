@@ -7,13 +7,12 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_back, take_nodes
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.record import has_more_to_write
-from scheduler_sim.engine.rules.shared_nodes.able import told_apart
+from scheduler_sim.engine.rules.shared_nodes.able import note_change, told_apart
 from scheduler_sim.engine.rules.shared_nodes.state import (
     CORES,
     DOWN,
     GPUS,
     LEAVING,
-    LOG,
     MEMORY,
     SharedCore,
 )
@@ -27,11 +26,10 @@ def take_parts(core: SharedCore, placement: int) -> None:
         core.pools[module].free -= core.placements[placement].nodes
         return
     it = core.shared_nodes
-    it.rules.taken += 1
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        change_free(core, placement, node, -1)
+        _change_free(core, placement, node, -1)
         it.node[node].jobs += 1
         if it.node[node].jobs == 1:
             core.pools[module].free -= 1
@@ -49,7 +47,7 @@ def free_parts(core: SharedCore, placement: int) -> None:
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        change_free(core, placement, node, 1)
+        _change_free(core, placement, node, 1)
         it.node[node].jobs -= 1
         if it.node[node].jobs > 0:
             continue
@@ -60,8 +58,6 @@ def free_parts(core: SharedCore, placement: int) -> None:
             core.pools[module].down += 1
         else:
             core.pools[module].free += 1
-    for i in range(slot, slot + core.placements[placement].nodes):
-        note_freed(core, it.slots[i])
 
 
 @on(count_busy, "shared_nodes")
@@ -73,32 +69,26 @@ def count_busy_nodes(core: SharedCore, placement: int, sign: int) -> None:
 
 
 @part
-def change_free(core: SharedCore, placement: int, node: int, sign: int) -> None:
+def _change_free(core: SharedCore, placement: int, node: int, sign: int) -> None:
     """A placement has its part of a node (-1), or gives it back (1)."""
     it = core.shared_nodes
+    demand = it.request[placement].demand
     for kind in range(len(it.capacity)):
-        it.free[kind, node] += sign * taken_of(core, placement, node, kind)
-    module, alone = it.module[core.placements[placement].module], it.request[placement].exclusive
-    module.cores -= sign * (it.capacity[CORES, node] if alone else it.need[placement, CORES])
-    module.memory -= sign * (it.capacity[MEMORY, node] if alone else it.need[placement, MEMORY])
-    module.gpus -= sign * (it.capacity[GPUS, node] if alone else it.need[placement, GPUS])
+        it.free[kind, node] += sign * taken_of(core, demand, node, kind)
+    module, alone = it.module[core.placements[placement].module], it.demand[demand].exclusive
+    module.cores -= sign * (it.capacity[CORES, node] if alone else it.need[demand, CORES])
+    module.memory -= sign * (it.capacity[MEMORY, node] if alone else it.need[demand, MEMORY])
+    module.gpus -= sign * (it.capacity[GPUS, node] if alone else it.need[demand, GPUS])
+    note_change(core, node)
 
 
 @part
-def taken_of(core: SharedCore, placement: int, node: int, kind: int) -> int:
-    """What a placement takes of a node; if it has the node to itself more than there is: then none fits."""
+def taken_of(core: SharedCore, demand: int, node: int, kind: int) -> int:
+    """What a job takes of a node; if it has the node to itself more than there is: then none fits."""
     it = core.shared_nodes
-    if it.request[placement].exclusive:
+    if it.demand[demand].exclusive:
         return int(it.capacity[kind, node] + (kind == CORES))
-    return int(it.need[placement, kind])
-
-
-@part
-def note_freed(core: SharedCore, node: int) -> None:
-    """Something came free on a node."""
-    it = core.shared_nodes
-    it.log[it.rules.freed % LOG] = node
-    it.rules.freed += 1
+    return int(it.need[demand, kind])
 
 
 @on(has_more_to_write, "shared_nodes")

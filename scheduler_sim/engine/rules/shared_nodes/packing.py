@@ -1,15 +1,15 @@
 """Which of the able nodes a job takes: ``policy.packing``.
 
-Able nodes get a key, and the smallest keys are taken; of equal ones the first in the order of nodes.
+Able nodes are ordered by a key, and the smallest keys are taken; of equal ones the first in order of nodes.
 """
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import first_between
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import inlined, part
-from scheduler_sim.engine.core.records import Ints
-from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.shared_nodes.able import is_able_now, told_apart
+from scheduler_sim.engine.core.records import Ints, Words
+from scheduler_sim.engine.rules.shared_nodes.able import count_able, told_apart
 from scheduler_sim.engine.rules.shared_nodes.state import BEST_FIT, CORES, WORST_FIT, SharedCore
 
 
@@ -17,44 +17,22 @@ from scheduler_sim.engine.rules.shared_nodes.state import BEST_FIT, CORES, WORST
 def choose_nodes_now(core: SharedCore, placement: int) -> None:
     """Choose the nodes on which a placement that fits starts now."""
     if told_apart(core, core.placements[placement].module):
-        rate_able_now(core, placement)
-        take_first(core, placement)
-        keep_choice(core, placement)
+        it = core.shared_nodes
+        demand = it.request[placement].demand
+        count_able(core, demand)
+        choose(core, placement, it.able[demand], it.free)
 
 
 @part
-def rate_able_now(core: SharedCore, placement: int) -> int:
-    """Give each node that is able now its key; returns how many there are."""
-    it, able = core.shared_nodes, 0
-    for i in range(it.request[placement].first, it.request[placement].last):
-        for node in range(it.range[i].begin, it.range[i].end):
-            if is_able_now(core, placement, node):
-                it.key[node] = key_of(core, it.free[CORES, node])
-                able += 1
-            else:
-                it.key[node] = INF
-    return able
-
-
-@inlined
-def key_of(core: SharedCore, cores: int) -> int:
-    """The key of an able node with so many cores free."""
-    packing = core.shared_nodes.rules.packing
-    if packing == BEST_FIT:
-        return cores
-    if packing == WORST_FIT:
-        return -cores
-    return 0
-
-
-@part
-def take_first(core: SharedCore, placement: int) -> bool:
-    """Pick the nodes of the smallest keys, as many as a placement asks for; False if too few have a key."""
+def choose(core: SharedCore, placement: int, able: Words, free: Ints) -> bool:
+    """Choose the nodes of a placement among able ones, by what is free on them; False if too few."""
     it, wanted, count = core.shared_nodes, core.placements[placement].nodes, 0
-    for i in range(it.request[placement].first, it.request[placement].last):
-        for node in range(it.range[i].begin, it.range[i].end):
-            if it.key[node] == INF:
-                continue
+    asked = it.demand[it.request[placement].demand]
+    for i in range(asked.first, asked.last):
+        end = it.range[i].end
+        node = first_between(able, it.range[i].begin, end)
+        while node < end:
+            it.key[node] = _key(core, free[CORES, node])
             if count < wanted:
                 it.pick[count] = node
                 count += 1
@@ -65,8 +43,24 @@ def take_first(core: SharedCore, placement: int) -> bool:
                 it.pick[0] = node
                 if wanted > 1:
                     _sink(it.pick, it.key, 0, wanted)
-    it.rules.chosen = count
-    return count == wanted
+            node = first_between(able, node + 1, end)
+    if count < wanted:
+        return False
+    slot = it.request[placement].slot
+    for i in range(wanted):
+        it.slots[slot + i] = it.pick[i]
+    return True
+
+
+@inlined
+def _key(core: SharedCore, cores: int) -> int:
+    """The key of an able node with so many cores free."""
+    packing = core.shared_nodes.rules.packing
+    if packing == BEST_FIT:
+        return cores
+    if packing == WORST_FIT:
+        return -cores
+    return 0
 
 
 @part
@@ -86,12 +80,3 @@ def _sink(heap: Ints, key: Ints, root: int, size: int) -> None:
 @inlined
 def _comes_after(key: Ints, one: int, other: int) -> bool:
     return bool(key[one] > key[other] or (key[one] == key[other] and one > other))
-
-
-@part
-def keep_choice(core: SharedCore, placement: int) -> None:
-    """The nodes picked are those of a placement from now on."""
-    it = core.shared_nodes
-    slot = it.request[placement].slot
-    for i in range(core.placements[placement].nodes):
-        it.slots[slot + i] = it.pick[i]

@@ -15,13 +15,13 @@ from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.moments import plan_begins
 from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.profile import earliest_in, earliest_on_nodes, is_lasting, occupy_nodes, take
-from scheduler_sim.engine.core.records import Ints, Record, Table, one, room, table
+from scheduler_sim.engine.core.records import Ints, Record, Table, Words, one, room, table
 from scheduler_sim.engine.core.releases import ends_now
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.shared_nodes.able import told_apart
+from scheduler_sim.engine.rules.shared_nodes.able import set_bit, told_apart
 from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
-from scheduler_sim.engine.rules.shared_nodes.packing import keep_choice, key_of, take_first
-from scheduler_sim.engine.rules.shared_nodes.state import CORES, SharedCore, SharedSizes
+from scheduler_sim.engine.rules.shared_nodes.packing import choose
+from scheduler_sim.engine.rules.shared_nodes.state import AWAY, CORES, DOWN, SharedCore, SharedSizes
 
 
 class PlanSize(Record):
@@ -53,6 +53,8 @@ class NodePlan(NamedTuple):
     step: Table[NodeStep]  # [s]; the first step of node i is step i
     free: Ints  # [s, c]
     window: Table[Window]  # [n]
+    able: Words  # [n / 64] bits: the nodes that are able for what is planned
+    cores: Ints  # [1, n] free on them when it starts
 
 
 class NodePlanCore(SharedCore):
@@ -69,6 +71,8 @@ def blank_node_plan(sizes: SharedSizes) -> NodePlan:
         step=room(NodeStep, steps),
         free=np.empty((steps, sizes.kinds), dtype=np.int64),
         window=table(Window, sizes.nodes),
+        able=np.zeros((sizes.nodes + 63) >> 6, dtype=np.uint64),
+        cores=np.zeros((1, sizes.nodes), dtype=np.int64),
     )
 
 
@@ -91,18 +95,22 @@ def lay_out_nodes(core: NodePlanCore, on_time: bool) -> None:
     for module in range(core.clock.modules):
         if not told_apart(core, module):
             continue
+        back = part.module[module].begin
         for i in range(core.pools[module].release_head, core.pools[module].release_tail):
             row, time = core.releases[module, i].row, core.releases[module, i].time
             if time <= now:
                 time = now if on_time and ends_now(core, row) else now + 1
-            _come_free(core, core.jobs[row].placed, time)
+            if row >= 0:
+                _come_free(core, core.jobs[row].placed, time)
+            else:
+                back = _come_back(core, module, back, core.releases[module, i].nodes, time)
 
 
 @part
 def _come_free(core: NodePlanCore, placement: int, time: int) -> None:
     """What runs gives back its nodes at a time; until then it is on them."""
     part, plan = core.shared_nodes, core.node_plan
-    slot = part.request[placement].slot
+    slot, demand = part.request[placement].slot, part.request[placement].demand
     for i in range(slot, slot + core.placements[placement].nodes):
         node = part.slots[i]
         end = _cut(core, node, time)
@@ -112,8 +120,23 @@ def _come_free(core: NodePlanCore, placement: int, time: int) -> None:
             step = plan.step[step].after
         while step >= 0:
             for kind in range(len(part.capacity)):
-                plan.free[step, kind] += taken_of(core, placement, node, kind)
+                plan.free[step, kind] += taken_of(core, demand, node, kind)
             step = plan.step[step].after
+
+
+@part
+def _come_back(core: NodePlanCore, module: int, first: int, nodes: int, time: int) -> int:
+    """Nodes out of service are announced to be back: the first from ``first`` on; returns where to go on."""
+    part, plan, node = core.shared_nodes, core.node_plan, first
+    while nodes > 0 and node < part.module[module].end:
+        if part.node[node].service == DOWN:
+            step = _cut(core, node, time)
+            while step >= 0:
+                plan.free[step, CORES] += AWAY
+                step = plan.step[step].after
+            nodes -= 1
+        node += 1
+    return node
 
 
 @part
@@ -141,31 +164,31 @@ def occupy_named_nodes(core: NodePlanCore, placement: int, begin: int, end: int,
     if not told_apart(core, it.module):
         take(core, it.module, begin, end, sign * it.nodes)
         return
-    slot = part.request[placement].slot
+    slot, demand = part.request[placement].slot, part.request[placement].demand
     for i in range(slot, slot + it.nodes):
         node = part.slots[i]
         step, last = _cut(core, node, begin), _cut(core, node, end)
         while step != last:
             plan.step[step].jobs += sign
             for kind in range(len(part.capacity)):
-                plan.free[step, kind] -= sign * taken_of(core, placement, node, kind)
+                plan.free[step, kind] -= sign * taken_of(core, demand, node, kind)
             step = plan.step[step].after
 
 
 @inlined
-def _is_able(core: NodePlanCore, placement: int, step: int) -> bool:
-    """Whether a node is able for a placement in one of its steps."""
+def _is_able(core: NodePlanCore, demand: int, step: int) -> bool:
+    """Whether a node is able for a demand in one of its steps."""
     part, plan = core.shared_nodes, core.node_plan
-    if part.request[placement].exclusive and plan.step[step].jobs > 0:
+    if part.demand[demand].exclusive and plan.step[step].jobs > 0:
         return False
     for kind in range(plan.free.shape[1]):
-        if part.need[placement, kind] > plan.free[step, kind]:
+        if part.need[demand, kind] > plan.free[step, kind]:
             return False
     return True
 
 
 @part
-def _open(core: NodePlanCore, placement: int, node: int, step: int, after: int, length: int) -> None:
+def _open(core: NodePlanCore, demand: int, node: int, step: int, after: int, length: int) -> None:
     """Find the first starts, from ``after`` on, at which a node is able for ``length`` s, from a step on."""
     steps, window = core.node_plan.step, core.node_plan.window[node]
     window.opens = window.closes = INF
@@ -175,7 +198,7 @@ def _open(core: NodePlanCore, placement: int, node: int, step: int, after: int, 
         following = steps[step].after
         until = steps[following].time if following >= 0 else INF
         if until > after:
-            able = _is_able(core, placement, step)
+            able = _is_able(core, demand, step)
             if able and begin < 0:
                 begin = max(after, steps[step].time)
             elif not able and begin >= 0:
@@ -195,18 +218,18 @@ def earliest_on_named_nodes(core: NodePlanCore, placement: int, after: int, leng
     it, part = core.placements[placement], core.shared_nodes
     if not told_apart(core, it.module):
         return earliest_in(core, it.module, after, length, it.nodes)
-    window = core.node_plan.window
-    first, last = part.request[placement].first, part.request[placement].last
+    window, demand = core.node_plan.window, part.request[placement].demand
+    first, last = part.demand[demand].first, part.demand[demand].last
     for i in range(first, last):
         for node in range(part.range[i].begin, part.range[i].end):
-            _open(core, placement, node, node, after, length)
+            _open(core, demand, node, node, after, length)
     time = after
     while time < INF:
         able, later = 0, INF
         for i in range(first, last):
             for node in range(part.range[i].begin, part.range[i].end):
                 if window[node].closes < time:
-                    _open(core, placement, node, window[node].step, time, length)
+                    _open(core, demand, node, window[node].step, time, length)
                 if window[node].opens <= time:
                     able += 1
                 elif window[node].opens < later:
@@ -223,24 +246,23 @@ def name_nodes(core: NodePlanCore, placement: int, time: int) -> None:
     part, plan = core.shared_nodes, core.node_plan
     if not told_apart(core, core.placements[placement].module):
         return
-    length = judged_time(core, placement)
-    for i in range(part.request[placement].first, part.request[placement].last):
+    demand, end = part.request[placement].demand, time + judged_time(core, placement)
+    for i in range(part.demand[demand].first, part.demand[demand].last):
         for node in range(part.range[i].begin, part.range[i].end):
             step = node
             while plan.step[step].after >= 0 and plan.step[plan.step[step].after].time <= time:
                 step = plan.step[step].after
-            able = _is_able_for(core, placement, step, time + length)
-            part.key[node] = key_of(core, plan.free[step, CORES]) if able else INF
-    take_first(core, placement)
-    keep_choice(core, placement)
+            plan.cores[CORES, node] = plan.free[step, CORES]
+            set_bit(plan.able, node, _is_able_until(core, demand, step, end))
+    choose(core, placement, plan.able, plan.cores)
 
 
 @part
-def _is_able_for(core: NodePlanCore, placement: int, step: int, end: int) -> bool:
+def _is_able_until(core: NodePlanCore, demand: int, step: int, end: int) -> bool:
     """Whether a node is able from a step on until ``end``."""
     steps = core.node_plan.step
     while step >= 0 and steps[step].time < end:
-        if not _is_able(core, placement, step):
+        if not _is_able(core, demand, step):
             return False
         step = steps[step].after
     return True

@@ -1,7 +1,7 @@
-"""The shadow state: what is free on each node at the shadow time of its module's front (rule 13a, easy).
+"""The shadow state: what is free on each node at the shadow time of its module's front (R6).
 
-It is the state from which all jobs with a planned end up to that time are gone. The front fits in it. A job
-that starts behind the front and outlasts the shadow time stands in it, too.
+It is the state from which all jobs with a planned end up to that time are gone; the front fits in it, and is
+put on its nodes. A job that starts behind the front and outlasts the shadow time stands in it, too.
 """
 
 from __future__ import annotations
@@ -20,24 +20,58 @@ from scheduler_sim.engine.core.front import (
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.placement import judged_time
-from scheduler_sim.engine.core.records import Ints
+from scheduler_sim.engine.core.record import nodes_fit
+from scheduler_sim.engine.core.records import Ints, Record, Table, Words, table
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.shared_nodes.able import is_able, is_able_now, may_take, told_apart
-from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
-from scheduler_sim.engine.rules.shared_nodes.packing import (
-    choose_nodes_now,
-    keep_choice,
-    key_of,
-    take_first,
+from scheduler_sim.engine.rules.shared_nodes.able import (
+    has_bit,
+    has_enough,
+    is_able_now,
+    may_take,
+    note_change,
+    set_bit,
+    told_apart,
 )
-from scheduler_sim.engine.rules.shared_nodes.state import CORES, SharedCore, SharedSizes
+from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
+from scheduler_sim.engine.rules.shared_nodes.packing import choose, choose_nodes_now
+from scheduler_sim.engine.rules.shared_nodes.state import (
+    AWAY,
+    CORES,
+    DOWN,
+    LOG,
+    NEVER,
+    SharedCore,
+    SharedSizes,
+)
+
+
+class Front(Record):
+    """The front of a module, in its shadow state."""
+
+    placement: int  # -1 = none
+    slack: int  # nodes that are able for it then, beyond those it asks for
+
+
+class Beside:
+    """For a demand: the nodes that are able both now and in the shadow state, beside the front."""
+
+    able: int
+    read: int  # of the log of changes
+    refused: int  # the least number of nodes for which it was refused ...
+    refused_at: int  # ... as things were at this change
 
 
 class Shadow(NamedTuple):
-    """n nodes, c kinds."""
+    """n nodes, m modules, d demands, c kinds."""
 
-    free: Ints  # [c, n]
-    jobs: Ints  # [n] that are still on a node
+    front: Table[Front]  # [m]
+    free: Ints  # [c, n] at the shadow time, with the front on its nodes
+    jobs: Ints  # [n] on a node then
+    held: Ints  # [n] 1 = it is one of the front's
+    able: Words  # [n / 64] bits: the nodes that are able for the front then, without it
+    before: Ints  # [c + 1, n] the state of an earlier pass, and the jobs in it
+    beside: Table[Beside]  # [d]
+    beside_able: Words  # [d, n / 64] bits: see ``Beside``
 
 
 class ShadowCore(SharedCore):
@@ -48,47 +82,19 @@ class ShadowCore(SharedCore):
 
 def blank_shadow(sizes: SharedSizes) -> Shadow:
     """Return a part with room for every node."""
-    return Shadow(
-        free=np.zeros((sizes.kinds, sizes.nodes), dtype=np.int64), jobs=np.zeros(sizes.nodes, dtype=np.int64)
+    words = (sizes.nodes + 63) >> 6
+    made = Shadow(
+        front=table(Front, sizes.modules),
+        free=np.zeros((sizes.kinds, sizes.nodes), dtype=np.int64),
+        jobs=np.zeros(sizes.nodes, dtype=np.int64),
+        held=np.zeros(sizes.nodes, dtype=np.int64),
+        able=np.zeros(words, dtype=np.uint64),
+        before=np.zeros((sizes.kinds + 1, sizes.nodes), dtype=np.int64),
+        beside=table(Beside, sizes.demands),
+        beside_able=np.zeros((sizes.demands, words), dtype=np.uint64),
     )
-
-
-@on(set_shadow, "shadow")
-def set_shadow_state(core: ShadowCore, module: int, front: int) -> None:
-    """Find the shadow time of a front, the earliest planned end at which it fits, and the state at it."""
-    if not told_apart(core, module):
-        count_to_shadow(core, module, front)
-        return
-    nodes, part, pool = core.shared_nodes.module[module], core.shared_nodes, core.pools[module]
-    for node in range(nodes.begin, nodes.end):
-        core.shadow.jobs[node] = part.node[node].jobs
-        for kind in range(len(part.capacity)):
-            core.shadow.free[kind, node] = part.free[kind, node]
-    able = _count_able(core, front)
-    wanted, plan = core.placements[front].nodes, core.releases[module]
-    pool.shadow = INF
-    soonest = core.clock.now + 1  # also for what is past its planned end
-    for i in range(pool.release_head, pool.release_tail):
-        time = max(plan[i].time, soonest)
-        if time > pool.shadow:
-            return
-        able += _leave(core, core.jobs[plan[i].row].placed, front)
-        if able >= wanted:
-            pool.shadow = time
-
-
-@on(may_pass_front, "shadow")
-def may_pass_front_on_nodes(core: ShadowCore, placement: int) -> bool:
-    """Whether a job that fits may start behind the front: as it fits best now, or else beside the front."""
-    pool = core.pools[core.placements[placement].module]
-    if not told_apart(core, core.placements[placement].module):
-        return ends_or_takes_extra(core, placement)
-    choose_nodes_now(core, placement)
-    if core.clock.now + judged_time(core, placement) <= pool.shadow:
-        return True
-    if not core.rules.extra:
-        return False
-    return leaves_room(core, placement, pool.front) or choose_beside(core, placement, pool.front)
+    made.front["placement"], made.beside["read"], made.beside["refused_at"] = -1, NEVER, -1
+    return made
 
 
 @on(fronts_may_stand, "shadow")
@@ -97,97 +103,239 @@ def choices_are_made_anew(core: ShadowCore) -> bool:
     return False
 
 
-@part
-def _leave(core: ShadowCore, placement: int, front: int) -> int:
-    """Take a job out of the shadow state; returns how many more nodes are able for the front then."""
-    part, more = core.shared_nodes, 0
-    slot = part.request[placement].slot
-    for i in range(slot, slot + core.placements[placement].nodes):
-        node = part.slots[i]
-        counts = may_take(core, front, node)
-        if counts:
-            more -= is_able_then(core, front, node)
-        put(core, placement, node, -1)
-        if counts:
-            more += is_able_then(core, front, node)
-    return more
+# -- the front
+
+
+@on(set_shadow, "shadow")
+def set_shadow_state(core: ShadowCore, module: int, front: int) -> None:
+    """Find the shadow time of a front, the earliest planned end at which it fits, and the state at it."""
+    if not told_apart(core, module):
+        count_to_shadow(core, module, front)
+        return
+    nodes, state, part = core.shared_nodes.module[module], core.shadow, core.shared_nodes
+    kinds = len(part.capacity)
+    for node in range(nodes.begin, nodes.end):
+        state.before[kinds, node] = state.jobs[node]
+        state.jobs[node], state.held[node] = part.node[node].jobs, 0
+        set_bit(state.able, node, False)
+        for kind in range(kinds):
+            state.before[kind, node] = state.free[kind, node]
+            state.free[kind, node] = part.free[kind, node]
+    before, slack = state.front[module].placement, state.front[module].slack
+    state.front[module].placement = front
+    _go_to_shadow(core, module, front)
+    _place_front(core, module)
+    if before != front or slack != state.front[module].slack:
+        note_change(core, nodes.begin)  # what was refused may not be now
+    for node in range(nodes.begin, nodes.end):
+        changed = state.jobs[node] != state.before[kinds, node]
+        for kind in range(kinds):
+            changed = changed or state.free[kind, node] != state.before[kind, node]
+        if changed:
+            note_change(core, node)
 
 
 @part
-def put(core: ShadowCore, placement: int, node: int, sign: int) -> None:
-    """Put a placement on a node of the shadow state (1), or take it away (-1)."""
-    core.shadow.jobs[node] += sign
-    for kind in range(len(core.shadow.free)):
-        core.shadow.free[kind, node] -= sign * taken_of(core, placement, node, kind)
+def _go_to_shadow(core: ShadowCore, module: int, front: int) -> None:
+    """Take away what is planned to end, until the front fits; all that ends at that instant."""
+    pool, plan, wanted = core.pools[module], core.releases[module], core.placements[front].nodes
+    able = _count_able(core, front)
+    pool.shadow = INF
+    soonest = core.clock.now + 1  # also for what is past its planned end
+    back = core.shared_nodes.module[module].begin
+    for i in range(pool.release_head, pool.release_tail):
+        time = max(plan[i].time, soonest)
+        if time > pool.shadow:
+            break
+        if plan[i].row >= 0:
+            able += _leave(core, core.jobs[plan[i].row].placed, front)
+        else:
+            back, more = _come_back(core, module, front, back, plan[i].nodes)
+            able += more
+        if able >= wanted:
+            pool.shadow = time
+    core.shadow.front[module].slack = able - wanted
 
 
 @part
-def put_chosen(core: ShadowCore, placement: int, sign: int) -> None:
-    """Put a placement on the nodes that were chosen for it (1), or take it away from them (-1)."""
-    part = core.shared_nodes
-    slot = part.request[placement].slot
-    for i in range(slot, slot + core.placements[placement].nodes):
-        put(core, placement, part.slots[i], sign)
-
-
-@inlined
-def is_able_then(core: ShadowCore, placement: int, node: int) -> bool:
-    """Whether a node is able for a placement in the shadow state."""
-    if core.shared_nodes.request[placement].exclusive and core.shadow.jobs[node] > 0:
-        return False
-    return is_able(core, placement, node, core.shadow.free)
-
-
-@part
-def _count_able(core: ShadowCore, placement: int) -> int:
-    it, able = core.shared_nodes, 0
-    for i in range(it.request[placement].first, it.request[placement].last):
+def _count_able(core: ShadowCore, front: int) -> int:
+    """How many nodes are able for the front in the shadow state; their set is ``able`` then."""
+    it = core.shared_nodes
+    demand, able = it.request[front].demand, 0
+    for i in range(it.demand[demand].first, it.demand[demand].last):
         for node in range(it.range[i].begin, it.range[i].end):
-            able += is_able_then(core, placement, node)
+            able += set_bit(core.shadow.able, node, is_able_then(core, demand, node))
     return able
 
 
 @part
-def leaves_room(core: ShadowCore, placement: int, front: int) -> bool:
-    """Whether the front still fits at its shadow time with a placement on the nodes chosen for it.
+def _leave(core: ShadowCore, placement: int, front: int) -> int:
+    """Take a job out of the shadow state; returns how many more nodes are able for the front then."""
+    part, more = core.shared_nodes, 0
+    slot, demand = part.request[placement].slot, part.request[front].demand
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node = part.slots[i]
+        _put(core, part.request[placement].demand, node, -1)
+        if may_take(core, demand, node):
+            more -= has_bit(core.shadow.able, node)
+            more += set_bit(core.shadow.able, node, is_able_then(core, demand, node))
+    return more
 
-    If so, the placement stays in the shadow state.
+
+@part
+def _come_back(core: ShadowCore, module: int, front: int, first: int, nodes: int) -> tuple[int, int]:
+    """Nodes out of service are announced to be back: the first from ``first`` on.
+
+    Returns where to go on, and how many more nodes are able for the front then.
     """
-    put_chosen(core, placement, 1)
-    if _count_able(core, front) >= core.placements[front].nodes:
+    part, node, more = core.shared_nodes, first, 0
+    demand = part.request[front].demand
+    while nodes > 0 and node < part.module[module].end:
+        if part.node[node].service == DOWN:
+            core.shadow.free[CORES, node] += AWAY
+            nodes -= 1
+            if may_take(core, demand, node):
+                more += set_bit(core.shadow.able, node, is_able_then(core, demand, node))
+        node += 1
+    return node, more
+
+
+@inlined
+def is_able_then(core: ShadowCore, demand: int, node: int) -> bool:
+    """Whether a node is able for a demand in the shadow state."""
+    if core.shared_nodes.demand[demand].exclusive and core.shadow.jobs[node] > 0:
+        return False
+    return has_enough(core, demand, node, core.shadow.free)
+
+
+@part
+def _put(core: ShadowCore, demand: int, node: int, sign: int) -> None:
+    """Put a job on a node of the shadow state (1), or take it away (-1)."""
+    core.shadow.jobs[node] += sign
+    for kind in range(len(core.shadow.free)):
+        core.shadow.free[kind, node] -= sign * taken_of(core, demand, node, kind)
+
+
+@part
+def _place_front(core: ShadowCore, module: int) -> None:
+    """Put the front on the nodes that it takes in the shadow state."""
+    front = core.shadow.front[module].placement
+    if core.shadow.front[module].slack >= 0:
+        choose(core, front, core.shadow.able, core.shadow.free)
+        _put_front(core, front, 1)
+
+
+@part
+def _put_front(core: ShadowCore, front: int, sign: int) -> None:
+    part = core.shared_nodes
+    slot = part.request[front].slot
+    for i in range(slot, slot + core.placements[front].nodes):
+        _put(core, part.request[front].demand, part.slots[i], sign)
+        core.shadow.held[part.slots[i]] += sign
+        note_change(core, part.slots[i])
+
+
+# -- what passes it
+
+
+@on(may_pass_front, "shadow")
+def may_pass_front_on_nodes(core: ShadowCore, placement: int) -> bool:
+    """Whether a job may start now behind the front: on the nodes that it takes now, or beside the front."""
+    module = core.placements[placement].module
+    pool = core.pools[module]
+    if not told_apart(core, module):
+        return nodes_fit(core, placement) and ends_or_takes_extra(core, placement)
+    if core.clock.now + judged_time(core, placement) <= pool.shadow:
+        if not nodes_fit(core, placement):
+            return False
+        choose_nodes_now(core, placement)
         return True
-    put_chosen(core, placement, -1)
+    if not core.rules.extra or _is_hopeless(core, module, placement) or not nodes_fit(core, placement):
+        return False
+    choose_nodes_now(core, placement)
+    if _leaves_room(core, module, placement) or _fits_beside(core, placement):
+        _stay(core, module, placement)
+        return True
+    it = core.shadow.beside[core.shared_nodes.request[placement].demand]
+    it.refused, it.refused_at = core.placements[placement].nodes, core.shared_nodes.rules.changes
     return False
 
 
 @part
-def choose_beside(core: ShadowCore, placement: int, front: int) -> bool:
-    """Choose nodes that are able now, and at the shadow time with the front on its own; False if too few.
-
-    If there are enough, the placement stands on them in the shadow state.
-    """
-    part = core.shared_nodes
-    _rate_able_then(core, front)
-    take_first(core, front)
-    keep_choice(core, front)
-    put_chosen(core, front, 1)
-    for i in range(part.request[placement].first, part.request[placement].last):
-        for node in range(part.range[i].begin, part.range[i].end):
-            able = is_able_now(core, placement, node) and is_able_then(core, placement, node)
-            part.key[node] = key_of(core, part.free[CORES, node]) if able else INF
-    put_chosen(core, front, -1)
-    if not take_first(core, placement):
-        return False
-    keep_choice(core, placement)
-    put_chosen(core, placement, 1)
-    return True
+def _is_hopeless(core: ShadowCore, module: int, placement: int) -> bool:
+    """Whether it cannot start: its nodes are able beside the front, or are ones that the front can spare."""
+    demand, wanted = core.shared_nodes.request[placement].demand, core.placements[placement].nodes
+    it = core.shadow.beside[demand]
+    if it.refused_at == core.shared_nodes.rules.changes and it.refused <= wanted:
+        return True
+    return _count_beside(core, demand) < wanted - core.shadow.front[module].slack
 
 
 @part
-def _rate_able_then(core: ShadowCore, placement: int) -> None:
-    """Give each node that is able in the shadow state its key."""
-    part = core.shared_nodes
-    for i in range(part.request[placement].first, part.request[placement].last):
-        for node in range(part.range[i].begin, part.range[i].end):
-            able = is_able_then(core, placement, node)
-            part.key[node] = key_of(core, core.shadow.free[CORES, node]) if able else INF
+def _count_beside(core: ShadowCore, demand: int) -> int:
+    """How many nodes are able both now and in the shadow state beside the front; see ``Beside``."""
+    part, it = core.shared_nodes, core.shadow.beside[demand]
+    able, changes = core.shadow.beside_able[demand], part.rules.changes
+    if changes - it.read > LOG:
+        it.able = 0
+        for i in range(part.demand[demand].first, part.demand[demand].last):
+            for node in range(part.range[i].begin, part.range[i].end):
+                it.able += set_bit(able, node, _is_able_beside(core, demand, node))
+    else:
+        for i in range(it.read, changes):
+            node = part.log[i % LOG]
+            if may_take(core, demand, node):
+                it.able -= has_bit(able, node)
+                it.able += set_bit(able, node, _is_able_beside(core, demand, node))
+    it.read = changes
+    return it.able
+
+
+@inlined
+def _is_able_beside(core: ShadowCore, demand: int, node: int) -> bool:
+    return is_able_now(core, demand, node) and is_able_then(core, demand, node)
+
+
+@part
+def _leaves_room(core: ShadowCore, module: int, placement: int) -> bool:
+    """Whether the front still fits at its shadow time with a job on the nodes chosen for it now."""
+    part, lost = core.shared_nodes, 0
+    slot, demand = part.request[placement].slot, part.request[placement].demand
+    asked = part.request[core.shadow.front[module].placement].demand
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node = part.slots[i]
+        if not has_bit(core.shadow.able, node):
+            continue
+        held = core.shadow.held[node] > 0
+        _put(core, demand, node, 1)
+        if held:
+            _put(core, asked, node, -1)
+        lost += not is_able_then(core, asked, node)
+        if held:
+            _put(core, asked, node, 1)
+        _put(core, demand, node, -1)
+    return lost <= core.shadow.front[module].slack
+
+
+@part
+def _fits_beside(core: ShadowCore, placement: int) -> bool:
+    """Choose nodes that are able both now and in the shadow state beside the front; False if too few."""
+    demand = core.shared_nodes.request[placement].demand
+    _count_beside(core, demand)
+    return choose(core, placement, core.shadow.beside_able[demand], core.shared_nodes.free)
+
+
+@part
+def _stay(core: ShadowCore, module: int, placement: int) -> None:
+    """A job that outlasts the shadow time stands in its state, and the front takes nodes anew."""
+    part, state = core.shared_nodes, core.shadow
+    front = state.front[module].placement
+    _put_front(core, front, -1)
+    slot, asked = part.request[placement].slot, part.request[front].demand
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node = part.slots[i]
+        _put(core, part.request[placement].demand, node, 1)
+        if has_bit(state.able, node):
+            state.front[module].slack -= not set_bit(state.able, node, is_able_then(core, asked, node))
+        note_change(core, node)
+    _place_front(core, module)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, one, room, table
+from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, Words, one, room, table
 from scheduler_sim.engine.core.state import Core
 
 CORES, MEMORY, GPUS = 0, 1, 2
@@ -22,14 +22,15 @@ FIRST_FIT, BEST_FIT, WORST_FIT = 0, 1, 2
 UP, LEAVING, DOWN = 0, 1, 2
 """States of a node; one that is leaving is out of service once nothing runs on it."""
 
+AWAY = 1 << 55
+"""Taken off the free cores of a node that takes no jobs: none fits."""
+
 
 class SharedRules(Record):
     """How nodes are chosen, and how far the lists reach."""
 
     packing: int
-    freed: int  # nodes that have come free so far
-    taken: int  # times that nodes were taken so far
-    chosen: int  # nodes chosen last
+    changes: int  # of what is free on nodes, so far
 
 
 class NodeRange:
@@ -69,19 +70,24 @@ class Node:
 
 
 class Request:
-    """What a placement asks for on each of its nodes, besides the amounts."""
+    """What a placement asks for: many ask for the same of each node."""
 
+    demand: int
     slot: int  # where its nodes stand in ``slots``
-    first: int  # the ranges of nodes that it may take: first .. last - 1
+
+
+class Demand:
+    """What is asked for on each node, besides the amounts, and how many nodes have it."""
+
+    first: int  # the ranges of nodes that may be taken: first .. last - 1
     last: int
-    able: int  # at most so many nodes are able for it: exactly, when they were counted
-    freed: int  # ... and of the nodes that came free since then none has been looked at
-    taken: int  # as of when they were counted
+    able: int  # nodes that are able now, as far as the log of changes was read
+    read: int  # so far
     exclusive: Tiny
 
 
 class SharedNodes(NamedTuple):
-    """n nodes, p placements, c kinds."""
+    """n nodes, p placements, d demands, c kinds."""
 
     rules: SharedRules
     module: Table[SharedModule]  # [m]
@@ -89,10 +95,12 @@ class SharedNodes(NamedTuple):
     capacity: Ints  # [c, n]
     free: Ints  # [c, n]; cores below 0 where a job has the node to itself
     request: Table[Request]  # [p]
-    need: Ints  # [p, c]
-    range: Table[NodeRange]  # of nodes, for requests
+    demand: Table[Demand]  # [d]
+    need: Ints  # [d, c]
+    able: Words  # [d, n / 64] bits: the nodes that are able, see ``able``
+    range: Table[NodeRange]  # of nodes, for demands
     slots: Ints  # the nodes of each placement: those that it runs on, or that are reserved for it
-    log: Ints  # the nodes that came free last, in a ring
+    log: Ints  # the nodes on which something changed, in a ring
     key: Ints  # [n] what able nodes are chosen by
     pick: Ints  # [n] the nodes chosen, in that order
     rows: Table[UsedRow]  # [rows] beside the timeline
@@ -111,13 +119,17 @@ class SharedSizes(NamedTuple):
     nodes: int
     kinds: int
     placements: int
+    demands: int
     ranges: int
     slots: int
     timeline: int
 
 
-LOG = 1 << 10
-"""Nodes that came free, of which a count of able nodes can still be told."""
+LOG = 1 << 12
+"""Changes that are remembered; a set of able nodes that is older is made anew."""
+
+NEVER = -LOG - 1
+"""In ``read``: the set of able nodes was never made."""
 
 
 def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
@@ -130,7 +142,9 @@ def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
         capacity=empty,
         free=empty.copy(),
         request=table(Request, sizes.placements),
-        need=np.zeros((sizes.placements, sizes.kinds), dtype=np.int64),
+        demand=table(Demand, sizes.demands),
+        need=np.zeros((sizes.demands, sizes.kinds), dtype=np.int64),
+        able=np.zeros((sizes.demands, (sizes.nodes + 63) >> 6), dtype=np.uint64),
         range=table(NodeRange, sizes.ranges),
         slots=np.full(sizes.slots, -1, dtype=np.int64),
         log=np.zeros(LOG, dtype=np.int64),

@@ -6,12 +6,12 @@ them (see ``workflows``); one lasts until its component has ended.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import NONE, clear, copy, count, keep_common, ones_in
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF, RUNNING, WAITING
 from scheduler_sim.engine.rules.coscheduling.reservations import expect, forget_reservation
-from scheduler_sim.engine.rules.slurm.bits import NONE, clear, copy, count, keep_common, ones_in
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 FIRST_OF_ALL = 1 << 40  # added to its tier: in Slurm's order a reservation comes before all else

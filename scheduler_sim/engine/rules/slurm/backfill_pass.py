@@ -7,6 +7,7 @@ measured are in docs/reference/slurm.md).
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import copy, count_common
 from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
@@ -21,7 +22,6 @@ from scheduler_sim.engine.rules.slurm.advance_reservations import (
     picked_reserved,
     stands_until,
 )
-from scheduler_sim.engine.rules.slurm.bits import copy, count_common
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import occupy_advance_reservations, replaced_lost
 from scheduler_sim.engine.rules.slurm.het.het_jobs import (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import copy, keep_common, take_out
 from scheduler_sim.engine.core.instant import untie_ready
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
 from scheduler_sim.engine.core.state import WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
-from scheduler_sim.engine.rules.slurm.bits import copy, keep_common, take_out
 from scheduler_sim.engine.rules.slurm.het.het_jobs import whole_job_waits
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
 from scheduler_sim.engine.rules.slurm.nodes import picked_from

@@ -8,11 +8,11 @@ Running jobs are not in it: they enter through their predicted ends.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import NONE, copy, equal, keep_common, take_out, words
 from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.bits import NONE, copy, equal, keep_common, take_out, words
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 

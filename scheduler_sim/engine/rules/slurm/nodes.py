@@ -10,11 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.records import Ints, Words
-from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
-from scheduler_sim.engine.rules.slurm.bits import (
+from scheduler_sim.engine.core.bits import (
     NONE,
     ONE,
     add,
@@ -27,6 +23,10 @@ from scheduler_sim.engine.rules.slurm.bits import (
     put,
     take_out,
 )
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Ints, Words
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 SIXTY_THREE = np.uint64(63)

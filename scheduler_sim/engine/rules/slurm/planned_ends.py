@@ -5,10 +5,10 @@ Sets named STAYING and LATER are those of the slot search: see ``slot_search``.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import NONE, copy, count_common, keep_common
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.rules.slurm.bits import NONE, copy, count_common, keep_common
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from scheduler_sim.engine.core.bits import copy, highest_in, lowest_in
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.slurm.accelerate.state import INTERVALS_AT_MOST, AcceleratedCore
-from scheduler_sim.engine.rules.slurm.bits import copy, highest_in, lowest_in
 
 WORTH_IT = 40  # records
 SHORTEST = 2  # records

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import NONE, ones_in, take_out
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
@@ -24,7 +25,6 @@ from scheduler_sim.engine.rules.slurm.accelerate.start_lower_bounds import (
 )
 from scheduler_sim.engine.rules.slurm.accelerate.state import INTERVAL_ROWS, NOTES, AcceleratedCore
 from scheduler_sim.engine.rules.slurm.backfill_pass import started_beside_plan
-from scheduler_sim.engine.rules.slurm.bits import NONE, ones_in, take_out
 from scheduler_sim.engine.rules.slurm.node_space import (
     boundaries_made,
     gains_nodes,

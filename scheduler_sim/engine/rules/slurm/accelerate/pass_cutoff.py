@@ -7,6 +7,7 @@ pass does not come to, as it ends with bf_max_job_test tests.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import count
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import WAITING
@@ -14,7 +15,6 @@ from scheduler_sim.engine.rules.coscheduling.members import is_member, reservati
 from scheduler_sim.engine.rules.slurm.accelerate.slot_search import left_free
 from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, entries_end, idle_taken, is_cut_off
-from scheduler_sim.engine.rules.slurm.bits import count
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.het_jobs import is_of_delayed_job
 from scheduler_sim.engine.rules.slurm.job_partition_queue import entry

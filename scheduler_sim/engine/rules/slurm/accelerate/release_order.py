@@ -12,11 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim.engine.core.hooks import on
-from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
-from scheduler_sim.engine.rules.slurm.bits import (
+from scheduler_sim.engine.core.bits import (
     FULL,
     NONE,
     ONE,
@@ -31,6 +27,10 @@ from scheduler_sim.engine.rules.slurm.bits import (
     nth,
     rotate,
 )
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
+from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.node_space import keep_masked, nodes_picked, put_nodes_up
 from scheduler_sim.engine.rules.slurm.planned_ends import (
     ends_that_free,

@@ -9,15 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.engine.core.hooks import on
-from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.accelerate.interval_tree import intervals_by, longest_interval
-from scheduler_sim.engine.rules.slurm.accelerate.release_order import put_ranks, ranked, words_before
-from scheduler_sim.engine.rules.slurm.accelerate.state import INTERVAL_ROWS, NOTES, AcceleratedCore
-from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
-from scheduler_sim.engine.rules.slurm.bits import (
+from scheduler_sim.engine.core.bits import (
     FULL,
     NONE,
     ONE,
@@ -29,6 +21,14 @@ from scheduler_sim.engine.rules.slurm.bits import (
     ones_in,
     words,
 )
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.accelerate.interval_tree import intervals_by, longest_interval
+from scheduler_sim.engine.rules.slurm.accelerate.release_order import put_ranks, ranked, words_before
+from scheduler_sim.engine.rules.slurm.accelerate.state import INTERVAL_ROWS, NOTES, AcceleratedCore
+from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.node_space import beyond, last_second, record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by
 from scheduler_sim.engine.rules.slurm.slot_search import (

@@ -9,6 +9,16 @@ what the backfill scheduler has planned for jobs that wait does not.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import (
+    NONE,
+    ONE,
+    add,
+    clear,
+    copy,
+    count_common,
+    keep_common,
+    take_out,
+)
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import make_eligible
@@ -25,16 +35,6 @@ from scheduler_sim.engine.rules.slurm.advance_reservations import (
     put_reserved,
     reserved_until,
     write_reserved,
-)
-from scheduler_sim.engine.rules.slurm.bits import (
-    NONE,
-    ONE,
-    add,
-    clear,
-    copy,
-    count_common,
-    keep_common,
-    take_out,
 )
 from scheduler_sim.engine.rules.slurm.change import expect_change, holds_until, note_change
 from scheduler_sim.engine.rules.slurm.nodes import suffices

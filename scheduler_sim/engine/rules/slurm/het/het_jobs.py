@@ -9,6 +9,7 @@ its own limit before.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import copy, take_out
 from scheduler_sim.engine.core.events import drop_end
 from scheduler_sim.engine.core.hooks import on, only_with, question
 from scheduler_sim.engine.core.jit import part
@@ -19,7 +20,6 @@ from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_complete, is_member
 from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
-from scheduler_sim.engine.rules.slurm.bits import copy, take_out
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
