@@ -75,7 +75,8 @@ class NodeRequests:
             cores = np.where(shared & (cores < 0), each * THOUSANDTHS, cores)
             memory = np.where(shared & (memory > 0), memory * each, memory)
         gres = self._gres_of[owner]
-        exclusive = ~shared | (cores < 0) | (self._exclusive[owner] != 0)
+        alone = np.array([p.exclusive for p in self.system.partitions])[partition]
+        exclusive = ~shared | alone | (cores < 0) | (self._exclusive[owner] != 0)
         columns = [np.maximum(asked, 0) for asked in (cores, memory, gpus)]
         for kind in self.system.counted[len(KINDS) :]:
             of_spelling = np.array([one.get(kind, 0) for one in self._gres], dtype=float)

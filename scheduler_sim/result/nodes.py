@@ -14,7 +14,8 @@ import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError
-from scheduler_sim.result.columns import NEVER, rows_named
+from scheduler_sim.result.columns import NEVER, PARTS, rows_named
+from scheduler_sim.result.node_lists import numbers_in
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class NodeRuns:
 def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRuns:
     """Give every component that ran concrete nodes of its module; no two share a node at an instant.
 
+    Where jobs share nodes, the result has their numbers, and these are taken.
+
     Components start in order of time, of one instant in the order of the table; what ends at
     an instant gives its nodes back first. Each takes the lowest run of consecutive free nodes
     that is long enough, or else its lowest free nodes. One that ran for 0 s gets nodes that
@@ -55,6 +58,11 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
     """
     row, first, count = [], [], []
     ran = components["start_time"].to_numpy() != NEVER
+    for at, run in _listed(components, ran):
+        row.append(at)
+        first.append(run.start)
+        count.append(len(run))
+    ran[np.array(row, dtype=np.int64)] = False
     for module, nodes in modules.items():
         rows = np.flatnonzero(ran & rows_named(components["module"], module))
         ran[rows] = False
@@ -70,6 +78,16 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
         )
     by_row = np.lexsort((np.array(first, dtype=np.int64), np.array(row, dtype=np.int64)))
     return NodeRuns(*(np.array(column, dtype=np.int64)[by_row] for column in (row, first, count)))
+
+
+def _listed(components: pd.DataFrame, ran: np.ndarray) -> Iterator[tuple[int, range]]:
+    """Yield the rows whose nodes the result has, with each run of them."""
+    if PARTS[-1].name not in components:
+        return
+    texts = components[PARTS[-1].name].array
+    for row in np.flatnonzero(ran):
+        for run in numbers_in(str(texts[row])):
+            yield int(row), run
 
 
 def _sweep(table: pd.DataFrame, rows: Ints, module: str, nodes: int) -> Iterator[tuple[int, int, int]]:

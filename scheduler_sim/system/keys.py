@@ -104,6 +104,9 @@ class PartitionKeys(Keys):
     priority_job_factor: Count = Field(
         default=1, description="Slurm's PriorityJobFactor, for the partition factor of a job's priority"
     )
+    exclusive: Flag = Field(
+        default=False, description="true: components have their nodes to themselves, where others share them"
+    )
 
 
 class ResourceKeys(Keys):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -40,6 +40,7 @@ class Partition:
     min_nodes : fewest nodes of one component.
     state : ``UP``; ``DOWN``: components wait for ever; ``DRAIN``, ``INACTIVE``: no submissions.
     priority_job_factor : Slurm's PriorityJobFactor.
+    exclusive : components have their nodes to themselves, also where others share them.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Partition:
     min_nodes: int = 1
     state: str = "UP"
     priority_job_factor: int = 1
+    exclusive: bool = False
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,12 @@ class System:
             self.sets_of(partition), constraint, cores=cores, memory_kb=memory_kb, gpus=gpus, gres=gres
         )
 
+    def with_whole_nodes(self) -> System:
+        """Return the same system with nodes that no jobs share; itself if none do."""
+        if not any(module.shared for module in self.modules):
+            return self
+        return replace(self, modules=tuple(replace(module, shared=False) for module in self.modules))
+
     @cached_property
     def told_apart(self) -> tuple[bool, ...]:
         """Of each module, whether its nodes are told apart: jobs share them, or a partition covers a part."""
@@ -304,6 +312,7 @@ def _partition_of(keys: PartitionKeys, module: Module) -> Partition:
         keys.min_nodes,
         keys.state,
         keys.priority_job_factor,
+        keys.exclusive,
     )
 
 
@@ -334,6 +343,7 @@ def _partition_keys(partition: Partition) -> dict[str, Any]:
         "min_nodes": partition.min_nodes,
         "state": partition.state,
         "priority_job_factor": partition.priority_job_factor,
+        "exclusive": partition.exclusive,
     }
     stated = {key: value for key, value in slurm.items() if value != PartitionKeys.model_fields[key].default}
     return {"name": partition.name, "module": partition.module, **given, **rest, **stated}

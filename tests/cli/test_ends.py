@@ -109,7 +109,13 @@ def test_ctrl_c_while_the_progress_is_drawn(cli, monkeypatch):
     monkeypatch.setattr(terminal, "PATIENCE_S", 0)
     monkeypatch.setattr(terminal, "Timer", lambda *_: Mock())  # the main thread draws
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    ended = cli("run", CLUSTER, SAMPLE, "--policy", "fcfs")
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # else a shell's background jobs ignore it
+    try:
+        ended = cli("run", CLUSTER, SAMPLE, "--policy", "fcfs")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ended.code == 130
     assert ended.err.endswith("scheduler-sim: interrupted: nothing was written\n")
 

@@ -64,7 +64,7 @@ def test_a_drained_node_takes_no_more_jobs_and_leaves_once_it_is_idle():
 @pytest.mark.parametrize("back", [None, 20])
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
 def test_plans_count_on_nodes_that_are_announced_to_be_back(policy, back):
-    """1 has half of node 0; node 1 is out until 20. 2 wants both nodes, and 3 would be on one of them until 23."""
+    """1 has half of node 0; node 1 is out until 20. 2 wants both; 3 would be on one of them until 23."""
     jobs = Workload.from_columns(
         nodes=[1, 2, 1],
         submit_time=[0, 2, 3],

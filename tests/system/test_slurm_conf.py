@@ -35,7 +35,7 @@ def test_the_least_that_works(tmp_path: Path) -> None:
     found = site(tmp_path, NODES + PART)
     assert found.system.name == "slurm"
     assert found.system.modules == (Module("p", 4, 8),)
-    assert found.system.partitions == (Partition("p", "p", priority=1),)
+    assert found.system.partitions == (Partition("p", "p", priority=1, exclusive=True),)
     assert (found.policy, found.ignored) == ({}, ())
 
 
@@ -182,7 +182,7 @@ def test_everything_a_partition_may_say(tmp_path: Path) -> None:
         "State=drain PriorityTier=7 PriorityJobFactor=40 OverSubscribe=EXCLUSIVE\n"
     )
     assert site(tmp_path, NODES + text).system.partitions == (
-        Partition("p", "p", 174_600, 3, 7, True, (), 5400, 2, "DRAIN", 40),
+        Partition("p", "p", 174_600, 3, 7, True, (), 5400, 2, "DRAIN", 40, exclusive=True),
     )
 
 
@@ -369,9 +369,9 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         ("3", "SuspendTime", "nodes"),
         ("4", "FutureKey", "not"),
         ("5", "Port", "where"),
-        ("5", "CoreSpecCount", "a"),
+        ("5", "CoreSpecCount", "policy"),
         ("6", "AllowGroups", "who"),
-        ("6", "OverSubscribe", "a"),
+        ("6", "OverSubscribe", "policy"),
     ]
 
 
@@ -556,3 +556,35 @@ def test_the_made_up_site_that_ships() -> None:
 def test_the_reference_page_has_every_policy_key() -> None:
     page = (ROOT / "docs" / "reference" / "slurm-conf.md").read_text()
     assert [name for name in READERS if f"`{name}`" not in page] == []
+
+
+GPU_NODES = "NodeName=g[1-2] CPUs=8 RealMemory=2048 Gres=gpu:a100:4(S:0-1),shard:40\n"
+
+
+@pytest.mark.parametrize(
+    ("select", "sharing", "shared"),
+    [
+        ("SelectType=select/cons_tres\n", "", True),
+        ("SelectType=select/cons_res\n", "OverSubscribe=FORCE:4", True),
+        ("SelectType=select/cons_tres\n", "OverSubscribe=EXCLUSIVE", False),
+        ("SelectType=select/linear\n", "", False),
+        ("", "", False),
+    ],
+)
+def test_the_selection_plugin_says_whether_jobs_share_nodes(tmp_path, select, sharing, shared) -> None:
+    text = f"{select}{NODES}{GPU_NODES}PartitionName=p Nodes=ALL {sharing}\n"
+    (module,) = site(tmp_path, text).system.modules
+    assert module.shared == shared
+
+
+def test_what_jobs_share_of_a_node(tmp_path) -> None:
+    """Memory only where it is consumable; one partition may give out whole nodes beside others."""
+    parts = "PartitionName=p Nodes=ALL\nPartitionName=whole Nodes=ALL OverSubscribe=EXCLUSIVE\n"
+    select = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core"
+    (module,) = (found := site(tmp_path, f"{select}\n{NODES}{GPU_NODES}{parts}").system).modules
+    gpu, plain = module.sets
+    assert (gpu.gpus, dict(gpu.gres), gpu.memory_kb) == (4, {"gpu:a100": 4, "shard": 40}, 0)
+    assert (plain.gpus, dict(plain.gres)) == (0, {})
+    assert [p.exclusive for p in found.partitions] == [False, True]
+    with_memory = site(tmp_path, f"{select}_Memory\n{NODES}{GPU_NODES}{parts}").system.modules[0]
+    assert with_memory.sets[0].memory_kb == 2 << 20

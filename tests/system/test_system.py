@@ -216,7 +216,8 @@ MISTAKES = [
     (
         "{CM}\npartitions: [{name: a, module: CM, MaxTime: 1}]",
         "2: partitions[0].MaxTime: unknown key; allowed: name, module, max_time, max_nodes, priority, "
-        "default, node_sets, default_time, min_nodes, state, priority_job_factor (did you mean 'max_time'?)",
+        "default, node_sets, default_time, min_nodes, state, priority_job_factor, exclusive "
+        "(did you mean 'max_time'?)",
     ),
     (
         "{CM}\npartitions: [{name: a, module: CM, default: maybe}]",

@@ -32,9 +32,12 @@ class _Alike:
 
 
 def build_modules(
-    nodes: Mapping[str, Node], partitions: Sequence[Covered], cluster: str
+    nodes: Mapping[str, Node], partitions: Sequence[Covered], cluster: str, *, shared: bool, memory: bool
 ) -> tuple[list[Module], list[Partition]]:
     """Return the modules, and the partitions that lead into them, in the order of the file.
+
+    ``shared``: jobs share nodes, but for those of partitions that give out whole ones; ``memory``: also their
+    memory, else it is not looked at.
 
     A module with one partition has its name; one with several has the name of the cluster if it
     is the only module, else that of its largest partition. Its node sets are in the order of
@@ -47,7 +50,11 @@ def build_modules(
         pools = _pools(nodes, group, partitions)
         sets = _named(pools)
         name = _module_name(group, partitions, cluster if len(groups) == 1 else "")
-        modules.append(_module(name, sets, pools))
+        shares = shared and not all(partitions[i].partition.exclusive for i in group)
+        if shares and not all(one.cores_per_node for one in sets):
+            shares = False  # Slurm takes a node without cores as one of a single core
+        module = _module(name, sets, pools)
+        modules.append(_as_shared(module, pools, memory=memory) if shares else module)
         for i in group:
             own = [one.name for one, pool in zip(sets, pools, strict=True) if i in pool.covered_by]
             part = tuple(own) if len(own) < len(sets) else ()
@@ -121,6 +128,27 @@ def _module(name: str, sets: list[NodeSet], pools: list[_Alike]) -> Module:
         features,
         node_sets=rest if len(rest) > 1 else (),
     )
+
+
+def _as_shared(module: Module, pools: list[_Alike], *, memory: bool) -> Module:
+    """The module with what jobs share of its nodes: GPUs and other generic resources of each set."""
+    if not memory:
+        sets = tuple(replace(one, memory_gb=0.0) for one in module.node_sets)
+        module = replace(module, memory_gb=0.0, node_sets=sets)
+    gres = [_shared_gres(pool.like) for pool in pools]
+    if not module.node_sets:
+        return replace(module, shared=True, gres=gres[0])
+    sets = tuple(replace(one, gres=own) for one, own in zip(module.node_sets, gres, strict=True))
+    return replace(module, shared=True, gpus_per_node=0, node_sets=sets)
+
+
+def _shared_gres(node: Node) -> dict[str, float]:
+    """Generic resources by name; GPUs of no type, or of several on one node, as one kind."""
+    gpus = [name for name, _ in node.gres if name.partition(":")[0] == "gpu"]
+    kept: dict[str, float] = {name: number for name, number in node.gres if name not in gpus}
+    if gpus:
+        kept[gpus[0] if len(gpus) == 1 else "gpu"] = node.gpus
+    return kept
 
 
 def _common(values: list[Number]) -> Number:

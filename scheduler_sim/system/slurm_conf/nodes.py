@@ -30,16 +30,21 @@ class Node:
     name : as partitions call it.
     cpus : what Slurm gives out, hardware threads where it counts them; 0: not stated.
     memory_mb : 0: not stated.
-    gpus : number of generic resources called gpu.
+    gres : generic resources as they are written, each once: name and number, of a type as ``gpu:a100``.
     features, weight : as in the file; in their order, and 1 by default.
     """
 
     name: str
     cpus: int = 0
     memory_mb: int = 0
-    gpus: int = 0
+    gres: tuple[tuple[str, int], ...] = ()
     features: tuple[str, ...] = ()
     weight: int = 1
+
+    @property
+    def gpus(self) -> int:
+        """Number of GPUs, of all types."""
+        return sum(number for name, number in self.gres if name.partition(":")[0] == "gpu")
 
 
 def read_nodes(records: Iterable[Record], notes: Notes) -> dict[str, Node]:
@@ -111,7 +116,7 @@ def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
         "",
         cpus=_cpus(record, notes),
         memory_mb=notes.read(record.pairs.get("realmemory"), size_mb, 0),
-        gpus=notes.read(record.pairs.get("gres"), _gpus, 0),
+        gres=notes.read(record.pairs.get("gres"), _gres, ()),
         features=notes.read(record.pairs.get("features", record.pairs.get("feature")), _features, ()),
         weight=notes.read(record.pairs.get("weight"), count, 1),
     )
@@ -124,7 +129,7 @@ def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
         elif len(nodes) >= MOST_NODES:
             notes.wrong(record.place, "NodeName", f"found over {MOST_NODES:,} nodes; allowed: fewer")
             return
-        nodes[name] = Node(name, like.cpus, like.memory_mb, like.gpus, like.features, like.weight)
+        nodes[name] = Node(name, like.cpus, like.memory_mb, like.gres, like.features, like.weight)
 
 
 def _expanded(record: Record, notes: Notes) -> list[str]:
@@ -160,12 +165,15 @@ def _features(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(features))
 
 
-def _gpus(text: str) -> int:
-    """Number of GPUs in ``gpu:2``, ``gpu:a100:4(S:0-1),nvme:1``; a name alone is one."""
-    total = 0
+def _gres(text: str) -> tuple[tuple[str, int], ...]:
+    """Generic resources in ``gpu:2``, ``gpu:a100:4(S:0-1),nvme:1``, ``shard:40K``; a name alone is one."""
+    found: dict[str, int] = {}
     for item in re.split(r",(?![^(]*\))", text):
-        name, *rest = re.sub(r"\(.*?\)", "", item).strip().split(":")
-        if name.lower() == "gpu":
-            last = rest[-1] if rest else "1"
-            total += int(last) if re.fullmatch(r"[0-9]{1,6}", last) else 1
-    return total
+        words = re.sub(r"\(.*?\)", "", item).strip().lower().split(":")
+        counted = re.fullmatch(r"([0-9]{1,9})([kmg]?)", words[-1]) if len(words) > 1 else None
+        names = [word for word in (words[:-1] if counted else words) if word not in ("", "no_consume")]
+        if names:
+            number = int(counted[1]) * 1024 ** " kmg".index(counted[2] or " ") if counted else 1
+            name = ":".join(names)
+            found[name] = found.get(name, 0) + number
+    return tuple(found.items())

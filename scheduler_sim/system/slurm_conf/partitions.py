@@ -110,7 +110,14 @@ def _partition(record: Record, notes: Notes) -> Partition:
         max(min_nodes, 1),
         notes.read(pairs.get("state"), _state, "UP"),
         notes.read(pairs.get("priorityjobfactor"), count, both),
+        _sharing(record) == "EXCLUSIVE",
     )
+
+
+def _sharing(record: Record) -> str:
+    """What OverSubscribe, once Shared, says; a number of jobs behind it is left out."""
+    said = record.pairs.get("oversubscribe", record.pairs.get("shared"))
+    return "NO" if said is None else said.value.upper().partition(":")[0]
 
 
 def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int | None:

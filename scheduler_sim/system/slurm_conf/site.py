@@ -71,7 +71,9 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     if notes.problems:
         raise ConfigError(listed(dict.fromkeys(notes.problems)))
     cluster = settings.cluster or Path(path).stem
-    modules, led = build_modules(nodes, partitions, cluster)
+    modules, led = build_modules(
+        nodes, partitions, cluster, shared=settings.shares, memory=settings.shares_memory
+    )
     _note_unused(nodes.keys() - {name for one in partitions for name in one.nodes}, records, notes)
     shared = tuple(Resource(name, amount) for name, amount in settings.licences.items())
     try:
@@ -91,6 +93,7 @@ class _Settings:
         self.places: dict[str, str] = {}
         self.licences: dict[str, int] = {}
         self.cluster, self.whole_nodes = "", False
+        self.shares, self.shares_memory = False, False
         self._notes, self._modelled = notes, modelled
 
     def take(self, pair: Pair) -> None:
@@ -102,7 +105,11 @@ class _Settings:
         elif is_policy_key(pair):
             if pair.key.lower() == "selecttype":
                 self.whole_nodes = pair.value.lower() == "select/linear"
+                self.shares = pair.value.lower().startswith("select/cons_")
             self._take_policy(pair)
+        elif pair.key.lower() == "selecttypeparameters":
+            self.shares_memory = "MEMORY" in pair.value.upper()
+            self._notes.ignore(pair, why_ignored("top", pair.key))
         else:
             self._notes.ignore(pair, why_ignored("top", pair.key))
 
