@@ -90,6 +90,7 @@ class SharedNodes(Numbers):
             ranges=max(len(self._ranges), 1),
             slots=max(self._slots, 1),
             timeline=sizes.timeline,
+            depth=max(min(self.run.policy.reservation_depth, sizes.rows), 0),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -156,11 +157,11 @@ class SharedNodes(Numbers):
 class Shadow(SharedNodes):
     """Under easy: what is free at the shadow time of a front."""
 
-    part, backfill = "shadow", "easy"
+    part = "shadow"
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run) and run.policy.backfill == self.backfill
+        self.needed = tells_apart(run) and run.policy.reservation_depth == 1
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """There is no front."""
@@ -176,9 +177,13 @@ class Shadow(SharedNodes):
 
 
 class NodePlan(Shadow):
-    """Under conservative: what is free on each node, from one time to the next."""
+    """Where several reservations are planned: what is free on each node, from one time to the next."""
 
-    part, backfill = "node_plan", "conservative"
+    part = "node_plan"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.needed = tells_apart(run) and run.policy.reservation_depth not in (0, 1)
 
 
 def tells_apart(run: Run) -> bool:

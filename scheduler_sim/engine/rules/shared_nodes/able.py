@@ -11,7 +11,7 @@ import numpy as np
 from scheduler_sim.engine.core.bits import NONE, ONE
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import inlined, part
-from scheduler_sim.engine.core.record import has_room, measures_waits, nodes_fit
+from scheduler_sim.engine.core.record import has_room, nodes_fit
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.rules.shared_nodes.state import LOG, SharedCore
 
@@ -55,12 +55,6 @@ def enough_nodes_are_able(core: SharedCore, placement: int) -> bool:
 def may_have_room(core: SharedCore, module: int) -> bool:
     """Nodes that are told apart may have room for a job as long as any is in service."""
     return told_apart(core, module) or core.pools[module].free > 0
-
-
-@on(measures_waits, "shared_nodes")
-def waits_are_looked_at(core: SharedCore) -> bool:
-    """Idle nodes do not tell whether a job fits: each is asked."""
-    return False
 
 
 @part

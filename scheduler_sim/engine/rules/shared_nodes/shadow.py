@@ -13,7 +13,6 @@ import numpy as np
 from scheduler_sim.engine.core.front import (
     count_to_shadow,
     ends_or_takes_extra,
-    fronts_may_stand,
     may_pass_front,
     set_shadow,
 )
@@ -95,12 +94,6 @@ def blank_shadow(sizes: SharedSizes) -> Shadow:
     )
     made.front["placement"], made.beside["read"], made.beside["refused_at"] = -1, NEVER, -1
     return made
-
-
-@on(fronts_may_stand, "shadow")
-def choices_are_made_anew(core: ShadowCore) -> bool:
-    """What starts on other nodes than before may leave the front others, too."""
-    return False
 
 
 # -- the front
@@ -244,7 +237,7 @@ def may_pass_front_on_nodes(core: ShadowCore, placement: int) -> bool:
     module = core.placements[placement].module
     pool = core.pools[module]
     if not told_apart(core, module):
-        return nodes_fit(core, placement) and ends_or_takes_extra(core, placement)
+        return ends_or_takes_extra(core, placement)
     if core.clock.now + judged_time(core, placement) <= pool.shadow:
         if not nodes_fit(core, placement):
             return False

@@ -123,6 +123,7 @@ class SharedSizes(NamedTuple):
     ranges: int
     slots: int
     timeline: int
+    depth: int  # reservations of a module
 
 
 LOG = 1 << 12
