@@ -9,7 +9,7 @@ import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import lengthened
-from scheduler_sim.engine.engine import FullCore, Sizes, has
+from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.shared_nodes.state import (
     BEST_FIT,
     FIRST_FIT,
@@ -17,6 +17,7 @@ from scheduler_sim.engine.rules.shared_nodes.state import (
     UP,
     WORST_FIT,
     SharedSizes,
+    steps_for,
 )
 from scheduler_sim.placement.node_demand import Choices, NodeDemands
 from scheduler_sim.placement.parse_once import error_at
@@ -32,6 +33,9 @@ PACKINGS = {"first_fit": FIRST_FIT, "best_fit": BEST_FIT, "worst_fit": WORST_FIT
 OF_DEMANDS = ("demand", "need", "able")
 OF_SHADOW = ("beside", "beside_able")
 """Tables of the core that have a row for each demand."""
+
+OF_STEPS = ("step", "free")
+"""... and for each step of a plan."""
 
 
 class Demand(NamedTuple):
@@ -110,6 +114,7 @@ class SharedNodes(Numbers):
 
     def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
         """Write what placements ask of their nodes."""
+        core = self._with_all(core)
         part = core.shared_nodes
         for i, (begin, end) in enumerate(self._ranges):
             part.range[i].begin, part.range[i].end = begin, end
@@ -125,15 +130,15 @@ class SharedNodes(Numbers):
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write what one component asks for instead."""
-        described, part = self.describe(jobs), core.shared_nodes
+        return self.write(core, jobs, self.describe(jobs))
+
+    def _with_all(self, core: FullCore) -> FullCore:
+        """The core with room for all that has been described."""
+        part = core.shared_nodes
         longer = {name: lengthened(getattr(part, name), len(self._demands)) for name in OF_DEMANDS}
         longer["slots"] = lengthened(part.slots, self._slots)
         longer["range"] = lengthened(part.range, len(self._ranges))
-        core = core._replace(shared_nodes=part._replace(**longer))
-        if has(core, "shadow"):
-            more = {name: lengthened(getattr(core.shadow, name), len(self._demands)) for name in OF_SHADOW}
-            core = core._replace(shadow=core.shadow._replace(**more))
-        return self.write(core, jobs, described)
+        return core._replace(shared_nodes=part._replace(**longer))
 
     def _demand(self, demands: NodeDemands, module: int, placement: int) -> Demand:
         first, last = self._numbered(demands.kinds[demands.kind[placement]], module)
@@ -168,15 +173,14 @@ class Shadow(SharedNodes):
         return core
 
     def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
-        """Nobody is looked at yet."""
-        return core
+        """New demands have never been looked at."""
+        longer = {name: lengthened(getattr(core.shadow, name), len(self._demands)) for name in OF_SHADOW}
+        new = slice(len(core.shadow.beside), None)
+        longer["beside"]["read"][new], longer["beside"]["refused_at"][new] = NEVER, -1
+        return core._replace(shadow=core.shadow._replace(**longer))
 
-    def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
-        """Nor is what is asked for instead."""
-        return core
 
-
-class NodePlan(Shadow):
+class NodePlan(SharedNodes):
     """Where several reservations are planned: what is free on each node, from one time to the next."""
 
     part = "node_plan"
@@ -184,6 +188,17 @@ class NodePlan(Shadow):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = tells_apart(run) and run.policy.reservation_depth not in (0, 1)
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """The plan is made at the first pass."""
+        return core
+
+    def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
+        """Have room for the plans of all."""
+        plan = core.node_plan
+        steps = steps_for(len(plan.window), plan.reserved.shape[1], self._slots)
+        longer = {name: lengthened(getattr(plan, name), steps) for name in OF_STEPS}
+        return core._replace(node_plan=plan._replace(**longer))
 
 
 def tells_apart(run: Run) -> bool:

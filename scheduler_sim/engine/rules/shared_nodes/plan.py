@@ -21,7 +21,14 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.able import set_bit, told_apart
 from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
 from scheduler_sim.engine.rules.shared_nodes.packing import choose
-from scheduler_sim.engine.rules.shared_nodes.state import AWAY, CORES, DOWN, SharedCore, SharedSizes
+from scheduler_sim.engine.rules.shared_nodes.state import (
+    AWAY,
+    CORES,
+    DOWN,
+    SharedCore,
+    SharedSizes,
+    steps_for,
+)
 
 
 class PlanSize(Record):
@@ -65,8 +72,8 @@ class NodePlanCore(SharedCore):
 
 
 def blank_node_plan(sizes: SharedSizes) -> NodePlan:
-    """Return a part with room for every placement: what runs, what is planned, and what is planned anew."""
-    steps = 2 * sizes.nodes * (1 + sizes.depth) + 6 * sizes.slots
+    """Return a part with room for every placement."""
+    steps = steps_for(sizes.nodes, sizes.depth, sizes.slots)
     return NodePlan(
         size=one(PlanSize),
         step=room(NodeStep, steps),

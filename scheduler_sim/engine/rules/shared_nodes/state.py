@@ -133,6 +133,11 @@ NEVER = -LOG - 1
 """In ``read``: the set of able nodes was never made."""
 
 
+def steps_for(nodes: int, depth: int, slots: int) -> int:
+    """Return how many steps a plan may have: of what runs, is planned, tried, and planned anew."""
+    return 2 * nodes * (1 + depth) + 6 * slots
+
+
 def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
     """Return a part whose nodes have nothing."""
     empty = np.zeros((sizes.kinds, sizes.nodes), dtype=np.int64)
