@@ -29,7 +29,7 @@ def test_components_that_start_by_one_plan(policy):
 
 
 def test_easy_with_licences_or_several_placements():
-    with pytest.raises(ConfigError, match="several placements or .*, and where jobs share nodes"):
+    with pytest.raises(ConfigError, match=r"several placements or .*, and where jobs share nodes"):
         run(licences=["lic:1", ""])
     assert run("conservative", licences=["lic:1", ""]).components["start_time"].tolist() == [0, 0]
 
