@@ -311,8 +311,10 @@ class CandidatePlacements:
         most_cores = np.array([_largest(s.cores_per_node for s in own) for own in sets])
         most_gpus = np.array([max(s.gpus for s in own) for own in sets])
         unfit_apart = [
-            _exceeds(memory[owner], most_memory[partition]),
-            _exceeds(cores[owner], most_cores[partition]),
+            _exceeds(np.maximum(memory[owner], of_nodes.memory), most_memory[partition]),
+            _exceeds(
+                np.maximum(cores[owner] * THOUSANDTHS, of_nodes.cores), most_cores[partition] * THOUSANDTHS
+            ),
             of_nodes.gpus > most_gpus[partition] * THOUSANDTHS,
             ~of_nodes.can_be_met(nodes),
         ]

@@ -121,9 +121,24 @@ SWITCHED = (
 
 
 PARTS = (
-    Column("cores", "float64", "cores", "cores held, on all its nodes; of one that never started, asked for"),
-    Column("memory_kb", "int64", "KB", "memory held, on all its nodes; of one that never started, asked for"),
-    Column("gpus", "float64", "GPUs", "GPUs held, on all its nodes; of one that never started, asked for"),
+    Column(
+        "cores",
+        "float64",
+        "cores",
+        "cores held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+    ),
+    Column(
+        "memory_kb",
+        "int64",
+        "KB",
+        "memory held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+    ),
+    Column(
+        "gpus",
+        "float64",
+        "GPUs",
+        "GPUs held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+    ),
     Column(
         "node_list",
         "text",

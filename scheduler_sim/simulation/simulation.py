@@ -127,6 +127,11 @@ class Simulation(Actions):
         self._steps_at_once = FIRST_STEPS
         layer = None if self.models is None else self.models.energy
         self._cap = self._meter = None
+        if layer is not None and not self.policy.names_nodes and any(self.system.told_apart):
+            raise ConfigError(
+                f"models {self.models.name if self.models else ''}: found energy where jobs share nodes, or a"
+                " partition covers part of a module; allowed here: models without energy"
+            )
         if layer is not None and layer.cap is not None:
             from scheduler_sim.simulation.power_cap import PowerCap
 

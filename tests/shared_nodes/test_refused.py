@@ -14,6 +14,9 @@ NODES = System.from_dict(
     }
 )
 
+WATTS = {"idle_w": 20, "typical_w": 60, "peak_w": 100, "reference_khz": 1, "pstates_khz": [1]}
+ENERGY = {"energy": {"power": {"modules": [{"name": "A", **WATTS}]}}}
+
 pytestmark = pytest.mark.interpreted
 
 
@@ -59,7 +62,37 @@ def test_nodes_without_cores():
         System.from_dict({"modules": [module]})
 
 
-@pytest.mark.parametrize("text", ["gpu:a100:x y", ":", "gpu::2", "shard:1.23456", "a:b:c:d:"])
+@pytest.mark.parametrize(
+    "text", ["gpu:a100:x y", ":", "gpu::2", "shard:1.23456", "a:b:c:d:", "shard:-2", "gpu:-1"]
+)
 def test_a_gres_that_cannot_be_understood(text):
     with pytest.raises(TraceError, match="gres"):
         run(gres=[text, ""])
+
+
+def test_energy():
+    with pytest.raises(ConfigError, match="found energy where jobs share nodes"):
+        simulate(
+            NODES, Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1]), models=ENERGY
+        )
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"gpus_per_node": 2, "gres": {"gpu:a100": 4}}, "found 2 beside 4 GPUs in gres"),
+        ({"gres": {"gpu a:100": 1}}, "found 'gpu a:100'; allowed: name or name:type"),
+    ],
+)
+def test_what_a_node_has_contradicts_itself(keys, words):
+    module = {"name": "A", "nodes": 1, "shared": True, "cores_per_node": 4}
+    with pytest.raises(ConfigError, match=words):
+        System.from_dict({"modules": [module | keys]})
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [({"cores": [9, 1]}, "cores"), ({"gpus": [3, 0]}, "gpus"), ({"gres": ["gpu:3", ""]}, "gpus")],
+)
+def test_what_no_node_has_is_rejected_for_that(asked, why):
+    assert run(**asked).metrics["counts"]["rejected_because"] == {why: 1}

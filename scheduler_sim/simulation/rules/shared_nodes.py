@@ -269,6 +269,8 @@ def _refuse(jobs: Jobs) -> None:
     ):
         if wrong.any():
             row = int(placements.rows[placements.owner[np.argmax(wrong)]])
+            if column == "gpus" and jobs.workload.columns["gpus"][row] <= 0:
+                column = "gres"
             raise error_at(jobs.workload, row, column, f"not where jobs share nodes; allowed: {allowed}")
 
 
