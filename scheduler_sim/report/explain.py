@@ -16,16 +16,22 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.policy.order import MOVING
 from scheduler_sim.report import slurm_words
-from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Times, Wait
+from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Shortage, Times, Wait
 from scheduler_sim.report.fronts import MOST_LOOKS
 from scheduler_sim.report.module_view import ModuleView, ints, module_sizes
-from scheduler_sim.report.replay import MULTIFACTOR, TOP, Replay, Rules
+from scheduler_sim.report.replay import MULTIFACTOR, TIERS, TOP, Replay, Rules
+from scheduler_sim.report.shared_wait import shared_wait, told_apart
 from scheduler_sim.report.wording import listing, plain
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
 
 NEAR_IDS = 5
+
+UNTOLD = (
+    "A result does not have the partition and the features that a component asked for, nor which nodes were"
+    " out of service. They matter here, so nothing is said about what it lacked."
+)
 
 
 def explain(result: Result, component_id: int | str) -> Explanation:
@@ -62,6 +68,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         state=str(facts["state"]),
         policy=plain(policy.get("name") or policy.get("order") or "unnamed"),
         waits=_recorded_waits(facts),
+        whole_nodes=not told_apart(result, str(facts["module"])),
     )
     under_slurm = "held_by" in facts
     if said.state == "REJECTED":
@@ -91,8 +98,20 @@ def explain(result: Result, component_id: int | str) -> Explanation:
 
 def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> tuple[Explanation, int]:
     """Add what happened on the module between eligibility and start; return how long nodes lacked, s."""
-    times = said.times
-    view = ModuleView.of(result, said.request.module, times.eligible, times.waited_until)
+    times, asked = said.times, said.request
+    view = ModuleView.of(result, asked.module, times.eligible, times.waited_until)
+    beside = None
+    if told_apart(result, asked.module):
+        recorded = next((wait.seconds for wait in said.waits if wait.kind == "resources"), None)
+        found = shared_wait(result, row, view, recorded)
+        rules = rules.among(_priorities(result.manifest, asked.module))
+        if found is None:
+            passed = Replay.of(view, row, rules, result.components, times.origin).overtaking()
+            return replace(said, overtaking=passed, notes=(*said.notes, *_of_order(rules), UNTOLD)), 0
+        view = replace(view, able=found.able)
+        lacks = found.lacks(view.instants(), view.last, asked.nodes)
+        said = replace(said, shortage=Shortage(found.each, found.where, int(found.nodes.sum()), lacks))
+        beside = found.beside
     replay = Replay.of(view, row, rules, result.components, times.origin)
     phases = replay.phases()
     longest = sorted(phases, key=lambda phase: (-phase.seconds, phase.start))[:TOP]
@@ -103,7 +122,7 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> t
     told = replace(
         said,
         waits=waits,
-        arrival=replay.arrival(),
+        arrival=replay.arrival(beside),
         phases=tuple(shown),
         phase_count=len(phases),
         phase_seconds=sum(phase.seconds for phase in phases),
@@ -111,6 +130,12 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> t
         notes=(*said.notes, *_notes(rules, waits, resources, shown, len(view.instants()), said.request)),
     )
     return told, replay.unavailable()
+
+
+def _priorities(manifest: Mapping[str, Any], module: str) -> set[int]:
+    """Return the priorities that partitions of a module have."""
+    partitions = (manifest.get("system") or {}).get("partitions") or []
+    return {int(one.get("priority") or 0) for one in partitions if one.get("module") == module}
 
 
 def _of_its_job(result: Result, facts: dict[str, Any]) -> tuple[str, ...]:
@@ -136,13 +161,8 @@ def _notes(
     rules: Rules, waits: tuple[Wait, ...], resources: int, shown: list[Phase], instants: int, request: Request
 ) -> list[str]:
     """Say where this account is less than certain."""
-    notes = []
-    if rules.order == MULTIFACTOR:
-        notes.append(
-            "The queue was in the order of Slurm's multifactor priorities, which a result does not record, so"
-            " nothing is said about what stood before it or overtook it."
-        )
-    elif any(phase.front < 0 for phase in shown):
+    notes = _of_order(rules)
+    if not notes and any(phase.front < 0 for phase in shown):
         notes.append(
             f"The queue order was {plain(rules.order)}, a function of the user's own: it cannot be recomputed"
             " from a result, so nothing is said about what stood before it or overtook it."
@@ -163,6 +183,18 @@ def _notes(
             f" {recorded:,} s: other placements of it, or shared resources such as licences, played a part."
         )
     return notes
+
+
+def _of_order(rules: Rules) -> list[str]:
+    """Say that the queue order is not in a result, if it is one that no result has."""
+    known = {
+        MULTIFACTOR: "The queue was in the order of Slurm's multifactor priorities, which a result does not"
+        " record",
+        TIERS: "Partitions of its module have different priorities, and a result does not record who was in"
+        " which",
+    }
+    nothing = ", so nothing is said about what stood before it or overtook it."
+    return [known[rules.order] + nothing] if rules.order in known else []
 
 
 def _row_of(table: pd.DataFrame, component_id: int | str) -> int:

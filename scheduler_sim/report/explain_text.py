@@ -14,11 +14,17 @@ MEANING = {
 }
 
 
+MEANING_OF_PARTS = {
+    "priority": "enough nodes had what it asked for, but the policy kept them for others",
+    "resources": "not enough nodes had what it asked for",
+}
+"""Where jobs share nodes."""
+
+
 def text_of(said: Explanation) -> str:
     """Return the whole story, its parts apart by empty lines."""
     parts = [_headline(said), _moments(said), _waits(said), _reasons(said), _dependency(said)]
-    if said.arrival is not None:
-        parts += [_arrival(said), _phases(said), _overtaking(said)]
+    parts += [_shortage(said), _arrival(said), _phases(said), _overtaking(said)]
     parts += [paragraph("Note: " + note) for note in said.notes]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -66,11 +72,12 @@ def _waits(said: Explanation) -> list[str]:
         head = f"It was cancelled after {duration(said.wait)} of waiting:"
     else:
         head = f"It never started; at the end of the record it had waited {duration(said.wait)}:"
+    meaning_of = MEANING if said.whole_nodes else MEANING | MEANING_OF_PARTS
     lines = [head]
     for wait in said.waits:
         if wait.seconds:
             length, share = duration(wait.seconds), percent(wait.share)
-            lines.append(f"  {wait.kind:<12}{length:>14}{share:>7}   {MEANING[wait.kind]}")
+            lines.append(f"  {wait.kind:<12}{length:>14}{share:>7}   {meaning_of[wait.kind]}")
     if said.reason:
         lines += paragraph(f"The reason: {said.reason}.")
     return lines
@@ -105,13 +112,39 @@ def _dependency(said: Explanation) -> list[str]:
     return paragraph(text)
 
 
+def _shortage(said: Explanation) -> list[str]:
+    """What it lacked of nodes that jobs share."""
+    found = said.shortage
+    if found is None:
+        return []
+    head = (
+        f"It could use {count(found.nodes, 'node')} ({found.where}). Of each of the {said.request.nodes:,} it"
+        f" needed it asked for {found.each or 'all there is'}. While it was in the queue there were, with"
+        " enough of it free:"
+    )
+    lines = paragraph(head)
+    for lack in found.lacks:
+        nodes = f"{_range(lack.least, lack.most)} nodes"
+        few = f"too few for {duration(lack.seconds)}" if lack.seconds else "never too few"
+        lines.append(f"  {lack.resource:<14}{nodes:>18}   {few}")
+    return lines
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least:,} to {most:,}" if most > least else f"{least:,}"
+
+
 def _arrival(said: Explanation) -> list[str]:
     arrival, asked, times = said.arrival, said.request, said.times
-    assert arrival is not None
+    if arrival is None:
+        return []
     down = f" and {arrival.down:,} out of service" if arrival.down else ""
+    whole, where = asked.capacity, plain(asked.module)
+    if said.shortage:
+        whole, where = said.shortage.nodes, said.shortage.where
     text = (
-        f"When it became eligible, {arrival.idle:,} of the {asked.capacity:,} nodes of {plain(asked.module)}"
-        f" were idle{down}; it needed {asked.nodes:,}. "
+        f"When it became eligible, {arrival.idle:,} of the {whole:,} nodes of {where}"
+        f" {said.were_idle}{down}; it needed {asked.nodes:,}. "
     )
     if arrival.ahead > 0:
         text += f"{count(arrival.ahead, 'component')} stood before it in the queue, asking for"
@@ -159,9 +192,9 @@ def _phases(said: Explanation) -> list[str]:
 
 
 def _phase(said: Explanation, phase: Phase) -> str:
-    idle = f"{phase.idle_least:,}"
-    if phase.idle_most > phase.idle_least:
-        idle += f" to {phase.idle_most:,}"
+    idle, were, had = _range(phase.idle_least, phase.idle_most), said.were_idle, "idle"
+    if said.shortage and said.shortage.each:
+        had = "had"
     own = phase.front == said.request.component_id
     if own:
         text = "It was first in the queue itself."
@@ -172,13 +205,13 @@ def _phase(said: Explanation, phase: Phase) -> str:
         text = ""
     if phase.resources and phase.priority:
         text += (
-            f" For {duration(phase.resources)} too few nodes were idle, for {duration(phase.priority)} enough"
-            f" ({idle} idle, {said.request.nodes:,} needed)."
+            f" For {duration(phase.resources)} too few nodes {were}, for {duration(phase.priority)} enough"
+            f" ({idle} {had}, {said.request.nodes:,} needed)."
         )
     elif phase.resources:
-        text += f" Too few nodes were idle all the time ({idle} idle, {said.request.nodes:,} needed)."
+        text += f" Too few nodes {were} all the time ({idle} {had}, {said.request.nodes:,} needed)."
     else:
-        text += f" Enough nodes were idle all the time ({idle} idle, {said.request.nodes:,} needed)."
+        text += f" Enough nodes {were} all the time ({idle} {had}, {said.request.nodes:,} needed)."
     if phase.verdict is not None:
         text += " " + _verdict(said, phase, phase.verdict)
     return text.strip()

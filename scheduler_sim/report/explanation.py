@@ -60,6 +60,29 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Lack:
+    """How many nodes had enough of a resource free during a wait, and for how many seconds too few had."""
+
+    resource: str
+    least: int
+    most: int
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """What a component asked for of each of its nodes, which nodes it could use, and what they lacked.
+
+    ``each`` is empty for one that had nodes to itself.
+    """
+
+    each: str
+    where: str
+    nodes: int
+    lacks: tuple[Lack, ...]
+
+
+@dataclass(frozen=True)
 class Dependency:
     """What it probably waited for before it could be scheduled.
 
@@ -193,6 +216,8 @@ class Explanation:
     """Why one component waited, recomputed from a result.
 
     Under policy slurm there are Slurm's ``reasons``, and on which nodes it was ``confined`` to run.
+    Where jobs share nodes it need not ask for ``whole_nodes``, and there is the ``shortage`` if the result
+    tells it; idle nodes of arrival, phases and verdicts are those that had what it asked for, then.
     ``phases`` are the longest ones in order of time, ``phase_count`` and
     ``phase_seconds`` speak of all of them.
     """
@@ -209,9 +234,16 @@ class Explanation:
     phase_count: int = 0
     phase_seconds: int = 0
     overtaking: Overtaking | None = None
+    whole_nodes: bool = True
+    shortage: Shortage | None = None
     reasons: tuple[Reason, ...] = ()
     confined: str = ""
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def were_idle(self) -> str:
+        """What is said of nodes that it could have had."""
+        return "had all that free" if self.shortage and self.shortage.each else "were idle"
 
     @property
     def wait(self) -> int:

@@ -51,6 +51,7 @@ class ModuleView:
     nodes : int64[n]; submit, eligible, start, end, limit, leave : int64[n], seconds;
         ``leave`` is when it left the queue, ``NEVER`` stands for what did not happen
     busy, down : nodes over time, as recorded in the timeline
+    able : nodes over time that have what one component asks for, where jobs share nodes; else None
     """
 
     name: str
@@ -67,6 +68,7 @@ class ModuleView:
     leave: Ints
     busy: Steps
     down: Steps
+    able: Steps | None = None
 
     @classmethod
     def of(cls, result: Result, module: str, first: int, last: int) -> ModuleView:
@@ -120,7 +122,9 @@ class ModuleView:
         return changes
 
     def idle(self, moments: Any) -> Any:
-        """Return the idle nodes in service after the pass of each moment."""
+        """Return the idle nodes in service after the pass of each moment, or those that are ``able``."""
+        if self.able is not None:
+            return value_at(self.able, moments)
         return self.capacity - value_at(self.busy, moments) - value_at(self.down, moments)
 
     def running(self, moment: int) -> Ints:
@@ -144,5 +148,5 @@ class ModuleView:
         parts = {column: getattr(self, column)[keep] for column in columns}
         return ModuleView(
             name=self.name, capacity=self.capacity, first=first, last=last, busy=self.busy,
-            down=self.down, **parts,
+            down=self.down, able=self.able, **parts,
         )  # fmt: skip

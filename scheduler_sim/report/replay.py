@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.policy.schemes import ALL, BY_NAME, KeptBack, Scheme
 from scheduler_sim.report.explanation import Arrival, Holder, Overtaker, Overtaking, Phase, Reserved, Verdict
 from scheduler_sim.report.fronts import fronts
@@ -25,6 +26,9 @@ MOST_PLANNED = 300
 
 MULTIFACTOR = "priority/multifactor"
 """Slurm's own order, of ages, shares and more that a result does not record."""
+
+TIERS = "priority of partitions"
+"""An order by partitions first, of which the result does not say who was in which."""
 
 MOST_TRIED = 200
 """Moments tried for a verdict under an order that moves: the front may have changed unseen."""
@@ -66,6 +70,12 @@ class Rules:
             shadow=str(policy.get("shadow") or "dynamic"),
         )
 
+    def among(self, priorities: Collection[int]) -> Rules:
+        """Return the rules where partitions of these priorities share nodes."""
+        if len(priorities) < 2 or self.order == MULTIFACTOR:
+            return self
+        return replace(self, order=TIERS, candidate_order=TIERS)
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -106,12 +116,17 @@ class Replay:
         """Return the user of the component at a position."""
         return str(self.users.iloc[int(self.view.row[position])])
 
-    def arrival(self) -> Arrival:
-        """Return how the module stood when the component became eligible."""
+    def arrival(self, beside: Ints | None = None) -> Arrival:
+        """Return how the module stood when the component became eligible.
+
+        ``beside`` are the rows of those that had nodes it could use, if not all did.
+        """
         view, one = self.view, self.one
         moment = view.first
         running = view.running(moment)
         running = running[running != one]
+        if beside is not None:
+            running = running[np.isin(view.row[running], beside)]
         held = view.nodes[running].astype(np.float64) * (view.end[running] - moment)
         most = running[np.argsort(-held, kind="stable")[:TOP]]
         planned = view.planned_end(most, moment)
@@ -217,6 +232,9 @@ class Replay:
         verdict = Verdict("other", moment, idle, moment + span)
         if rules.kept_back == "blocked" and front != one:
             return replace(verdict, rule="blocked")
+        if view.able is not None:  # planned node by node: what is free at a time does not tell
+            behind = rules.kept_back in ("shadow", "plan") and front != one
+            return replace(verdict, rule="reserved" if behind else "other")
         if rules.kept_back == "shadow" and front != one:
             return self._against_shadow(verdict, front, since if rules.shadow == "static" else moment)
         if rules.kept_back == "plan" and rules.replan == "scratch":

@@ -49,7 +49,11 @@ def unit(kind: str) -> int:
 
 def held_in(schedule: Schedule, module: str) -> Held:
     """Return the nodes that the components of a module had."""
-    rows = np.flatnonzero(schedule.ran & schedule.in_module(module))
+    return held_by(schedule, np.flatnonzero(schedule.ran & schedule.in_module(module)))
+
+
+def held_by(schedule: Schedule, rows: np.ndarray) -> Held:
+    """Return the nodes that the components in ``rows`` had, all of one module."""
     texts = schedule.components["node_list"].array
     numbers = [[n for run in numbers_in(str(texts[row])) for n in run] for row in rows]
     row = np.repeat(rows, [len(own) for own in numbers])

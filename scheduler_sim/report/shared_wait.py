@@ -1,0 +1,206 @@
+"""What a component lacked while it waited for parts of nodes: cores, memory, GPUs, or whole nodes.
+
+A result names neither the partition nor the features that a component asked for. What is told
+here is told only where one set of nodes remains that gives the very wait the run recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scheduler_sim.arrays import Ints
+from scheduler_sim.report.explanation import Lack
+from scheduler_sim.report.module_view import ModuleView
+from scheduler_sim.report.wording import listing, plain, short
+from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.node_use import KB_PER_GB, capacities, changes, held_by, unit
+from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.steps import Steps, from_changes, value_at
+
+if TYPE_CHECKING:
+    from scheduler_sim.result.result import Result
+
+WORDS = {"cores": "cores", "memory_kb": "memory", "gpus": "GPUs"}
+MUCH = np.iinfo(np.int64).max // 4
+ALL_FREE = "idle"
+"""What a component with nodes to itself asks of each."""
+
+
+@dataclass(frozen=True)
+class SharedWait:
+    """Nodes that a component may have had, and how many had what it asked for.
+
+    Attributes
+    ----------
+    nodes : bool[nodes of the module], those it may use
+    where : what they are called
+    each : what it asked for of each node, in words; empty if it had nodes to itself
+    having : nodes that have enough free over time, by resource
+    able : nodes that have enough of everything over time
+    beside : int64[n], rows of the components that had some of these nodes
+    """
+
+    nodes: np.ndarray
+    where: str
+    each: str
+    having: dict[str, Steps]
+    able: Steps
+    beside: Ints
+
+    def lacks(self, instants: Ints, last: int, needed: int) -> tuple[Lack, ...]:
+        """Return in how many nodes there was enough of each resource, and of all, and how long too few.
+
+        Parameters
+        ----------
+        instants : int64[n], s, at which anything changed; last : s, the end of the wait
+        needed : nodes
+        """
+        spans = np.diff(np.append(instants, last))
+        several = {**self.having, "all of these": self.able} if len(self.having) > 1 else self.having
+        return tuple(_lack(name, value_at(steps, instants), spans, needed) for name, steps in several.items())
+
+
+def _lack(name: str, nodes: np.ndarray, spans: Ints, needed: int) -> Lack:
+    return Lack(name, int(nodes.min()), int(nodes.max()), int(spans[nodes < needed].sum()))
+
+
+def told_apart(result: Result, module: str) -> bool:
+    """Tell whether the result knows which nodes of a module its components had."""
+    return module in (result.manifest.get("shared_nodes") or {}) and "node_list" in result.components
+
+
+def shared_wait(result: Result, row: int, view: ModuleView, recorded: int | None) -> SharedWait | None:
+    """Rebuild what a component waited for; None if the result does not tell.
+
+    Parameters
+    ----------
+    row : of the component in the result
+    view : its module during its wait
+    recorded : s, its wait for resources by the run; None if it never started
+    """
+    out_of_service = value_at(view.down, view.instants()).any()  # how many, but not which
+    if out_of_service or (result.manifest.get("counts") or {}).get("requeued"):
+        return None
+    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
+    possible = {}
+    for where, nodes in _reaches(schedule, row).items():
+        found = _in_nodes(schedule, row, view, nodes, where)
+        if recorded is None or _wait(found, view, row) == recorded:
+            possible[nodes.tobytes()] = found
+    return next(iter(possible.values())) if len(possible) == 1 else None
+
+
+def _wait(found: SharedWait, view: ModuleView, row: int) -> int:
+    """Return the wait for resources, s, had it been for these nodes."""
+    instants = view.instants()
+    spans = np.diff(np.append(instants, view.last))
+    return int(spans[value_at(found.able, instants) < view.nodes[view.position(row)]].sum())
+
+
+def _reaches(schedule: Schedule, row: int) -> dict[str, np.ndarray]:
+    """Return the sets of nodes it may have been submitted to: bool[nodes of the module], by name.
+
+    They are the partitions that allow what it asked for and have the nodes it got.
+    """
+    module = str(schedule.components["module"].iloc[row])
+    described = next(one for one in schedule.system["modules"] if one["name"] == module)
+    own = held_by(schedule, np.array([row])).node
+    reaches: dict[bytes, list[str]] = {}
+    sets: dict[bytes, np.ndarray] = {}
+    for partition in schedule.system.get("partitions") or []:
+        nodes = _nodes_of(partition, described)
+        if partition["module"] == module and nodes[own].all() and _allows(partition, schedule, row):
+            key = nodes.tobytes()
+            reaches.setdefault(key, []).append(plain(partition["name"]))
+            sets[key] = nodes
+    if not sets:
+        return {plain(module): np.ones(described["nodes"], dtype=bool)}
+    return {_called(names, module, sets[key]): sets[key] for key, names in reaches.items()}
+
+
+def _called(names: Sequence[str], module: str, nodes: np.ndarray) -> str:
+    if nodes.all():
+        return plain(module)
+    return f"partition{'s' if len(names) > 1 else ''} {listing(names)}"
+
+
+def _nodes_of(partition: Mapping[str, Any], module: Mapping[str, Any]) -> np.ndarray:
+    """Return which nodes of its module a partition has, bool[nodes]."""
+    sets, wanted = module.get("node_sets") or [], partition.get("node_sets")
+    if not sets or not wanted:
+        return np.ones(module["nodes"], dtype=bool)
+    return np.repeat([one["name"] in wanted for one in sets], [one["nodes"] for one in sets])
+
+
+def _allows(partition: Mapping[str, Any], schedule: Schedule, row: int) -> bool:
+    """Tell whether the limits of a partition admit a component."""
+    bounds = (("max_nodes", "nodes"), ("max_time", "time_limit"))
+    return all(
+        partition.get(limit) is None or schedule.of(column)[row] <= partition[limit]
+        for limit, column in bounds
+    )
+
+
+def _in_nodes(schedule: Schedule, row: int, view: ModuleView, nodes: np.ndarray, where: str) -> SharedWait:
+    """Count the nodes among ``nodes`` that had what the component asks for, over time."""
+    there = capacities(schedule, view.name)
+    held = held_by(schedule, view.row[schedule.ran[view.row]])
+    inside = nodes[held.node]
+    wanted = _wanted(schedule, row, there)
+    marks: list[tuple[str, np.ndarray, np.ndarray]] = []  # a resource, who has enough at first, and then
+    for kind, each in wanted.items():
+        taken = np.ones(len(held.row), dtype=np.int64)
+        total = np.zeros(len(nodes), dtype=np.int64)
+        if kind != ALL_FREE:
+            stated = (there[kind] > 0) | (kind != "memory_kb")  # memory that is not stated is not checked
+            taken, total = held.amount(schedule, kind, there[kind]), np.where(stated, there[kind], MUCH)
+        node, time, change, last = changes(held, np.where(inside, taken, 0))
+        free = (total[node] - np.cumsum(change))[last]  # the changes of each node add up to 0
+        marks.append((WORDS.get(kind, kind), nodes & (total >= each), nodes[node[last]] & (free >= each)))
+    node, time = node[last], time[last]
+    having = {name: _steps(node, time, first, then) for name, first, then in marks}
+    first = np.logical_and.reduce([mark[1] for mark in marks])
+    then = np.logical_and.reduce([mark[2] for mark in marks])
+    able, beside = _steps(node, time, first, then), np.unique(held.row[inside])
+    return SharedWait(nodes, where, _in_words(wanted), having, able, beside)
+
+
+def _steps(node: np.ndarray, time: np.ndarray, first: np.ndarray, then: np.ndarray) -> Steps:
+    """Count the nodes that have enough: ``first`` of each, ``then`` after each change, by node."""
+    before = np.append(False, then[:-1])
+    new = np.append(True, node[1:] != node[:-1])[: len(node)]
+    before = np.where(new, first[node], before[: len(node)])
+    turned = then.astype(np.int64) - before
+    return from_changes(np.append(-MUCH, time), np.append(int(first.sum()), turned))
+
+
+def _wanted(schedule: Schedule, row: int, there: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """Return what it asked for of each node in whole units, or that it be idle.
+
+    A component that held all there is of its nodes is taken to have asked for whole nodes.
+    """
+    own = held_by(schedule, np.array([row])).node
+    nodes = max(int(schedule.of("nodes")[row]), 1)
+    held = {kind: int(np.rint(schedule.of(kind)[row] * unit(kind))) for kind in there}
+    ran = schedule.of("start_time")[row] != NEVER
+    whole = all(held[kind] == there[kind][own].sum() for kind in there) if ran else not held["cores"]
+    if whole:
+        return {ALL_FREE: 0}
+    return {kind: held[kind] // nodes for kind in there if kind == "cores" or held[kind]}
+
+
+def _in_words(wanted: Mapping[str, int]) -> str:
+    return listing(_amounts(wanted)) if ALL_FREE not in wanted else ""
+
+
+def _amounts(wanted: Mapping[str, int]) -> Iterator[str]:
+    for kind, each in wanted.items():
+        if kind == "memory_kb":
+            yield f"{short(each / KB_PER_GB)} GB of memory"
+        else:
+            word = WORDS[kind] if each != unit(kind) else WORDS[kind].removesuffix("s")
+            yield f"{each / unit(kind):,g} {word}"
