@@ -106,7 +106,6 @@ class CandidatePlacements:
         self.told_apart = np.array(
             [by_sets or system.told_apart[number] for number in self.module], dtype=bool
         )
-        self.shared = np.array([system.modules[number].shared for number in self.module], dtype=bool)
         self.of_nodes = NodeRequests(workload, system, rows) if self.told_apart.any() else None
         self.type_number = self._types()
         lists, self.codes = self._lists()

@@ -155,6 +155,9 @@ USED = (
 )
 """Further columns of ``timeline``, at its end, in a run in which jobs share nodes."""
 
+BUSY = {"cores": "cores_busy", "memory_kb": "memory_busy_kb", "gpus": "gpus_busy"}
+"""What components have of nodes, and the column of the timeline that counts it."""
+
 
 class Further(NamedTuple):
     """Which further columns the tables of a result have.

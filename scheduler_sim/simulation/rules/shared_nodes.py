@@ -61,7 +61,7 @@ class SharedNodes(Numbers):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run)
+        self.needed = tells_apart(run.system, run.policy)
         self._offset = offsets_of(run.system)
         self._ranges: list[tuple[int, int]] = []
         self._ranges_of: dict[tuple[Choices, int], tuple[int, int]] = {}
@@ -166,7 +166,7 @@ class Shadow(SharedNodes):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run) and run.policy.reservation_depth == 1
+        self.needed = tells_apart(run.system, run.policy) and run.policy.reservation_depth == 1
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """There is no front."""
@@ -187,7 +187,7 @@ class NodePlan(SharedNodes):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run) and run.policy.reservation_depth not in (0, 1)
+        self.needed = tells_apart(run.system, run.policy) and run.policy.reservation_depth not in (0, 1)
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """The plan is made at the first pass."""
@@ -201,16 +201,9 @@ class NodePlan(SharedNodes):
         return core._replace(node_plan=plan._replace(**longer))
 
 
-def tells_apart(run: Run) -> bool:
+def tells_apart(system: System, policy: Policy) -> bool:
     """Whether a run has nodes that are told apart; Slurm's schedulers have names for all of them."""
-    return not run.policy.names_nodes and any(run.system.told_apart)
-
-
-def shares_nodes(system: System, policy: Policy) -> bool:
-    """Whether a pass has to look at single nodes; Slurm's do so anyway, as long as nodes are whole."""
-    return any(module.shared for module in system.modules) or (
-        not policy.names_nodes and any(system.told_apart)
-    )
+    return not policy.names_nodes and any(system.told_apart)
 
 
 def offsets_of(system: System) -> Ints:

@@ -291,13 +291,13 @@ def choose_beside_plan(core: NodePlanCore, placement: int, length: int) -> bool:
 def next_end(core: NodePlanCore, module: int) -> int:
     """When something ends next in the plan of a module, after now; INF if nothing does."""
     time, steps = INF, core.node_plan.step
-    for i in range(core.pools[module].profile_size):
-        if core.profile[module, i].time > core.clock.now:
-            time = min(time, core.profile[module, i].time)
+    nodes = core.shared_nodes.module[module]
     if told_apart(core, module):
-        time = INF
-        nodes = core.shared_nodes.module[module]
         for node in range(nodes.begin, nodes.end):
             if steps[node].after >= 0:
                 time = min(time, steps[steps[node].after].time)
+        return time
+    for i in range(core.pools[module].profile_size):
+        if core.profile[module, i].time > core.clock.now:
+            time = min(time, core.profile[module, i].time)
     return time

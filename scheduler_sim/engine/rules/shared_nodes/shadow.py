@@ -28,6 +28,7 @@ from scheduler_sim.engine.rules.shared_nodes.able import (
     is_able_now,
     may_take,
     note_change,
+    pick_changed,
     set_bit,
     told_apart,
 )
@@ -37,7 +38,6 @@ from scheduler_sim.engine.rules.shared_nodes.state import (
     AWAY,
     CORES,
     DOWN,
-    LOG,
     NEVER,
     SharedCore,
     SharedSizes,
@@ -267,20 +267,12 @@ def _is_hopeless(core: ShadowCore, module: int, placement: int) -> bool:
 @part
 def _count_beside(core: ShadowCore, demand: int) -> int:
     """How many nodes are able both now and in the shadow state beside the front; see ``Beside``."""
-    part, it = core.shared_nodes, core.shadow.beside[demand]
-    able, changes = core.shadow.beside_able[demand], part.rules.changes
-    if changes - it.read > LOG:
-        it.able = 0
-        for i in range(part.demand[demand].first, part.demand[demand].last):
-            for node in range(part.range[i].begin, part.range[i].end):
-                it.able += set_bit(able, node, _is_able_beside(core, demand, node))
-    else:
-        for i in range(it.read, changes):
-            node = part.log[i % LOG]
-            if may_take(core, demand, node):
-                it.able -= has_bit(able, node)
-                it.able += set_bit(able, node, _is_able_beside(core, demand, node))
-    it.read = changes
+    it, able = core.shadow.beside[demand], core.shadow.beside_able[demand]
+    for i in range(pick_changed(core, demand, it.read)):
+        node = core.shared_nodes.pick[i]
+        it.able -= has_bit(able, node)
+        it.able += set_bit(able, node, _is_able_beside(core, demand, node))
+    it.read = core.shared_nodes.rules.changes
     return it.able
 
 

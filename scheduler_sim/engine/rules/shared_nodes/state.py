@@ -102,7 +102,7 @@ class SharedNodes(NamedTuple):
     slots: Ints  # the nodes of each placement: those that it runs on, or that are reserved for it
     log: Ints  # the nodes on which something changed, in a ring
     key: Ints  # [n] what able nodes are chosen by
-    pick: Ints  # [n] the nodes chosen, in that order
+    pick: Ints  # [n] nodes to look at, or chosen ones
     rows: Table[UsedRow]  # [rows] beside the timeline
 
 
