@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_lists import node_list
@@ -29,8 +29,11 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     alone = part.demand["exclusive"][demand] == 1
     for row in np.flatnonzero(ran & apart):
         numbers = part.slots[slot[row] : slot[row] + nodes[row]]
-        lists[row] = node_list(numbers - begin[row])
-        if alone[row]:
+        lists[row] = node_list(np.sort(numbers) - begin[row])
+        if has(core, "cons_tres"):
+            shares = core.cons_tres.share[slot[row] : slot[row] + nodes[row]]
+            amounts[row] = shares[:, : len(part.capacity)].sum(axis=0)
+        elif alone[row]:
             amounts[row] = part.capacity[:, numbers].sum(axis=1)
     amounts %= ENOUGH  # of memory that is not stated
     return {
