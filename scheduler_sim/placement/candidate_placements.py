@@ -20,10 +20,10 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.node_requests import NodeRequests
-from scheduler_sim.placement.slurm_requests import SlurmRequests
 from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 from scheduler_sim.placement.shared import demands
+from scheduler_sim.placement.slurm_requests import SlurmRequests
 from scheduler_sim.system.node_resources import THOUSANDTHS
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload

@@ -40,5 +40,3 @@ class SlurmRequests(NodeRequests):
         amounts = np.zeros((len(owner), len(self.system.counted)), dtype=np.int64)
         exclusive = np.zeros(len(owner), dtype=bool)
         return NodeDemands(which.reshape(-1).astype(np.int64), tuple(kinds), amounts, exclusive)
-
-

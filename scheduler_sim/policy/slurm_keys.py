@@ -172,8 +172,8 @@ class SlurmKeys(Keys):
     )
     SelectTypeParameters: Select = Field(
         default=(),
-        description="where jobs share nodes, what of them is given out: CR_Core or CR_CPU, CR_Socket, each with "
-        "_Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for some (ours)",
+        description="where jobs share nodes, what of them is given out: CR_Core or CR_CPU, CR_Socket, each "
+        "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours)",
     )
     DefMemPerCPU: Count = Field(
         default=0, description="memory of a job that asks for none, MB for each core; 0: all of its nodes"
@@ -184,9 +184,7 @@ class SlurmKeys(Keys):
         description="a job that asks for more MB for each core gets more cores; 0: no limit",
     )
     DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
-    DefMemPerGPU: Count = Field(
-        default=0, description="memory for each GPU of a job that asks for none, MB"
-    )
+    DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none, MB")
 
     # the main scheduler
     sched_interval: OptionalPeriod = Field(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.result.node_lists import numbers_in
+from scheduler_sim.result.node_lists import numbers_in, shares_in
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes
 
@@ -31,7 +31,7 @@ class Held(NamedTuple):
     def amount(self, schedule: Schedule, kind: str, there: np.ndarray) -> np.ndarray:
         """Return what each has of each of its nodes, in whole units; ``there`` is what the nodes have.
 
-        A component has the same of all its nodes, or all that each has.
+        A component has the same of all its nodes, or all that each has, or what its ``node_shares`` say.
         """
         held = np.rint(schedule.of(kind) * unit(kind)).astype(np.int64)
         of_whole = np.zeros(len(held), dtype=np.int64)
@@ -39,6 +39,13 @@ class Held(NamedTuple):
         nodes = np.maximum(schedule.of("nodes"), 1)
         whole = (held == of_whole)[self.row]
         each: np.ndarray = np.where(whole, there[self.node], (held // nodes)[self.row])
+        if "node_shares" in schedule.components:
+            texts = schedule.components["node_shares"].array
+            told = {code: shares_in(text).get(kind) for code, text in enumerate(texts.categories)}
+            first = np.flatnonzero(np.diff(self.row, prepend=-1))
+            for at in first[[told[code] is not None for code in texts.codes[self.row[first]]]]:
+                own = np.array(told[texts.codes[self.row[at]]])
+                each[at : at + len(own)] = np.rint(own * unit(kind))
         return each
 
 

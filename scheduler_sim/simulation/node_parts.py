@@ -10,8 +10,8 @@ import pandas as pd
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
-from scheduler_sim.result.node_lists import node_list
-from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, MEMORY, THOUSANDTHS
+from scheduler_sim.result.node_lists import node_list, node_shares
+from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 
 
@@ -23,16 +23,20 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     nodes = np.where(able, core.placements["nodes"][place], 0)
     demand = part.request["demand"][place]
     amounts = part.need[demand] * nodes[:, np.newaxis]
-    lists = np.full(len(jobs), "", dtype=object)
+    if has(core, "cons_tres"):
+        need = core.cons_tres.asked["need"][place]
+        amounts[:, CORES] = np.where(able, core.cons_tres.need["min_cpus"][need], 0) * THOUSANDTHS
+    lists, dealt = np.full(len(jobs), "", dtype=object), np.full(len(jobs), "", dtype=object)
     slot, begin = part.request["slot"][place], part.module["begin"][core.placements["module"][place]]
     apart = begin < part.module["end"][core.placements["module"][place]]
     alone = part.demand["exclusive"][demand] == 1
     for row in np.flatnonzero(ran & apart):
         numbers = part.slots[slot[row] : slot[row] + nodes[row]]
-        lists[row] = node_list(np.sort(numbers) - begin[row])
+        lists[row] = node_list(numbers - begin[row])
         if has(core, "cons_tres"):
-            shares = core.cons_tres.share[slot[row] : slot[row] + nodes[row]]
-            amounts[row] = shares[:, : len(part.capacity)].sum(axis=0)
+            shares = core.cons_tres.share[slot[row] : slot[row] + nodes[row], : len(part.capacity)]
+            amounts[row] = shares.sum(axis=0)
+            dealt[row] = _told(shares[np.argsort(numbers)])
         elif alone[row]:
             amounts[row] = part.capacity[:, numbers].sum(axis=1)
     amounts %= ENOUGH  # of memory that is not stated
@@ -41,7 +45,14 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
         "memory_kb": amounts[:, MEMORY],
         "gpus": amounts[:, GPUS] / THOUSANDTHS,
         "node_list": pd.Categorical(lists),
+        **({"node_shares": pd.Categorical(dealt)} if has(core, "cons_tres") else {}),
     }
+
+
+def _told(shares: np.ndarray) -> str:
+    """What a job has of each node, in whole units [nodes, kinds], as a result tells it."""
+    amounts = shares[:, : len(KINDS)] % ENOUGH / [THOUSANDTHS, 1, THOUSANDTHS]
+    return node_shares(dict(zip(KINDS, amounts.T, strict=True)))
 
 
 def shared_modules(system: System) -> dict[str, dict[str, float]]:

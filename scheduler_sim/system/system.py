@@ -354,9 +354,8 @@ def _partition_keys(partition: Partition) -> dict[str, Any]:
         "exclusive": partition.exclusive,
     }
     stated = {key: value for key, value in slurm.items() if value != PartitionKeys.model_fields[key].default}
-    if partition.slurm:
-        stated["slurm"] = dict(partition.slurm)
-    return {"name": partition.name, "module": partition.module, **given, **rest, **stated}
+    own = {"slurm": dict(partition.slurm)} if partition.slurm else {}
+    return {"name": partition.name, "module": partition.module, **given, **rest, **stated, **own}
 
 
 def _unknown(kind: str, name: str, known: list[str], system: str) -> str:

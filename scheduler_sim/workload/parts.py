@@ -11,7 +11,6 @@ import pandas as pd
 from scheduler_sim.arrays import Bools, Floats, Ints
 from scheduler_sim.workload.columns import by_row
 
-
 TASKS = ("nodes", "tasks", "tasks_per_node", "cores_per_task")
 PROCESSES = ("processes_per_node", "threads_per_process")
 

@@ -1,4 +1,4 @@
-"""The recordings of jobs that share nodes played by the engine: what users bring is a System and a Workload."""
+"""The recordings of jobs that share nodes played by the engine, from a System and a Workload."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class SharedNodes(Numbers):
         """So many nodes at most each placement may have: under Slurm it may come out otherwise than asked."""
         if not shares_under_slurm(self.run.system, self.run.policy):
             return jobs.placements.nodes
-        from scheduler_sim.simulation.rules.slurm.needs import Needs
+        from scheduler_sim.simulation.rules.slurm_needs import Needs
 
         return Needs(jobs, self.run.system, self.run.policy.slurm).most_nodes
 
@@ -218,7 +218,7 @@ def tells_apart(system: System, policy: Policy) -> bool:
 
 
 def apart_under(system: System, policy: Policy) -> tuple[bool, ...]:
-    """Of each module, whether that is so: Slurm's schedulers know all nodes, and share those of all or none."""
+    """Of each module, whether that is so: under Slurm of all or of none, as its schedulers know all nodes."""
     if shares_under_slurm(system, policy) or policy.names_nodes:
         return (shares_under_slurm(system, policy),) * len(system.modules)
     return system.told_apart

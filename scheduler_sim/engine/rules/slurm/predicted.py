@@ -114,6 +114,7 @@ def first_barrier(core: SlurmCore, end: int) -> int:
 
 @part
 def wider(core: SlurmCore, width: int) -> int:
+    """How wide the next group is."""
     return width + core.slurm.rules.bf_window_linear if core.slurm.rules.bf_window_linear else 2 * width
 
 

@@ -11,7 +11,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import offsets_of, shares_under_slurm
-from scheduler_sim.simulation.rules.slurm.needs import NUMBERS, Needs
+from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
 from scheduler_sim.system.module import NodeSet
 
 GENERIC = ("each", "total", "per_task")
@@ -107,8 +107,13 @@ def _cores_of_sockets(one: NodeSet) -> int:
 def _refuse(run: Run) -> None:
     """Raise ConfigError for what has no meaning where nodes are shared."""
     keys = run.policy.slurm
-    for name, allowed in (("SelectType", ("select/cons_tres", "select/cons_res")), ("fixed_nodes", (True,)),
-                          ("version", ("22.05",)), ("grouped_ends", (True,)), ("clock", ("daemon",))):
+    for name, allowed in (
+        ("SelectType", ("select/cons_tres", "select/cons_res")),
+        ("fixed_nodes", (True,)),
+        ("version", ("22.05",)),
+        ("grouped_ends", (True,)),
+        ("clock", ("daemon",)),
+    ):
         if getattr(keys, name) not in allowed:
             raise ConfigError(
                 f"policy.slurm.{name}: found {getattr(keys, name)!r} where jobs share nodes;"

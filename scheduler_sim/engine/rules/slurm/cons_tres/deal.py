@@ -1,16 +1,15 @@
 """The shares that a job gets of its nodes at last: ``dist_tasks`` of select/cons_tres.
 
-Tasks are dealt to the nodes that were chosen, cores cyclically over sockets, then generic resources and memory.
+Tasks are dealt to the nodes that were chosen, cores cyclically over sockets, then generic resources, memory.
 """
 
 from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY
+from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY, THOUSANDTHS
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import free_pieces
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
-from scheduler_sim.system.node_resources import THOUSANDTHS
 
 
 @part

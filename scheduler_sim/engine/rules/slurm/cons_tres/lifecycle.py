@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.lifecycle import free_nodes
+from scheduler_sim.engine.core.lifecycle import free_nodes, take_nodes
 from scheduler_sim.engine.core.moments import submitted
-from scheduler_sim.engine.rules.shared_nodes.lifecycle import change_free, end_use, has_to_itself, share_of
+from scheduler_sim.engine.rules.shared_nodes.lifecycle import (
+    change_free,
+    end_use,
+    has_to_itself,
+    share_of,
+    take_parts,
+)
 from scheduler_sim.engine.rules.shared_nodes.service import service_changed
 from scheduler_sim.engine.rules.shared_nodes.state import UP
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
@@ -61,12 +67,18 @@ def shares_say_it_all(core: ConsTresCore, placement: int) -> bool:
 def allocate_shares(core: ConsTresCore, row: int, placement: int) -> None:
     """The nodes CHOSEN run the job from now on, with the shares that were dealt."""
     part, it = core.cons_tres, core.slurm.partition[core.slurm.way[placement].partition]
-    core.placements[placement].nodes = part.attempt.taken
-    change_room(core, placement, room_now(core), -1)
     core.slurm.job[row].piece = SHARES
     for i in range(part.attempt.taken):
         word, bit = place_of(core, it, part.chosen[i])
         core.slurm.sets.idle[word] &= ~bit
+
+
+@on(take_nodes, "cons_tres")
+def take_shares(core: ConsTresCore, placement: int) -> None:
+    """From now on it is known how many nodes they are: it may be more than were asked for."""
+    core.placements[placement].nodes = core.cons_tres.attempt.taken
+    change_room(core, placement, room_now(core), -1)
+    take_parts(core, placement)
 
 
 # -- to its end

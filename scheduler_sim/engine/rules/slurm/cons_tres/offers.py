@@ -9,7 +9,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Ints
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY
+from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY, THOUSANDTHS
 from scheduler_sim.engine.rules.slurm.cons_tres.state import (
     AVAILABLE,
     ONE_ROW,
@@ -18,7 +18,6 @@ from scheduler_sim.engine.rules.slurm.cons_tres.state import (
     Need,
     Room,
 )
-from scheduler_sim.system.node_resources import THOUSANDTHS
 
 NEAR_GPUS = 255
 """So many GPUs at most tell nodes apart, and so many weights are between two of Slurm's."""
@@ -122,9 +121,7 @@ def _offer_cores(core: ConsTresCore, room: Room, node: int, all_cores: bool) -> 
 
 
 @part
-def _offer_generic(
-    core: ConsTresCore, need: int, room: Room, node: int, cpus: int, free_cpus: int
-) -> int:
+def _offer_generic(core: ConsTresCore, need: int, room: Room, node: int, cpus: int, free_cpus: int) -> int:
     """Note what there is of each kind and what the job could have; returns the GPUs near, -1 if too few.
 
     ``cpus`` are those that the node could give, ``free_cpus`` all that are free.
@@ -152,7 +149,7 @@ def _offer_generic(
                 return -1
     part.offer[node].all_gpus = part.there[0, node]
     near = min(part.there[0, node], part.most[0, node])
-    return min(NEAR_GPUS, near)
+    return int(min(NEAR_GPUS, near))
 
 
 @part
@@ -248,9 +245,7 @@ def _cpus_for_gpus(core: ConsTresCore, need: int, gpus: int, tasks: int) -> int:
     part = core.cons_tres
     if part.each[need, 0] + part.total[need, 0] == 0:
         return 0
-    return int(
-        part.need[need].gpu_cpus * (part.each[need, 0] or part.per_task[need, 0] * tasks or gpus)
-    )
+    return int(part.need[need].gpu_cpus * (part.each[need, 0] or part.per_task[need, 0] * tasks or gpus))
 
 
 @part

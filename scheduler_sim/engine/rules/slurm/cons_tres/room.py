@@ -10,11 +10,10 @@ import numpy as np
 from scheduler_sim.engine.core.bits import ONE, clear
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.rules.shared_nodes.state import CORES
+from scheduler_sim.engine.rules.shared_nodes.state import CORES, THOUSANDTHS
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore, Room
 from scheduler_sim.engine.rules.slurm.state import Partition
-from scheduler_sim.system.node_resources import THOUSANDTHS
 
 
 @part

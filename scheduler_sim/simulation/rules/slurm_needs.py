@@ -60,11 +60,14 @@ class Needs:
         wanted = np.maximum(of["asked_nodes"], of["min_cpus"]) + self.total.sum(axis=1)
         per_node = np.maximum(of["tasks_per_node"], 1)
         most = np.maximum(of["limit"], -(-of["tasks"] // per_node))
-        return np.minimum(np.minimum(wanted, most), sizes[self._partition])
+        most_nodes: Ints = np.minimum(np.minimum(wanted, most), sizes[self._partition])
+        return most_nodes
 
     def table(self) -> Ints:
         """int64[p, ..]: all of it, side by side."""
-        return np.column_stack([*(self.numbers[name] for name in NUMBERS), self.each, self.total, self.per_task])
+        return np.column_stack(
+            [*(self.numbers[name] for name in NUMBERS), self.each, self.total, self.per_task]
+        )
 
     def _numbers(self) -> dict[str, Ints]:
         least, most, tasks, of_node, of_task, alone = self._asked()
@@ -83,7 +86,9 @@ class Needs:
         least = np.where(named, np.minimum(least, most), least)
         cpus = np.where(tasks > 0, tasks, np.where(least == most, least, 1)) * each
         each = np.maximum(each, self.per_task[:, 0] * gpu_cpus)
-        limit = np.minimum(most, self._of_partition([one.max_nodes or UNSET for one in self._system.partitions]))
+        limit = np.minimum(
+            most, self._of_partition([one.max_nodes or UNSET for one in self._system.partitions])
+        )
         exclusive = self._of_partition([one.exclusive for one in self._system.partitions]) > 0
         memory, per_cpu = self._memory()
         found = {
@@ -142,27 +147,28 @@ class Needs:
         memory = -(-np.maximum(self._column("memory_per_gpu_kb"), 0) // KB_PER_MB)
         cpus = np.where((cpus > 0) | (of_task > 0), cpus, self._default("DefCpuPerGPU"))
         said = (self._column("memory_kb") >= 0) | (self._column("memory_per_core_kb") >= 0)
-        memory = np.where(said, 0, np.where(memory > 0, memory, self._default("DefMemPerGPU")))
+        memory = np.where((memory > 0) | said, memory, self._default("DefMemPerGPU"))
         return cpus * asks, memory * asks
 
     def _memory(self) -> tuple[Ints, Ints]:
-        """MB and whether they are for each CPU: as asked, else the partition's default, else the cluster's."""
+        """MB, and whether for each CPU: as asked, else the partition's default, else the cluster's."""
         kb, per_core = self._column("memory_kb"), self._column("memory_per_core_kb")
         if self._jobs.workload.source.format == "swf":  # it says what each processor has
             kb, per_core = np.full_like(kb, -1), np.where(per_core >= 0, per_core, kb)
         memory, per_cpu = np.zeros_like(kb), np.zeros_like(kb)
         parts = self._system.partitions
-        for amount, of_cpu in (
+        defaults: tuple[tuple[int | Ints, int], ...] = (
             (self._keys.DefMemPerNode, 0),
             (self._keys.DefMemPerCPU, 1),
             (self._of_partition([one.slurm.get("DefMemPerNode", 0) for one in parts]), 0),
             (self._of_partition([one.slurm.get("DefMemPerCPU", 0) for one in parts]), 1),
-        ):
+        )
+        for amount, of_cpu in defaults:
             memory, per_cpu = np.where(amount, amount, memory), np.where(amount, of_cpu, per_cpu)
-        for asked, of_cpu in ((per_core, (per_core > 0).astype(np.int64)), (kb, 0)):
-            memory = np.where(asked >= 0, -(-asked // KB_PER_MB), memory)
-            per_cpu = np.where(asked >= 0, of_cpu, per_cpu)
-        return memory, per_cpu
+        said = (per_core >= 0) & (kb < 0)
+        memory = np.where(said, -(-per_core // KB_PER_MB), memory)
+        per_cpu = np.where(said, per_core > 0, per_cpu)
+        return np.where(kb >= 0, -(-kb // KB_PER_MB), memory), np.where(kb >= 0, 0, per_cpu)
 
     def _keep_within_memory(self, found: dict[str, Ints]) -> None:
         """MaxMemPerCPU refuses nothing: with more memory come more CPUs."""
@@ -196,12 +202,13 @@ class Needs:
         return self._of_partition([one.slurm.get(name, own) for one in self._system.partitions])
 
     def _generic(self, name: str) -> Ints:
-        """int64[p, k]: whole pieces of each kind, GPUs of all types first; shares of others' nodes have none."""
+        """int64[p, k]: whole pieces of each kind, GPUs of all types first; none on nodes that are whole."""
         jobs, others = self._jobs, self._system.counted[len(KINDS) :]
         lists, spelling = parse_once(jobs.workload, jobs.placements.rows, name, parse_gres)
         amounts = [[gpus_in(one), *(one.get(kind, 0) for kind in others)] for one in lists]
         found = np.array(amounts, dtype=float).reshape(len(lists), -1)
-        if (odd := (found % 1 > 0).any(axis=1)[spelling]).any():
+        odd = np.asarray((found % 1 > 0).any(axis=1))[spelling]
+        if odd.any():
             row = int(jobs.placements.rows[int(np.argmax(odd))])
             raise error_at(jobs.workload, row, name, "a part of a piece; allowed under slurm: whole pieces")
         counts: Ints = found.astype(np.int64)[spelling][jobs.placements.owner]
@@ -217,4 +224,3 @@ class Needs:
                 "gres_per_task",
                 "no number of tasks; allowed: with tasks, tasks_per_node, gres_per_job, or a number of nodes",
             )
-
