@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
-from scheduler_sim.engine.rules.slurm.cons_tres.state import ONE_ROW, RESERVED
+from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, EVEN, ONE_ROW, RESERVED
 from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs
@@ -25,7 +25,7 @@ KB_PER_MB = 1024
 NUMBERS = (
     *("partition", "min_nodes", "max_nodes", "limit", "asked_nodes", "tasks", "cpus_per_task"),
     *("tasks_per_node", "min_cpus", "node_cpus", "memory", "gpu_cpus", "gpu_memory"),
-    *("per_cpu", "gpu_cpus_said", "generic", "in_all", "whole", "kind"),
+    *("per_cpu", "gpu_cpus_said", "generic", "in_all", "whole", "kind", "even"),
 )
 """Fields of a need that are worked out here."""
 
@@ -62,6 +62,18 @@ class Needs:
         most = np.maximum(of["limit"], -(-of["tasks"] // per_node))
         most_nodes: Ints = np.minimum(np.minimum(wanted, most), sizes[self._partition])
         return most_nodes
+
+    @property
+    def of_nodes(self) -> Ints:
+        """int64[p, ..]: what is asked of each node; all of the need where it is not even."""
+        of = self.numbers
+        alone = np.where(of["max_nodes"] == 1, of["tasks"], 0)
+        tasks = np.where(of["tasks_per_node"] > 0, of["tasks_per_node"], alone)
+        cpus = -(-of["min_cpus"] // of["min_nodes"])
+        same = ("partition", "cpus_per_task", "node_cpus", "memory", "per_cpu", "whole", "kind", "even")
+        plain = np.column_stack([*(of[name] for name in same), tasks, cpus])
+        apart = (of["even"] == 0) | (of["generic"] > 0)
+        return np.column_stack((plain, self.table() * apart[:, np.newaxis]))
 
     def table(self) -> Ints:
         """int64[p, ..]: all of it, side by side."""
@@ -113,6 +125,7 @@ class Needs:
             "kind": np.where(exclusive | ~self._shared, RESERVED, ONE_ROW),
         }
         self._keep_within_memory(found)
+        found["even"] = self._even(found)
         return {name: np.asarray(value, dtype=np.int64) for name, value in found.items()}
 
     def _asked(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Bools]:
@@ -170,6 +183,21 @@ class Needs:
         per_cpu = np.where(said, per_core > 0, per_cpu)
         return np.where(kb >= 0, -(-kb // KB_PER_MB), memory), np.where(kb >= 0, 0, per_cpu)
 
+    def _even(self, found: dict[str, Ints]) -> Ints:
+        """Whether so many nodes that have enough meet it, whichever: all that it may have, of equal shares."""
+        nodes, per_node, tasks = found["min_nodes"], found["tasks_per_node"], found["tasks"]
+        least = np.maximum(nodes, np.where(per_node > 0, -(-tasks // np.maximum(per_node, 1)), 0))
+        most = np.where((tasks > 0) & (tasks < found["limit"]), np.maximum(tasks, least), found["limit"])
+        rigid = (least == nodes) & (most == nodes) & (found["asked_nodes"] <= nodes) & (found["in_all"] == 0)
+        on_node = np.where(per_node > 0, per_node, np.where(found["max_nodes"] == 1, np.maximum(tasks, 1), 1))
+        each = np.maximum(found["node_cpus"], on_node * found["cpus_per_task"])
+        by_memory = (found["per_cpu"] > 0) & (found["memory"] > 0)
+        strict = (each * nodes >= found["min_cpus"]) & ~by_memory & (~found["generic"] | (per_node > 0))
+        lln = any(one.slurm.get("LLN") for one in self._system.partitions)
+        lln |= "CR_LLN" in self._keys.SelectTypeParameters
+        single = (nodes == 1) & (not lln)
+        return np.where(rigid & strict, AMONG_ABLE, np.where(rigid & single, EVEN, 0))
+
     def _keep_within_memory(self, found: dict[str, Ints]) -> None:
         """MaxMemPerCPU refuses nothing: with more memory come more CPUs."""
         limit = np.maximum(self._default("MaxMemPerCPU"), 0)
@@ -206,7 +234,7 @@ class Needs:
         jobs, others = self._jobs, self._system.counted[len(KINDS) :]
         lists, spelling = parse_once(jobs.workload, jobs.placements.rows, name, parse_gres)
         amounts = [[gpus_in(one), *(one.get(kind, 0) for kind in others)] for one in lists]
-        found = np.array(amounts, dtype=float).reshape(len(lists), -1)
+        found = np.array(amounts, dtype=float).reshape(len(lists), 1 + len(others))
         odd = np.asarray((found % 1 > 0).any(axis=1))[spelling]
         if odd.any():
             row = int(jobs.placements.rows[int(np.argmax(odd))])

@@ -11,8 +11,15 @@ from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import offsets_of, shares_under_slurm
+from scheduler_sim.simulation.rules.slurm.masks import words_of
 from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
 from scheduler_sim.system.module import NodeSet
+
+OF_LEVELS = ("level", "able", "able_at")
+"""Tables with a row for each level."""
+
+LONG_AGO = -(1 << 40)
+"""In ``read``: all that has changed was before."""
 
 GENERIC = ("each", "total", "per_task")
 """Tables of a need by kind of generic resource."""
@@ -27,6 +34,7 @@ class ConsTres(Numbers):
         super().__init__(run)
         self.needed = shares_under_slurm(run.system, run.policy)
         self._numbers: dict[tuple[int, ...], int] = {}
+        self._levels: dict[tuple[int, ...], int] = {}
         self._memory = False
 
     def describe(self, jobs: Jobs) -> Ints | None:
@@ -38,10 +46,8 @@ class ConsTres(Numbers):
         self._memory |= bool((jobs.workload.columns["memory_kb"] >= 0).any())
         demands = jobs.placements.of_nodes
         kind = jobs.placements.module if demands is None else demands.kind
-        table = np.column_stack((needs.table(), kind))
-        rows, which = np.unique(table, axis=0, return_inverse=True)
-        numbers = [self._numbers.setdefault(tuple(row), len(self._numbers)) for row in rows.tolist()]
-        return np.array(numbers, dtype=np.int64)[which.reshape(-1)]
+        level = numbered_rows(self._levels, np.column_stack((needs.of_nodes, kind)))
+        return numbered_rows(self._numbers, np.column_stack((needs.table(), level)))
 
     def room(self, sizes: Sizes) -> ConsTresSizes:
         """For all needs that have been described."""
@@ -54,6 +60,8 @@ class ConsTres(Numbers):
             kinds=len(system.counted),
             sockets=max(one.sockets for module in system.modules for one in module.sets),
             slots=1,
+            levels=max(len(self._levels), 1),
+            words=sum(words_of(module.nodes) for module in system.modules),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -81,7 +89,9 @@ class ConsTres(Numbers):
         """Write what placements need."""
         part = core.cons_tres
         longer = {name: lengthened(getattr(part, name), len(self._numbers)) for name in ("need", *GENERIC)}
-        longer["share"] = lengthened(part.share, len(core.shared_nodes.slots))
+        slots = len(core.shared_nodes.slots)
+        longer |= {name: lengthened(getattr(part, name), slots) for name in ("share", "tenant")}
+        longer |= {name: lengthened(getattr(part, name), len(self._levels)) for name in OF_LEVELS}
         core = core._replace(cons_tres=part._replace(**longer))
         part, kinds = core.cons_tres, core.cons_tres.each.shape[1]
         rows = np.array(list(self._numbers), dtype=np.int64).reshape(len(self._numbers), -1)
@@ -90,6 +100,13 @@ class ConsTres(Numbers):
         for i, name in enumerate(GENERIC):
             first = len(NUMBERS) + i * kinds
             getattr(part, name)[: len(rows)] = rows[:, first : first + kinds]
+        levels = rows[:, -1]
+        part.need["level"][: len(rows)] = levels
+        cpus = -(-part.need["min_cpus"][: len(rows)] // part.need["min_nodes"][: len(rows)])
+        new = part.level["cpus"][levels] == 0
+        part.level["need"][levels[new]] = np.flatnonzero(new)
+        part.level["read"][levels[new]] = LONG_AGO
+        part.level["cpus"][levels] = cpus
         if described is not None:
             part.asked["need"][jobs.where] = described
         return core
@@ -97,6 +114,13 @@ class ConsTres(Numbers):
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write what one component needs instead."""
         return self.write(core, jobs, self.describe(jobs))
+
+
+def numbered_rows(known: dict[tuple[int, ...], int], table: Ints) -> Ints:
+    """int64[n]: the number of each row, the same for equal ones; ``known`` grows."""
+    rows, which = np.unique(table, axis=0, return_inverse=True)
+    numbers = [known.setdefault(tuple(row), len(known)) for row in rows.tolist()]
+    return np.array(numbers, dtype=np.int64)[which.reshape(-1)]
 
 
 def _cores_of_sockets(one: NodeSet) -> int:

@@ -16,6 +16,7 @@ from scheduler_sim.engine.rules.shared_nodes.lifecycle import (
 from scheduler_sim.engine.rules.shared_nodes.service import service_changed
 from scheduler_sim.engine.rules.shared_nodes.state import UP
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
+from scheduler_sim.engine.rules.slurm.cons_tres.levels import strike_shares
 from scheduler_sim.engine.rules.slurm.cons_tres.room import change_room, empty_room, place_of, room_now
 from scheduler_sim.engine.rules.slurm.cons_tres.state import NEVER, SOMETIME, YET_UNKNOWN, ConsTresCore
 from scheduler_sim.engine.rules.slurm.lifecycle import room_is_left
@@ -90,6 +91,7 @@ def leave_room(core: ConsTresCore, row: int) -> None:
     placement, shared = core.jobs[row].placed, core.shared_nodes
     it = core.slurm.partition[core.slurm.way[placement].partition]
     change_room(core, placement, room_now(core), 1)
+    strike_shares(core, row)
     for i in range(core.placements[placement].nodes):
         change_free(core, placement, i, 1)
         node = shared.slots[shared.request[placement].slot + i]

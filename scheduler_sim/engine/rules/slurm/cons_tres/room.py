@@ -8,24 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.core.bits import ONE, clear
-from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.records import Words
+from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.rules.shared_nodes.state import CORES, THOUSANDTHS
-from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore, Room
 from scheduler_sim.engine.rules.slurm.state import Partition
-
-
-@part
-def fits(core: ConsTresCore, placement: int, room: Room, nodes: Words) -> bool:
-    """Whether a placement fits on some of these nodes with what is free in a room: they are CHOSEN.
-
-    It must also fit if all cores of them were free.
-    """
-    need = core.cons_tres.asked[placement].need
-    if not choose_nodes(core, need, room, nodes, False) or not choose_nodes(core, need, room, nodes, True):
-        return False
-    return choose_nodes(core, need, room, nodes, False)
 
 
 @part
@@ -55,15 +41,20 @@ def room_now(core: ConsTresCore) -> Room:
 @part
 def change_room(core: ConsTresCore, placement: int, room: Room, sign: int) -> None:
     """A job enters a room with its shares of nodes (-1), or leaves it (1); what is free changes elsewhere."""
-    part, slot = core.cons_tres, core.shared_nodes.request[placement].slot
-    it, kinds = part.need[part.asked[placement].need], len(room.free)
-    for i in range(slot, slot + core.placements[placement].nodes):
-        node = core.shared_nodes.slots[i]
-        for socket in range(len(room.cores)):
-            room.cores[socket, node] += sign * part.share[i, kinds + socket]
-        room.jobs[it.kind, node] -= sign
-        if part.sharing[it.partition].most_cpus > 0:
-            room.used[it.partition, node] -= sign * part.share[i, CORES] // THOUSANDTHS
+    first = core.shared_nodes.request[placement].slot
+    for slot in range(first, first + core.placements[placement].nodes):
+        _change_node(core, placement, slot, room, sign)
+
+
+@inlined
+def _change_node(core: ConsTresCore, placement: int, slot: int, room: Room, sign: int) -> None:
+    part, node = core.cons_tres, core.shared_nodes.slots[slot]
+    it, kinds = part.need[part.asked[placement].need], len(core.shared_nodes.free)
+    for socket in range(len(room.cores)):
+        room.cores[socket, node] += sign * part.share[slot, kinds + socket]
+    room.jobs[it.kind, node] -= sign
+    if part.sharing[it.partition].most_cpus > 0:
+        room.used[it.partition, node] -= sign * part.share[slot, CORES] // THOUSANDTHS
 
 
 # -- once some jobs have ended
@@ -72,39 +63,51 @@ def change_room(core: ConsTresCore, placement: int, room: Room, sign: int) -> No
 @part
 def copy_room(core: ConsTresCore, module: int) -> None:
     """The later room becomes that of now, as far as the nodes of a module go."""
+    for node in range(core.shared_nodes.module[module].begin, core.shared_nodes.module[module].end):
+        copy_node(core, node)
+
+
+@inlined
+def copy_node(core: ConsTresCore, node: int) -> None:
+    """In the later room a node is as it is now."""
     now, later = room_now(core), core.cons_tres.later
-    begin, end = core.shared_nodes.module[module].begin, core.shared_nodes.module[module].end
-    _copy_rows(now.free, later.free, begin, end)
-    _copy_rows(now.cores, later.cores, begin, end)
-    _copy_rows(now.jobs, later.jobs, begin, end)
-    _copy_rows(now.used, later.used, begin, end)
-
-
-@part
-def _copy_rows(source: np.ndarray, target: np.ndarray, begin: int, end: int) -> None:
-    for row in range(len(source)):
-        for node in range(begin, end):
-            target[row, node] = source[row, node]
+    for kind in range(len(now.free)):
+        later.free[kind, node] = now.free[kind, node]
+    for socket in range(len(now.cores)):
+        later.cores[socket, node] = now.cores[socket, node]
+    for kind in range(len(now.jobs)):
+        later.jobs[kind, node] = now.jobs[kind, node]
+    for partition in range(len(now.used)):
+        later.used[partition, node] = now.used[partition, node]
 
 
 @part
 def leave_later(core: ConsTresCore, placement: int) -> None:
     """In the later room a job has ended."""
-    part, slot = core.cons_tres, core.shared_nodes.request[placement].slot
-    change_room(core, placement, part.later, 1)
-    for i in range(slot, slot + core.placements[placement].nodes):
-        for kind in range(len(part.later.free)):
-            part.later.free[kind, core.shared_nodes.slots[i]] += part.share[i, kind]
+    first = core.shared_nodes.request[placement].slot
+    for slot in range(first, first + core.placements[placement].nodes):
+        leave_node(core, placement, slot)
+
+
+@inlined
+def leave_node(core: ConsTresCore, placement: int, slot: int) -> None:
+    """In the later room a job has left one of its nodes."""
+    part = core.cons_tres
+    _change_node(core, placement, slot, part.later, 1)
+    for kind in range(len(part.later.free)):
+        part.later.free[kind, core.shared_nodes.slots[slot]] += part.share[slot, kind]
 
 
 @part
 def empty_room(core: ConsTresCore, module: int) -> None:
     """In the later room nothing runs, and all nodes are in service."""
-    part, later = core.cons_tres, core.cons_tres.later
-    begin, end = core.shared_nodes.module[module].begin, core.shared_nodes.module[module].end
-    _copy_rows(core.shared_nodes.capacity, later.free, begin, end)
-    for node in range(begin, end):
+    later = core.cons_tres.later
+    for node in range(core.shared_nodes.module[module].begin, core.shared_nodes.module[module].end):
+        for kind in range(len(later.free)):
+            later.free[kind, node] = core.shared_nodes.capacity[kind, node]
         for socket in range(len(later.cores)):
-            later.cores[socket, node] = part.machine[node].cores
-        later.jobs[:, node] = 0
-        later.used[:, node] = 0
+            later.cores[socket, node] = core.cons_tres.machine[node].cores
+        for kind in range(len(later.jobs)):
+            later.jobs[kind, node] = 0
+        for partition in range(len(later.used)):
+            later.used[partition, node] = 0

@@ -21,14 +21,8 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import (
 )
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
-from scheduler_sim.engine.rules.slurm.cons_tres.room import (
-    copy_room,
-    fits,
-    leave_later,
-    pick_chosen,
-    place_of,
-    room_now,
-)
+from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now
+from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.main_pass import close_taken, open_nodes, picked_among_free
 from scheduler_sim.engine.rules.slurm.node_space import (
@@ -39,8 +33,6 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     reserve,
     rounded_down,
 )
-from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, planned_end, running
-from scheduler_sim.engine.rules.slurm.predicted import FIRST_GROUP_S, end_as_seen, first_barrier, wider
 from scheduler_sim.engine.rules.slurm.slot_search import put_unreserved
 from scheduler_sim.engine.rules.slurm.state import Partition
 
@@ -72,7 +64,7 @@ def picks_shares(core: ConsTresCore, placement: int) -> bool:
 
 @part
 def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
-    if not fits(core, placement, room_now(core), nodes):
+    if not fits_now(core, placement, nodes):
         return False
     if not deal(core, core.cons_tres.asked[placement].need, core.shared_nodes.request[placement].slot):
         return False
@@ -124,7 +116,7 @@ def shared_slot(
         if count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
             core.slurm.memory.tested += not counted
             counted = True
-            time = _expected_start(core, placement, ahead)
+            time = _slot_on_unreserved(core, placement, ahead)
         if time == INF:
             if later == INF or not ahead:
                 return INF
@@ -155,51 +147,9 @@ def shared_slot(
 
 
 @part
-def _expected_start(core: ConsTresCore, placement: int, ahead: bool) -> int:
-    """When a placement fits on nodes UNRESERVED: now, or once jobs have ended that run on some of them.
-
-    Jobs leave in groups, in order of their planned ends; the end of the last of a group is the start.
-    """
-    part, unreserved = core.cons_tres, core.slurm.sets.unreserved
-    if fits(core, placement, room_now(core), unreserved):
+def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool) -> int:
+    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan ahead."""
+    unreserved = core.slurm.sets.unreserved
+    if fits_now(core, placement, unreserved):
         return core.clock.now
-    if not ahead:
-        return INF
-    it = core.slurm.partition[core.slurm.way[placement].partition]
-    copy_room(core, it.module)
-    width, barrier, i, size = FIRST_GROUP_S, -1, 0, running(core)
-    head = core.pools[everywhere(core)].release_head
-    while i < size:
-        last = -1
-        while i < size:
-            placed = core.jobs[core.releases[everywhere(core), head + i].row].placed
-            i += 1
-            if not _runs_among(core, it, placed, unreserved):
-                continue
-            if barrier < 0:
-                barrier = first_barrier(core, planned_end(core, i - 1))
-            last = i - 1
-            leave_later(core, placed)
-            if i < size and planned_end(core, i) > barrier + width:
-                break
-        if last < 0:
-            return INF
-        width = wider(core, width)
-        while i < size and planned_end(core, i) > barrier + width:
-            width = wider(core, width)
-        if fits(core, placement, part.later, unreserved):
-            return end_as_seen(core, planned_end(core, last))
-    return INF
-
-
-@part
-def _runs_among(core: ConsTresCore, it: Partition, placement: int, nodes: Words) -> bool:
-    """Whether a job runs on any of these nodes."""
-    if core.placements[placement].module != it.module:
-        return False
-    slot = core.shared_nodes.request[placement].slot
-    for i in range(slot, slot + core.placements[placement].nodes):
-        word, bit = place_of(core, it, core.shared_nodes.slots[i])
-        if nodes[word] & bit:
-            return True
-    return False
+    return expected_start(core, placement, unreserved) if ahead else INF

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, one, table
+from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, Words, one, table
 from scheduler_sim.engine.rules.shared_nodes.state import SharedCore
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -18,6 +18,9 @@ AVAILABLE, ONE_ROW, RESERVED = 0, 1, 2
 """Which jobs a node takes beside a job: any of FORCE partitions, any with cores of their own, none."""
 
 CLASSES = 3
+
+EVEN, AMONG_ABLE = 1, 2
+"""Of a need that so many able nodes meet: others may be looked at when nodes are chosen, or are of no use."""
 
 NEVER, YET_UNKNOWN, SOMETIME = -1, 0, 1
 """Whether all nodes together, empty, have room for a need."""
@@ -46,6 +49,7 @@ class Machine:
     threads: int
     weight: int
     completing: int  # jobs that have ended, and whose nodes are not back yet
+    first: int  # slot of the share that is planned to end first, -1 = none
 
 
 class Need:
@@ -65,10 +69,12 @@ class Need:
     gpu_cpus: int  # for each GPU, 0 = any number
     gpu_memory: int  # KB for each GPU instead of the other memory, 0 = not so
     possible: int  # whether it ever fits: see above
+    level: int
     per_cpu: Tiny  # 1 = its memory is for each CPU
     gpu_cpus_said: Tiny  # 1 = by the job, not by a default
     generic: Tiny  # 1 = it asks for generic resources
     in_all: Tiny  # 1 = ... of all nodes together
+    even: Tiny  # it is met by so many nodes of its level, whichever they are: see below
     whole: Tiny  # 1 = nodes are for it alone
     kind: Tiny  # AVAILABLE, ONE_ROW, or RESERVED
 
@@ -77,6 +83,21 @@ class Asked:
     """The need of a placement, and whether it is a real one."""
 
     need: int
+
+
+class Level:
+    """What is asked of each node, by needs that are met as soon as enough nodes have it."""
+
+    need: int  # one of them
+    cpus: int  # of each node
+    read: int  # how far the log of changed nodes was read
+
+
+class Tenant:
+    """A share of a node, in a list of those of the node by planned end."""
+
+    row: int  # the job
+    next: int  # the slot of the next one, -1 = none
 
 
 class Offer:
@@ -138,6 +159,10 @@ class ConsTres(NamedTuple):
     each: Ints  # [needs, k] generic resources of each node
     total: Ints  # [needs, k] ... of all nodes together
     per_task: Ints  # [needs, k] ... of each task
+    level: Table[Level]
+    able: Words  # [levels, w] the nodes that have what is asked for now
+    able_at: Ints  # [levels, n] 0 = now, else the planned end that makes a node able; INF = none does
+    tenant: Table[Tenant]  # [slots]
     share: Ints  # [slots, c + s] what a job has of its nodes, then its cores of each socket
     now: Room
     later: Room
@@ -171,6 +196,14 @@ class ConsTresSizes(NamedTuple):
     kinds: int  # that are counted, with cores and memory
     sockets: int
     slots: int
+    levels: int
+    words: int
+
+
+def _machines(nodes: int) -> Table[Machine]:
+    made = table(Machine, nodes)
+    made["first"] = -1
+    return made
 
 
 def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
@@ -187,12 +220,16 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
     return ConsTres(
         rules=one(ConsTresRules),
         sharing=table(Sharing, sizes.partitions),
-        machine=table(Machine, n),
+        machine=_machines(n),
         asked=table(Asked, sizes.placements),
         need=table(Need, sizes.needs),
         each=zeros(sizes.needs, generic),
         total=zeros(sizes.needs, generic),
         per_task=zeros(sizes.needs, generic),
+        level=table(Level, sizes.levels),
+        able=np.zeros((sizes.levels, sizes.words), dtype=np.uint64),
+        able_at=zeros(sizes.levels, n),
+        tenant=table(Tenant, sizes.slots),
         share=zeros(sizes.slots, sizes.kinds + sockets),
         now=room(0),
         later=room(sizes.kinds),
