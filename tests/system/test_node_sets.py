@@ -41,7 +41,7 @@ def test_what_the_module_states_holds_for_its_sets_unless_they_say_otherwise() -
 
 def test_a_module_of_equal_nodes_is_one_set() -> None:
     esb = CLUSTER.module("ESB")
-    assert esb.sets == (NodeSet("ESB", 5, ("gpu",)),)
+    assert esb.sets == (NodeSet("ESB", 5, ("gpu",), sockets=1, threads_per_core=1),)
     assert CLUSTER.sets_of("ESB") == ((esb.sets[0], range(5)),)
 
 

@@ -369,9 +369,9 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         ("3", "SuspendTime", "nodes"),
         ("4", "FutureKey", "not"),
         ("5", "Port", "where"),
-        ("5", "CoreSpecCount", "policy"),
+        ("5", "CoreSpecCount", "of"),
         ("6", "AllowGroups", "who"),
-        ("6", "OverSubscribe", "policy"),
+        ("6", "OverSubscribe", "that"),
     ]
 
 
@@ -384,7 +384,8 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         ("", "Shared=Exclusive", False),
         ("SelectType=select/linear\n", "", False),
         ("SelectType=select/linear\n", "OverSubscribe=FORCE:2", True),
-        ("SelectType=select/linear\nSelectType=select/cons_tres\n", "", True),
+        ("SelectType=select/linear\nSelectType=select/cons_tres\n", "", False),
+        ("SelectType=select/cons_tres\n", "OverSubscribe=YES:2", True),
     ],
 )
 def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing: str, noted: bool) -> None:
@@ -403,7 +404,7 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ),
         ("top", "PrologFlags EpilogMsgTime TaskPlugin ProctrackType MpiDefault SrunPortRange", "LAUNCH"),
         ("top", "AccountingStorageTRES JobAcctGatherType AcctGatherNodeFreq JobCompLoc", "ACCOUNTING"),
-        ("top", "DefMemPerCPU MaxMemPerNode GresTypes SelectTypeParameters", "SHARING"),
+        ("top", "MaxMemPerNode DefCpuPerGPU", "SHARING"),
         ("top", "TopologyPlugin SwitchType TreeWidth", "NETWORK"),
         ("top", "SuspendTime ResumeProgram", "POWER"),
         ("top", "MaxJobCount MaxArraySize MinJobAge", "ADMISSION"),
@@ -415,7 +416,7 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("node", "MemSpecLimit", "SHARING"),
         ("partition", "AllowQos DenyAccounts Hidden", "ACCESS"),
         ("partition", "QOS", "LIMITS"),
-        ("partition", "MaxCPUsPerNode DefMemPerGPU LLN", "SHARING"),
+        ("partition", "MaxCPUsPerSocket DefMemPerGPU MaxMemPerNode", "SHARING"),
         ("partition", "OverTimeLimit", "NOT_MODELLED"),
         ("parameter", "bf_yield_interval max_rpc_cnt", "NO_TIME"),
         ("parameter", "preempt_youngest_first", "PREEMPTION"),

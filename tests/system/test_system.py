@@ -172,7 +172,8 @@ MISTAKES = [
     (
         "modules:\n  - name: CM\n    nods: 1",
         "3: modules[0].nods: unknown key; allowed: name, nodes, cores_per_node, memory_gb, gpus_per_node, "
-        "features, cost_per_node, description, node_sets, shared, gres (did you mean 'nodes'?)",
+        "sockets, threads_per_core, features, cost_per_node, description, node_sets, shared, gres "
+        "(did you mean 'nodes'?)",
     ),
     ("{CM}\npartition: []", "2: partition: unknown key; allowed: name, description, modules, partitions"),
     ("{CM}\nmodule: 3", "2: module: unknown key"),
@@ -216,7 +217,7 @@ MISTAKES = [
     (
         "{CM}\npartitions: [{name: a, module: CM, MaxTime: 1}]",
         "2: partitions[0].MaxTime: unknown key; allowed: name, module, max_time, max_nodes, priority, "
-        "default, node_sets, default_time, min_nodes, state, priority_job_factor, exclusive "
+        "default, node_sets, default_time, min_nodes, state, priority_job_factor, exclusive, slurm "
         "(did you mean 'max_time'?)",
     ),
     (

@@ -9,7 +9,7 @@ from typing import Any
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.keys import STATES
-from scheduler_sim.system.slurm_conf.ignored import SAME_CORES, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import SAME_CORES, UNSTATED, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.nodes import Node, names_in
 from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
@@ -56,8 +56,13 @@ def read_partitions(
     sets: Mapping[str, tuple[str, ...]],
     known: set[str],
     notes: Notes,
+    *,
+    select_stated: bool,
 ) -> list[Covered]:
-    """Return the partitions that have nodes, in the order of the file."""
+    """Return the partitions that have nodes, in the order of the file.
+
+    ``select_stated``: the site says how nodes are given out; where it does not they are whole here.
+    """
     defaults: dict[str, Pair] = {}
     found: dict[str, Covered] = {}
     for record in records:
@@ -68,7 +73,7 @@ def read_partitions(
             continue
         whole = with_defaults(record, defaults)
         covered = Covered(_partition(whole, notes), _nodes(whole, nodes, sets, known, notes))
-        _note_ignored(whole, notes)
+        _note_ignored(whole, notes, select_stated=select_stated)
         if record.name.lower() in found:
             notes.wrong(
                 record.place, "PartitionName", f"found {record.name!r} again; allowed: each name once"
@@ -154,8 +159,8 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
     return default
 
 
-def _note_ignored(record: Record, notes: Notes) -> None:
-    """Keys that are not read; a partition whose jobs share cores, which they do not here."""
+def _note_ignored(record: Record, notes: Notes, *, select_stated: bool) -> None:
+    """Keys that are not read; a partition whose jobs share cores, or by default nodes: here they do not."""
     sharing = record.pairs.get("oversubscribe", record.pairs.get("shared"))
     for key, pair in record.pairs.items():
         if key not in _READ_OF_SHARED and key not in _READ and pair is not sharing:
@@ -163,6 +168,8 @@ def _note_ignored(record: Record, notes: Notes) -> None:
     said = sharing or Pair("OverSubscribe", "NO", record.place)
     if said.value.upper() not in ("EXCLUSIVE", "NO"):
         notes.ignore(said, SAME_CORES)
+    elif said.value.upper() == "NO" and not select_stated:
+        notes.ignore(said, UNSTATED)
 
 
 def _name(text: str) -> str:
