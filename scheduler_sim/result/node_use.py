@@ -42,6 +42,42 @@ class Held(NamedTuple):
         return each
 
 
+MOST_DEVICES = 64
+"""Of a node: so far apart are the numbers of the first devices of nodes that follow each other."""
+
+
+class HeldDevices(NamedTuple):
+    """Devices of nodes of a module that its components had, one after the other.
+
+    Attributes
+    ----------
+    row : int64[n], the component
+    of_device : when they had which: device d of node i is number ``MOST_DEVICES * i + d``
+    amount : int64[n], thousandths
+    """
+
+    row: np.ndarray
+    of_device: Held
+    amount: np.ndarray
+
+
+def devices_in(schedule: Schedule, module: str) -> HeldDevices:
+    """Return the devices that the components of a module had."""
+    held = held_in(schedule, module)
+    first = np.flatnonzero(np.diff(held.row, prepend=-1) != 0)
+    at, device = list[int](), list[int]()
+    for begin, row in zip(first.tolist(), held.row[first].tolist(), strict=True):
+        for i, text in enumerate(str(schedule.components["gpu_list"].iloc[row]).split(";")):
+            numbers = [number for run in numbers_in(text) for number in run]
+            at += [begin + i] * len(numbers)
+            device += numbers
+    row, node, start, end = (column[np.array(at, dtype=np.int64)] for column in held)
+    number = MOST_DEVICES * node + np.array(device, dtype=np.int64)
+    there = capacities(schedule, module)["gpus"]
+    each = held.amount(schedule, "gpus", there)[np.array(at, dtype=np.int64)]
+    return HeldDevices(row, Held(row, number, start, end), np.minimum(each, unit("gpus")))
+
+
 def unit(kind: str) -> int:
     """Return how many whole units a core, a GPU or a KB is: a schedule counts thousandths."""
     return 1 if kind == "memory_kb" else 1000

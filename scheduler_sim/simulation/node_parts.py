@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_lists import node_list
@@ -23,22 +23,37 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     nodes = np.where(able, core.placements["nodes"][place], 0)
     demand = part.request["demand"][place]
     amounts = part.need[demand] * nodes[:, np.newaxis]
-    lists = np.full(len(jobs), "", dtype=object)
+    lists, gpus = (np.full(len(jobs), "", dtype=object) for _ in range(2))
     slot, begin = part.request["slot"][place], part.module["begin"][core.placements["module"][place]]
     apart = begin < part.module["end"][core.placements["module"][place]]
     alone = part.demand["exclusive"][demand] == 1
     for row in np.flatnonzero(ran & apart):
-        numbers = part.slots[slot[row] : slot[row] + nodes[row]]
+        slots = slice(slot[row], slot[row] + nodes[row])
+        numbers = part.slots[slots]
         lists[row] = node_list(numbers - begin[row])
+        if has(core, "devices"):
+            gpus[row] = _gpu_list(core, slots, whole=bool(alone[row]))
         if alone[row]:
-            amounts[row] = part.capacity[:, numbers].sum(axis=1)
+            amounts[row] = part.capacity[: amounts.shape[1], numbers].sum(axis=1)
     amounts %= ENOUGH  # of memory that is not stated
     return {
         "cores": amounts[:, CORES] / THOUSANDTHS,
         "memory_kb": amounts[:, MEMORY],
         "gpus": amounts[:, GPUS] / THOUSANDTHS,
         "node_list": pd.Categorical(lists),
+        **({"gpu_list": pd.Categorical(gpus)} if has(core, "devices") else {}),
     }
+
+
+def _gpu_list(core: FullCore, slots: slice, *, whole: bool) -> str:
+    """The GPUs that a component has of the nodes in some slots, in the order of the nodes."""
+    nodes, first = core.shared_nodes.slots[slots], core.devices.rules.first
+    taken = core.devices.taken[slots, np.newaxis] >> np.arange(core.devices.rules.devices) & 1
+    if whole:
+        taken = core.shared_nodes.capacity[first:, nodes].T
+    if not taken.any():
+        return ""
+    return ";".join(node_list(np.flatnonzero(taken[i])) for i in np.argsort(nodes))
 
 
 def shared_modules(system: System) -> dict[str, dict[str, float]]:

@@ -11,6 +11,7 @@ RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
     "shared_nodes": "shared_nodes.SharedNodes",
+    "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
     "coscheduling": "coscheduling.Coscheduling",

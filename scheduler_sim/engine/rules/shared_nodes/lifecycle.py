@@ -8,6 +8,7 @@ from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_bac
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.rules.shared_nodes.able import note_change, told_apart
+from scheduler_sim.engine.rules.shared_nodes.devices import changed_now, taken_of_device
 from scheduler_sim.engine.rules.shared_nodes.state import (
     CORES,
     DOWN,
@@ -29,7 +30,7 @@ def take_parts(core: SharedCore, placement: int) -> None:
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        _change_free(core, placement, node, -1)
+        _change_free(core, placement, i, -1)
         it.node[node].jobs += 1
         if it.node[node].jobs == 1:
             core.pools[module].free -= 1
@@ -47,7 +48,7 @@ def free_parts(core: SharedCore, placement: int) -> None:
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        _change_free(core, placement, node, 1)
+        _change_free(core, placement, i, 1)
         it.node[node].jobs -= 1
         if it.node[node].jobs > 0:
             continue
@@ -69,25 +70,28 @@ def count_busy_nodes(core: SharedCore, placement: int, sign: int) -> None:
 
 
 @part
-def _change_free(core: SharedCore, placement: int, node: int, sign: int) -> None:
-    """A placement has its part of a node (-1), or gives it back (1)."""
+def _change_free(core: SharedCore, placement: int, at: int, sign: int) -> None:
+    """A placement has its part of the node in a slot (-1), or gives it back (1)."""
     it = core.shared_nodes
-    demand = it.request[placement].demand
+    demand, node = it.request[placement].demand, it.slots[at]
     for kind in range(len(it.capacity)):
-        it.free[kind, node] += sign * taken_of(core, demand, node, kind)
+        it.free[kind, node] += sign * taken_of(core, demand, at, kind)
     module, alone = it.module[core.placements[placement].module], it.demand[demand].exclusive
     module.cores -= sign * (it.capacity[CORES, node] if alone else it.need[demand, CORES])
     module.memory -= sign * (it.capacity[MEMORY, node] if alone else it.need[demand, MEMORY])
     module.gpus -= sign * (it.capacity[GPUS, node] if alone else it.need[demand, GPUS])
+    changed_now(core, node)
     note_change(core, node)
 
 
 @part
-def taken_of(core: SharedCore, demand: int, node: int, kind: int) -> int:
-    """What a job takes of a node; if it has the node to itself more than there is: then none fits."""
+def taken_of(core: SharedCore, demand: int, at: int, kind: int) -> int:
+    """What a job takes of the node in a slot; if it has it to itself more than there is: then none fits."""
     it = core.shared_nodes
     if it.demand[demand].exclusive:
-        return int(it.capacity[kind, node] + (kind == CORES))
+        return int(it.capacity[kind, it.slots[at]] + (kind == CORES))
+    if kind >= it.need.shape[1]:
+        return taken_of_device(core, demand, at, kind)
     return int(it.need[demand, kind])
 
 
