@@ -62,19 +62,21 @@ class HeldDevices(NamedTuple):
 
 
 def devices_in(schedule: Schedule, module: str) -> HeldDevices:
-    """Return the devices that the components of a module had."""
-    held = held_in(schedule, module)
-    first = np.flatnonzero(np.diff(held.row, prepend=-1) != 0)
+    """Return the devices that the components of a module had, as far as there are such."""
+    held, there = held_in(schedule, module), capacities(schedule, module)["gpus"]
+    rows, first, count = np.unique(held.row, return_index=True, return_counts=True)
     at, device = list[int](), list[int]()
-    for begin, row in zip(first.tolist(), held.row[first].tolist(), strict=True):
+    for row, begin, nodes in zip(rows.tolist(), first.tolist(), count.tolist(), strict=True):
         for i, text in enumerate(str(schedule.components["gpu_list"].iloc[row]).split(";")):
             numbers = [number for run in numbers_in(text) for number in run]
-            at += [begin + i] * len(numbers)
+            at += [begin + min(i, nodes - 1)] * len(numbers)
             device += numbers
-    row, node, start, end = (column[np.array(at, dtype=np.int64)] for column in held)
-    number = MOST_DEVICES * node + np.array(device, dtype=np.int64)
-    there = capacities(schedule, module)["gpus"]
-    each = held.amount(schedule, "gpus", there)[np.array(at, dtype=np.int64)]
+    places, devices = np.array(at, dtype=np.int64), np.array(device, dtype=np.int64)
+    known = devices * unit("gpus") < there[held.node[places]]
+    places, devices = places[known], devices[known]
+    row, node, start, end = (column[places] for column in held)
+    number = MOST_DEVICES * node + devices
+    each = held.amount(schedule, "gpus", there)[places]
     return HeldDevices(row, Held(row, number, start, end), np.minimum(each, unit("gpus")))
 
 
