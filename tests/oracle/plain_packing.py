@@ -94,10 +94,10 @@ class Packing:
         return math.floor(100 * (1 - Fraction(sum(rest), 2)))
 
     def gpu_clustering(self, request: Request, node: int, left: Left, _: set[int]) -> int:
-        own = kind_of(request)
-        if own is None:
+        own = request.kind
+        if own < 0:
             return 0
-        kinds = {kind_of(job) for job in left.jobs} - {None}
+        kinds = set(left.jobs) - {-1}
         tier = (3 if kinds == {own} else 2) if own in kinds else 0 if kinds else 1
         _, free = self.shares(node, 0, sum(left.gpus))
         return 25 * tier + math.floor(25 * (1 - free))
@@ -146,13 +146,6 @@ class Typical(NamedTuple):
         if not fits or sum(free >= self.part for free in gpus) < self.gpus:
             return sum(gpus)
         return sum(free for free in gpus if free < self.part)
-
-
-def kind_of(request: Request) -> int | None:
-    """How it asks for GPUs: a part is 0; nothing if it asks for none."""
-    if request.gpus == 0:
-        return None
-    return 0 if request.part < WHOLE else request.gpus
 
 
 def typical_of(nodes: Sequence[Node], components: Sequence[Component], module: str) -> dict[Typical, int]:

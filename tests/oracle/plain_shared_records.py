@@ -19,12 +19,12 @@ Taken = dict[int, tuple[int, ...]]
 
 
 class Left(NamedTuple):
-    """What is free on a node at some moment, thousandths of each GPU, and what jobs are on it."""
+    """What is free on a node at some moment, thousandths of each GPU, and the kinds of the jobs on it."""
 
     cores: int
     memory: int
     gpus: tuple[int, ...]
-    jobs: tuple[Request, ...] = ()
+    jobs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ class Request(Placement):
     number: int = 0
 
     @property
+    def kind(self) -> int:
+        """How it asks for GPUs: for so many, for a part (0), for none (-1)."""
+        return -1 if self.gpus == 0 else 0 if self.part < WHOLE else self.gpus
+
+    @property
     def whole(self) -> bool:
         """Whether it takes all of its nodes: also when it states no cores."""
         return self.exclusive or self.cores == 0
@@ -79,8 +84,9 @@ def is_able(request: Request, node: Node, left: Left) -> bool:
     """R2, on one node of which so much is left."""
     if not may_take(request, node) or (request.whole and left.jobs):
         return False
-    gpus = usable_gpus(request, left)
-    return left.cores >= request.cores and left.memory >= request.memory and len(gpus) >= request.gpus
+    if left.cores < request.cores or left.memory < request.memory:
+        return False
+    return len(usable_gpus(request, left)) >= request.gpus
 
 
 def ever_fits(nodes: Sequence[Node], request: Request) -> bool:
@@ -95,30 +101,37 @@ def may_take(request: Request, node: Node) -> bool:
 
 
 def usable_gpus(request: Request, left: Left) -> set[int]:
-    """Return the GPUs of a node that have room for what is asked of each."""
+    """Return the GPUs of a node that have room for what is asked of each; none if none is asked for."""
+    if request.gpus == 0:
+        return set()
     return {i for i, free in enumerate(left.gpus) if free >= request.part}
 
 
 def with_job(request: Request, node: Node, left: Left, gpus: tuple[int, ...]) -> Left:
     """Return what is left of a node when the job has come, to these of its GPUs."""
     asked = node if request.whole else request
-    free = tuple(own - _taken(request, node, i, gpus) for i, own in enumerate(left.gpus))
-    return Left(left.cores - asked.cores, left.memory - asked.memory, free, (*left.jobs, request))
+    free = _gpus_after(request, node, left, gpus, -1)
+    return Left(left.cores - asked.cores, left.memory - asked.memory, free, (*left.jobs, request.kind))
 
 
 def without_job(request: Request, node: Node, left: Left, gpus: tuple[int, ...]) -> Left:
     """Return what is left of a node when the job has gone."""
     asked = node if request.whole else request
-    free = tuple(own + _taken(request, node, i, gpus) for i, own in enumerate(left.gpus))
+    free = _gpus_after(request, node, left, gpus, 1)
     jobs = list(left.jobs)
-    jobs.remove(request)
+    jobs.remove(request.kind)
     return Left(left.cores + asked.cores, left.memory + asked.memory, free, tuple(jobs))
 
 
-def _taken(request: Request, node: Node, gpu: int, gpus: tuple[int, ...]) -> int:
+def _gpus_after(
+    request: Request, node: Node, left: Left, gpus: tuple[int, ...], sign: int
+) -> tuple[int, ...]:
+    """What is free of each GPU when the job has come (-1) or gone (1)."""
     if request.whole:
-        return node.size
-    return request.part if gpu in gpus else 0
+        return tuple(own + sign * node.size for own in left.gpus)
+    if not gpus:
+        return left.gpus
+    return tuple(own + sign * request.part * (i in gpus) for i, own in enumerate(left.gpus))
 
 
 def pooled(node: Node) -> Node:

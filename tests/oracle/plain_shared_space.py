@@ -116,6 +116,7 @@ class Plan:
     def __init__(self, nodes: list[Node], packing: Packing, now: int) -> None:
         self.packing, self.now = packing, now
         self.tables = {i: Timetable(node, now) for i, node in enumerate(nodes)}
+        self.several_gpus = any(node.gpus > 1 for node in packing.nodes)
 
     def copy(self) -> Plan:
         other = Plan([], self.packing, self.now)
@@ -151,6 +152,8 @@ class Plan:
     ) -> dict[int, set[int]]:
         """Return those with a window at that time, and the GPUs of each that it may have."""
         open_then = [i for i, mine in windows.items() if any(first <= begin <= last for first, last in mine)]
+        if not request.gpus:
+            return {i: set() for i in open_then}
         gpus = {i: self.tables[i].usable(request, begin, end) for i in open_then}
         return {i: own for i, own in gpus.items() if len(own) >= request.gpus}
 
@@ -168,7 +171,7 @@ class Plan:
         """
         windows = self.windows(request, length)
         begins = {first for mine in windows.values() for first, _ in mine}
-        if request.gpus:  # of a node that is able throughout, a GPU may become so
+        if request.gpus and self.several_gpus:  # of a node that is able throughout, a GPU may become so
             begins |= self.changes(request.module)
         for time in sorted(self.changes(request.module) if later else begins):
             if nodes := self.choose(request, self.within(windows, request, time, time + length), time):
