@@ -68,6 +68,7 @@ RULES = (
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),
          "shared_nodes.state.blank_shared_nodes"),
+    Rule("devices", ("shared_nodes.devices",), "shared_nodes.device_state.blank_devices"),
     Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
     Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),
     Rule("coscheduling", ("coscheduling.members", "coscheduling.units"),

@@ -38,5 +38,5 @@ class SlurmRequests(NodeRequests):
             for i in first
         )
         amounts = np.zeros((len(owner), len(self.system.counted)), dtype=np.int64)
-        exclusive = np.zeros(len(owner), dtype=bool)
+        exclusive = shared & (self.cores[owner] < 0) & (not self.by_processors)
         return NodeDemands(which.reshape(-1).astype(np.int64), tuple(kinds), amounts, exclusive)

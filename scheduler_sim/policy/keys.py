@@ -18,7 +18,17 @@ from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 BACKFILLS = tuple(scheme.name for scheme in SCHEMES)
-PACKINGS = ("first_fit", "best_fit", "worst_fit")
+PACKINGS = (
+    "first_fit",
+    "best_fit",
+    "worst_fit",
+    "random",
+    "dot_product",
+    "gpu_clustering",
+    "gpu_packing",
+    "least_left",
+    "fragmentation_gradient",
+)
 PLACEMENTS = ("preferred", "first_available", "earliest_start", "earliest_end", "least_cost")
 
 MULTIFACTOR = (
@@ -103,7 +113,10 @@ class PolicyKeys(Keys):
         default="best_fit",
         description="Which of the nodes that are able for a component it takes, where jobs share nodes: "
         "first_fit = the first ones; best_fit = those with the fewest free cores; worst_fit = those with the "
-        "most; of equal ones the first.",
+        "most; random = any, as the seed has it; by a score of the study by Weng et al.: dot_product = those "
+        "where least is free of what is asked for; gpu_clustering = those that run jobs with as many GPUs; "
+        "gpu_packing = GPUs in use, then nodes in use; least_left = those that keep least; "
+        "fragmentation_gradient = those whose free GPUs stay of most use. Of equal ones the first.",
     )
     overrun_s: Seconds = Field(
         default=0,

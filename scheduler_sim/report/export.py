@@ -235,7 +235,7 @@ def _are_ours(names: Sequence[str]) -> bool:
     return (
         {"component_id", "start_time", "end_time", "state"}
         <= set(names)
-        <= {column.name for column in component_columns(Further(True, True, True))}
+        <= {column.name for column in component_columns(Further(*[True] * len(Further._fields)))}
     )
 
 

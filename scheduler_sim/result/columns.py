@@ -159,6 +159,17 @@ SHARES = (
 )
 """A further column behind those under Slurm, which deals what a component asks for in all to its nodes."""
 
+DEVICES = (
+    Column(
+        "gpu_list",
+        "text",
+        "",
+        "which GPUs it had of each of its nodes, numbered from 0, in the order of the nodes: `0-1;3`; nothing"
+        " where it had none",
+    ),
+)
+"""A further column of ``components``, at its end, in a run in which GPUs are told apart."""
+
 USED = (
     Column("cores_busy", "float64", "cores", "cores that jobs have"),
     Column("memory_busy_kb", "int64", "KB", "memory that jobs have"),
@@ -178,25 +189,36 @@ class Further(NamedTuple):
     reasons : why components wait under Slurm
     switched : nodes that are switched off
     shared : parts of nodes that jobs share
+    devices : which GPUs they had
     """
 
     reasons: bool = False
     switched: bool = False
     shared: bool = False
+    devices: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
         """Return those of a result, by its manifest."""
         energy = manifest.get("energy") or {}
         return cls(
-            bool(manifest.get("reasons")), bool(energy.get("switched")), bool(manifest.get("shared_nodes"))
+            bool(manifest.get("reasons")),
+            bool(energy.get("switched")),
+            bool(manifest.get("shared_nodes")),
+            bool(manifest.get("devices")),
         )
 
 
 def component_columns(further: Further) -> tuple[Column, ...]:
     """Return the columns of ``components`` in a run."""
     dealt = further.reasons and further.shared
-    return COMPONENTS + REASONS * further.reasons + PARTS * further.shared + SHARES * dealt
+    return (
+        COMPONENTS
+        + REASONS * further.reasons
+        + PARTS * further.shared
+        + SHARES * dealt
+        + DEVICES * further.devices
+    )
 
 
 def timeline_columns(further: Further) -> tuple[Column, ...]:

@@ -100,6 +100,7 @@ MANIFEST: dict[str, Any] = {
     "counts": Each(Numbers),
     "unmatched": Each([str]),
     "reasons": bool,
+    "devices": bool,
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
     "energy": {

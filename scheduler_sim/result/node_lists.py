@@ -9,6 +9,8 @@ import numpy as np
 
 def node_list(numbers: np.ndarray) -> str:
     """Write node numbers (int64[n], in any order, each once) as ranges that ascend: ``0-3,7``."""
+    if not len(numbers):
+        return ""
     ascending = np.sort(numbers)
     cuts = np.flatnonzero(np.diff(ascending) != 1) + 1
     runs = zip(ascending[np.append(0, cuts)], ascending[np.append(cuts, len(ascending)) - 1], strict=True)

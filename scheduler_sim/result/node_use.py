@@ -49,6 +49,44 @@ class Held(NamedTuple):
         return each
 
 
+MOST_DEVICES = 64
+"""Of a node: so far apart are the numbers of the first devices of nodes that follow each other."""
+
+
+class HeldDevices(NamedTuple):
+    """Devices of nodes of a module that its components had, one after the other.
+
+    Attributes
+    ----------
+    row : int64[n], the component
+    of_device : when they had which: device d of node i is number ``MOST_DEVICES * i + d``
+    amount : int64[n], thousandths
+    """
+
+    row: np.ndarray
+    of_device: Held
+    amount: np.ndarray
+
+
+def devices_in(schedule: Schedule, module: str) -> HeldDevices:
+    """Return the devices that the components of a module had, as far as there are such."""
+    held, there = held_in(schedule, module), capacities(schedule, module)["gpus"]
+    rows, first, count = np.unique(held.row, return_index=True, return_counts=True)
+    at, device = list[int](), list[int]()
+    for row, begin, nodes in zip(rows.tolist(), first.tolist(), count.tolist(), strict=True):
+        for i, text in enumerate(str(schedule.components["gpu_list"].iloc[row]).split(";")):
+            numbers = [number for run in numbers_in(text) for number in run]
+            at += [begin + min(i, nodes - 1)] * len(numbers)
+            device += numbers
+    places, devices = np.array(at, dtype=np.int64), np.array(device, dtype=np.int64)
+    known = devices * unit("gpus") < there[held.node[places]]
+    places, devices = places[known], devices[known]
+    row, node, start, end = (column[places] for column in held)
+    number = MOST_DEVICES * node + devices
+    each = held.amount(schedule, "gpus", there)[places]
+    return HeldDevices(row, Held(row, number, start, end), np.minimum(each, unit("gpus")))
+
+
 def unit(kind: str) -> int:
     """Return how many whole units a core, a GPU or a KB is: a schedule counts thousandths."""
     return 1 if kind == "memory_kb" else 1000

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from scheduler_sim.result.check import INVARIANTS
-from scheduler_sim.result.columns import COMPONENTS, PARTS, REASONS, SWITCHED, TIMELINE, USED, Column
+from scheduler_sim.result.columns import COMPONENTS, DEVICES, PARTS, REASONS, SWITCHED, TIMELINE, USED, Column
 
 INTRODUCTION = """\
 # Result directory
@@ -92,6 +92,8 @@ def page() -> str:
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " what is not stated of nodes is 0:\n",
         _table(PARTS),
+        "Where GPUs are told apart, as some component asks for a part of one or the packing scores nodes:\n",
+        _table(DEVICES),
         WAITS,
         "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
         _table(TIMELINE),

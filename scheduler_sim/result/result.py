@@ -13,6 +13,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.result import documents
 from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
 from scheduler_sim.result.columns import (
+    DEVICES,
     REASONS,
     SWITCHED,
     USED,
@@ -105,6 +106,7 @@ class Result:
             _has(self._components, REASONS[0]),
             _has(self._timeline, SWITCHED[0]),
             _has(self._timeline, USED[0]),
+            _has(self._components, DEVICES[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

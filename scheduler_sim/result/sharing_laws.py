@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.result.columns import BUSY
-from scheduler_sim.result.node_use import Held, capacities, changes, held_in, nodes_in_use, unit
+from scheduler_sim.result.node_use import (
+    MOST_DEVICES,
+    Held,
+    capacities,
+    changes,
+    devices_in,
+    held_in,
+    nodes_in_use,
+    unit,
+)
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import first_difference, sum_of_intervals
 
@@ -31,7 +40,7 @@ def parts_of_nodes(schedule: Schedule) -> Breach:
     for module in schedule.shared:
         held = held_in(schedule, module)
         for kind, there in capacities(schedule, module).items():
-            if breach := _beyond(schedule, held, kind, there):
+            if breach := _beyond(held, held.amount(schedule, kind, there), there):
                 node, instant, used = breach
                 return (
                     f"jobs have {used / unit(kind):g} of the {kind} of node {node} of {module} at {instant},"
@@ -40,9 +49,30 @@ def parts_of_nodes(schedule: Schedule) -> Breach:
     return None
 
 
-def _beyond(schedule: Schedule, held: Held, kind: str, there: np.ndarray) -> tuple[int, int, int] | None:
-    """Find the first node, by number, of which jobs have too much of a kind: it, when, and how much."""
-    node, time, change, last = changes(held, held.amount(schedule, kind, there))
+def devices(schedule: Schedule) -> Breach:
+    """A component has as many GPUs as it says, and at no instant do jobs have more of one than all of it."""
+    if not schedule.further.devices:
+        return None
+    for module in schedule.shared:
+        held, there = devices_in(schedule, module), capacities(schedule, module)["gpus"]
+        amount = np.zeros(len(schedule.components), dtype=np.int64)
+        np.add.at(amount, held.row, held.amount)
+        says = np.rint(schedule.of("gpus") * unit("gpus")).astype(np.int64)
+        wrong = np.flatnonzero((amount != says) & schedule.ran & schedule.in_module(module))
+        if len(wrong):
+            listed = schedule.components["gpu_list"].iloc[wrong[0]]
+            return f"{schedule.name(wrong[0])} has the GPUs {listed!r:.60}, not {says[wrong[0]] / 1000:g}"
+        room = np.clip(there[:, np.newaxis] - unit("gpus") * np.arange(MOST_DEVICES), 0, unit("gpus"))
+        if breach := _beyond(held.of_device, held.amount, room.ravel()):
+            device, instant, used = breach
+            node, gpu = divmod(device, MOST_DEVICES)
+            return f"jobs have {used / 1000:g} of GPU {gpu} of node {node} of {module} at {instant}"
+    return None
+
+
+def _beyond(held: Held, amount: np.ndarray, there: np.ndarray) -> tuple[int, int, int] | None:
+    """Find the first node, by number, of which jobs have too much: it, when, and how much."""
+    node, time, change, last = changes(held, amount)
     used = np.cumsum(change)  # the changes of each node add up to 0
     over = np.flatnonzero((used > there[node]) & last & (there[node] > 0))
     if not len(over):

@@ -26,19 +26,22 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     if has(core, "cons_tres"):
         need = core.cons_tres.asked["need"][place]
         amounts[:, CORES] = np.where(able, core.cons_tres.need["min_cpus"][need], 0) * THOUSANDTHS
-    lists, dealt = np.full(len(jobs), "", dtype=object), np.full(len(jobs), "", dtype=object)
+    lists, dealt, gpus = (np.full(len(jobs), "", dtype=object) for _ in range(3))
     slot, begin = part.request["slot"][place], part.module["begin"][core.placements["module"][place]]
     apart = begin < part.module["end"][core.placements["module"][place]]
     alone = part.demand["exclusive"][demand] == 1
     for row in np.flatnonzero(ran & apart):
-        numbers = part.slots[slot[row] : slot[row] + nodes[row]]
+        slots = slice(slot[row], slot[row] + nodes[row])
+        numbers = part.slots[slots]
         lists[row] = node_list(numbers - begin[row])
+        if has(core, "devices"):
+            gpus[row] = _gpu_list(core, slots, whole=bool(alone[row]))
         if has(core, "cons_tres"):
-            shares = core.cons_tres.share[slot[row] : slot[row] + nodes[row], : len(part.capacity)]
+            shares = core.cons_tres.share[slots, : len(part.capacity)]
             amounts[row] = shares.sum(axis=0)
             dealt[row] = _told(shares[np.argsort(numbers)])
         elif alone[row]:
-            amounts[row] = part.capacity[:, numbers].sum(axis=1)
+            amounts[row] = part.capacity[: amounts.shape[1], numbers].sum(axis=1)
     amounts %= ENOUGH  # of memory that is not stated
     return {
         "cores": amounts[:, CORES] / THOUSANDTHS,
@@ -46,6 +49,7 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
         "gpus": amounts[:, GPUS] / THOUSANDTHS,
         "node_list": pd.Categorical(lists),
         **({"node_shares": pd.Categorical(dealt)} if has(core, "cons_tres") else {}),
+        **({"gpu_list": pd.Categorical(gpus)} if has(core, "devices") else {}),
     }
 
 
@@ -53,6 +57,17 @@ def _told(shares: np.ndarray) -> str:
     """What a job has of each node, in whole units [nodes, kinds], as a result tells it."""
     amounts = shares[:, : len(KINDS)] % ENOUGH / [THOUSANDTHS, 1, THOUSANDTHS]
     return node_shares(dict(zip(KINDS, amounts.T, strict=True)))
+
+
+def _gpu_list(core: FullCore, slots: slice, *, whole: bool) -> str:
+    """The GPUs that a component has of the nodes in some slots, in the order of the nodes."""
+    nodes, first = core.shared_nodes.slots[slots], core.devices.rules.first
+    taken = core.devices.taken[slots, np.newaxis] >> np.arange(core.devices.rules.devices) & 1
+    if whole:
+        taken = core.shared_nodes.capacity[first:, nodes].T
+    if not taken.any():
+        return ""
+    return ";".join(node_list(np.flatnonzero(taken[i])) for i in np.argsort(nodes))
 
 
 def shared_modules(system: System) -> dict[str, dict[str, float]]:

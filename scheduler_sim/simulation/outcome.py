@@ -77,7 +77,10 @@ def build_result(
     if has(core, "shared_nodes"):
         told["shared_nodes"] = shared = shared_modules(system)
         parts = _in_file(part_columns(core, placements), placements)
-    further = Further(has(core, "slurm"), has(core, "power_saving"), has(core, "shared_nodes"))
+        told |= {"devices": True} if has(core, "devices") else {}
+    further = Further(
+        has(core, "slurm"), has(core, "power_saving"), has(core, "shared_nodes"), has(core, "devices")
+    )
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None

@@ -157,7 +157,7 @@ class Simulation(Actions):
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
-        self._run = Run(self.system, self.policy, tuple(amounts), units, calls, switching)
+        self._run = Run(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed)
         self._loader = Loader(self._run, scheme)
         self._core = self._loader.load(workload, self._placements)
         self.env = self._joined(env)

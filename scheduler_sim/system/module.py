@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from scheduler_sim.system.constraint import parse_constraint
-from scheduler_sim.system.gres import GPU, gpus_in
+from scheduler_sim.system.gres import GPU, gpus_in, is_gpu
 
 KB_PER_GB = 1024 * 1024
 NOTHING: Mapping[str, float] = {}
@@ -154,10 +154,12 @@ class NodeChoice:
     ----------
     anywhere : node numbers, from 0, one range for each node set that will do, in their order.
     at_least : pairs (n, ranges): at least n of the nodes must be among these ranges.
+    of_any_size : as ``anywhere``, with the node sets that would do if they had more of what is asked for.
     """
 
     anywhere: tuple[range, ...]
     at_least: tuple[tuple[int, tuple[range, ...]], ...] = ()
+    of_any_size: tuple[range, ...] = ()
 
     @property
     def least(self) -> int:
@@ -181,13 +183,16 @@ def choices_among(
 
     Raises InputError where the constraint cannot be understood.
     """
-    able = [(one, numbers) for one, numbers in sets if one.has(**asked)]
+    kinds = [name for name in asked.get("gres", NOTHING) if is_gpu(name)]
+    typed = [(one, numbers) for one, numbers in sets if one.has(gres=dict.fromkeys(kinds, 0.001))]
     choices = []
     for way in parse_constraint(constraint).ways():
-        every = [(one, numbers) for one, numbers in able if way.every.holds_for(one.features)]
+        featured = [(one, numbers) for one, numbers in typed if way.every.holds_for(one.features)]
+        every = [(one, numbers) for one, numbers in featured if one.has(**asked)]
         at_least = tuple(
             (count, tuple(numbers for one, numbers in every if feature.holds_for(one.features)))
             for count, feature in way.counts
         )
-        choices.append(NodeChoice(tuple(numbers for _, numbers in every), at_least))
+        of_any_size = tuple(numbers for _, numbers in featured)
+        choices.append(NodeChoice(tuple(numbers for _, numbers in every), at_least, of_any_size))
     return tuple(choices)

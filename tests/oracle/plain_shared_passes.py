@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.oracle.passes import duration
-from tests.oracle.plain_shared_records import Request, request_of
-from tests.oracle.plain_shared_space import Plan, State
+from tests.oracle.plain_shared_records import Request, Taken, request_of
+from tests.oracle.plain_shared_space import Plan, State, in_both
 from tests.oracle.records import Component
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def front_of(clock: SharedClock, component: Component) -> Front:
     """Let planned ends go by until it fits."""
     request = request_of(component)
     for time in sorted({clock.planned_end(row) for row in clock.running}):
-        shadow = State(clock.nodes, clock.rules.packing)
+        shadow = State(clock.nodes, clock.packing)
         for row in clock.running:
             if clock.planned_end(row) > time:
                 shadow.put(request_of(clock.components[row]), clock.nodes_of[row])
@@ -122,14 +122,13 @@ def try_behind(clock: SharedClock, component: Component, front: Front) -> None:
     clock.start_on(component, nodes)
 
 
-def beside_the_front(clock: SharedClock, request: Request, front: Front) -> list[int] | None:
+def beside_the_front(clock: SharedClock, request: Request, front: Front) -> Taken | None:
     """The second choice: nodes that are able now, and then with the front on its nodes."""
     taken = front.shadow.choose(front.request)
     assert taken is not None
     shadow = front.shadow.copy()
     shadow.put(front.request, taken)
-    able = set(shadow.able(request))
-    return clock.state.choose(request, [i for i in clock.state.able(request) if i in able])
+    return clock.state.choose(request, in_both(request, clock.state.able(request), shadow.able(request)))
 
 
 # -------------------------------------------------------------------- depth k
@@ -164,7 +163,7 @@ class Backfill:
             clock.promised.append((clock.now, component.row, start, len(self.reserved)))
             self.reserved.append(Reservation(request, start, length))
 
-    def start_on(self, component: Component, nodes: list[int] | None, length: int) -> bool:
+    def start_on(self, component: Component, nodes: Taken | None, length: int) -> bool:
         """Start it on these nodes if every reservation still finds some."""
         request, now = request_of(component), self.clock.now
         if nodes is None:

@@ -5,20 +5,26 @@ Amounts are whole numbers of any unit, the same for nodes and jobs. A node is kn
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tests.oracle.records import Component, Placement
 
+WHOLE = 1000
+"""Thousandths of a GPU."""
+
+Taken = dict[int, tuple[int, ...]]
+"""The nodes that a job has, and the GPUs of each, by their places in the lists."""
+
 
 class Left(NamedTuple):
-    """What is free on a node at some moment, and how many jobs are on it."""
+    """What is free on a node at some moment, thousandths of each GPU, and the kinds of the jobs on it."""
 
     cores: int
     memory: int
-    gpus: int
-    jobs: int = 0
+    gpus: tuple[int, ...]
+    jobs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,21 +37,35 @@ class Node:
     gpus: int = 0
     partitions: tuple[str, ...] = ("all",)
     module: str = "m"
+    model: str = ""
+    size: int = WHOLE  # of each GPU
 
     @property
     def idle(self) -> Left:
-        return Left(self.cores, self.memory, self.gpus)
+        return Left(self.cores, self.memory, (self.size,) * self.gpus)
 
 
 @dataclass(frozen=True)
 class Request(Placement):
-    """A placement on a shared module: cores, memory and GPUs are asked for on each of its nodes."""
+    """A placement on a shared module: cores, memory and GPUs are asked for on each of its nodes.
+
+    ``part``: thousandths of each GPU. ``models``: of nodes that will do, all if there are none. ``number``
+    names it in draws.
+    """
 
     partition: str = "all"
     cores: int = 0
     memory: int = 0
     gpus: int = 0
     exclusive: bool = False
+    part: int = WHOLE
+    models: tuple[str, ...] = ()
+    number: int = 0
+
+    @property
+    def kind(self) -> int:
+        """How it asks for GPUs: for so many, for a part (0), for none (-1)."""
+        return -1 if self.gpus == 0 else 0 if self.part < WHOLE else self.gpus
 
     @property
     def whole(self) -> bool:
@@ -62,29 +82,65 @@ def request_of(component: Component) -> Request:
 
 def is_able(request: Request, node: Node, left: Left) -> bool:
     """R2, on one node of which so much is left."""
-    if request.partition not in node.partitions or (request.whole and left.jobs > 0):
+    if not may_take(request, node) or (request.whole and left.jobs):
         return False
-    return left.cores >= request.cores and left.memory >= request.memory and left.gpus >= request.gpus
+    if left.cores < request.cores or left.memory < request.memory:
+        return False
+    return len(usable_gpus(request, left)) >= request.gpus
 
 
-def with_job(request: Request, node: Node, left: Left) -> Left:
-    """Return what is left of a node when the job has come."""
+def ever_fits(nodes: Sequence[Node], request: Request) -> bool:
+    """Whether it fits where nothing runs."""
+    here = [node for node in nodes if node.module == request.module]
+    return sum(is_able(request, node, node.idle) for node in here) >= request.nodes
+
+
+def may_take(request: Request, node: Node) -> bool:
+    """Whether a node is in its partition, and of a model that will do."""
+    return request.partition in node.partitions and (not request.models or node.model in request.models)
+
+
+def usable_gpus(request: Request, left: Left) -> set[int]:
+    """Return the GPUs of a node that have room for what is asked of each; none if none is asked for."""
+    if request.gpus == 0:
+        return set()
+    return {i for i, free in enumerate(left.gpus) if free >= request.part}
+
+
+def with_job(request: Request, node: Node, left: Left, gpus: tuple[int, ...]) -> Left:
+    """Return what is left of a node when the job has come, to these of its GPUs."""
     asked = node if request.whole else request
-    return Left(left.cores - asked.cores, left.memory - asked.memory, left.gpus - asked.gpus, left.jobs + 1)
+    free = _gpus_after(request, node, left, gpus, -1)
+    return Left(left.cores - asked.cores, left.memory - asked.memory, free, (*left.jobs, request.kind))
 
 
-def without_job(request: Request, node: Node, left: Left) -> Left:
+def without_job(request: Request, node: Node, left: Left, gpus: tuple[int, ...]) -> Left:
     """Return what is left of a node when the job has gone."""
     asked = node if request.whole else request
-    return Left(left.cores + asked.cores, left.memory + asked.memory, left.gpus + asked.gpus, left.jobs - 1)
+    free = _gpus_after(request, node, left, gpus, 1)
+    jobs = list(left.jobs)
+    jobs.remove(request.kind)
+    return Left(left.cores + asked.cores, left.memory + asked.memory, free, tuple(jobs))
 
 
-def first_by(packing: str, many: int, able: Iterable[int], left: dict[int, Left]) -> list[int] | None:
-    """R3: the nodes taken of the able ones, by what is left of each; nothing if they are too few."""
-    keys = {
-        "first_fit": lambda node: (0, node),
-        "best_fit": lambda node: (left[node].cores, node),
-        "worst_fit": lambda node: (-left[node].cores, node),
-    }
-    taken = sorted(able, key=keys[packing])[:many]
-    return taken if len(taken) == many else None
+def _gpus_after(
+    request: Request, node: Node, left: Left, gpus: tuple[int, ...], sign: int
+) -> tuple[int, ...]:
+    """What is free of each GPU when the job has come (-1) or gone (1)."""
+    if request.whole:
+        return tuple(own + sign * node.size for own in left.gpus)
+    if not gpus:
+        return left.gpus
+    return tuple(own + sign * request.part * (i in gpus) for i, own in enumerate(left.gpus))
+
+
+def pooled(node: Node) -> Node:
+    """Return a node whose GPUs are not told apart: as one that is as large as all of them."""
+    return replace(node, gpus=min(node.gpus, 1), size=node.gpus * WHOLE)
+
+
+def pooled_request(component: Component) -> Component:
+    """Return a component that asks for as much of such a node."""
+    request = request_of(component)
+    asked = replace(request, gpus=min(request.gpus, 1), part=request.gpus * WHOLE)
+    return replace(component, placements=(asked,))

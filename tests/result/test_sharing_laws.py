@@ -63,6 +63,30 @@ def test_each_law_names_its_breach(law):
     assert str(raised.value) == f"{law}: {words}"
 
 
+@pytest.mark.parametrize(
+    ("gpus", "words"),
+    [
+        ("1", "jobs have 1.1 of GPU 1 of node 0 of m at 0"),
+        ("", "component 1 has the GPUs '', not 0.5"),
+        ("0;0", "component 1 has the GPUs '0;0', not 0.5"),
+        ("0-1", "component 1 has the GPUs '0-1', not 0.5"),
+        ("70", "component 1 has the GPUs '70', not 0.5"),
+        ("2", "component 1 has the GPUs '2', not 0.5"),
+    ],
+)
+def test_no_gpu_has_more_than_all_of_it(gpus, words):
+    module = {"name": "m", "nodes": 1, "shared": True, "cores_per_node": 4, "gpus_per_node": 2}
+    each = {"nodes": [1, 1, 1], "submit_time": [0, 0, 0], "run_time": [9, 9, 9], "cores": [1, 1, 1]}
+    jobs = Workload.from_columns(**each, gpus=[0.5, 0.6, 1])
+    result = simulate(System.from_dict({"modules": [module]}), jobs, "easy")
+    result.check()
+    assert result.components["gpu_list"].tolist() == ["0", "1", "0"]
+    set_text(result, 0, "gpu_list", gpus)
+    with pytest.raises(InvariantError) as raised:
+        result.check()
+    assert str(raised.value) == f"devices: {words}"
+
+
 def test_memory_that_some_nodes_do_not_state_has_no_use():
     sets = [{"name": "x", "nodes": 1, "memory_gb": 1}, {"name": "y", "nodes": 1}]
     module = {"name": "CM", "nodes": 2, "shared": True, "cores_per_node": 4, "node_sets": sets}

@@ -9,7 +9,7 @@ from typing import Any
 
 from scheduler_sim import Result, System, Workload
 from tests.oracle.plain_shared import SharedClock
-from tests.oracle.plain_shared_records import Node, request_of
+from tests.oracle.plain_shared_records import WHOLE, Node, request_of
 from tests.oracle.records import Component
 
 MEMORY_UNIT_KB = 1024
@@ -22,8 +22,10 @@ def system_of(nodes: Sequence[Node]) -> System:
     """Return a system of one shared module: a node set for each run of equal nodes, all partitions."""
     sets: list[dict[str, Any]] = []
     covers: dict[str, list[str]] = {}
-    for like, run in groupby(nodes, lambda node: (node.cores, node.memory, node.gpus, node.partitions)):
-        cores, memory, gpus, partitions = like
+    for like, run in groupby(
+        nodes, lambda node: (node.cores, node.memory, node.gpus, node.partitions, node.model)
+    ):
+        cores, memory, gpus, partitions, model = like
         name = f"set{len(sets)}"
         sets.append(
             {
@@ -32,6 +34,7 @@ def system_of(nodes: Sequence[Node]) -> System:
                 "cores_per_node": cores,
                 "memory_gb": max(memory, 0.001) * MEMORY_UNIT_KB / 1024**2,
                 "gpus_per_node": gpus,
+                "features": [model] if model else [],
             }
         )
         for partition in partitions:
@@ -51,7 +54,8 @@ def workload_of(jobs: Sequence[Component], **more: Any) -> Workload:
         time_limit=[one.limit for one in asked],
         cores=[one.cores if one.cores else -1 for one in asked],
         memory_kb=[one.memory * MEMORY_UNIT_KB for one in asked],
-        gpus=[one.gpus for one in asked],
+        gpus=[one.gpus * one.part / WHOLE for one in asked],
+        constraint=["|".join(one.models) for one in asked],
         exclusive=[int(one.exclusive) for one in asked],
         partition=[one.partition for one in asked],
         **more,
@@ -70,8 +74,9 @@ def in_known_partitions(nodes: Sequence[Node], jobs: Sequence[Component]) -> lis
 
 def outcomes_of(result: Result) -> list[tuple[Any, ...]]:
     """Start, end, state, waits and nodes of each component, as the result has them."""
-    columns = ("start_time", "end_time", "state", "wait_priority", "wait_resources", "node_list")
-    rows = result.components[list(columns)].itertuples(index=False)
+    columns = ["start_time", "end_time", "state", "wait_priority", "wait_resources", "node_list"]
+    columns += ["gpu_list"] if "gpu_list" in result.components else []
+    rows = result.components[columns].itertuples(index=False)
     return [tuple(row) for row in rows]
 
 
@@ -82,8 +87,15 @@ def outcomes_of_reference(clock: SharedClock) -> list[tuple[Any, ...]]:
         started = outcome.start >= 0
         resources, priority = outcome.waits if started else (-1, -1)
         names = ",".join(_ranges(sorted(clock.nodes_of[row]))) if started else ""
-        found.append((outcome.start, outcome.end, outcome.state, priority, resources, names))
+        gpus = [_gpu_list(clock, row)] if clock.tells_gpus_apart else []
+        found.append((outcome.start, outcome.end, outcome.state, priority, resources, names, *gpus))
     return found
+
+
+def _gpu_list(clock: SharedClock, row: int) -> str:
+    taken, request = clock.nodes_of.get(row, {}), request_of(clock.components[row])
+    gpus = [range(clock.nodes[node].gpus) if request.whole else taken[node] for node in sorted(taken)]
+    return ";".join(",".join(_ranges(sorted(own))) for own in gpus) if any(map(len, gpus)) else ""
 
 
 def _ranges(numbers: list[int]) -> list[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from scheduler_sim import System, Workload, simulate
+from scheduler_sim import Result, System, Workload, simulate
 from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim.policy.keys import PACKINGS
 from tests.engine.interpreted import interpreted
 from tests.shared_nodes.test_against_the_reference import POLICIES
 
@@ -38,8 +41,11 @@ SITE = System.from_dict(
 IN_QUICK = ("easy", "conservative")
 
 
-def crowd() -> Workload:
-    """Jobs for parts of nodes, whole nodes, GPUs, shards, and a module whose nodes are only counted."""
+def crowd(parts: tuple[float, ...] = ()) -> Workload:
+    """Jobs for parts of nodes, whole nodes, GPUs, shards, and a module whose nodes are only counted.
+
+    And for ``parts`` of GPUs.
+    """
     draw = np.random.default_rng(5)
     partition = draw.choice(["all", "all", "gpu", "esb"], JOBS)
     run, gpu = draw.integers(1, 90, JOBS), partition == "gpu"
@@ -50,7 +56,7 @@ def crowd() -> Workload:
         nodes=np.where(partition == "all", draw.choice([1, 1, 2, 20], JOBS), draw.integers(1, 4, JOBS)),
         cores=draw.choice([-1, 0.5, 1, 4, 9, 16], JOBS),
         memory_kb=draw.choice([-1, 1 << 20, 40 << 20], JOBS),
-        gpus=np.where(gpu, draw.choice([0, 1, 3], JOBS), 0),
+        gpus=np.where(gpu, draw.choice([0, 1, 3, *parts], JOBS), 0),
         gres=np.where(gpu, draw.choice(["", "shard:3", "gpu:a100:2"], JOBS), ""),
         partition=partition,
         exclusive=draw.choice([0, 0, 0, 1], JOBS),
@@ -62,11 +68,29 @@ def crowd() -> Workload:
     "name", [name if name in IN_QUICK else pytest.param(name, marks=pytest.mark.long) for name in POLICIES]
 )
 def test_compiled_and_interpreted_agree(name):
-    compiled = simulate(SITE, crowd(), POLICIES[name])
-    compiled.check()
+    compiled = compiled_as_interpreted(crowd(), POLICIES[name])
     assert compiled.metrics["wait_time"]["max"] > 0
     assert {len(text.split(",")) for text in compiled.components["node_list"]} > {1}
+
+
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+@pytest.mark.parametrize(
+    ("name", "packing"),
+    [("easy", "fragmentation_gradient")]
+    + [pytest.param("easy", packing, marks=pytest.mark.long) for packing in PACKINGS]
+    + [pytest.param(name, "fragmentation_gradient", marks=pytest.mark.long) for name in POLICIES],
+)
+def test_compiled_and_interpreted_agree_on_parts_of_gpus(name, packing):
+    compiled = compiled_as_interpreted(crowd((0.5, 0.3, 0.7)), POLICIES[name] | {"packing": packing})
+    assert compiled.components["gpu_list"].nunique() > 5
+
+
+def compiled_as_interpreted(jobs: Workload, policy: dict[str, Any]) -> Result:
+    """Return the result, once it is clear that plain Python gives the same."""
+    compiled = simulate(SITE, jobs, policy)
+    compiled.check()
     with interpreted():
-        plain = simulate(SITE, crowd(), POLICIES[name])
+        plain = simulate(SITE, jobs, policy)
     for one, other in ((compiled.components, plain.components), (compiled.timeline, plain.timeline)):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
+    return compiled

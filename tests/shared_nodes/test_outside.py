@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Simulation, System, Workload
 from tests.conftest import examples
-from tests.oracle.shared_strategies import JOBS, PACKINGS, SITES, components
+from tests.oracle.shared_strategies import (
+    ANY_PACKING,
+    GPU_JOBS,
+    GPU_SITES,
+    JOBS,
+    PACKINGS,
+    SITES,
+    components,
+)
 from tests.shared_nodes.as_input import in_known_partitions, system_of, workload_of
 from tests.shared_nodes.test_against_the_reference import POLICIES
 from tests.simulation.scripts import actions
@@ -90,6 +98,18 @@ def test_plans_count_on_nodes_that_are_announced_to_be_back(policy, back):
 @given(SITES, JOBS, PACKINGS, st.lists(actions, max_size=6), st.booleans())
 @examples(60)
 def test_the_laws_hold_whatever_is_done(name, nodes, jobs, packing, script, looks):
+    play(name, nodes, jobs, packing, script, looks)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@given(GPU_SITES, GPU_JOBS, ANY_PACKING, st.lists(actions, max_size=6), st.booleans())
+@examples(60)
+def test_the_laws_hold_with_parts_of_gpus(name, nodes, jobs, packing, script, looks):
+    play(name, nodes, jobs, packing, script, looks)
+
+
+def play(name, nodes, jobs, packing, script, looks) -> None:
+    """Run the jobs while processes do what the script says, and check every result."""
     rows = in_known_partitions(nodes, components(jobs))
     sim = Simulation(system_of(nodes), workload_of(rows), POLICIES[name] | {"packing": packing}, seed=3)
     ids = list(range(1, len(rows) + 1))

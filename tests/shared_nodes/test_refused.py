@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler_sim import System, Workload, simulate
+from scheduler_sim import Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError, TraceError
 
 NODES = System.from_dict(
@@ -37,9 +37,33 @@ def test_easy_with_licences_or_several_placements():
     assert run("conservative", licences=["lic:1", ""]).components["start_time"].tolist() == [0, 0]
 
 
-def test_parts_of_a_gpu():
-    with pytest.raises(TraceError, match=r"not where jobs share nodes; allowed: whole GPUs; .*found '0.5'"):
-        run(gpus=[0.5, 0])
+def test_more_than_a_gpu_with_a_part_of_one():
+    with pytest.raises(TraceError, match=r"allowed: whole GPUs, or a part of one; .*found '1.5'"):
+        run(gpus=[1.5, 0])
+    with pytest.raises(TraceError, match=r"allowed: whole GPUs, or a part of one; .*found 'gpu:1.001'"):
+        run(gres=["", "gpu:1.001"])
+
+
+def test_a_part_of_a_gpu_where_they_are_not_told_apart():
+    sim = Simulation(NODES, Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1]))
+    sim.env.process(submitting(sim, gpus=0.5))
+    with pytest.raises(TraceError, match="as the trace that the run began with has no parts of any"):
+        sim.run()
+
+
+def submitting(sim, **columns):
+    """A process that submits a job of one core."""
+    yield sim.env.timeout(1)
+    sim.submit(nodes=1, run_time=9, cores=1, **columns)
+
+
+def test_nodes_of_too_many_gpus_to_tell_them_apart():
+    module = {"name": "A", "nodes": 1, "shared": True, "cores_per_node": 4, "gpus_per_node": 63}
+    system = System.from_dict({"modules": [module]})
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1], gpus=[63])
+    assert simulate(system, jobs).components["state"].tolist() == ["COMPLETED"]
+    with pytest.raises(ConfigError, match=r"found nodes of 63 GPUs, where each is told apart.*at most 62"):
+        simulate(system, jobs, {"packing": "dot_product"})
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ class Run(NamedTuple):
     units : components that start by one plan
     calls : row, kind as a code, s after the start; by row and time
     switching : when idle nodes are switched off
+    seed : of random draws
     """
 
     system: System
@@ -39,6 +40,7 @@ class Run(NamedTuple):
     units: Units
     calls: list[tuple[int, int, int]]
     switching: Switching | None
+    seed: int = 0
 
 
 class Jobs(NamedTuple):

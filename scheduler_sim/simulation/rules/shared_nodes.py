@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,25 +11,40 @@ import numpy as np
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.rules.shared_nodes.device_state import MOST_DEVICES
 from scheduler_sim.engine.rules.shared_nodes.state import (
     BEST_FIT,
+    DOT_PRODUCT,
     FIRST_FIT,
+    FRAGMENTATION_GRADIENT,
+    GPU_CLUSTERING,
+    GPU_PACKING,
+    LEAST_LEFT,
     NEVER,
+    RANDOM,
     UP,
     WORST_FIT,
     SharedSizes,
     steps_for,
 )
+from scheduler_sim.errors import ConfigError
 from scheduler_sim.placement.node_demand import Choices, NodeDemands
 from scheduler_sim.placement.parse_once import error_at
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.system.node_resources import THOUSANDTHS, capacities
+from scheduler_sim.system.node_resources import ENOUGH, GPUS, THOUSANDTHS, capacities
 from scheduler_sim.system.system import System
 
-PACKINGS = {"first_fit": FIRST_FIT, "best_fit": BEST_FIT, "worst_fit": WORST_FIT}
-"""``policy.packing``, as the core knows it."""
+SCORED = {
+    "dot_product": DOT_PRODUCT,
+    "gpu_clustering": GPU_CLUSTERING,
+    "gpu_packing": GPU_PACKING,
+    "least_left": LEAST_LEFT,
+    "fragmentation_gradient": FRAGMENTATION_GRADIENT,
+}
+PACKINGS = {"first_fit": FIRST_FIT, "best_fit": BEST_FIT, "worst_fit": WORST_FIT, "random": RANDOM, **SCORED}
+"""``policy.packing``, as the core knows it; those by a score."""
 
 OF_DEMANDS = ("demand", "need", "able")
 OF_SHADOW = ("beside", "beside_able")
@@ -54,6 +70,43 @@ class Described(NamedTuple):
     slot: Ints
 
 
+class Layout(NamedTuple):
+    """How many kinds of what nodes have there are: counted, jobs by what GPUs they ask for, devices.
+
+    Attributes
+    ----------
+    told_apart : whether devices are told apart, or nodes scored
+    keeps_scores : whether scores are kept
+    """
+
+    counted: int
+    kinds: int = 0
+    devices: int = 0
+    told_apart: bool = False
+    keeps_scores: bool = False
+
+    @property
+    def first_kind(self) -> int:
+        """The first kind that counts jobs."""
+        return self.counted
+
+    @property
+    def first_device(self) -> int:
+        """The first kind that is a device."""
+        return self.counted + self.kinds
+
+    def amounts(self, asked: tuple[int, ...]) -> tuple[int, ...]:
+        """Return what is asked for by amount: what is counted, and that it is one of its kind."""
+        count, each = devices_of(asked[GPUS])
+        own = -1 if count == 0 else 0 if each < THOUSANDTHS else count
+        return *asked, *(int(kind == own) for kind in range(self.kinds))
+
+    def capacity(self, counted: list[int]) -> list[int]:
+        """Return what a node has of each kind; of what counts jobs, enough."""
+        devices = [min(max(counted[GPUS] - THOUSANDTHS * i, 0), THOUSANDTHS) for i in range(self.devices)]
+        return [*counted, *[ENOUGH] * self.kinds, *devices]
+
+
 class SharedNodes(Numbers):
     """Writes the nodes that are told apart, and what placements ask of them."""
 
@@ -62,8 +115,10 @@ class SharedNodes(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = tells_apart(run.system, run.policy)
+        self.layout = Layout(len(run.system.counted))
         self._offset = offsets_of(run.system, run.policy)
         self._apart = apart_under(run.system, run.policy)
+        self._described = False
         self._ranges: list[tuple[int, int]] = []
         self._ranges_of: dict[tuple[Choices, int], tuple[int, int]] = {}
         self._demands: dict[Demand, int] = {}
@@ -74,16 +129,18 @@ class SharedNodes(Numbers):
         placements, demands = jobs.placements, jobs.placements.of_nodes
         if not self.needed or demands is None:
             return None
-        _refuse(jobs)
+        if not self._described:
+            self.layout, self._described = layout_of(self.run, demands), True
+        _refuse(jobs, self.layout)
         nodes = self._most_nodes(jobs)
         ends = self._slots + np.cumsum(nodes)
         self._slots = int(ends[-1]) if len(ends) else self._slots
-        alike, first = _alike([demands.kind, placements.module, demands.exclusive, *demands.amounts.T])
+        same, first = alike([demands.kind, placements.module, demands.exclusive, *demands.amounts.T])
         numbers = [
             self._demands.setdefault(self._demand(demands, int(placements.module[p]), p), len(self._demands))
             for p in first.tolist()
         ]
-        return Described(np.array(numbers, dtype=np.int64)[alike], ends - nodes)
+        return Described(np.array(numbers, dtype=np.int64)[same], ends - nodes)
 
     def _most_nodes(self, jobs: Jobs) -> Ints:
         """So many nodes at most each placement may have: under Slurm it may come out otherwise than asked."""
@@ -98,13 +155,15 @@ class SharedNodes(Numbers):
         return SharedSizes(
             modules=sizes.modules,
             nodes=int(self._offset[-1]),
-            kinds=len(self.run.system.counted),
+            kinds=self.layout.first_device + self.layout.devices,
+            amounts=self.layout.first_device,
             placements=sizes.placements,
             demands=max(len(self._demands), 1),
             ranges=max(len(self._ranges), 1),
             slots=max(self._slots, 1),
             timeline=sizes.timeline,
             depth=max(min(self.run.policy.reservation_depth, sizes.rows), 0),
+            chosen_by=self.layout.first_device + self.layout.devices if self.layout.told_apart else 1,
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -118,7 +177,9 @@ class SharedNodes(Numbers):
                 part.node["module"][begin:end] = i
                 for one, numbers in zip(module.sets, module.ranges, strict=True):
                     there = slice(begin + numbers.start, begin + numbers.stop)
-                    part.capacity[:, there] = np.array([capacities(one, system.counted)]).T
+                    part.capacity[:, there] = np.array(
+                        [self.layout.capacity(capacities(one, system.counted))]
+                    ).T
         part.free[:] = part.capacity
         return core
 
@@ -152,7 +213,7 @@ class SharedNodes(Numbers):
 
     def _demand(self, demands: NodeDemands, module: int, placement: int) -> Demand:
         first, last = self._numbered(demands.kinds[demands.kind[placement]], module)
-        amounts = tuple(demands.amounts[placement].tolist())
+        amounts = self.layout.amounts(tuple(demands.amounts[placement].tolist()))
         return Demand(first, last, int(demands.exclusive[placement]), amounts)
 
     def _numbered(self, choices: Choices, module: int) -> tuple[int, int]:
@@ -261,7 +322,7 @@ def running_on(core: FullCore, rows: Ints, nodes: Ints) -> Ints:
     return there
 
 
-def _alike(columns: Sequence[np.ndarray]) -> tuple[Ints, Ints]:
+def alike(columns: Sequence[np.ndarray]) -> tuple[Ints, Ints]:
     """Number rows so that equal ones have the same; returns the numbers, int64[n], and the first of each."""
     code = np.zeros(len(columns[0]), dtype=np.int64)
     first = code[:0]
@@ -271,7 +332,31 @@ def _alike(columns: Sequence[np.ndarray]) -> tuple[Ints, Ints]:
     return code, first
 
 
-def _refuse(jobs: Jobs) -> None:
+def devices_of(gpus: int) -> tuple[int, int]:
+    """Return how many devices so many thousandths of GPUs are, and thousandths of each."""
+    return (gpus // THOUSANDTHS, THOUSANDTHS) if gpus >= THOUSANDTHS else (int(gpus > 0), gpus)
+
+
+def layout_of(run: Run, demands: NodeDemands) -> Layout:
+    """Return what is kept of nodes: devices where some component of the trace asks for a part of one.
+
+    Raises ConfigError where nodes have too many.
+    """
+    counted, packing = len(run.system.counted), run.policy.packing
+    scored = packing == "random" or packing in SCORED
+    if not scored and not (demands.gpus % THOUSANDTHS > 0).any():
+        return Layout(counted)
+    most = max(math.ceil(one.gpus) for module in run.system.modules for one in module.sets)
+    if most > MOST_DEVICES:
+        raise ConfigError(
+            f"system {run.system.name}: found nodes of {most} GPUs, where each is told apart, as parts are"
+            f" asked for or by policy.packing; allowed here: at most {MOST_DEVICES}"
+        )
+    kinds = 1 + most if packing == "gpu_clustering" else 0
+    return Layout(counted, kinds, most, told_apart=True, keeps_scores=packing in SCORED)
+
+
+def _refuse(jobs: Jobs, layout: Layout) -> None:
     """Raise TraceError for what has no meaning yet where nodes are shared."""
     placements, demands = jobs.placements, jobs.placements.of_nodes
     assert demands is not None
@@ -279,9 +364,14 @@ def _refuse(jobs: Jobs) -> None:
         [len(one) > 1 or any(way.at_least for way in one) for one in demands.kinds], dtype=bool
     )
     parts = demands.gpus % THOUSANDTHS > 0
+    if layout.told_apart:
+        parts &= demands.gpus > THOUSANDTHS
+        whole = "whole GPUs, or a part of one"
+    else:
+        whole = "whole GPUs, as the trace that the run began with has no parts of any"
     for wrong, column, allowed in (
         (several[demands.kind], "constraint", "features that each node has, without counts and brackets"),
-        (parts, "gpus", "whole GPUs"),
+        (parts, "gpus", whole),
     ):
         if wrong.any():
             row = int(placements.rows[placements.owner[np.argmax(wrong)]])

@@ -12,6 +12,7 @@ RULES = {
     "slurm": "slurm.schedulers.Schedulers",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
+    "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
     "coscheduling": "coscheduling.Coscheduling",

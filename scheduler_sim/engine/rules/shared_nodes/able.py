@@ -13,6 +13,7 @@ from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.record import has_room, nodes_fit
 from scheduler_sim.engine.core.records import Ints, Words
+from scheduler_sim.engine.rules.shared_nodes.devices import has_devices
 from scheduler_sim.engine.rules.shared_nodes.state import LOG, SharedCore
 
 
@@ -30,7 +31,7 @@ def has_enough(core: SharedCore, demand: int, node: int, free: Ints) -> bool:
     for kind in range(need.shape[1]):
         if need[demand, kind] > free[kind, node]:
             return False
-    return True
+    return has_devices(core, demand, node, free)
 
 
 @inlined

@@ -8,6 +8,7 @@ from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_bac
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.rules.shared_nodes.able import note_change, told_apart
+from scheduler_sim.engine.rules.shared_nodes.devices import changed_now, taken_of_device
 from scheduler_sim.engine.rules.shared_nodes.state import (
     CORES,
     DOWN,
@@ -29,7 +30,7 @@ def take_parts(core: SharedCore, placement: int) -> None:
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        change_free(core, placement, i - slot, -1)
+        change_free(core, placement, i, -1)
         it.node[node].jobs += 1
         if it.node[node].jobs == 1:
             core.pools[module].free -= 1
@@ -47,7 +48,7 @@ def free_parts(core: SharedCore, placement: int) -> None:
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        change_free(core, placement, i - slot, 1)
+        change_free(core, placement, i, 1)
         it.node[node].jobs -= 1
         if it.node[node].jobs == 0:
             core.pools[module].busy -= 1
@@ -75,27 +76,25 @@ def count_busy_nodes(core: SharedCore, placement: int, sign: int) -> None:
 
 
 @part
-def change_free(core: SharedCore, placement: int, i: int, sign: int) -> None:
-    """A placement has its part of its ``i``-th node (-1), or gives it back (1)."""
+def change_free(core: SharedCore, placement: int, at: int, sign: int) -> None:
+    """A placement has its part of the node in a slot (-1), or gives it back (1)."""
     it = core.shared_nodes
-    node = it.slots[it.request[placement].slot + i]
+    node, module = it.slots[at], it.module[core.placements[placement].module]
     for kind in range(len(it.capacity)):
-        it.free[kind, node] += sign * share_of(core, placement, i, kind)
-    alone, module = has_to_itself(core, placement), it.module[core.placements[placement].module]
-    it.free[CORES, node] += sign * alone
-    module.cores -= sign * share_of(core, placement, i, CORES)
-    module.memory -= sign * share_of(core, placement, i, MEMORY)
-    module.gpus -= sign * share_of(core, placement, i, GPUS)
+        it.free[kind, node] += sign * share_of(core, placement, at, kind)
+    it.free[CORES, node] += sign * has_to_itself(core, placement)
+    module.cores -= sign * share_of(core, placement, at, CORES)
+    module.memory -= sign * share_of(core, placement, at, MEMORY)
+    module.gpus -= sign * share_of(core, placement, at, GPUS)
+    changed_now(core, node)
     note_change(core, node)
 
 
 @question
-def share_of(core: SharedCore, placement: int, i: int, kind: int) -> int:
-    """What a job has of its ``i``-th node."""
-    it = core.shared_nodes
-    if has_to_itself(core, placement):
-        return int(it.capacity[kind, it.slots[it.request[placement].slot + i]])
-    return int(it.need[it.request[placement].demand, kind])
+def share_of(core: SharedCore, placement: int, at: int, kind: int) -> int:
+    """What a job has of the node in a slot."""
+    taken = taken_of(core, core.shared_nodes.request[placement].demand, at, kind)
+    return int(taken - (kind == CORES and has_to_itself(core, placement)))
 
 
 @question
@@ -105,11 +104,13 @@ def has_to_itself(core: SharedCore, placement: int) -> bool:
 
 
 @part
-def taken_of(core: SharedCore, demand: int, node: int, kind: int) -> int:
-    """What a job takes of a node; if it has the node to itself more than there is: then none fits."""
+def taken_of(core: SharedCore, demand: int, at: int, kind: int) -> int:
+    """What a job takes of the node in a slot; if it has it to itself more than there is: then none fits."""
     it = core.shared_nodes
     if it.demand[demand].exclusive:
-        return int(it.capacity[kind, node] + (kind == CORES))
+        return int(it.capacity[kind, it.slots[at]] + (kind == CORES))
+    if kind >= it.need.shape[1]:
+        return taken_of_device(core, demand, at, kind)
     return int(it.need[demand, kind])
 
 

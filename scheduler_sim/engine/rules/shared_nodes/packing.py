@@ -10,6 +10,8 @@ from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.rules.shared_nodes.able import count_able, told_apart
+from scheduler_sim.engine.rules.shared_nodes.device_state import NOW
+from scheduler_sim.engine.rules.shared_nodes.scores import choose_devices, key_by_score
 from scheduler_sim.engine.rules.shared_nodes.state import BEST_FIT, CORES, WORST_FIT, SharedCore
 
 
@@ -20,19 +22,22 @@ def choose_nodes_now(core: SharedCore, placement: int) -> None:
         it = core.shared_nodes
         demand = it.request[placement].demand
         count_able(core, demand)
-        choose(core, placement, it.able[demand], it.free)
+        choose(core, placement, it.able[demand], it.free, NOW)
 
 
 @part
-def choose(core: SharedCore, placement: int, able: Words, free: Ints) -> bool:
-    """Choose the nodes of a placement among able ones, by what is free on them; False if too few."""
+def choose(core: SharedCore, placement: int, able: Words, free: Ints, view: int) -> bool:
+    """Choose the nodes of a placement among able ones, by what is free on them; False if too few.
+
+    And the devices of each that it takes, as the ``view`` has it.
+    """
     it, wanted, count = core.shared_nodes, core.placements[placement].nodes, 0
     asked = it.demand[it.request[placement].demand]
     for i in range(asked.first, asked.last):
         end = it.range[i].end
         node = first_between(able, it.range[i].begin, end)
         while node < end:
-            it.key[node] = _key(core, free[CORES, node])
+            it.key[node] = _key(core, placement, node, free, view)
             if count < wanted:
                 it.pick[count] = node
                 count += 1
@@ -49,18 +54,19 @@ def choose(core: SharedCore, placement: int, able: Words, free: Ints) -> bool:
     slot = it.request[placement].slot
     for i in range(wanted):
         it.slots[slot + i] = it.pick[i]
+        choose_devices(core, placement, slot + i, free, view)
     return True
 
 
 @inlined
-def _key(core: SharedCore, cores: int) -> int:
-    """The key of an able node with so many cores free."""
+def _key(core: SharedCore, placement: int, node: int, free: Ints, view: int) -> int:
+    """The key of an able node."""
     packing = core.shared_nodes.rules.packing
     if packing == BEST_FIT:
-        return cores
+        return int(free[CORES, node])
     if packing == WORST_FIT:
-        return -cores
-    return 0
+        return -int(free[CORES, node])
+    return key_by_score(core, placement, node, free, view)
 
 
 @part

@@ -19,6 +19,8 @@ from scheduler_sim.engine.core.records import Ints, Record, Table, Words, one, r
 from scheduler_sim.engine.core.releases import ends_now
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.able import set_bit, told_apart
+from scheduler_sim.engine.rules.shared_nodes.device_state import NOTED
+from scheduler_sim.engine.rules.shared_nodes.devices import asks_for_devices
 from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
 from scheduler_sim.engine.rules.shared_nodes.packing import choose
 from scheduler_sim.engine.rules.shared_nodes.state import (
@@ -61,7 +63,7 @@ class NodePlan(NamedTuple):
     free: Ints  # [s, c]
     window: Table[Window]  # [n]
     able: Words  # [n / 64] bits: the nodes that are able for what is planned
-    cores: Ints  # [1, n] free on them when it starts
+    at_start: Ints  # [c, n] free on them when it starts, of the kinds by which they are chosen
     reserved: Ints  # [m, k] under easy: the jobs that hold reservations, in order of the queue
 
 
@@ -80,7 +82,7 @@ def blank_node_plan(sizes: SharedSizes) -> NodePlan:
         free=np.empty((steps, sizes.kinds), dtype=np.int64),
         window=table(Window, sizes.nodes),
         able=np.zeros((sizes.nodes + 63) >> 6, dtype=np.uint64),
-        cores=np.zeros((1, sizes.nodes), dtype=np.int64),
+        at_start=np.zeros((sizes.chosen_by, sizes.nodes), dtype=np.int64),
         reserved=np.zeros((sizes.modules, sizes.depth), dtype=np.int64),
     )
 
@@ -123,7 +125,7 @@ def _come_free(core: NodePlanCore, placement: int, time: int) -> None:
             step = plan.step[step].after
         while step >= 0:
             for kind in range(len(part.capacity)):
-                plan.free[step, kind] += taken_of(core, demand, node, kind)
+                plan.free[step, kind] += taken_of(core, demand, i, kind)
             step = plan.step[step].after
 
 
@@ -174,7 +176,7 @@ def occupy_named_nodes(core: NodePlanCore, placement: int, begin: int, end: int,
         while step != last:
             plan.step[step].jobs += sign
             for kind in range(len(part.capacity)):
-                plan.free[step, kind] -= sign * taken_of(core, demand, node, kind)
+                plan.free[step, kind] -= sign * taken_of(core, demand, i, kind)
             step = plan.step[step].after
 
 
@@ -184,7 +186,7 @@ def _is_able(core: NodePlanCore, demand: int, step: int) -> bool:
     part, plan = core.shared_nodes, core.node_plan
     if part.demand[demand].exclusive and plan.step[step].jobs > 0:
         return False
-    for kind in range(plan.free.shape[1]):
+    for kind in range(part.need.shape[1]):
         if part.need[demand, kind] > plan.free[step, kind]:
             return False
     return True
@@ -196,6 +198,9 @@ def _open(core: NodePlanCore, demand: int, node: int, step: int, after: int, len
     steps, window = core.node_plan.step, core.node_plan.window[node]
     window.opens = window.closes = INF
     window.step = -1
+    if asks_for_devices(core, demand):
+        _open_on_devices(core, demand, node, step, after, length)
+        return
     begin = -1
     while step >= 0:
         following = steps[step].after
@@ -255,20 +260,54 @@ def name_nodes(core: NodePlanCore, placement: int, time: int) -> None:
             step = node
             while plan.step[step].after >= 0 and plan.step[plan.step[step].after].time <= time:
                 step = plan.step[step].after
-            plan.cores[CORES, node] = plan.free[step, CORES]
-            set_bit(plan.able, node, _is_able_until(core, demand, step, end))
-    choose(core, placement, plan.able, plan.cores)
+            for kind in range(len(plan.at_start)):
+                plan.at_start[kind, node] = plan.free[step, kind]
+            set_bit(plan.able, node, _is_able_until(core, demand, node, step, end))
+    choose(core, placement, plan.able, plan.at_start, NOTED)
 
 
 @part
-def _is_able_until(core: NodePlanCore, demand: int, step: int, end: int) -> bool:
+def _is_able_until(core: NodePlanCore, demand: int, node: int, begin: int, end: int) -> bool:
     """Whether a node is able from a step on until ``end``."""
-    steps = core.node_plan.step
+    steps, step = core.node_plan.step, begin
     while step >= 0 and steps[step].time < end:
         if not _is_able(core, demand, step):
             return False
         step = steps[step].after
-    return True
+    return _has_devices_until(core, demand, node, begin, end)
+
+
+@only_with("devices", otherwise=True)
+def _has_devices_until(core: NodePlanCore, demand: int, node: int, step: int, end: int) -> bool:
+    """Whether enough devices of a node are free from a step on until ``end``; they are noted."""
+    it, plan, found = core.devices, core.node_plan, 0
+    asked, bits = it.demand[demand], 0
+    if asked.count == 0:
+        return True
+    for device in range(it.rules.devices):
+        at = step
+        while at >= 0 and plan.step[at].time < end and plan.free[at, it.rules.first + device] >= asked.part:
+            at = plan.step[at].after
+        if at < 0 or plan.step[at].time >= end:
+            bits |= 1 << device
+            found += 1
+    it.noted[node] = bits
+    return found >= asked.count
+
+
+@only_with("devices")
+def _open_on_devices(core: NodePlanCore, demand: int, node: int, first: int, after: int, length: int) -> None:
+    """The same where a job keeps its devices: able at each moment is not enough."""
+    steps, window, step = core.node_plan.step, core.node_plan.window[node], first
+    while step >= 0:
+        following = steps[step].after
+        if following < 0 or steps[following].time > after:
+            begin = max(after, steps[step].time)
+            if _is_able_until(core, demand, node, step, begin + length):
+                window.opens, window.step = begin, step
+                window.closes = begin if following >= 0 else INF
+                return
+        step = following
 
 
 @part
@@ -283,8 +322,8 @@ def choose_beside_plan(core: NodePlanCore, placement: int, length: int) -> bool:
     demand, end = part.request[placement].demand, core.clock.now + length
     for i in range(part.demand[demand].first, part.demand[demand].last):
         for node in range(part.range[i].begin, part.range[i].end):
-            set_bit(plan.able, node, _is_able_until(core, demand, node, end))
-    return choose(core, placement, plan.able, part.free)
+            set_bit(plan.able, node, _is_able_until(core, demand, node, node, end))
+    return choose(core, placement, plan.able, part.free, NOTED)
 
 
 @part

@@ -32,8 +32,15 @@ from scheduler_sim.engine.rules.shared_nodes.able import (
     set_bit,
     told_apart,
 )
+from scheduler_sim.engine.rules.shared_nodes.device_state import NOTED, THEN
+from scheduler_sim.engine.rules.shared_nodes.devices import (
+    asks_for_devices,
+    has_common_devices,
+    note_common_devices,
+)
 from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
 from scheduler_sim.engine.rules.shared_nodes.packing import choose, choose_nodes_now
+from scheduler_sim.engine.rules.shared_nodes.scores import is_drawn
 from scheduler_sim.engine.rules.shared_nodes.state import (
     AWAY,
     CORES,
@@ -66,7 +73,7 @@ class Shadow(NamedTuple):
     front: Table[Front]  # [m]
     free: Ints  # [c, n] at the shadow time, with the front on its nodes
     jobs: Ints  # [n] on a node then
-    held: Ints  # [n] 1 = it is one of the front's
+    held: Ints  # [n] 1 + the slot in which it is one of the front's, 0 = it is none
     able: Words  # [n / 64] bits: the nodes that are able for the front then, without it
     before: Ints  # [c + 1, n] the state of an earlier pass, and the jobs in it
     beside: Table[Beside]  # [d]
@@ -168,7 +175,7 @@ def _leave(core: ShadowCore, placement: int, front: int) -> int:
     slot, demand = part.request[placement].slot, part.request[front].demand
     for i in range(slot, slot + core.placements[placement].nodes):
         node = part.slots[i]
-        _put(core, part.request[placement].demand, node, -1)
+        _put(core, part.request[placement].demand, i, -1)
         if may_take(core, demand, node):
             more -= has_bit(core.shadow.able, node)
             more += set_bit(core.shadow.able, node, is_able_then(core, demand, node))
@@ -202,11 +209,12 @@ def is_able_then(core: ShadowCore, demand: int, node: int) -> bool:
 
 
 @part
-def _put(core: ShadowCore, demand: int, node: int, sign: int) -> None:
-    """Put a job on a node of the shadow state (1), or take it away (-1)."""
+def _put(core: ShadowCore, demand: int, at: int, sign: int) -> None:
+    """Put a job on the node in a slot, in the shadow state (1), or take it away (-1)."""
+    node = core.shared_nodes.slots[at]
     core.shadow.jobs[node] += sign
     for kind in range(len(core.shadow.free)):
-        core.shadow.free[kind, node] -= sign * taken_of(core, demand, node, kind)
+        core.shadow.free[kind, node] -= sign * taken_of(core, demand, at, kind)
 
 
 @part
@@ -214,7 +222,7 @@ def _place_front(core: ShadowCore, module: int) -> None:
     """Put the front on the nodes that it takes in the shadow state."""
     front = core.shadow.front[module].placement
     if core.shadow.front[module].slack >= 0:
-        choose(core, front, core.shadow.able, core.shadow.free)
+        choose(core, front, core.shadow.able, core.shadow.free, THEN)
         _put_front(core, front, 1)
 
 
@@ -223,8 +231,8 @@ def _put_front(core: ShadowCore, front: int, sign: int) -> None:
     part = core.shared_nodes
     slot = part.request[front].slot
     for i in range(slot, slot + core.placements[front].nodes):
-        _put(core, part.request[front].demand, part.slots[i], sign)
-        core.shadow.held[part.slots[i]] += sign
+        _put(core, part.request[front].demand, i, sign)
+        core.shadow.held[part.slots[i]] = i + 1 if sign > 0 else 0
         note_change(core, part.slots[i])
 
 
@@ -259,8 +267,10 @@ def _is_hopeless(core: ShadowCore, module: int, placement: int) -> bool:
     """Whether it cannot start: its nodes are able beside the front, or are ones that the front can spare."""
     demand, wanted = core.shared_nodes.request[placement].demand, core.placements[placement].nodes
     it = core.shadow.beside[demand]
-    if it.refused_at == core.shared_nodes.rules.changes and it.refused <= wanted:
+    if it.refused_at == core.shared_nodes.rules.changes and it.refused <= wanted and not is_drawn(core):
         return True
+    if asks_for_devices(core, demand):  # the front may take other ones of the same node
+        return False
     return _count_beside(core, demand) < wanted - core.shadow.front[module].slack
 
 
@@ -278,7 +288,9 @@ def _count_beside(core: ShadowCore, demand: int) -> int:
 
 @inlined
 def _is_able_beside(core: ShadowCore, demand: int, node: int) -> bool:
-    return is_able_now(core, demand, node) and is_able_then(core, demand, node)
+    if not (is_able_now(core, demand, node) and is_able_then(core, demand, node)):
+        return False
+    return has_common_devices(core, demand, node, core.shared_nodes.free, core.shadow.free)
 
 
 @part
@@ -291,23 +303,24 @@ def _leaves_room(core: ShadowCore, module: int, placement: int) -> bool:
         node = part.slots[i]
         if not has_bit(core.shadow.able, node):
             continue
-        held = core.shadow.held[node] > 0
-        _put(core, demand, node, 1)
-        if held:
-            _put(core, asked, node, -1)
+        held = core.shadow.held[node]
+        _put(core, demand, i, 1)
+        if held > 0:
+            _put(core, asked, held - 1, -1)
         lost += not is_able_then(core, asked, node)
-        if held:
-            _put(core, asked, node, 1)
-        _put(core, demand, node, -1)
+        if held > 0:
+            _put(core, asked, held - 1, 1)
+        _put(core, demand, i, -1)
     return lost <= core.shadow.front[module].slack
 
 
 @part
 def _fits_beside(core: ShadowCore, placement: int) -> bool:
     """Choose nodes that are able both now and in the shadow state beside the front; False if too few."""
-    demand = core.shared_nodes.request[placement].demand
+    demand, able = core.shared_nodes.request[placement].demand, core.shadow.beside_able
     _count_beside(core, demand)
-    return choose(core, placement, core.shadow.beside_able[demand], core.shared_nodes.free)
+    note_common_devices(core, demand, able[demand], core.shared_nodes.free, core.shadow.free)
+    return choose(core, placement, able[demand], core.shared_nodes.free, NOTED)
 
 
 @part
@@ -319,7 +332,7 @@ def _stay(core: ShadowCore, module: int, placement: int) -> None:
     slot, asked = part.request[placement].slot, part.request[front].demand
     for i in range(slot, slot + core.placements[placement].nodes):
         node = part.slots[i]
-        _put(core, part.request[placement].demand, node, 1)
+        _put(core, part.request[placement].demand, i, 1)
         if has_bit(state.able, node):
             state.front[module].slack -= not set_bit(state.able, node, is_able_then(core, asked, node))
         note_change(core, node)

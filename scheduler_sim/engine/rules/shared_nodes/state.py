@@ -2,7 +2,7 @@
 
 Nodes are numbered over all modules whose nodes are told apart, in the order of the modules. What a node has
 is counted by kind: thousandths of cores, KB of memory, thousandths of GPUs, then thousandths of each other
-generic resource.
+generic resource. What is free on single devices stands behind what is asked for (``device_state``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, Words, one, room, table
 from scheduler_sim.engine.core.state import Core
+from scheduler_sim.engine.rules.shared_nodes.device_state import Devices
 
 CORES, MEMORY, GPUS = 0, 1, 2
 """The kinds that every node has; nodes are packed by the first."""
@@ -21,6 +22,8 @@ THOUSANDTHS = 1000
 """Of a core, or of a piece of a generic resource."""
 
 FIRST_FIT, BEST_FIT, WORST_FIT = 0, 1, 2
+RANDOM, DOT_PRODUCT, GPU_CLUSTERING, GPU_PACKING, LEAST_LEFT, FRAGMENTATION_GRADIENT = 3, 4, 5, 6, 7, 8
+"""``policy.packing``; from the third on by a score (``scores``)."""
 
 UP, LEAVING, DOWN = 0, 1, 2
 """States of a node; one that is leaving is out of service once nothing runs on it."""
@@ -90,7 +93,7 @@ class Demand:
 
 
 class SharedNodes(NamedTuple):
-    """n nodes, p placements, d demands, c kinds."""
+    """n nodes, p placements, d demands, c kinds, of which a are asked for by amount."""
 
     rules: SharedRules
     module: Table[SharedModule]  # [m]
@@ -99,7 +102,7 @@ class SharedNodes(NamedTuple):
     free: Ints  # [c, n]; cores below 0 where a job has the node to itself
     request: Table[Request]  # [p]
     demand: Table[Demand]  # [d]
-    need: Ints  # [d, c]
+    need: Ints  # [d, a]
     able: Words  # [d, n / 64] bits: the nodes that are able, see ``able``
     range: Table[NodeRange]  # of nodes, for demands
     slots: Ints  # the nodes of each placement: those that it runs on, or that are reserved for it
@@ -113,6 +116,7 @@ class SharedCore(Core):
     """A core some of whose nodes are told apart."""
 
     shared_nodes: SharedNodes
+    devices: Devices  # absent where none are told apart
 
 
 class SharedSizes(NamedTuple):
@@ -121,12 +125,14 @@ class SharedSizes(NamedTuple):
     modules: int
     nodes: int
     kinds: int
+    amounts: int  # kinds that are asked for by amount; the first ones
     placements: int
     demands: int
     ranges: int
     slots: int
     timeline: int
     depth: int  # reservations of a module
+    chosen_by: int  # kinds by which nodes are chosen, the first ones: cores, or all
 
 
 LOG = 1 << 12
@@ -152,7 +158,7 @@ def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
         free=empty.copy(),
         request=table(Request, sizes.placements),
         demand=table(Demand, sizes.demands),
-        need=np.zeros((sizes.demands, sizes.kinds), dtype=np.int64),
+        need=np.zeros((sizes.demands, sizes.amounts), dtype=np.int64),
         able=np.zeros((sizes.demands, (sizes.nodes + 63) >> 6), dtype=np.uint64),
         range=table(NodeRange, sizes.ranges),
         slots=np.full(sizes.slots, -1, dtype=np.int64),

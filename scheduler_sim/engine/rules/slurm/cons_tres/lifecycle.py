@@ -53,9 +53,9 @@ def _may_fit(core: ConsTresCore, placement: int) -> bool:
 
 
 @on(share_of, "cons_tres")
-def dealt_share(core: ConsTresCore, placement: int, i: int, kind: int) -> int:
+def dealt_share(core: ConsTresCore, placement: int, at: int, kind: int) -> int:
     """Nodes are shared by what was dealt."""
-    return int(core.cons_tres.share[core.shared_nodes.request[placement].slot + i, kind])
+    return int(core.cons_tres.share[at, kind])
 
 
 @on(has_to_itself, "cons_tres")
@@ -92,9 +92,10 @@ def leave_room(core: ConsTresCore, row: int) -> None:
     it = core.slurm.partition[core.slurm.way[placement].partition]
     change_room(core, placement, room_now(core), 1)
     strike_shares(core, row)
-    for i in range(core.placements[placement].nodes):
-        change_free(core, placement, i, 1)
-        node = shared.slots[shared.request[placement].slot + i]
+    first = shared.request[placement].slot
+    for slot in range(first, first + core.placements[placement].nodes):
+        change_free(core, placement, slot, 1)
+        node = shared.slots[slot]
         shared.node[node].jobs -= 1
         core.cons_tres.machine[node].completing += 1
         if shared.node[node].jobs == 0:

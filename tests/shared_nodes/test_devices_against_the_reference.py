@@ -1,0 +1,50 @@
+"""Parts of GPUs and the packings that score nodes: start by start, node by node, as in the reference."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from scheduler_sim import simulate
+from scheduler_sim.streams import stream
+from tests.conftest import examples
+from tests.oracle.plain_shared import schedule
+from tests.oracle.shared_strategies import ANY_PACKING, DIALECTS, GPU_JOBS, GPU_SITES, components
+from tests.shared_nodes.as_input import (
+    in_known_partitions,
+    outcomes_of,
+    outcomes_of_reference,
+    system_of,
+    workload_of,
+)
+from tests.shared_nodes.test_against_the_reference import EASY_ALONE, POLICIES
+
+SEED = 3
+BITS = 0xFFFFFFFF
+
+
+def drawn(component: int, node: int, gpu: int) -> int:
+    """The number of 32 bits that ``random`` draws, as docs/semantics.md has it."""
+    mixed = int(stream(SEED, "packing").integers(BITS + 1))
+    for number in (component, node, gpu + 1):
+        mixed = (mixed * 0x2545F491 + number) & BITS
+        for shift, factor in ((15, 0x2C1B3C6D), (12, 0x297A2D39)):
+            mixed = ((mixed ^ (mixed >> shift)) * factor) & BITS
+        mixed ^= mixed >> 15
+    return mixed
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", POLICIES)
+@given(GPU_SITES, GPU_JOBS, ANY_PACKING, DIALECTS)
+@examples(150)
+def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
+    keys = POLICIES[name] | {"packing": packing, "order": dialect["order"], "overrun_s": dialect["overrun_s"]}
+    if name in ("easy", "depth 2", "depth 4", "first_fit"):
+        keys["backfill_order"] = dialect["backfill_order"]
+    if name == "easy":
+        keys |= {key: dialect[key] for key in EASY_ALONE}
+    rows = in_known_partitions(nodes, components(jobs))
+    result = simulate(system_of(nodes), workload_of(rows), keys, seed=SEED)
+    result.check()
+    assert outcomes_of(result) == outcomes_of_reference(schedule(rows, nodes, drawn, **keys))
