@@ -33,6 +33,10 @@ HEIGHT, LEAST_HEIGHT = 7.5, 1.2
 ALIKE = (
     "Nodes of a module are all alike: their numbers are given out after the run, the lowest free ones first."
 )
+BESIDE = (
+    "Where jobs share nodes, each is as high in the row of its node as its share of the cores; which cores it"
+    " had is not simulated."
+)
 IMAGE = "There are more components than pixels: each pixel shows what held most of it, paler if partly idle."
 
 Span = tuple[int, int]
@@ -125,7 +129,8 @@ def module_title(result: Result, name: str, capacity: int, extra: str = "") -> s
 def notes(bars: Mapping[str, Bars], names: list[str]) -> list[str]:
     """Say what a reader must know of the nodes drawn of modules ``names``."""
     left = len(bars) - len(names)
-    lines = [ALIKE]
+    lines = [] if names and all(bars[name].shared for name in names) else [ALIKE]
+    lines += [BESIDE] if any(bars[name].shared for name in names) else []
     lines += [IMAGE] if any(bars[name].many for name in names) else []
     lines += [f"Not drawn: {count(left, 'module')} on which less ran."] if left else []
     return lines

@@ -66,7 +66,7 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
     for module, nodes in modules.items():
         rows = np.flatnonzero(ran & rows_named(components["module"], module))
         ran[rows] = False
-        for at, low, length in _sweep(components.iloc[rows], rows, module, nodes):
+        for at, low, length in sweep(components.iloc[rows], rows, module, nodes):
             row.append(at)
             first.append(low)
             count.append(length)
@@ -90,7 +90,7 @@ def _listed(components: pd.DataFrame, ran: np.ndarray) -> Iterator[tuple[int, ra
             yield int(row), run
 
 
-def _sweep(table: pd.DataFrame, rows: Ints, module: str, nodes: int) -> Iterator[tuple[int, int, int]]:
+def sweep(table: pd.DataFrame, rows: Ints, module: str, nodes: int) -> Iterator[tuple[int, int, int]]:
     """Go through the starts and ends of one module; yield (row, first node, count)."""
     wanted = table["nodes"].to_numpy().tolist()
     free = (1 << nodes) - 1  # bit i: node i is free

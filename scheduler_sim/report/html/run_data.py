@@ -13,7 +13,7 @@ from scheduler_sim.report.html.pack import Growing, Words, numbers, words
 from scheduler_sim.report.module_view import ints, module_sizes
 from scheduler_sim.report.wording import plain
 from scheduler_sim.result.columns import NEVER, TOTAL
-from scheduler_sim.result.nodes import node_numbers
+from scheduler_sim.result.node_rows import NodeRows, node_rows
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
@@ -35,7 +35,7 @@ def columns(result: Result) -> Columns:
 
     ``wait`` and ``stay`` are start − submit and end − submit, −1 where there was none.
     """
-    return _components(result) | _nodes(result) | _timeline(result)
+    return _components(result) | _nodes(node_rows(result, module_sizes(result.manifest))) | _timeline(result)
 
 
 def _components(result: Result) -> Columns:
@@ -68,9 +68,14 @@ def _modules(result: Result) -> Words:
     return Words(used.map(places).to_numpy(np.int64), ["", *map(plain, names)])
 
 
-def _nodes(result: Result) -> Columns:
-    runs = node_numbers(result.components, module_sizes(result.manifest))
-    return {"run_row": Growing(runs.row), "run_first": runs.first, "run_count": runs.count}
+def _nodes(places: NodeRows) -> Columns:
+    """Return the rectangles of nodes; where jobs share nodes in parts of one, and how many these are."""
+    runs: Columns = {
+        "run_row": Growing(places.row),
+        "run_first": places.low,
+        "run_count": places.high - places.low,
+    }
+    return runs if places.grains == 1 else runs | {"run_grains": np.array([places.grains], dtype=np.int64)}
 
 
 def _timeline(result: Result) -> Columns:

@@ -7,7 +7,8 @@ const [WIDE, HIGH] = [800, 240];  // cells of the picture that stands for too ma
 class Gantt {
   constructor(place, time, jobs, module) {
     const [name, capacity] = data.modules[module];
-    Object.assign(this, { time, jobs, capacity, rows: rowsOf(jobs, module), marked: -1 });
+    const grains = jobs.run_grains?.[0] ?? 1;  // parts of a node that the rectangles count, where jobs share nodes
+    Object.assign(this, { time, jobs, capacity, grains, rows: rowsOf(jobs, module), marked: -1 });
     const panel = make("div", { class: "chart", role: "img", "aria-label": `Nodes of ${name} over time` });
     place.append(make("h4", {}, `${name}: ${count(capacity, "node")}`), panel);
     this.boxes = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [], colour: [] } });
@@ -46,12 +47,14 @@ class Gantt {
   start(i) { return this.jobs.submit[this.row(i)] + this.jobs.wait[this.row(i)]; }
   end(i) { return this.jobs.submit[this.row(i)] + this.jobs.stay[this.row(i)]; }
 
+  bottom(i) { return this.jobs.run_first[i] / this.grains; }
+  top(i) { return (this.jobs.run_first[i] + this.jobs.run_count[i]) / this.grains; }
+
   rectangles(some) {
     const column = (value) => Array.from(some, value);
     return {
       left: column((i) => this.start(i) * 1000), right: column((i) => this.end(i) * 1000),
-      bottom: column((i) => this.jobs.run_first[i]),
-      top: column((i) => this.jobs.run_first[i] + this.jobs.run_count[i]),
+      bottom: column((i) => this.bottom(i)), top: column((i) => this.top(i)),
       colour: column((i) => this.classes.colours[this.classes.code[this.row(i)]]),
     };
   }
@@ -64,7 +67,7 @@ class Gantt {
     for (const i of some) {
       const area = held[this.classes.code[this.row(i)]];
       const [left, right] = [Math.max(0, (this.start(i) - first) * perSecond), Math.min(WIDE, (this.end(i) - first) * perSecond)];
-      const bottom = this.jobs.run_first[i] * perNode, top = bottom + this.jobs.run_count[i] * perNode;
+      const bottom = this.bottom(i) * perNode, top = this.top(i) * perNode;
       for (let y = Math.floor(bottom); y < top; y++) {
         const tall = Math.min(y + 1, top) - Math.max(y, bottom);
         for (let x = Math.floor(left); x < right; x++) {
@@ -88,11 +91,7 @@ class Gantt {
   }
 
   find(x, y) {
-    const node = Math.floor(y);
-    const hit = this.rows.find((i) => {
-      const first = this.jobs.run_first[i];
-      return node >= first && node < first + this.jobs.run_count[i] && this.start(i) <= x && x < this.end(i);
-    });
+    const hit = this.rows.find((i) => this.bottom(i) <= y && y < this.top(i) && this.start(i) <= x && x < this.end(i));
     return hit === undefined ? -1 : this.row(hit);
   }
 
