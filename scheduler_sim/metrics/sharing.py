@@ -5,10 +5,7 @@ from __future__ import annotations
 from scheduler_sim.metrics.metric import Run
 from scheduler_sim.metrics.statistics import ratio
 from scheduler_sim.metrics.utilization import integral, window
-from scheduler_sim.result.columns import TOTAL
-
-USED = {"cores": "cores_busy", "memory_kb": "memory_busy_kb", "gpus": "gpus_busy"}
-"""Columns of the timeline, by what there is of it."""
+from scheduler_sim.result.columns import BUSY, TOTAL
 
 NAMES = {
     "cores": "core_utilization",
@@ -26,7 +23,7 @@ def sharing_of(run: Run) -> dict[str, dict[str, float | None]]:
 def _use(run: Run, resource: str, span: tuple[int, int] | None) -> dict[str, float | None]:
     if span is None:
         return dict.fromkeys((*run.shared, TOTAL))
-    used = {name: float(integral(run.timeline, name, USED[resource], span)) for name in run.shared}
+    used = {name: float(integral(run.timeline, name, BUSY[resource], span)) for name in run.shared}
     there = {name: has[resource] * (span[1] - span[0]) for name, has in run.shared.items()}
     found = {name: ratio(used[name], there[name]) for name in run.shared}
     return found | {TOTAL: ratio(sum(used.values()), sum(there.values()))}

@@ -106,7 +106,6 @@ class CandidatePlacements:
         self.told_apart = np.array(
             [by_sets or system.told_apart[number] for number in self.module], dtype=bool
         )
-        self.shared = np.array([system.modules[number].shared for number in self.module], dtype=bool)
         self.of_nodes = NodeRequests(workload, system, rows) if self.told_apart.any() else None
         self.type_number = self._types()
         lists, self.codes = self._lists()
@@ -311,8 +310,10 @@ class CandidatePlacements:
         most_cores = np.array([_largest(s.cores_per_node for s in own) for own in sets])
         most_gpus = np.array([max(s.gpus for s in own) for own in sets])
         unfit_apart = [
-            _exceeds(memory[owner], most_memory[partition]),
-            _exceeds(cores[owner], most_cores[partition]),
+            _exceeds(np.maximum(memory[owner], of_nodes.memory), most_memory[partition]),
+            _exceeds(
+                np.maximum(cores[owner] * THOUSANDTHS, of_nodes.cores), most_cores[partition] * THOUSANDTHS
+            ),
             of_nodes.gpus > most_gpus[partition] * THOUSANDTHS,
             ~of_nodes.can_be_met(nodes),
         ]

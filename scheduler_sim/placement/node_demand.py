@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.system.module import NodeChoice
-from scheduler_sim.system.node_resources import CORES, GPUS
+from scheduler_sim.system.node_resources import CORES, GPUS, MEMORY
 
 Choices = tuple[NodeChoice, ...]
 """The alternatives of one placement, usually one."""
@@ -37,6 +37,11 @@ class NodeDemands:
     def cores(self) -> Ints:
         """int64[p], thousandths of cores asked for on each node."""
         return self.amounts[:, CORES]
+
+    @property
+    def memory(self) -> Ints:
+        """int64[p], KB of memory asked for on each node."""
+        return self.amounts[:, MEMORY]
 
     @property
     def gpus(self) -> Ints:

@@ -65,6 +65,7 @@ _EASY = _made("easy", AHEAD, reservation_depth=1)
 _KEEP = _made("conservative_keep", *_COUNTED, replan="keep")
 _SHARED_QUICK = _made("fcfs_and_first_fit", PLACEMENTS, SHARED, passes="instant")
 _SHARED_EASY = _made("easy", SHARED, reservation_depth=1, shadow="dynamic", passes="instant")
+_SHARED_DEEP = _made("reservations_by_nodes", SHARED, shadow="dynamic", passes="instant")
 _SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", passes="instant")
 _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
 _SLURM = _made("slurm", PLACEMENTS, UNITS)
@@ -78,7 +79,7 @@ SCHEMES = (
     Scheme("none", "fcfs", 0, (_QUICK, _PLANNED, _SHARED_QUICK), OURS, "blocked",
            "none: a blocked component blocks its module",
            "nothing behind it starts before it on its module"),
-    Scheme("easy", "easy", 1, (_EASY, _PLANNED, _SHARED_EASY),
+    Scheme("easy", "easy", 1, (_EASY, _PLANNED, _SHARED_EASY, _SHARED_DEEP),
            (*OURS, "depth", "backfill_order", *DIALECTS), "shadow",
            "those that do not delay the first blocked ones", "a start, once it is the first of its module"),
     Scheme("conservative", "conservative", ALL, (_KEEP, _PLANNED, _SHARED_KEEP, _SHARED_PLAN),

@@ -35,6 +35,7 @@ REJECTED = {
     "max_time": "with a time limit above MaxTime of their partition",
     "memory": "that ask for more memory than a node has",
     "cores": "that ask for more cores than a node has",
+    "gpus": "that ask for more GPUs than a node has",
     "features": "that ask for features their module does not have",
     "resources": "that ask for more of a shared resource than there is",
     "power_cap": "that draw more than the power cap ever allows beside idle nodes",

@@ -121,9 +121,24 @@ SWITCHED = (
 
 
 PARTS = (
-    Column("cores", "float64", "cores", "cores held, on all its nodes; of one that never started, asked for"),
-    Column("memory_kb", "int64", "KB", "memory held, on all its nodes; of one that never started, asked for"),
-    Column("gpus", "float64", "GPUs", "GPUs held, on all its nodes; of one that never started, asked for"),
+    Column(
+        "cores",
+        "float64",
+        "cores",
+        "cores held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+    ),
+    Column(
+        "memory_kb",
+        "int64",
+        "KB",
+        "memory held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+    ),
+    Column(
+        "gpus",
+        "float64",
+        "GPUs",
+        "GPUs held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+    ),
     Column(
         "node_list",
         "text",
@@ -139,6 +154,9 @@ USED = (
     Column("gpus_busy", "float64", "GPUs", "GPUs that jobs have"),
 )
 """Further columns of ``timeline``, at its end, in a run in which jobs share nodes."""
+
+BUSY = {"cores": "cores_busy", "memory_kb": "memory_busy_kb", "gpus": "gpus_busy"}
+"""What components have of nodes, and the column of the timeline that counts it."""
 
 
 class Further(NamedTuple):

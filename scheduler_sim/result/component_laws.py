@@ -172,6 +172,8 @@ def queue_order(schedule: Schedule) -> Breach:
         return None
     if schedule.several_placements or schedule.units or schedule.lost_runs or schedule.lost_waits:
         return None  # where a component waited is not in the tables
+    if len({one.get("priority", 0) for one in schedule.system.get("partitions") or ()}) > 1:
+        return None  # nor is its partition, and some go before others
     for module in schedule.modules:
         breach = _overtaken(schedule, np.flatnonzero(schedule.queued & schedule.in_module(module)), module)
         if breach:

@@ -171,7 +171,7 @@ def _switched(schedule: Schedule, module: str) -> list[tuple[Steps, int]]:
     if not schedule.switched:
         return []
     watts = schedule.energy["modules"][module]
-    power = _milli(np.array([watts[key] for key in ("off_w", "boot_w", "shutdown_w")])).tolist()
+    power = _milli(np.array([watts[key] for key in ("off_w", "boot_w", "shutdown_w")], dtype=float)).tolist()
     steps = [schedule.recorded(module, column.name) for column in SWITCHED]
     return list(zip(steps, power, strict=True))
 

@@ -69,6 +69,7 @@ the name of the first one broken, the component or instant, and the two values t
   `counts.several_sizes` above 0, `queue` looks at the components alone, not at their nodes.
 - Components that start by one plan may pass others by their appointments: with `counts.units` above 0,
   `queue-order` is left out.
+- Nor is the partition: where partitions differ in `priority`, `queue-order` is left out.
 - A run that ended in a requeue is not in the components: with `counts.requeued` above 0, `node-seconds`,
   `nodes-busy`, `queue` and `queue-order` are left out.
 - Nor is the time that a component was in the queue before it was held, or what it asked for there before

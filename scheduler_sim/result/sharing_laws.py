@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from scheduler_sim.result.columns import BUSY
 from scheduler_sim.result.node_use import Held, capacities, changes, held_in, nodes_in_use, unit
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import first_difference, sum_of_intervals
 
 Breach = str | None
-
-USED = {"cores": "cores_busy", "memory_kb": "memory_busy_kb", "gpus": "gpus_busy"}
-"""What components have, and the column of the timeline that counts it."""
 
 
 def node_lists(schedule: Schedule) -> Breach:
@@ -60,7 +58,7 @@ def parts_busy(schedule: Schedule) -> Breach:
     for module in schedule.shared:
         mine = schedule.ran & schedule.in_module(module)
         start, end = (schedule.of(name)[mine] for name in ("start_time", "end_time"))
-        for kind, column in USED.items():
+        for kind, column in BUSY.items():
             amount = np.rint(schedule.of(kind)[mine] * unit(kind)).astype(np.int64)
             time, value = schedule.recorded(module, column)
             recorded = time, np.rint(value * unit(kind)).astype(np.int64)

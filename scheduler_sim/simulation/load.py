@@ -134,7 +134,9 @@ class Loader:
     def _sizes(self, rows: int, placements: int, resources: int) -> Sizes:
         """Room for so many components on this system."""
         nodes = [module.nodes for module in self.run.system.modules]
-        most = rows if tells_apart(self.run) else min(rows, sum(nodes))  # jobs that run at once
+        most = (
+            rows if tells_apart(self.run.system, self.run.policy) else min(rows, sum(nodes))
+        )  # jobs that run at once
         running = max(most, 1) + SPARE_RELEASES
         return Sizes(
             rows=max(rows, 1),

@@ -42,11 +42,14 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
 
 
 def shared_modules(system: System) -> dict[str, dict[str, float]]:
-    """Return what modules whose nodes are told apart have in all: cores, KB of memory, GPUs."""
+    """Return what modules whose nodes are told apart have in all: cores, KB of memory, GPUs.
+
+    Of memory that is not stated of all nodes nothing.
+    """
     return {
         module.name: {
             "cores": sum(one.nodes * one.cores_per_node for one in module.sets),
-            "memory_kb": sum(one.nodes * one.memory_kb for one in module.sets),
+            "memory_kb": sum(one.nodes * one.memory_kb for one in module.sets) if module.memory_kb else 0,
             "gpus": sum(one.nodes * one.gpus for one in module.sets),
         }
         for module, apart in zip(system.modules, system.told_apart, strict=True)

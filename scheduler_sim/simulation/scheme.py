@@ -87,6 +87,7 @@ class Scheme:
         rules.two_orders = 0 if policy.backfill_order is None else 1 + (self.second_order.keys is None)
         rules.complex = complex_components
         rules.first_fit = policy.backfill == "first_fit"
+        rules.named = self.asked[SHARED]
         rules.overrun = policy.overrun_s
         return core._replace(
             orders=core.orders._replace(fill=self.order.fill, fill_second=self.second_order.fill)

@@ -30,7 +30,7 @@ from scheduler_sim.simulation.rules.calls import find_calls
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
-from scheduler_sim.simulation.rules.shared_nodes import shares_nodes, whole_nodes
+from scheduler_sim.simulation.rules.shared_nodes import tells_apart, whole_nodes
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
@@ -127,6 +127,11 @@ class Simulation(Actions):
         self._steps_at_once = FIRST_STEPS
         layer = None if self.models is None else self.models.energy
         self._cap = self._meter = None
+        if layer is not None and tells_apart(self.system, self.policy):
+            raise ConfigError(
+                f"models {self.models.name if self.models else ''}: found energy where jobs share nodes, or a"
+                " partition covers part of a module; allowed here: models without energy"
+            )
         if layer is not None and layer.cap is not None:
             from scheduler_sim.simulation.power_cap import PowerCap
 
@@ -149,7 +154,7 @@ class Simulation(Actions):
             united=bool(units.members),
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
-            shared=shares_nodes(self.system, self.policy),
+            shared=tells_apart(self.system, self.policy),
         )
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:

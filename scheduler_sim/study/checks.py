@@ -143,9 +143,9 @@ def _trim(keys: StudyKeys) -> Iterator[Problem]:
 
 def _known_metrics(inputs: Inputs) -> list[str]:
     """The metrics that its index will have."""
-    modules = {module["name"]: module for system in inputs.systems.values() for module in system["modules"]}
-    shared = [name for name, module in modules.items() if module.get("shared")]
-    return known_metrics(modules, _energy(inputs), shared)
+    modules = [module for system in inputs.systems.values() for module in system["modules"]]
+    shared = dict.fromkeys(module["name"] for module in modules if module.get("shared"))
+    return known_metrics(dict.fromkeys(module["name"] for module in modules), _energy(inputs), shared)
 
 
 def _metrics(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:

@@ -41,7 +41,7 @@ def _amounts(text: str) -> tuple[tuple[str, float], ...]:
     amounts: dict[str, float] = {}
     for item in text.split(","):
         match = re.fullmatch(
-            r"\s*(?:gres/)?([^\s:,]+(?::[^\s:,]*[^\s:,0-9.][^\s:,]*)?)(?::([0-9]{1,9}(?:\.[0-9]{1,3})?))?\s*",
+            r"\s*(?:gres/)?([^\s:,\-][^\s:,]*(?::[^\s:,0-9.\-][^\s:,]*|:[0-9.]+[^\s:,0-9.\-][^\s:,]*)?)(?::([0-9]{1,9}(?:\.[0-9]{1,3})?))?\s*",
             item,
         )
         if match is None:

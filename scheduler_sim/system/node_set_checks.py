@@ -7,7 +7,8 @@ from typing import Any
 
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import duration
-from scheduler_sim.system.gres import is_gpu
+from scheduler_sim.errors import InputError
+from scheduler_sim.system.gres import is_gpu, parse_gres
 
 
 def node_set_problems(modules: Any, partitions: Any) -> Iterator[Problem]:
@@ -39,9 +40,32 @@ def sharing_problems(modules: Any) -> Iterator[Problem]:
                 )
             gres = [one.get("gres"), module.get("gres")]
             types = {name for own in gres if isinstance(own, dict) for name in own if is_gpu(str(name))}
+            counted, typed = one.get("gpus_per_node") or module.get("gpus_per_node"), _sum_of_gpus(gres)
+            if counted and typed and counted != typed:
+                text = f"{found(counted)} beside {typed:g} GPUs in gres; allowed: the same, or one of them"
+                yield Problem((*where, "gpus_per_node"), text)
+            for name in (name for own in gres if isinstance(own, dict) for name in own):
+                if not _is_gres(str(name)):
+                    yield Problem((*where, "gres"), f"{found(name)}; allowed: name or name:type, no blanks")
             if len(types) > 1:
                 text = f"found {', '.join(sorted(map(str, types)))} on one node; allowed: GPUs of one type"
                 yield Problem((*where, "gres"), text)
+
+
+def _sum_of_gpus(gres: list[Any]) -> float:
+    """GPUs of all types that a node has, as far as they are numbers."""
+    own = {k: v for one in reversed(gres) if isinstance(one, dict) for k, v in one.items()}
+    return sum(
+        amount for name, amount in own.items() if is_gpu(str(name)) and isinstance(amount, int | float)
+    )
+
+
+def _is_gres(name: str) -> bool:
+    """Whether a trace can ask for a resource of that name."""
+    try:
+        return list(parse_gres(f"{name}:1")) == [name.lower()]
+    except InputError:
+        return False
 
 
 def limits_at_odds(partitions: Any) -> Iterator[Problem]:

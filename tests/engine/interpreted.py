@@ -62,5 +62,11 @@ def _plain_function(function: Any) -> Any:
 @cache
 def _plain_modules() -> dict[str, Any]:
     """The modules that have entries, and the orders: once, for what rules hang on is theirs alone."""
-    homes = ("core.loop", "core.operations", "rules.holds", "rules.slurm.operations")
+    homes = (
+        "core.loop",
+        "core.operations",
+        "rules.holds",
+        "rules.shared_nodes.service",
+        "rules.slurm.operations",
+    )
     return plain_modules("engine", "core.orders", *homes)

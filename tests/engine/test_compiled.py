@@ -49,10 +49,10 @@ LONG = pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "most", "rules"),
     [
-        ("easy", 80, ()),
-        pytest.param("fcfs", 80, (), marks=LONG),
-        pytest.param("conservative", 108, (), marks=LONG),
-        pytest.param("slurm", 340, ("slurm.", "holds."), marks=LONG),
+        ("easy", 86, ()),
+        pytest.param("fcfs", 86, (), marks=LONG),
+        pytest.param("conservative", 116, (), marks=LONG),
+        pytest.param("slurm", 346, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):

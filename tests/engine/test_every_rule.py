@@ -66,9 +66,11 @@ APART = ("fcfs", "easy")
 """Schemes with passes that start each component by itself, on nodes that stay on."""
 SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
-SLURM = {"slurm", "accelerate"}
+NAMED = {"shared_nodes", "shadow", "node_plan"}
+"""Of nodes that are told apart: see tests/shared_nodes."""
+SLURM = {"slurm", "accelerate"} | NAMED
 ABSENT = {name: SLURM if name in SWITCHED else SLURM | {"power_saving"} for name in SCHEMES} | {
-    "slurm": {"power_saving"}
+    "slurm": {"power_saving"} | NAMED
 }
 OPERATED: dict[str, tuple[str, ...]] = {
     "conservative": (

@@ -61,3 +61,24 @@ def test_each_law_names_its_breach(law):
     with pytest.raises(InvariantError) as raised:
         result.check()
     assert str(raised.value) == f"{law}: {words}"
+
+
+def test_memory_that_some_nodes_do_not_state_has_no_use():
+    sets = [{"name": "x", "nodes": 1, "memory_gb": 1}, {"name": "y", "nodes": 1}]
+    module = {"name": "CM", "nodes": 2, "shared": True, "cores_per_node": 4, "node_sets": sets}
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1], memory_kb=[10 << 20])
+    result = simulate(System.from_dict({"modules": [module]}), jobs, "easy")
+    result.check()
+    assert result.components["node_list"].tolist() == ["1"]
+    assert result.metrics["sharing"]["memory_utilization"] == {"CM": None, "total": None}
+
+
+def test_a_partition_that_goes_before_another_may_pass_it():
+    partitions = [{"name": "low", "module": "CM"}, {"name": "high", "module": "CM", "priority": 1}]
+    system = System.from_dict({"modules": [{"name": "CM", "nodes": 1}], "partitions": partitions})
+    jobs = Workload.from_columns(
+        nodes=[1, 1, 1], submit_time=[0, 1, 2], run_time=[9, 9, 9], partition=["low", "low", "high"]
+    )
+    result = simulate(system, jobs, "fcfs")
+    assert result.components["start_time"].tolist() == [0, 18, 9]
+    result.check()

@@ -22,6 +22,8 @@ POLICIES = {
     "fcfs": {"backfill": "none"},
     "first_fit": {"backfill": "first_fit"},
     "easy": {"backfill": "easy"},
+    "depth 2": {"backfill": "easy", "depth": 2},
+    "depth 4": {"backfill": "easy", "depth": 4},
     "conservative": {"backfill": "conservative"},
     "keep": {"backfill": "conservative", "replan": "keep"},
 }
@@ -34,7 +36,7 @@ EASY_ALONE = ("extra_rule", "candidate_time")
 @examples(150)
 def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
     keys = POLICIES[name] | {"packing": packing, "order": dialect["order"], "overrun_s": dialect["overrun_s"]}
-    if name in ("easy", "first_fit"):
+    if name in ("easy", "depth 2", "depth 4", "first_fit"):
         keys["backfill_order"] = dialect["backfill_order"]
     if name == "easy":
         keys |= {key: dialect[key] for key in EASY_ALONE}

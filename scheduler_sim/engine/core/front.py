@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import answered_by
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.placement import judged_time
-from scheduler_sim.engine.core.record import nodes_fit
 from scheduler_sim.engine.core.state import INF, Core
-
-
-@question
-def set_shadow(core: Core, module: int, placement: int) -> None:
-    """Find when planned ends free enough nodes for the front, and what is left over then."""
-    count_to_shadow(core, module, placement)
 
 
 @part
@@ -36,17 +29,13 @@ def count_to_shadow(core: Core, module: int, placement: int) -> None:
     pool.extra = max(0, available - needed)
 
 
-@question
-def may_pass_front(core: Core, placement: int) -> bool:
-    """Whether a job may start now behind the front of its module."""
-    return nodes_fit(core, placement) and ends_or_takes_extra(core, placement)
-
-
 @part
 def ends_or_takes_extra(core: Core, placement: int) -> bool:
-    """Whether one that fits ends by the shadow time, or takes no more than the extra nodes, using them up."""
+    """Whether a job fits now, and ends by the shadow time or takes extra nodes alone, using them up."""
     it = core.placements[placement]
     pool = core.pools[it.module]
+    if it.nodes > pool.free:
+        return False
     if core.clock.now + judged_time(core, placement) > pool.shadow:
         if core.rules.extra == 0 or it.nodes > pool.extra:
             return False
@@ -54,7 +43,8 @@ def ends_or_takes_extra(core: Core, placement: int) -> bool:
     return True
 
 
-@question
-def fronts_may_stand(core: Core) -> bool:
-    """Whether what did not start may not start later either, as long as nothing comes free."""
-    return True
+set_shadow = answered_by(count_to_shadow)
+"""Find when planned ends free enough nodes for the front, and what is left over then."""
+
+may_pass_front = answered_by(ends_or_takes_extra)
+"""Whether a job may start now behind the front of its module."""

@@ -130,6 +130,11 @@ def question(function: F) -> F:
     return cast(F, Moment(function))
 
 
+def answered_by(compiled: F) -> F:
+    """Name a question that a rule may answer; a part of the core is the answer where none does."""
+    return cast(F, Moment(getattr(compiled, "__wrapped__", compiled), instead=compiled))
+
+
 def agreement(function: F) -> F:
     """Name a question to which every rule has to say yes; the function is the answer where there is none."""
     return cast(F, Moment(function, joined=_if_both_agree))

@@ -47,12 +47,6 @@ def build_profiles(core: Core, on_time: bool) -> None:
 
 
 @question
-def is_lasting(core: Core) -> bool:
-    """Whether a plan made anew comes out the same, as long as everything ends when it is planned to."""
-    return True
-
-
-@question
 def not_before(core: Core, placement: int) -> int:
     """When a placement may start, whatever the plan."""
     return core.clock.now

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.record import measures_waits
 from scheduler_sim.engine.core.records import Ints
 from scheduler_sim.engine.core.state import WAITING, Core
 from scheduler_sim.engine.core.waiting import measure_wait
@@ -37,7 +36,7 @@ def goes_before(core: Core, one: int, other: int) -> bool:
 @part
 def insert(core: Core, row: int) -> bool:
     """Put ``row`` in its place; True if that is the end of the queue. From now on its wait is measured."""
-    if measures_waits(core) and not core.jobs[row].measured:
+    if not (core.rules.complex or core.rules.named or core.jobs[row].measured):
         measure_wait(core, row)
     waiting = core.queue.waiting
     head, tail = core.queue.at.head, core.queue.at.tail

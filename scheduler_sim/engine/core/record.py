@@ -16,14 +16,8 @@ def settle(core: Core, until: int) -> None:
             core.pools[module].touched = 0
             _account_free(core, module)
             _write_row(core, module)
-    if not measures_waits(core):
+    if core.rules.complex or core.rules.named:
         _account_complex_waits(core, until - core.clock.now)
-
-
-@question
-def measures_waits(core: Core) -> bool:
-    """Whether a job waits for nodes as long as too few are idle in its module, which can be read off that."""
-    return not core.rules.complex
 
 
 @part

@@ -75,6 +75,7 @@ class Rules:
     two_orders: int  # 1 = the candidates have an order of their own, 2 = and it depends on time
     complex: int  # 1 = some job has several placements or asks for shared resources
     first_fit: int  # 1 = no job blocks another
+    named: int  # 1 = nodes are told apart: each waiting job is looked at, and each pass chooses nodes anew
     overrun: int  # s a job may run past its limit
 
 

@@ -7,7 +7,7 @@ results where both apply.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.front import fronts_may_stand, may_pass_front, set_shadow
+from scheduler_sim.engine.core.front import may_pass_front, set_shadow
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.queue import (
@@ -53,9 +53,9 @@ def _fronts_stand(core: SharedCore) -> bool:
     Judged by run time, a candidate may outlast the shadow time by its limit and so move it.
     """
     rules = core.rules
-    if core.clock.dirty or rules.dynamic or rules.by_run or rules.two_orders == 2 or overran(core):
+    if core.clock.dirty or rules.named or rules.dynamic or rules.by_run or rules.two_orders == 2:
         return False
-    if not fronts_may_stand(core):
+    if overran(core):
         return False
     sort_newcomers(core)
     for i in range(core.queue.at.new):

@@ -13,7 +13,6 @@ from scheduler_sim.engine.core.placement import cost_of, judged_time
 from scheduler_sim.engine.core.profile import (
     build_profiles,
     earliest,
-    is_lasting,
     not_before,
     occupy,
     step_at,
@@ -105,13 +104,15 @@ def _start_unit_if_it_fits(core: PlanCore, leader: int) -> None:
 @part
 def _plan_stands(core: PlanCore) -> bool:
     """Nothing came free early and newcomers stand last: earlier slots would come out the same."""
-    if not core.clock.profiled or core.clock.early or core.rules.dynamic or core.rules.by_run:
+    if not core.clock.profiled or core.clock.early:
+        return False
+    if core.rules.named or core.rules.dynamic or core.rules.by_run:
         return False
     if core.clock.dirty and (core.rules.depth != ALL or core.rules.strategy == FIRST_AVAILABLE):
         return False
     if core.rules.two_orders or plans_starts_alone(core) or switches_off(core) or overran(core):
         return False
-    return is_lasting(core) and newcomers_come_last(core)
+    return newcomers_come_last(core)
 
 
 @part
@@ -138,9 +139,9 @@ def _may_put_off(core: PlanCore) -> bool:
 
     Until then nothing comes free but what was planned to: its slot does not begin before.
     """
-    if core.rules.complex or core.rules.two_orders or switches_off(core):
+    if core.rules.complex or core.rules.named or core.rules.two_orders or switches_off(core):
         return False
-    return core.rules.depth == ALL and is_lasting(core)
+    return core.rules.depth == ALL
 
 
 @part

@@ -9,7 +9,7 @@ import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import lengthened
-from scheduler_sim.engine.engine import FullCore, Sizes, has
+from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.shared_nodes.state import (
     BEST_FIT,
     FIRST_FIT,
@@ -17,6 +17,7 @@ from scheduler_sim.engine.rules.shared_nodes.state import (
     UP,
     WORST_FIT,
     SharedSizes,
+    steps_for,
 )
 from scheduler_sim.placement.node_demand import Choices, NodeDemands
 from scheduler_sim.placement.parse_once import error_at
@@ -32,6 +33,9 @@ PACKINGS = {"first_fit": FIRST_FIT, "best_fit": BEST_FIT, "worst_fit": WORST_FIT
 OF_DEMANDS = ("demand", "need", "able")
 OF_SHADOW = ("beside", "beside_able")
 """Tables of the core that have a row for each demand."""
+
+OF_STEPS = ("step", "free")
+"""... and for each step of a plan."""
 
 
 class Demand(NamedTuple):
@@ -57,7 +61,7 @@ class SharedNodes(Numbers):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run)
+        self.needed = tells_apart(run.system, run.policy)
         self._offset = offsets_of(run.system)
         self._ranges: list[tuple[int, int]] = []
         self._ranges_of: dict[tuple[Choices, int], tuple[int, int]] = {}
@@ -90,6 +94,7 @@ class SharedNodes(Numbers):
             ranges=max(len(self._ranges), 1),
             slots=max(self._slots, 1),
             timeline=sizes.timeline,
+            depth=max(min(self.run.policy.reservation_depth, sizes.rows), 0),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -109,6 +114,7 @@ class SharedNodes(Numbers):
 
     def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
         """Write what placements ask of their nodes."""
+        core = self._with_all(core)
         part = core.shared_nodes
         for i, (begin, end) in enumerate(self._ranges):
             part.range[i].begin, part.range[i].end = begin, end
@@ -124,15 +130,15 @@ class SharedNodes(Numbers):
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write what one component asks for instead."""
-        described, part = self.describe(jobs), core.shared_nodes
+        return self.write(core, jobs, self.describe(jobs))
+
+    def _with_all(self, core: FullCore) -> FullCore:
+        """The core with room for all that has been described."""
+        part = core.shared_nodes
         longer = {name: lengthened(getattr(part, name), len(self._demands)) for name in OF_DEMANDS}
         longer["slots"] = lengthened(part.slots, self._slots)
         longer["range"] = lengthened(part.range, len(self._ranges))
-        core = core._replace(shared_nodes=part._replace(**longer))
-        if has(core, "shadow"):
-            more = {name: lengthened(getattr(core.shadow, name), len(self._demands)) for name in OF_SHADOW}
-            core = core._replace(shadow=core.shadow._replace(**more))
-        return self.write(core, jobs, described)
+        return core._replace(shared_nodes=part._replace(**longer))
 
     def _demand(self, demands: NodeDemands, module: int, placement: int) -> Demand:
         first, last = self._numbered(demands.kinds[demands.kind[placement]], module)
@@ -156,41 +162,48 @@ class SharedNodes(Numbers):
 class Shadow(SharedNodes):
     """Under easy: what is free at the shadow time of a front."""
 
-    part, backfill = "shadow", "easy"
+    part = "shadow"
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run) and run.policy.backfill == self.backfill
+        self.needed = tells_apart(run.system, run.policy) and run.policy.reservation_depth == 1
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """There is no front."""
         return core
 
     def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
-        """Nobody is looked at yet."""
+        """New demands have never been looked at."""
+        longer = {name: lengthened(getattr(core.shadow, name), len(self._demands)) for name in OF_SHADOW}
+        new = slice(len(core.shadow.beside), None)
+        longer["beside"]["read"][new], longer["beside"]["refused_at"][new] = NEVER, -1
+        return core._replace(shadow=core.shadow._replace(**longer))
+
+
+class NodePlan(SharedNodes):
+    """Where several reservations are planned: what is free on each node, from one time to the next."""
+
+    part = "node_plan"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.needed = tells_apart(run.system, run.policy) and run.policy.reservation_depth not in (0, 1)
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """The plan is made at the first pass."""
         return core
 
-    def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
-        """Nor is what is asked for instead."""
-        return core
+    def write(self, core: FullCore, jobs: Jobs, described: Described | None) -> FullCore:
+        """Have room for the plans of all."""
+        plan = core.node_plan
+        steps = steps_for(len(plan.window), plan.reserved.shape[1], self._slots)
+        longer = {name: lengthened(getattr(plan, name), steps) for name in OF_STEPS}
+        return core._replace(node_plan=plan._replace(**longer))
 
 
-class NodePlan(Shadow):
-    """Under conservative: what is free on each node, from one time to the next."""
-
-    part, backfill = "node_plan", "conservative"
-
-
-def tells_apart(run: Run) -> bool:
+def tells_apart(system: System, policy: Policy) -> bool:
     """Whether a run has nodes that are told apart; Slurm's schedulers have names for all of them."""
-    return not run.policy.names_nodes and any(run.system.told_apart)
-
-
-def shares_nodes(system: System, policy: Policy) -> bool:
-    """Whether a pass has to look at single nodes; Slurm's do so anyway, as long as nodes are whole."""
-    return any(module.shared for module in system.modules) or (
-        not policy.names_nodes and any(system.told_apart)
-    )
+    return not policy.names_nodes and any(system.told_apart)
 
 
 def offsets_of(system: System) -> Ints:
@@ -249,6 +262,8 @@ def _refuse(jobs: Jobs) -> None:
     ):
         if wrong.any():
             row = int(placements.rows[placements.owner[np.argmax(wrong)]])
+            if column == "gpus" and jobs.workload.columns["gpus"][row] <= 0:
+                column = "gres"
             raise error_at(jobs.workload, row, column, f"not where jobs share nodes; allowed: {allowed}")
 
 

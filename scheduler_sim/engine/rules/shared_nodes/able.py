@@ -11,7 +11,7 @@ import numpy as np
 from scheduler_sim.engine.core.bits import NONE, ONE
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import inlined, part
-from scheduler_sim.engine.core.record import has_room, measures_waits, nodes_fit
+from scheduler_sim.engine.core.record import has_room, nodes_fit
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.rules.shared_nodes.state import LOG, SharedCore
 
@@ -57,30 +57,38 @@ def may_have_room(core: SharedCore, module: int) -> bool:
     return told_apart(core, module) or core.pools[module].free > 0
 
 
-@on(measures_waits, "shared_nodes")
-def waits_are_looked_at(core: SharedCore) -> bool:
-    """Idle nodes do not tell whether a job fits: each is asked."""
-    return False
-
-
 @part
 def count_able(core: SharedCore, demand: int) -> int:
     """How many nodes are able for a demand now; their set is up to date then."""
     part = core.shared_nodes
-    it, changes = part.demand[demand], part.rules.changes
-    if changes - it.read > LOG:
-        it.able = 0
-        for i in range(it.first, it.last):
-            for node in range(part.range[i].begin, part.range[i].end):
-                it.able += set_bit(part.able[demand], node, is_able_now(core, demand, node))
-    else:
-        for i in range(it.read, changes):
-            node = part.log[i % LOG]
-            if may_take(core, demand, node):
-                it.able -= has_bit(part.able[demand], node)
-                it.able += set_bit(part.able[demand], node, is_able_now(core, demand, node))
-    it.read = changes
+    it, able = part.demand[demand], part.able[demand]
+    for i in range(pick_changed(core, demand, it.read)):
+        node = part.pick[i]
+        it.able -= has_bit(able, node)
+        it.able += set_bit(able, node, is_able_now(core, demand, node))
+    it.read = part.rules.changes
     return it.able
+
+
+@part
+def pick_changed(core: SharedCore, demand: int, read: int) -> int:
+    """Pick the nodes that a demand may take and that changed since the log was read; returns how many.
+
+    All that it may take, where more has changed than is remembered.
+    """
+    part, count = core.shared_nodes, 0
+    if part.rules.changes - read > min(LOG, len(part.pick)):
+        for i in range(part.demand[demand].first, part.demand[demand].last):
+            for node in range(part.range[i].begin, part.range[i].end):
+                part.pick[count] = node
+                count += 1
+        return count
+    for i in range(read, part.rules.changes):
+        node = part.log[i % LOG]
+        if may_take(core, demand, node):
+            part.pick[count] = node
+            count += 1
+    return count
 
 
 @inlined

@@ -14,14 +14,21 @@ from scheduler_sim.engine.core.hooks import on, only_with
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.moments import plan_begins
 from scheduler_sim.engine.core.placement import judged_time
-from scheduler_sim.engine.core.profile import earliest_in, earliest_on_nodes, is_lasting, occupy_nodes, take
+from scheduler_sim.engine.core.profile import earliest_in, earliest_on_nodes, occupy_nodes, take
 from scheduler_sim.engine.core.records import Ints, Record, Table, Words, one, room, table
 from scheduler_sim.engine.core.releases import ends_now
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.able import set_bit, told_apart
 from scheduler_sim.engine.rules.shared_nodes.lifecycle import taken_of
 from scheduler_sim.engine.rules.shared_nodes.packing import choose
-from scheduler_sim.engine.rules.shared_nodes.state import AWAY, CORES, DOWN, SharedCore, SharedSizes
+from scheduler_sim.engine.rules.shared_nodes.state import (
+    AWAY,
+    CORES,
+    DOWN,
+    SharedCore,
+    SharedSizes,
+    steps_for,
+)
 
 
 class PlanSize(Record):
@@ -55,6 +62,7 @@ class NodePlan(NamedTuple):
     window: Table[Window]  # [n]
     able: Words  # [n / 64] bits: the nodes that are able for what is planned
     cores: Ints  # [1, n] free on them when it starts
+    reserved: Ints  # [m, k] under easy: the jobs that hold reservations, in order of the queue
 
 
 class NodePlanCore(SharedCore):
@@ -64,8 +72,8 @@ class NodePlanCore(SharedCore):
 
 
 def blank_node_plan(sizes: SharedSizes) -> NodePlan:
-    """Return a part with room for every placement: what runs, what is planned, and what is planned anew."""
-    steps = 2 * sizes.nodes + 6 * sizes.slots
+    """Return a part with room for every placement."""
+    steps = steps_for(sizes.nodes, sizes.depth, sizes.slots)
     return NodePlan(
         size=one(PlanSize),
         step=room(NodeStep, steps),
@@ -73,13 +81,8 @@ def blank_node_plan(sizes: SharedSizes) -> NodePlan:
         window=table(Window, sizes.nodes),
         able=np.zeros((sizes.nodes + 63) >> 6, dtype=np.uint64),
         cores=np.zeros((1, sizes.nodes), dtype=np.int64),
+        reserved=np.zeros((sizes.modules, sizes.depth), dtype=np.int64),
     )
-
-
-@on(is_lasting, "node_plan")
-def nodes_are_chosen_anew(core: NodePlanCore) -> bool:
-    """What has started since may have jobs before it choose other nodes."""
-    return False
 
 
 @on(plan_begins, "node_plan")
@@ -266,3 +269,35 @@ def _is_able_until(core: NodePlanCore, demand: int, step: int, end: int) -> bool
             return False
         step = steps[step].after
     return True
+
+
+@part
+def choose_beside_plan(core: NodePlanCore, placement: int, length: int) -> bool:
+    """Choose the nodes, by what is free on them now, that are able for a placement now and for ``length`` s.
+
+    False if too few are, and where nodes are only counted.
+    """
+    part, plan = core.shared_nodes, core.node_plan
+    if not told_apart(core, core.placements[placement].module):
+        return False
+    demand, end = part.request[placement].demand, core.clock.now + length
+    for i in range(part.demand[demand].first, part.demand[demand].last):
+        for node in range(part.range[i].begin, part.range[i].end):
+            set_bit(plan.able, node, _is_able_until(core, demand, node, end))
+    return choose(core, placement, plan.able, part.free)
+
+
+@part
+def next_end(core: NodePlanCore, module: int) -> int:
+    """When something ends next in the plan of a module, after now; INF if nothing does."""
+    time, steps = INF, core.node_plan.step
+    nodes = core.shared_nodes.module[module]
+    if told_apart(core, module):
+        for node in range(nodes.begin, nodes.end):
+            if steps[node].after >= 0:
+                time = min(time, steps[steps[node].after].time)
+        return time
+    for i in range(core.pools[module].profile_size):
+        if core.profile[module, i].time > core.clock.now:
+            time = min(time, core.profile[module, i].time)
+    return time

@@ -13,7 +13,6 @@ import numpy as np
 from scheduler_sim.engine.core.front import (
     count_to_shadow,
     ends_or_takes_extra,
-    fronts_may_stand,
     may_pass_front,
     set_shadow,
 )
@@ -29,6 +28,7 @@ from scheduler_sim.engine.rules.shared_nodes.able import (
     is_able_now,
     may_take,
     note_change,
+    pick_changed,
     set_bit,
     told_apart,
 )
@@ -38,7 +38,6 @@ from scheduler_sim.engine.rules.shared_nodes.state import (
     AWAY,
     CORES,
     DOWN,
-    LOG,
     NEVER,
     SharedCore,
     SharedSizes,
@@ -95,12 +94,6 @@ def blank_shadow(sizes: SharedSizes) -> Shadow:
     )
     made.front["placement"], made.beside["read"], made.beside["refused_at"] = -1, NEVER, -1
     return made
-
-
-@on(fronts_may_stand, "shadow")
-def choices_are_made_anew(core: ShadowCore) -> bool:
-    """What starts on other nodes than before may leave the front others, too."""
-    return False
 
 
 # -- the front
@@ -244,7 +237,7 @@ def may_pass_front_on_nodes(core: ShadowCore, placement: int) -> bool:
     module = core.placements[placement].module
     pool = core.pools[module]
     if not told_apart(core, module):
-        return nodes_fit(core, placement) and ends_or_takes_extra(core, placement)
+        return ends_or_takes_extra(core, placement)
     if core.clock.now + judged_time(core, placement) <= pool.shadow:
         if not nodes_fit(core, placement):
             return False
@@ -274,20 +267,12 @@ def _is_hopeless(core: ShadowCore, module: int, placement: int) -> bool:
 @part
 def _count_beside(core: ShadowCore, demand: int) -> int:
     """How many nodes are able both now and in the shadow state beside the front; see ``Beside``."""
-    part, it = core.shared_nodes, core.shadow.beside[demand]
-    able, changes = core.shadow.beside_able[demand], part.rules.changes
-    if changes - it.read > LOG:
-        it.able = 0
-        for i in range(part.demand[demand].first, part.demand[demand].last):
-            for node in range(part.range[i].begin, part.range[i].end):
-                it.able += set_bit(able, node, _is_able_beside(core, demand, node))
-    else:
-        for i in range(it.read, changes):
-            node = part.log[i % LOG]
-            if may_take(core, demand, node):
-                it.able -= has_bit(able, node)
-                it.able += set_bit(able, node, _is_able_beside(core, demand, node))
-    it.read = changes
+    it, able = core.shadow.beside[demand], core.shadow.beside_able[demand]
+    for i in range(pick_changed(core, demand, it.read)):
+        node = core.shared_nodes.pick[i]
+        it.able -= has_bit(able, node)
+        it.able += set_bit(able, node, _is_able_beside(core, demand, node))
+    it.read = core.shared_nodes.rules.changes
     return it.able
 
 

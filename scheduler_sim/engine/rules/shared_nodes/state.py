@@ -102,7 +102,7 @@ class SharedNodes(NamedTuple):
     slots: Ints  # the nodes of each placement: those that it runs on, or that are reserved for it
     log: Ints  # the nodes on which something changed, in a ring
     key: Ints  # [n] what able nodes are chosen by
-    pick: Ints  # [n] the nodes chosen, in that order
+    pick: Ints  # [n] nodes to look at, or chosen ones
     rows: Table[UsedRow]  # [rows] beside the timeline
 
 
@@ -123,6 +123,7 @@ class SharedSizes(NamedTuple):
     ranges: int
     slots: int
     timeline: int
+    depth: int  # reservations of a module
 
 
 LOG = 1 << 12
@@ -130,6 +131,11 @@ LOG = 1 << 12
 
 NEVER = -LOG - 1
 """In ``read``: the set of able nodes was never made."""
+
+
+def steps_for(nodes: int, depth: int, slots: int) -> int:
+    """Return how many steps a plan may have: of what runs, is planned, tried, and planned anew."""
+    return 2 * nodes * (1 + depth) + 6 * slots
 
 
 def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:

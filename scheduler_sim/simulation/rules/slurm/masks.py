@@ -61,9 +61,9 @@ class Masks:
             kinds, kind = demands.kinds, demands.kind
         else:  # all nodes of the partition
             kinds, kind = self._whole, placements.partition
-        used, one_of_each, position = np.unique(kind, return_index=True, return_inverse=True)
-        modules = placements.module[one_of_each]
-        ways = [self._way(int(module), kinds[i]) for module, i in zip(modules, used, strict=True)]
+        many = len(self.low)  # the nodes of two modules may have the same numbers
+        used, position = np.unique(kind * many + placements.module, return_inverse=True)
+        ways = [self._way(one % many, kinds[one // many]) for one in used.tolist()]
         return np.array(ways, dtype=np.int64).reshape(-1, 3)[position]
 
     def write(self, core: FullCore) -> FullCore:

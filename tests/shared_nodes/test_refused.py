@@ -1,0 +1,98 @@
+"""What has no meaning yet where jobs share nodes is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_sim import System, Workload, simulate
+from scheduler_sim.errors import ConfigError, TraceError
+
+NODES = System.from_dict(
+    {
+        "modules": [{"name": "A", "nodes": 4, "cores_per_node": 4, "shared": True, "gpus_per_node": 2}],
+        "resources": {"licences": {"lic": 2}},
+    }
+)
+
+WATTS = {"idle_w": 20, "typical_w": 60, "peak_w": 100, "reference_khz": 1, "pstates_khz": [1]}
+ENERGY = {"energy": {"power": {"modules": [{"name": "A", **WATTS}]}}}
+
+pytestmark = pytest.mark.interpreted
+
+
+def run(policy="easy", **columns):
+    asked = {"nodes": [1, 2], "submit_time": [0, 0], "run_time": [10, 20], "cores": [2, 3]}
+    return simulate(NODES, Workload.from_columns(**asked | columns), policy)
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
+def test_components_that_start_by_one_plan(policy):
+    with pytest.raises(ConfigError, match="start by one plan, and where jobs share nodes"):
+        run(policy, modular_job_id=[1, 1])
+
+
+def test_easy_with_licences_or_several_placements():
+    with pytest.raises(ConfigError, match=r"several placements or .*, and where jobs share nodes"):
+        run(licences=["lic:1", ""])
+    assert run("conservative", licences=["lic:1", ""]).components["start_time"].tolist() == [0, 0]
+
+
+def test_parts_of_a_gpu():
+    with pytest.raises(TraceError, match=r"not where jobs share nodes; allowed: whole GPUs; .*found '0.5'"):
+        run(gpus=[0.5, 0])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "depth"), [("shadow", "static", 1), ("passes", "event", 1), ("passes", "event", 3)]
+)
+def test_dialects_of_other_simulators(key, value, depth):
+    with pytest.raises(ConfigError, match=f"policy.{key}: found '{value}'"):
+        run({"backfill": "easy", "depth": depth, key: value})
+
+
+def test_gpus_of_several_types_on_a_node():
+    module = {"name": "A", "nodes": 1, "shared": True, "cores_per_node": 4, "gres": {"gpu:a": 1, "gpu:b": 1}}
+    with pytest.raises(ConfigError, match=r"gres: found gpu:a, gpu:b on one node; allowed: GPUs of one type"):
+        System.from_dict({"modules": [module]})
+
+
+def test_nodes_without_cores():
+    module = {"name": "A", "nodes": 2, "shared": True, "node_sets": [{"name": "x", "nodes": 2}]}
+    with pytest.raises(ConfigError, match=r"node_sets\[0\].cores_per_node: found none"):
+        System.from_dict({"modules": [module]})
+
+
+@pytest.mark.parametrize(
+    "text", ["gpu:a100:x y", ":", "gpu::2", "shard:1.23456", "a:b:c:d:", "shard:-2", "gpu:-1"]
+)
+def test_a_gres_that_cannot_be_understood(text):
+    with pytest.raises(TraceError, match="gres"):
+        run(gres=[text, ""])
+
+
+def test_energy():
+    with pytest.raises(ConfigError, match="found energy where jobs share nodes"):
+        simulate(
+            NODES, Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1]), models=ENERGY
+        )
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"gpus_per_node": 2, "gres": {"gpu:a100": 4}}, "found 2 beside 4 GPUs in gres"),
+        ({"gres": {"gpu a:100": 1}}, "found 'gpu a:100'; allowed: name or name:type"),
+    ],
+)
+def test_what_a_node_has_contradicts_itself(keys, words):
+    module = {"name": "A", "nodes": 1, "shared": True, "cores_per_node": 4}
+    with pytest.raises(ConfigError, match=words):
+        System.from_dict({"modules": [module | keys]})
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [({"cores": [9, 1]}, "cores"), ({"gpus": [3, 0]}, "gpus"), ({"gres": ["gpu:3", ""]}, "gpus")],
+)
+def test_what_no_node_has_is_rejected_for_that(asked, why):
+    assert run(**asked).metrics["counts"]["rejected_because"] == {why: 1}
