@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 NEVER = np.iinfo(np.int64).max // 4
 """The time of what never happened, later than everything and safe to add to."""
 
+ALIKE = "Nodes of {} are all alike: their numbers are given out after the run, the lowest free ones first."
+BESIDE = (
+    "Where jobs share nodes, each is as high in the row of its node as its share of the cores; which cores it"
+    " had is not simulated."
+)
+
 
 def module_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
     """Return the nodes of each module as the manifest states them."""
@@ -32,6 +38,16 @@ def module_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
             for name, entry in modules.items()
         }
     return {str(entry["name"]): int(entry["nodes"]) for entry in modules}
+
+
+def rows_in_words(manifest: Mapping[str, Any], names: Collection[str]) -> list[str]:
+    """Say what a reader must know of the rows of nodes of some modules."""
+    described = (manifest.get("system") or {}).get("modules") or []
+    shared = {str(one["name"]) for one in described if one.get("shared")}
+    numbered = manifest.get("shared_nodes") or {}
+    counted = [name for name in names if name not in numbered]
+    lines = [BESIDE] if any(name in shared for name in names) else []
+    return [*lines, ALIKE.format("other modules" if lines else "a module")] if counted else lines
 
 
 def ints(table: pd.DataFrame, column: str) -> Ints:

@@ -47,7 +47,6 @@ class Bars:
     start, end : int64[n], seconds
     low, high : the nodes from ``low`` up to, but not with, ``high``: int64[n], or float64[n] where jobs share
         them
-    shared : whether jobs share the nodes
     """
 
     capacity: int
@@ -56,7 +55,6 @@ class Bars:
     end: Ints
     low: Ints | Floats
     high: Ints | Floats
-    shared: bool = False
 
     @property
     def many(self) -> bool:
@@ -67,7 +65,7 @@ class Bars:
         """Cut out a span of time."""
         keep = (self.start <= last) & (self.end >= first)
         start, end = (np.clip(times[keep], first, last) for times in (self.start, self.end))
-        return Bars(self.capacity, self.row[keep], start, end, self.low[keep], self.high[keep], self.shared)
+        return Bars(self.capacity, self.row[keep], start, end, self.low[keep], self.high[keep])
 
 
 def module_bars(result: Result) -> dict[str, Bars]:
@@ -79,13 +77,10 @@ def module_bars(result: Result) -> dict[str, Bars]:
     high: Ints | Floats = places.high
     if places.grains > 1:
         low, high = low / places.grains, high / places.grains
-    shared = result.manifest.get("shared_nodes") or {}
     bars = {}
     for module, capacity in sizes.items():
         own = rows_named(table["module"], module)[places.row]
-        bars[module] = Bars(
-            capacity, places.row[own], start[own], end[own], low[own], high[own], module in shared
-        )
+        bars[module] = Bars(capacity, places.row[own], start[own], end[own], low[own], high[own])
     return bars
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_sim import Result, System, Workload, simulate
-from scheduler_sim.result.node_rows import GRAINS, NodeRows, node_rows
+from scheduler_sim.result.node_rows import NodeRows, node_rows
 from scheduler_sim.result.nodes import node_numbers
 from tests.report.schedules import behind_a_shadow
 
@@ -67,7 +67,7 @@ def test_nothing_overlaps_and_each_is_as_high_as_its_cores(some):
     result = run(nodes=nodes, submit_time=submit, run_time=run_time, cores=cores)
     rows, table = node_rows(result, SIZES), result.components
     high = np.bincount(rows.row, rows.high - rows.low, minlength=len(table))
-    np.testing.assert_allclose(high / GRAINS, table["cores"] / 4)
+    np.testing.assert_allclose(high / rows.grains, table["cores"] / 4)
     start, end = (table[name].to_numpy()[rows.row] for name in ("start_time", "end_time"))
     for i in range(len(rows.row)):
         meet = (start < end[i]) & (start[i] < end) & (rows.low < rows.high[i]) & (rows.low[i] < rows.high)

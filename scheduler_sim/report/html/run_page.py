@@ -14,7 +14,7 @@ from scheduler_sim.report.html.provenance import of_run
 from scheduler_sim.report.html.run_data import columns, origin, stories
 from scheduler_sim.report.measures import in_full, summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
-from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words
 from scheduler_sim.report.wording import count, date, doubts, duration, percent, plain
 from scheduler_sim.result.columns import TOTAL
 from scheduler_sim.result.documents import SPREAD
@@ -28,15 +28,8 @@ SCRIPTS = (
 )
 COLUMNS = {"mean": "mean", "median": "median", "p90": "90 % below", "p99": "99 % below", "max": "largest"}
 
-ALIKE = (
-    " Nodes of a module are all alike: their numbers are given out after the run, the lowest free ones first."
-)
-BESIDE = (
-    " Where jobs share nodes, each is as high in the row of its node as its share of the cores; which cores"
-    " it had is not simulated."
-)
 SPOTS = (
-    " Where there are more components than can be told apart, each spot has"
+    "Where there are more components than can be told apart, each spot has"
     " the colour of those that held most of it, paler if it was partly idle. The same components, one by one,"
     " are in the table of all jobs."
 )
@@ -190,15 +183,12 @@ def _over_time(result: Result, first: int, last: int) -> Child:
         chart("busy-chart", f"Busy nodes over time. Used on average: {used or 'nothing'}."),
         chart("queue-chart", f"Components in the queue over time; at most {longest:,} waited at once."),
         tag("div", id="gantt"),
-        tag("p", "Which component had which nodes.", *_of_rows(result), SPOTS, class_="note"),
+        tag(
+            "p",
+            " ".join(["Which component had which nodes.", *rows_in_words(result.manifest, sizes), SPOTS]),
+            class_="note",
+        ),
     ]
-
-
-def _of_rows(result: Result) -> list[str]:
-    """Say what the rows of nodes are, as far as they are not alike."""
-    sizes, shared = module_sizes(result.manifest), result.manifest.get("shared_nodes") or {}
-    lines = [] if sizes and all(name in shared for name in sizes) else [ALIKE]
-    return [*lines, BESIDE] if shared else lines
 
 
 def _search(result: Result) -> Child:

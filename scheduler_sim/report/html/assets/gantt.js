@@ -3,6 +3,9 @@
 const MOST_RECTANGLES = 3000;
 const MOST_MODULES = 8;
 const [WIDE, HIGH] = [800, 240];  // cells of the picture that stands for too many rectangles
+const BORDER = 4;  // pixels that a rectangle has to be high and wide to get a white border
+const PARTS = 6;  // a node that jobs share gets the room of so many
+const AXIS = 40;  // pixels below and above the nodes
 
 class Gantt {
   constructor(place, time, jobs, module) {
@@ -11,10 +14,12 @@ class Gantt {
     Object.assign(this, { time, jobs, capacity, grains, rows: rowsOf(jobs, module), marked: -1 });
     const panel = make("div", { class: "chart", role: "img", "aria-label": `Nodes of ${name} over time` });
     place.append(make("h4", {}, `${name}: ${count(capacity, "node")}`), panel);
-    this.boxes = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [], colour: [] } });
+    this.boxes = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [], colour: [], line: [] } });
     this.picture = new Bokeh.ColumnDataSource({ data: { image: [], x: [], dw: [] } });
     this.mark = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [] } });
-    const height = Math.round(Math.min(Math.max(90 + 14 * Math.sqrt(capacity), 120), 420));
+    const parts = capacity * (grains > 1 ? PARTS : 1);
+    const height = Math.round(Math.min(Math.max(90 + 14 * Math.sqrt(parts), 120), 420));
+    this.tall = (height - AXIS) / capacity;  // pixels of a node
     this.plot = time.figure(panel, {
       height, y_axis_label: "node", y_range: new Bokeh.Range1d({ start: 0, end: capacity }),
     });
@@ -23,7 +28,7 @@ class Gantt {
       image: { field: "image" }, x: { field: "x" }, y: 0, dw: { field: "dw" }, dh: capacity, source: this.picture,
     });
     this.plot.quad({
-      ...sides, source: this.boxes, fill_color: { field: "colour" }, line_color: "white", line_width: 0.5,
+      ...sides, source: this.boxes, fill_color: { field: "colour" }, line_color: { field: "line" }, line_width: 0.5,
     });
     this.plot.quad({ ...sides, source: this.mark, fill_color: null, line_color: "#d55e00", line_width: 4 });
     hover(this.plot, (x, y) => this.tell(x, y));
@@ -52,11 +57,19 @@ class Gantt {
 
   rectangles(some) {
     const column = (value) => Array.from(some, value);
+    const colour = (i) => this.classes.colours[this.classes.code[this.row(i)]];
     return {
       left: column((i) => this.start(i) * 1000), right: column((i) => this.end(i) * 1000),
       bottom: column((i) => this.bottom(i)), top: column((i) => this.top(i)),
-      colour: column((i) => this.classes.colours[this.classes.code[this.row(i)]]),
+      colour: column(colour), line: column((i) => (this.isLarge(i) ? "white" : colour(i))),
     };
+  }
+
+  // A border around a small rectangle would hide it.
+  isLarge(i) {
+    const [first, last] = this.time.span;
+    const wide = ((this.end(i) - this.start(i)) * WIDE) / (last - first);
+    return wide >= BORDER && (this.top(i) - this.bottom(i)) * this.tall >= BORDER;
   }
 
   // Add up the area that each class holds of each cell; the largest gives the colour, all together how full it is.
