@@ -16,8 +16,7 @@ from scheduler_sim.arrays import Ints
 from scheduler_sim.report.explanation import Lack
 from scheduler_sim.report.module_view import ModuleView
 from scheduler_sim.report.wording import listing, plain, short
-from scheduler_sim.result.columns import NEVER
-from scheduler_sim.result.node_use import KB_PER_GB, capacities, changes, held_by, unit
+from scheduler_sim.result.node_use import KB_PER_GB, Changes, capacities, held_by, unit
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes, value_at
 
@@ -149,7 +148,9 @@ def _in_nodes(schedule: Schedule, row: int, view: ModuleView, nodes: np.ndarray,
     """Count the nodes among ``nodes`` that had what the component asks for, over time."""
     there = capacities(schedule, view.name)
     held = held_by(schedule, view.row[schedule.ran[view.row]])
-    inside = nodes[held.node]
+    changes, inside = Changes.of(held), nodes[held.node]
+    last = changes.last
+    node, time = changes.node[last], changes.time[last]
     wanted = _wanted(schedule, row, there)
     marks: list[tuple[str, np.ndarray, np.ndarray]] = []  # a resource, who has enough at first, and then
     for kind, each in wanted.items():
@@ -158,10 +159,8 @@ def _in_nodes(schedule: Schedule, row: int, view: ModuleView, nodes: np.ndarray,
         if kind != ALL_FREE:
             stated = (there[kind] > 0) | (kind != "memory_kb")  # memory that is not stated is not checked
             taken, total = held.amount(schedule, kind, there[kind]), np.where(stated, there[kind], MUCH)
-        node, time, change, last = changes(held, np.where(inside, taken, 0))
-        free = (total[node] - np.cumsum(change))[last]  # the changes of each node add up to 0
-        marks.append((WORDS.get(kind, kind), nodes & (total >= each), nodes[node[last]] & (free >= each)))
-    node, time = node[last], time[last]
+        free = total[node] - changes.taken(np.where(inside, taken, 0))[last]
+        marks.append((WORDS.get(kind, kind), nodes & (total >= each), nodes[node] & (free >= each)))
     having = {name: _steps(node, time, first, then) for name, first, then in marks}
     first = np.logical_and.reduce([mark[1] for mark in marks])
     then = np.logical_and.reduce([mark[2] for mark in marks])
@@ -179,17 +178,11 @@ def _steps(node: np.ndarray, time: np.ndarray, first: np.ndarray, then: np.ndarr
 
 
 def _wanted(schedule: Schedule, row: int, there: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """Return what it asked for of each node in whole units, or that it be idle.
-
-    A component that held all there is of its nodes is taken to have asked for whole nodes.
-    """
-    own = held_by(schedule, np.array([row])).node
+    """Return what it asked for of each node in whole units, or that it be idle."""
+    if schedule.of("exclusive")[row]:
+        return {ALL_FREE: 0}
     nodes = max(int(schedule.of("nodes")[row]), 1)
     held = {kind: int(np.rint(schedule.of(kind)[row] * unit(kind))) for kind in there}
-    ran = schedule.of("start_time")[row] != NEVER
-    whole = all(held[kind] == there[kind][own].sum() for kind in there) if ran else not held["cores"]
-    if whole:
-        return {ALL_FREE: 0}
     return {kind: held[kind] // nodes for kind in there if kind == "cores" or held[kind]}
 
 

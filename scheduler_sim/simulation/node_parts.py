@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.result.columns import NEVER
-from scheduler_sim.result.node_lists import node_list
+from scheduler_sim.result.node_lists import node_list, node_lists
 from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 
@@ -23,25 +25,62 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     nodes = np.where(able, core.placements["nodes"][place], 0)
     demand = part.request["demand"][place]
     amounts = part.need[demand] * nodes[:, np.newaxis]
-    lists = np.full(len(jobs), "", dtype=object)
-    slot, begin = part.request["slot"][place], part.module["begin"][core.placements["module"][place]]
-    apart = begin < part.module["end"][core.placements["module"][place]]
-    alone = part.demand["exclusive"][demand] == 1
-    for row in np.flatnonzero(ran & apart):
-        numbers = part.slots[slot[row] : slot[row] + nodes[row]]
-        lists[row] = node_list(numbers - begin[row])
-        if alone[row]:
-            amounts[row] = part.capacity[:, numbers].sum(axis=1)
-    amounts %= ENOUGH  # of memory that is not stated
+    slot, module = part.request["slot"][place], core.placements["module"][place]
+    begin = part.module["begin"][module]
+    count = np.where(ran & (begin < part.module["end"][module]), nodes, 0)
+    owner, place_in = repeated(count)
+    numbers = part.slots[slot[owner] + place_in]
+    alone = able & (part.demand["exclusive"][demand] == 1)
+    has_all, behind = np.flatnonzero(alone & (count > 0)), np.cumsum(count)
+    for kind, there in enumerate(part.capacity % ENOUGH):  # of memory that is not stated nothing
+        until = np.append(0, np.cumsum(there[numbers]))
+        amounts[has_all, kind] = until[behind[has_all]] - until[(behind - count)[has_all]]
     return {
         "cores": amounts[:, CORES] / THOUSANDTHS,
         "memory_kb": amounts[:, MEMORY],
         "gpus": amounts[:, GPUS] / THOUSANDTHS,
-        "node_list": pd.Categorical(lists),
+        "node_list": node_lists(numbers - begin[owner], count),
+        "exclusive": alone.astype(np.int64),
+        "able_list": _able_lists(core, jobs["first"], jobs["last"], place),
     }
 
 
-def shared_modules(system: System) -> dict[str, dict[str, float]]:
+def _able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categorical[str]:
+    """Return the nodes that components may have, as text: those of all their placements on one module.
+
+    Their placements are ``first`` to before ``last``; ``place`` is the one that counts.
+    """
+    part, modules = core.shared_nodes, core.placements["module"]
+    demand, begins = part.request["demand"], part.module["begin"][modules[place]]
+    codes, texts = np.zeros(len(place), dtype=np.int64), {"": 0}
+
+    def code_of(demands: Ints, begin: int) -> int:
+        numbers = _nodes_that_may_be_taken(core, demands)
+        return texts.setdefault(node_list(numbers - begin), len(texts))
+
+    one = np.flatnonzero(last - first == 1)
+    reach = part.demand["first"] * (len(part.range) + 1) + part.demand["last"]
+    _, some, which = np.unique(reach[demand[place[one]]], return_index=True, return_inverse=True)
+    each = [code_of(demand[place[row]].reshape(1), int(begins[row])) for row in one[some]]
+    codes[one] = np.array(each, dtype=np.int64)[which]
+    for row in np.flatnonzero(last - first > 1).tolist():
+        ways = np.arange(first[row], last[row])
+        there = ways[modules[ways] == modules[place[row]]]
+        codes[row] = code_of(np.unique(demand[there]), int(begins[row]))
+    return pd.Categorical.from_codes(codes, pd.Index(list(texts)))
+
+
+def _nodes_that_may_be_taken(core: FullCore, demands: Ints) -> Ints:
+    """Return the nodes that any of some demands may take, each once."""
+    part = core.shared_nodes
+    ranges = [
+        part.range[i] for d in demands.tolist() for i in range(part.demand[d].first, part.demand[d].last)
+    ]
+    own = [np.arange(one.begin, one.end) for one in ranges]
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *own]))
+
+
+def told_apart(system: System) -> dict[str, dict[str, float]]:
     """Return what modules whose nodes are told apart have in all: cores, KB of memory, GPUs.
 
     Of memory that is not stated of all nodes nothing.
