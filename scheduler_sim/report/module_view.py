@@ -40,13 +40,22 @@ def module_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
     return {str(entry["name"]): int(entry["nodes"]) for entry in modules}
 
 
+def shared_modules(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the modules whose nodes jobs share."""
+    described = (manifest.get("system") or {}).get("modules") or []
+    return {str(one["name"]) for one in described if one.get("shared")} & set(told_apart(manifest))
+
+
+def told_apart(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the modules of which the result knows which nodes components had, and what these have in all."""
+    found: Mapping[str, Any] = manifest.get("shared_nodes") or {}
+    return found
+
+
 def rows_in_words(manifest: Mapping[str, Any], names: Collection[str]) -> list[str]:
     """Say what a reader must know of the rows of nodes of some modules."""
-    described = (manifest.get("system") or {}).get("modules") or []
-    shared = {str(one["name"]) for one in described if one.get("shared")}
-    numbered = manifest.get("shared_nodes") or {}
-    counted = [name for name in names if name not in numbered]
-    lines = [BESIDE] if any(name in shared for name in names) else []
+    counted = [name for name in names if name not in told_apart(manifest)]
+    lines = [BESIDE] if shared_modules(manifest).intersection(names) else []
     return [*lines, ALIKE.format("other modules" if lines else "a module")] if counted else lines
 
 

@@ -12,6 +12,7 @@ from scheduler_sim.report.html import write_report
 from scheduler_sim.study.conduct import conduct
 from tests.report.schedules import EASY, behind_a_shadow, beside_each_other, schedule
 from tests.report.test_html import HOSTILE, hostile
+from tests.report.test_resources import two_modules
 from tests.result.hand_made import Run
 from tests.study.studies import small
 
@@ -259,6 +260,23 @@ def test_jobs_that_share_a_node_are_told_apart(opened, tmp_path):
         note = page.locator("#gantt + p").inner_text()
         assert "its share of the cores" in note
         assert "all alike" not in note
+
+
+@pytest.mark.interpreted
+def test_what_is_used_and_stranded_is_drawn(opened, tmp_path):
+    with opened(of(two_modules(), tmp_path / "run")) as page:
+        for kind in ("cores", "memory_kb", "gpus"):
+            assert len(_colours(page, f"#{kind}-chart")) > 5, kind
+        drawn = """() => Bokeh.documents.map((one) => one.roots()[0])
+          .filter((one) => one.left[0].axis_label === "GPUs in use")
+          .map((one) => one.renderers.at(-1).data_source.data)
+          .map(({ left, right, low, high }) => [left, right, low, high].map((one) => Array.from(one)))[0]"""
+        page.get_by_label("Lines of").select_option(label="G")
+        page.wait_for_timeout(300)
+        assert page.evaluate(drawn) == [[10_000], [50_000], [0], [2]]
+        page.get_by_label("Lines of").select_option(label="W")
+        page.wait_for_timeout(300)
+        assert page.evaluate(drawn) == [[], [], [], []]
 
 
 @pytest.mark.interpreted
