@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Ints
+from scheduler_sim.result.columns import rows_named
 from scheduler_sim.result.node_use import Held, capacities, held_in
-from scheduler_sim.result.nodes import node_numbers, sweep
+from scheduler_sim.result.nodes import NodeRuns, node_numbers, sweep
 from scheduler_sim.result.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -65,6 +66,41 @@ def node_rows(result: Result, modules: Mapping[str, int]) -> NodeRows:
     high = np.concatenate(((runs.first + runs.count)[whole] * GRAINS, high))
     order = np.lexsort((low, row))
     return NodeRows(row[order], low[order], high[order], GRAINS)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The nodes of each component one by one, each with its place among those that share the node.
+
+    Attributes
+    ----------
+    row, node : int64[n], row in ``components``, number of the node in its module
+    lane : int64[n], 0 for the first; no two components are in one lane of a node at an instant
+    """
+
+    row: Ints
+    node: Ints
+    lane: Ints
+
+
+def node_lanes(runs: NodeRuns, components: pd.DataFrame, shared: Collection[str]) -> Lanes:
+    """Give every component a lane on each of its nodes: the lowest that is free as it starts.
+
+    Parameters
+    ----------
+    shared : modules whose nodes jobs share; on others there is one lane
+    """
+    row = np.repeat(runs.row, runs.count)
+    node = np.arange(len(row)) + np.repeat(runs.first - np.cumsum(runs.count) + runs.count, runs.count)
+    lane = np.zeros(len(row), dtype=np.int64)
+    for module in shared:
+        own = np.flatnonzero(rows_named(components["module"], module)[row])
+        own = own[np.argsort(node[own], kind="stable")]
+        for of_node in np.split(own, np.flatnonzero(np.diff(node[own])) + 1):
+            table = components.iloc[row[of_node]].assign(nodes=1)
+            for place, free, _ in sweep(table, of_node, module, len(of_node)):
+                lane[place] = free
+    return Lanes(row, node, lane)
 
 
 def _pieces(schedule: Schedule, module: str) -> Iterator[tuple[int, int, int]]:
