@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 import pandas as pd
 
 from scheduler_sim.metrics.fragmentation import NodeHistory, stranded
@@ -10,6 +13,7 @@ from scheduler_sim.metrics.statistics import ratio
 from scheduler_sim.metrics.utilization import integral, window
 from scheduler_sim.result import steps
 from scheduler_sim.result.columns import BUSY, TOTAL
+from scheduler_sim.result.node_use import unit
 from scheduler_sim.result.schedule import Schedule
 
 USED = {
@@ -18,6 +22,8 @@ USED = {
     "gpus": "gpu_utilization",
 }
 STRANDED = {"cores": "core_fragmentation", "gpus": "gpu_fragmentation"}
+
+Span = tuple[int, int]
 
 Shares = dict[str, float | None]
 """By module that jobs share, and ``total``."""
@@ -28,6 +34,45 @@ def sharing_of(run: Run) -> dict[str, Shares]:
     span = window(run.components)
     used = {name: _use(run, resource, span) for resource, name in USED.items()}
     return used | _fragmentation(run)
+
+
+def sharing_within(schedule: Schedule, modules: Sequence[str], spans: Sequence[Span]) -> pd.DataFrame:
+    """Return the shares of modules that jobs share, and of all, within spans of time.
+
+    Returns
+    -------
+    One row a span, a column for each share and module: ``core_utilization_CM``; NaN where it is not known.
+    """
+    columns: dict[str, list[float | None]] = {}
+    histories = {name: NodeHistory.of(schedule, name) for name in modules}
+    for kind in BUSY:
+        used = {name: schedule.recorded(name, BUSY[kind]) for name in modules}
+        there = {name: schedule.shared[name][kind] for name in modules}
+        columns |= _within(USED[kind], used, there, spans)
+    for kind, key in STRANDED.items():
+        lost = {name: None if one is None else stranded(one, kind) for name, one in histories.items()}
+        there = {name: schedule.shared[name][kind] * unit(kind) for name in modules}
+        columns |= _within(key, lost, there, spans)
+    return pd.DataFrame(columns, dtype=np.float64)
+
+
+def _within(
+    key: str, amounts: Mapping[str, steps.Steps | None], there: Mapping[str, float], spans: Sequence[Span]
+) -> dict[str, list[float | None]]:
+    """Return the share of each module, and of all if it is known of all, within each span."""
+    areas = {name: None if one is None else steps.areas(one, spans) for name, one in amounts.items()}
+    lengths = [last - first for first, last in spans]
+    found: dict[str, list[float | None]] = {
+        f"{key}_{name}": [None] * len(spans) if area is None else _shares(area, there[name], lengths)
+        for name, area in areas.items()
+    }
+    known = [area for area in areas.values() if area is not None]
+    whole = _shares(np.sum(known, axis=0), sum(there.values()), lengths) if len(known) == len(areas) else None
+    return found | {f"{key}_{TOTAL}": whole or [None] * len(spans)}
+
+
+def _shares(areas: np.ndarray, there: float, lengths: Sequence[int]) -> list[float | None]:
+    return [ratio(float(area), there * length) for area, length in zip(areas, lengths, strict=True)]
 
 
 def _use(run: Run, resource: str, span: tuple[int, int] | None) -> Shares:

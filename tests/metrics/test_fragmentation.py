@@ -11,6 +11,7 @@ from hypothesis import given
 from scheduler_sim import Result, Simulation, System, Workload, simulate
 from scheduler_sim.metrics import fragmentation
 from scheduler_sim.metrics.fragmentation import NodeHistory, stranded
+from scheduler_sim.metrics.sharing import sharing_within
 from scheduler_sim.result.columns import categorical
 from scheduler_sim.result.node_lists import numbers_of
 from scheduler_sim.result.schedule import Schedule
@@ -120,6 +121,20 @@ def test_modules_of_whole_nodes_are_left_out():
     result = simulate(System.from_dict(keys), Workload.from_columns(nodes=1, run_time=5, submit_time=[0, 9]))
     assert "sharing" not in result.metrics
     assert result.metrics["offered_load"] == {"W": 0.555556, "total": 0.555556}
+
+
+def test_shares_within_spans_of_time():
+    """Of the 100 s of the first case all is in the first half: 1 of 4 GPUs for 20 of 50 s."""
+    result = run(2, submit_time=[0, 0, 10], run_time=[100, 30, 10], cores=[4, 4, 1], gpus=[1, 2, 1])
+    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
+    table = sharing_within(schedule, ["G"], [(0, 100), (0, 50), (50, 100), (15, 25)])
+    assert table["gpu_fragmentation_G"].tolist() == [0.05, 0.1, 0, 0.25]
+    assert table["gpu_utilization_G"].tolist() == [0.425, 0.6, 0.25, 0.75]
+    assert table["core_utilization_total"].tolist() == [0.6625, 0.825, 0.5, 1.0]
+    for name, values in result.metrics["sharing"].items():
+        for module, value in values.items():
+            found = table[f"{name}_{module}"][0]
+            assert found == value if value is not None else np.isnan(found)
 
 
 def plain(result: Result, jobs: list[Component], nodes: list[Node], kind: str) -> Iterator[int]:

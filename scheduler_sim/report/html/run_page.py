@@ -123,7 +123,7 @@ def _doubts(result: Result) -> Child:
 
 
 def _numbers(result: Result) -> Child:
-    tables = [_waits(result), tag("div", _modules(result)), _sizes(result)]
+    tables = [_waits(result), tag("div", _modules(result)), *_slices(result)]
     return [_counts(result), tag("div", tables, class_="side")]
 
 
@@ -162,16 +162,23 @@ def _share(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
-def _sizes(result: Result) -> Child:
+def _slices(result: Result) -> Iterator[Markup]:
+    """Yield waits by size, and by GPUs where components ask for some."""
     if not len(result.components):
-        return None
+        return
+    yield _by(result, "size", "nodes")
+    if "gpus" in result.components and (result.components["gpus"] > 0).any():
+        yield _by(result, "gpus", "GPUs")
+
+
+def _by(result: Result, what: str, word: str) -> Markup:
     keys = ("wait_time_mean", "wait_time_p99", "bounded_slowdown_mean")
     rows = [
         [str(name), f"{int(row['jobs']):,}", *(in_full(row[key], key) for key in keys)]
-        for name, row in sliced(result.components, "size").iterrows()
+        for name, row in sliced(result.components, what).iterrows()
     ]
-    header = ["nodes", "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
-    return table("Waits by size", header, rows)
+    header = [word, "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
+    return table(f"Waits by {'size' if what == 'size' else word}", header, rows)
 
 
 def _over_time(result: Result, found: Sequence[Resource], first: int, last: int) -> Child:
