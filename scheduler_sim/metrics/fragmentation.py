@@ -89,8 +89,10 @@ class NodeHistory:
         """Work it out from a result; None if nothing ran, or if the result does not tell.
 
         It does not say which nodes were out of service, what ran before a requeue, nor what components
-        asked for before that was changed.
+        asked for before that was changed; nor what they ask for of each node where Slurm deals that to them.
         """
+        if schedule.dealt:
+            return None
         down = schedule.timeline["nodes_down"].to_numpy()[schedule.rows(module)]
         if schedule.span is None or schedule.lost_runs or schedule.lost_waits or down.any():
             return None

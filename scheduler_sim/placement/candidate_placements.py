@@ -23,6 +23,7 @@ from scheduler_sim.placement.node_requests import NodeRequests
 from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 from scheduler_sim.placement.shared import demands
+from scheduler_sim.placement.slurm_requests import SlurmRequests
 from scheduler_sim.system.node_resources import THOUSANDTHS
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.table import Workload
@@ -106,7 +107,8 @@ class CandidatePlacements:
         self.told_apart = np.array(
             [by_sets or system.told_apart[number] for number in self.module], dtype=bool
         )
-        self.of_nodes = NodeRequests(workload, system, rows) if self.told_apart.any() else None
+        requests = SlurmRequests if by_sets and any(one.shared for one in system.modules) else NodeRequests
+        self.of_nodes = requests(workload, system, rows) if self.told_apart.any() else None
         self.type_number = self._types()
         lists, self.codes = self._lists()
         self.count = np.array([len(one) for one in lists], dtype=np.int64)

@@ -39,6 +39,7 @@ class NodeRequests:
         self._gpus = np.maximum(_thousandths(gpus), _thousandths(typed))
         self._constraints, self._constraint_of = parse_once(workload, rows, "constraint", _checked)
         self._gres, self.in_vain = self._without_unknown(system)
+        self._shared = np.array([system.module(p.module).shared for p in system.partitions], dtype=bool)
 
     def _without_unknown(self, system: System) -> tuple[list[dict[str, float]], Bools]:
         """Leave out generic resources of which no node has any, as licences that are not declared."""
@@ -69,7 +70,7 @@ class NodeRequests:
         ``processors`` is what an SWF trace asks for, ``nodes`` how many nodes hold them.
         """
         cores, memory, gpus = self.cores[owner], self._memory[owner], self._gpus[owner]
-        shared = np.array([self.system.module(p.module).shared for p in self.system.partitions])[partition]
+        shared = self._shared[partition]
         if self.by_processors:
             each = -(-processors // nodes)
             cores = np.where(shared & (cores < 0), each * THOUSANDTHS, cores)

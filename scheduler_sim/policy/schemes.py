@@ -69,6 +69,7 @@ _SHARED_DEEP = _made("reservations_by_nodes", SHARED, shadow="dynamic", passes="
 _SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", passes="instant")
 _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
 _SLURM = _made("slurm", PLACEMENTS, UNITS)
+_SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED)
 
 OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing")
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""
@@ -88,7 +89,7 @@ SCHEMES = (
            "a start from its submission on; `replan` says if it may move back"),
     Scheme("first_fit", "", 0, (_QUICK, _PLANNED, _SHARED_QUICK), (*OURS, "backfill_order"), "",
            "all that fit, nothing is reserved", "nothing"),
-    Scheme("slurm", "slurm", ALL, (_SLURM,), ("slurm",), "",
+    Scheme("slurm", "slurm", ALL, (_SLURM, _SHARED_SLURM), ("slurm",), "",
            "those that Slurm's main and backfill schedulers let pass",
            "what a backfill pass reserves, until the next"),
 )

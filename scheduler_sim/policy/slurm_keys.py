@@ -45,6 +45,10 @@ PRIORITY_FLAGS = (
     "NO_NORMAL_TRES",
 )
 ENFORCED = ("associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all", "none")
+SELECTED = (
+    *("CR_CORE", "CR_CORE_MEMORY", "CR_CPU", "CR_CPU_MEMORY", "CR_SOCKET", "CR_SOCKET_MEMORY", "CR_MEMORY"),
+    *("CR_LLN", "CR_PACK_NODES", "CR_CORE_DEFAULT_DIST_BLOCK"),
+)
 WITH_LIMITS = ("limits", "safe", "all")
 """Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
 
@@ -92,6 +96,14 @@ def _enforced(written: Any) -> tuple[str, ...]:
 _BY_NUMBER = {"1": "associations", "2": "limits"}  # as Slurm reads them, too
 
 
+def _selected(written: Any) -> tuple[str, ...]:
+    words = written.replace(" ", "").split(",") if isinstance(written, str) else list(written)
+    words = [str(word).upper() for word in words if word]
+    if any(word not in SELECTED for word in words):
+        raise ValueError
+    return tuple(dict.fromkeys(words))
+
+
 def _weights(written: Any) -> dict[str, float]:
     """``CPU=1000,Mem=500`` or a mapping; names in small letters."""
     if isinstance(written, str):
@@ -121,6 +133,9 @@ Flags = Annotated[
 ]
 Enforced = Annotated[
     tuple[str, ...], BeforeValidator(Check(f"a list of {', '.join(ENFORCED)}", _enforced, ENFORCED))
+]
+Select = Annotated[
+    tuple[str, ...], BeforeValidator(Check(f"a list of {', '.join(SELECTED)}", _selected, SELECTED))
 ]
 Weights = Annotated[
     dict[str, float],
@@ -152,8 +167,24 @@ class SlurmKeys(Keys):
     )
     SelectType: Annotated[str, choice("select/cons_tres", "select/cons_res", "select/linear")] = Field(
         default="select/cons_tres",
-        description="how ends of running jobs are predicted: in groups (cons_tres, cons_res), or one by one",
+        description="how ends of running jobs are predicted: in groups (cons_tres, cons_res), or one by one; "
+        "where jobs share nodes, not linear",
     )
+    SelectTypeParameters: Select = Field(
+        default=(),
+        description="where jobs share nodes, what of them is given out: CR_Core or CR_CPU, CR_Socket, each "
+        "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours)",
+    )
+    DefMemPerCPU: Count = Field(
+        default=0, description="memory of a job that asks for none, MB for each core; 0: all of its nodes"
+    )
+    DefMemPerNode: Count = Field(default=0, description="... MB on each node")
+    MaxMemPerCPU: Count = Field(
+        default=0,
+        description="a job that asks for more MB for each core gets more cores; 0: no limit",
+    )
+    DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
+    DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none, MB")
 
     # the main scheduler
     sched_interval: OptionalPeriod = Field(

@@ -24,7 +24,8 @@ UNITS = {"cores": (1000, "cores"), "memory_kb": (KB_PER_GB, "GB of memory"), "gp
 """How many whole units one in a chart is, and what it is called."""
 
 NOT_KNOWN = (
-    "Which cores and GPUs were stranded is not known where nodes were out of service or jobs requeued."
+    "Which cores and GPUs were stranded is not known under Slurm, and where nodes were out of service or jobs"
+    " requeued."
 )
 SAID = "Stranded is what was free on nodes on which nothing fitted of all that waited for such."
 

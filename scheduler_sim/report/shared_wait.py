@@ -85,6 +85,8 @@ def shared_wait(result: Result, row: int, view: ModuleView, recorded: int | None
     if out_of_service or (result.manifest.get("counts") or {}).get("requeued"):
         return None
     schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
+    if schedule.dealt:  # it is not known what it asked for of each node
+        return None
     sets, own = able_nodes(schedule, view.name)
     nodes = sets[own[row]]
     found = _in_nodes(schedule, row, view, nodes, _called(schedule, view.name, nodes))

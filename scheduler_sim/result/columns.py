@@ -156,6 +156,17 @@ PARTS = (
 )
 """Further columns of ``components``, at its end, in a run in which jobs share nodes."""
 
+SHARES = (
+    Column(
+        "node_shares",
+        "text",
+        "",
+        "what it has of each node, in the order of `node_list`, of each kind of which that differs: "
+        "`cores=7,1;gpus=1,0`",
+    ),
+)
+"""A further column behind those under Slurm, which deals what a component asks for in all to its nodes."""
+
 USED = (
     Column("cores_busy", "float64", "cores", "cores that jobs have"),
     Column("memory_busy_kb", "int64", "KB", "memory that jobs have"),
@@ -192,7 +203,8 @@ class Further(NamedTuple):
 
 def component_columns(further: Further) -> tuple[Column, ...]:
     """Return the columns of ``components`` in a run."""
-    return COMPONENTS + REASONS * further.reasons + PARTS * further.shared
+    dealt = further.reasons and further.shared
+    return COMPONENTS + REASONS * further.reasons + PARTS * further.shared + SHARES * dealt
 
 
 def timeline_columns(further: Further) -> tuple[Column, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -75,3 +75,24 @@ def numbers_of(lists: pd.Categorical, rows: np.ndarray) -> tuple[np.ndarray, np.
     count, begin = each[codes], (np.cumsum(each) - each)[codes]
     place = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(count.sum())
     return count, numbers[place]
+
+
+def node_shares(shares: Mapping[str, np.ndarray]) -> str:
+    """Write what a job has of each node, of each kind of which that differs: ``cores=7,1;gpus=1,0``."""
+    differing = ((kind, own) for kind, own in shares.items() if len(own) and (own != own[0]).any())
+    return ";".join(
+        f"{kind}={','.join(f'{value:.15g}' for value in own.tolist())}" for kind, own in differing
+    )
+
+
+def shares_in(text: str) -> dict[str, list[float]]:
+    """Read such shares, by kind. Raises ValueError where they are none."""
+    return {kind: list(map(float, own.split(","))) for kind, own in _items(text)} if text else {}
+
+
+def _items(text: str) -> Iterable[tuple[str, str]]:
+    for item in text.split(";"):
+        kind, sign, own = item.partition("=")
+        if not sign:
+            raise ValueError(f"{text!r:.60} are no shares of nodes")
+        yield kind, own

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduler_sim.result.columns import categorical
-from scheduler_sim.result.node_lists import numbers_of, runs_in
+from scheduler_sim.result.node_lists import numbers_of, runs_in, shares_in
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes
 
@@ -36,12 +36,20 @@ class Held(NamedTuple):
     def amount(self, schedule: Schedule, kind: str, there: np.ndarray) -> np.ndarray:
         """Return what each has of each of its nodes, in whole units; ``there`` is what the nodes have.
 
-        A component has the same of all its nodes, or all that each has.
+        A component has the same of all its nodes, or all that each has, or what its ``node_shares`` say.
         """
         held = np.rint(schedule.of(kind) * unit(kind)).astype(np.int64)
         same = held // np.maximum(schedule.of("nodes"), 1)
         alone = schedule.of("exclusive")[self.row] == 1
         each: np.ndarray = np.where(alone, there[self.node], same[self.row])
+        if schedule.dealt:
+            each = same[self.row]
+            texts = categorical(schedule.components["node_shares"])
+            told = {code: shares_in(text).get(kind) for code, text in enumerate(texts.categories)}
+            first = np.flatnonzero(np.diff(self.row, prepend=-1))
+            for at in first[[told[code] is not None for code in texts.codes[self.row[first]]]]:
+                own = np.array(told[texts.codes[self.row[at]]])
+                each[at : at + len(own)] = np.rint(own * unit(kind))
         return each
 
 

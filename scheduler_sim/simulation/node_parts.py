@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Ints
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.result.columns import NEVER
-from scheduler_sim.result.node_lists import node_list, node_lists
-from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, MEMORY, THOUSANDTHS
+from scheduler_sim.result.node_lists import node_list, node_lists, node_shares
+from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 
 
@@ -25,16 +25,24 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     nodes = np.where(able, core.placements["nodes"][place], 0)
     demand = part.request["demand"][place]
     amounts = part.need[demand] * nodes[:, np.newaxis]
+    alone = able & (part.demand["exclusive"][demand] == 1)
+    if has(core, "cons_tres"):
+        need = core.cons_tres.need[core.cons_tres.asked["need"][place]]
+        amounts[:, CORES] = np.where(able, need["min_cpus"], 0) * THOUSANDTHS
+        alone = able & (need["whole"] == 1)
     slot, module = part.request["slot"][place], core.placements["module"][place]
     begin = part.module["begin"][module]
     count = np.where(ran & (begin < part.module["end"][module]), nodes, 0)
     owner, place_in = repeated(count)
-    numbers = part.slots[slot[owner] + place_in]
-    alone = able & (part.demand["exclusive"][demand] == 1)
-    has_all, behind = np.flatnonzero(alone & (count > 0)), np.cumsum(count)
-    for kind, there in enumerate(part.capacity % ENOUGH):  # of memory that is not stated nothing
-        until = np.append(0, np.cumsum(there[numbers]))
-        amounts[has_all, kind] = until[behind[has_all]] - until[(behind - count)[has_all]]
+    at = slot[owner] + place_in
+    numbers, dealt = part.slots[at], {}
+    if has(core, "cons_tres"):
+        shares = core.cons_tres.share[at, : len(part.capacity)] % ENOUGH
+        _add_up(amounts, np.flatnonzero(count), count, shares)
+        dealt["node_shares"] = _told(shares, numbers, count)
+    else:
+        has_all = np.flatnonzero(alone & (count > 0))
+        _add_up(amounts, has_all, count, part.capacity.T[numbers] % ENOUGH)
     return {
         "cores": amounts[:, CORES] / THOUSANDTHS,
         "memory_kb": amounts[:, MEMORY],
@@ -42,7 +50,33 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
         "node_list": node_lists(numbers - begin[owner], count),
         "exclusive": alone.astype(np.int64),
         "able_list": _able_lists(core, jobs["first"], jobs["last"], place),
+        **dealt,
     }
+
+
+def _add_up(amounts: Ints, rows: Ints, count: Ints, of_nodes: Ints) -> None:
+    """Write what some components have in all; ``of_nodes`` is what there is of it on each node, one by one.
+
+    Of memory that is not stated it is nothing.
+    """
+    until = np.concatenate((np.zeros_like(of_nodes[:1]), np.cumsum(of_nodes, axis=0)))
+    behind = np.cumsum(count)
+    amounts[rows] = until[behind[rows]] - until[(behind - count)[rows]]
+
+
+def _told(shares: Ints, numbers: Ints, count: Ints) -> pd.Categorical[str]:
+    """Return what components have of each of their nodes, as text, where these differ.
+
+    ``shares``, int64[nodes, kinds], are in whole units, of ``count`` nodes of each component.
+    """
+    owner, place = repeated(count)
+    differs = (shares != shares[np.arange(len(owner)) - place]).any(axis=1)
+    texts = np.full(len(count), "", dtype=object)
+    for row in np.unique(owner[differs]).tolist():
+        own = slice(int(count[:row].sum()), int(count[: row + 1].sum()))
+        amounts = shares[own, : len(KINDS)][np.argsort(numbers[own])] / [THOUSANDTHS, 1, THOUSANDTHS]
+        texts[row] = node_shares(dict(zip(KINDS, amounts.T, strict=True)))
+    return pd.Categorical(texts)
 
 
 def _able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categorical[str]:

@@ -103,7 +103,7 @@ def build_result(
         "skipped": int(np.count_nonzero(table["skipped"])),
         "not_honoured": dict(not_honoured),
         **_details(table, placements),
-        **resized(core, placements),
+        **(_spread(core, placements) if has(core, "cons_tres") else resized(core, placements)),
         **({"unmatched": {kind: len(names) for kind, names in nothing.items()}} if nothing else {}),
         **{name: count for name, count in operated.items() if count},
     }
@@ -154,6 +154,14 @@ def _details(table: Mapping[str, Any], placements: Placements) -> dict[str, Any]
         "several_sizes": len(np.unique(other)),
     }
     return {name: value for name, value in details.items() if value}
+
+
+def _spread(core: FullCore, placements: Placements) -> dict[str, int]:
+    """Count components that Slurm dealt to more nodes than the least they may have; empty without any."""
+    comp = core.jobs[: len(placements.rows)]
+    ran = comp["start"] >= 0
+    more = int((core.placements["nodes"][comp["placed"]] != placements.asked_nodes)[ran].sum())
+    return {"several_sizes": more} if more else {}
 
 
 def resized(core: FullCore, placements: Placements) -> dict[str, dict[str, int]]:

@@ -110,8 +110,6 @@ class Simulation(Actions):
                 " Slurm would take the first that fits; allowed here: applications.sizes: own in the models"
             )
         self.system, systems = _opened(system, "system", read_system)
-        if self.policy.backfill == "slurm":  # what asks for part of a node is counted
-            self.system = self.system.with_whole_nodes()
         self._inputs: list[outcome.Input] = [*systems]
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])

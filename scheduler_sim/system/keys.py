@@ -45,6 +45,10 @@ class NodeSetKeys(Keys):
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB; 0: as the module states")
     weight: Count = Field(default=1, description="nodes of the smallest weight are taken first")
     gpus_per_node: Decimal = Field(default=0, description="GPUs of a node; 0: as the module states")
+    sockets: Count = Field(default=0, description="sockets of a node; 0: as the module states")
+    threads_per_core: Count = Field(
+        default=0, description="processors of cores_per_node that make a core; 0: as the module states"
+    )
     gres: dict[str, Decimal] = Field(
         default={}, description="generic resources of a node by name, as of the module, besides those"
     )
@@ -60,6 +64,14 @@ class ModuleKeys(Keys):
     )
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB of 1,048,576 KB; 0: not stated")
     gpus_per_node: Decimal = Field(default=0, description="GPUs of a node")
+    sockets: PositiveCount = Field(
+        default=1, description="sockets on which the cores of a node stand; slurm deals cores over them"
+    )
+    threads_per_core: PositiveCount = Field(
+        default=1,
+        description="where cores_per_node counts hardware threads, how many make a core: under slurm jobs "
+        "share no core",
+    )
     features: list[Name] = Field(default=[], description="keywords that a component's constraint may ask for")
     cost_per_node: Amount = Field(
         default=1.0, description="cost of a node, in any unit; ranks placements by least_cost"
@@ -77,6 +89,20 @@ class ModuleKeys(Keys):
         description="generic resources of a node by name, as {shard: 40}; a name with a type, gpu:a100, "
         "is a kind of its own, and its GPUs count for gpus_per_node, too",
     )
+
+
+class SlurmPartitionKeys(Keys):
+    """What Slurm knows of a partition besides, by its own names; memory in MB."""
+
+    MaxCPUsPerNode: Count = Field(default=0, description="most cores of a node for its jobs; 0: any number")
+    LLN: Flag = Field(default=False, description="true: its jobs take the least loaded nodes")
+    DefMemPerCPU: Count = Field(default=0, description="memory of a job that asks for none, for each core")
+    DefMemPerNode: Count = Field(default=0, description="... on each node")
+    MaxMemPerCPU: Count = Field(
+        default=0, description="a job that asks for more memory a core gets more cores; 0: no limit"
+    )
+    DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
+    DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none")
 
 
 class PartitionKeys(Keys):
@@ -106,6 +132,9 @@ class PartitionKeys(Keys):
     )
     exclusive: Flag = Field(
         default=False, description="true: components have their nodes to themselves, where others share them"
+    )
+    slurm: SlurmPartitionKeys = Field(
+        default=SlurmPartitionKeys(), description="what only policy slurm looks at, by Slurm's own names"
     )
 
 

@@ -28,6 +28,7 @@ class NodeSet:
     weight : Slurm's Weight: nodes of the smallest weight are taken first.
     gpus_per_node : 0: as the module states.
     gres : generic resources of a node by name, besides those of the module.
+    sockets, threads_per_core : 0: as the module states.
     """
 
     name: str
@@ -38,6 +39,8 @@ class NodeSet:
     weight: int = 1
     gpus_per_node: float = 0
     gres: Mapping[str, float] = field(default_factory=dict, hash=False)
+    sockets: int = 0
+    threads_per_core: int = 0
 
     @property
     def memory_kb(self) -> int:
@@ -78,6 +81,8 @@ class Module:
     node_sets : sets that together are all nodes, in the order of node numbers; none: all nodes alike.
     shared : whether several jobs may run on a node, each with the part of it that it asks for.
     gres : generic resources of a node by name.
+    sockets : of a node; its cores stand on them in equal parts.
+    threads_per_core : where ``cores_per_node`` counts hardware threads, how many of them make a core.
     """
 
     name: str
@@ -91,6 +96,8 @@ class Module:
     node_sets: tuple[NodeSet, ...] = ()
     shared: bool = False
     gres: Mapping[str, float] = field(default_factory=dict, hash=False)
+    sockets: int = 1
+    threads_per_core: int = 1
 
     @cached_property
     def sets(self) -> tuple[NodeSet, ...]:
@@ -107,6 +114,8 @@ class Module:
             memory_gb=one.memory_gb or self.memory_gb,
             gpus_per_node=one.gpus_per_node or self.gpus_per_node,
             gres={**self.gres, **one.gres},
+            sockets=one.sockets or self.sockets,
+            threads_per_core=one.threads_per_core or self.threads_per_core,
         )
 
     @cached_property

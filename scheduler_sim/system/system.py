@@ -41,6 +41,7 @@ class Partition:
     state : ``UP``; ``DOWN``: components wait for ever; ``DRAIN``, ``INACTIVE``: no submissions.
     priority_job_factor : Slurm's PriorityJobFactor.
     exclusive : components have their nodes to themselves, also where others share them.
+    slurm : what only policy ``slurm`` looks at, by Slurm's own names; what is not stated is left out.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Partition:
     state: str = "UP"
     priority_job_factor: int = 1
     exclusive: bool = False
+    slurm: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -313,6 +315,7 @@ def _partition_of(keys: PartitionKeys, module: Module) -> Partition:
         keys.state,
         keys.priority_job_factor,
         keys.exclusive,
+        keys.slurm.model_dump(exclude_defaults=True),
     )
 
 
@@ -320,11 +323,16 @@ def _module_keys(module: Module) -> dict[str, Any]:
     """Keys of a module; of sets and sharing only those that are stated, so that plain systems stay short."""
     keys = {name: getattr(module, name) for name in Module.__dataclass_fields__}
     sets = [
-        {**_stated(asdict(one), "gpus_per_node", "gres"), "features": list(one.features)}
+        {**_stated(asdict(one), "gpus_per_node", "gres", *BUILD), "features": list(one.features)}
         for one in keys.pop("node_sets")
     ]
     keys = {**_stated(keys, "shared", "gres"), "features": list(module.features)}
+    keys = {key: value for key, value in keys.items() if value != 1 or key not in BUILD}
     return {**keys, **({"node_sets": sets} if sets else {})}
+
+
+BUILD = ("sockets", "threads_per_core")
+"""How the cores of a node stand together."""
 
 
 def _stated(keys: dict[str, Any], *often_empty: str) -> dict[str, Any]:
@@ -346,7 +354,8 @@ def _partition_keys(partition: Partition) -> dict[str, Any]:
         "exclusive": partition.exclusive,
     }
     stated = {key: value for key, value in slurm.items() if value != PartitionKeys.model_fields[key].default}
-    return {"name": partition.name, "module": partition.module, **given, **rest, **stated}
+    own = {"slurm": dict(partition.slurm)} if partition.slurm else {}
+    return {"name": partition.name, "module": partition.module, **given, **rest, **stated, **own}
 
 
 def _unknown(kind: str, name: str, known: list[str], system: str) -> str:

@@ -11,21 +11,27 @@ import pandas as pd
 from scheduler_sim.arrays import Bools, Floats, Ints
 from scheduler_sim.workload.columns import by_row
 
+TASKS = ("nodes", "tasks", "tasks_per_node", "cores_per_task")
+PROCESSES = ("processes_per_node", "threads_per_process")
+
 
 def stated_cores(columns: Mapping[str, Any]) -> Floats:
     """Return float64[n], the cores asked for on each node; -1 = not said.
 
-    They are those of the column ``cores``, else processes times threads. One process of one thread says
-    nothing: that is what traces have where nothing is known.
+    They are those of the column ``cores``, else of its tasks, spread evenly, else processes times threads.
+    One process of one thread says nothing: that is what traces have where nothing is known.
     """
-    return by_row(
-        _stated, *(columns[name] for name in ("cores", "processes_per_node", "threads_per_process"))
-    )
+    return by_row(_stated, *(columns[name] for name in ("cores", *TASKS, *PROCESSES)))
 
 
-def _stated(cores: Floats, processes: Ints, threads: Ints) -> Floats:
+def _stated(
+    cores: Floats, nodes: Ints, tasks: Ints, of_node: Ints, of_task: Ints, processes: Ints, threads: Ints
+) -> Floats:
     said = np.maximum(processes, 1) * np.maximum(threads, 1)
-    return np.where(cores > 0, cores, np.where(said > 1, said, -1.0))
+    each = np.where(of_node > 0, of_node, -(-np.maximum(tasks, 1) // np.maximum(nodes, 1)))
+    in_tasks = np.maximum(each * np.maximum(of_task, 1), 1)
+    told = (tasks >= 0) | (of_node > 0) | (of_task > 0)
+    return np.where(cores > 0, cores, np.where(told, in_tasks, np.where(said > 1, said, -1.0)))
 
 
 def cores_a_node(columns: Mapping[str, Any], trace_format: str) -> Floats:

@@ -17,6 +17,8 @@ from scheduler_sim.workload.source import TraceSource
 #: Largest time (s) and largest number of nodes or KB that a column may hold.
 MAX_TIME = 10**15
 MAX_AMOUNT = 2**53
+#: Largest number of tasks, of cores of a task and the like.
+MAX_COUNT = 2**24
 #: Largest nice value of Slurm, either way (sbatch, ``--nice``).
 MAX_NICE = 2_147_483_645
 
@@ -128,6 +130,10 @@ def _in_thousandths(values: np.ndarray) -> np.ndarray:
     return good
 
 
+_COUNTED: tuple[Callable[[np.ndarray], np.ndarray], str] = (
+    lambda values: (values == -1) | ((values >= 1) & (values <= MAX_COUNT)),
+    f"1 to {MAX_COUNT}; -1 = not stated",
+)
 _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "skipped": (
         lambda values: np.isin(values, [0, *SKIP_REASONS]),
@@ -145,6 +151,14 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "cores": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
     "gpus": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
     "exclusive": (_at_least(0, 1), "0 or 1"),
+    "max_nodes": (_at_least(-1, 2**31 - 1), "0 to 2147483647; -1 = as many as nodes"),
+    "tasks": (_at_least(-1, MAX_COUNT), f"0 to {MAX_COUNT}; -1 = not stated"),
+    "tasks_per_node": _COUNTED,
+    "cores_per_task": _COUNTED,
+    "memory_per_core_kb": (_at_least(-1, MAX_AMOUNT // 2**20), "0 or more; -1 = none"),
+    "cores_per_gpu": (_at_least(-1, MAX_COUNT), f"0 to {MAX_COUNT}; -1 = not stated"),
+    "memory_per_gpu_kb": (_at_least(-1, MAX_AMOUNT // 2**20), "0 or more; -1 = none"),
+    "oversubscribe": (_at_least(0, 1), "0 or 1"),
     "begin_time": (_at_least(-1, MAX_TIME), "-1 (none), or 0 to 1e15 s"),
     "array_job_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "array_task_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),

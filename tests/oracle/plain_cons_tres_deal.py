@@ -22,7 +22,7 @@ def deal(room: Room, needs: Needs, offers: Offers) -> dict[int, Share] | None:
     shares = {}
     for node, offer in offers.items():
         if needs.whole:
-            cores = offer.cores
+            cores = offer.node.all_cores
         else:
             cores = pick_cores(needs, offer, cpus[node], room.settings.whole_sockets)
         given = len(cores) * offer.node.threads

@@ -101,7 +101,7 @@ def test_what_is_not_known_is_said():
     simulation.drain("G", 1)
     simulation.run()
     result = simulation.result()
-    assert "not known where nodes were out of service" in texts(resource_figure(result))
+    assert "and where nodes were out of service or jobs" in texts(resource_figure(result))
     assert "stranded" not in run_text(result, "t", 1.0)
 
 

@@ -15,7 +15,11 @@ OWN_KEYS = ("bf_continue",)  # of SchedulerParameters, without a meaning in a si
 
 def play_engine(case: Case, run: Run, **settings: Any) -> list[Fate]:
     """What the engine makes of the case, with the clock origin and the daemon's start of one run."""
-    simulation = Simulation(_system(case), _workload(case), _policy(case, run, settings))
+    return played(case, Simulation(_system(case), _workload(case), policy_of(case, run, settings)))
+
+
+def played(case: Case, simulation: Simulation) -> list[Fate]:
+    """What becomes of the jobs, with what the operators do."""
     for op in case.ops:
         simulation.process(_operate(simulation, op))
     result = simulation.run()
@@ -68,7 +72,7 @@ def _listed(text: str) -> list[str]:
     return [item for item in text.split(",") if item]
 
 
-def _policy(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
+def policy_of(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
     conf = case.conf
     keys: dict[str, Any] = {
         "epoch": run.origin,

@@ -62,7 +62,8 @@ class SharedNodes(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = tells_apart(run.system, run.policy)
-        self._offset = offsets_of(run.system)
+        self._offset = offsets_of(run.system, run.policy)
+        self._apart = apart_under(run.system, run.policy)
         self._ranges: list[tuple[int, int]] = []
         self._ranges_of: dict[tuple[Choices, int], tuple[int, int]] = {}
         self._demands: dict[Demand, int] = {}
@@ -74,14 +75,23 @@ class SharedNodes(Numbers):
         if not self.needed or demands is None:
             return None
         _refuse(jobs)
-        ends = self._slots + np.cumsum(placements.nodes)
+        nodes = self._most_nodes(jobs)
+        ends = self._slots + np.cumsum(nodes)
         self._slots = int(ends[-1]) if len(ends) else self._slots
         alike, first = _alike([demands.kind, placements.module, demands.exclusive, *demands.amounts.T])
         numbers = [
             self._demands.setdefault(self._demand(demands, int(placements.module[p]), p), len(self._demands))
             for p in first.tolist()
         ]
-        return Described(np.array(numbers, dtype=np.int64)[alike], ends - placements.nodes)
+        return Described(np.array(numbers, dtype=np.int64)[alike], ends - nodes)
+
+    def _most_nodes(self, jobs: Jobs) -> Ints:
+        """So many nodes at most each placement may have: under Slurm it may come out otherwise than asked."""
+        if not shares_under_slurm(self.run.system, self.run.policy):
+            return jobs.placements.nodes
+        from scheduler_sim.simulation.rules.slurm_needs import Needs
+
+        return Needs(jobs, self.run.system, self.run.policy.slurm).most_nodes
 
     def room(self, sizes: Sizes) -> SharedSizes:
         """For all nodes, and all that has been described."""
@@ -150,7 +160,7 @@ class SharedNodes(Numbers):
         key = choices, module
         if key not in self._ranges_of:
             first, offset = len(self._ranges), int(self._offset[module])
-            for numbers in choices[0].anywhere if self.run.system.told_apart[module] else ():
+            for numbers in choices[0].anywhere if self._apart[module] else ():
                 begin, end = offset + numbers.start, offset + numbers.stop
                 if len(self._ranges) > first and self._ranges[-1][1] == begin:
                     begin = self._ranges.pop()[0]
@@ -166,7 +176,7 @@ class Shadow(SharedNodes):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run.system, run.policy) and run.policy.reservation_depth == 1
+        self.needed = self.needed and not run.policy.names_nodes and run.policy.reservation_depth == 1
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """There is no front."""
@@ -187,7 +197,8 @@ class NodePlan(SharedNodes):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = tells_apart(run.system, run.policy) and run.policy.reservation_depth not in (0, 1)
+        several = run.policy.reservation_depth not in (0, 1)
+        self.needed = self.needed and not run.policy.names_nodes and several
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """The plan is made at the first pass."""
@@ -202,14 +213,26 @@ class NodePlan(SharedNodes):
 
 
 def tells_apart(system: System, policy: Policy) -> bool:
-    """Whether a run has nodes that are told apart; Slurm's schedulers have names for all of them."""
-    return not policy.names_nodes and any(system.told_apart)
+    """Whether a run has nodes of which it is counted what jobs have of each."""
+    return any(apart_under(system, policy))
 
 
-def offsets_of(system: System) -> Ints:
+def apart_under(system: System, policy: Policy) -> tuple[bool, ...]:
+    """Of each module, whether that is so: under Slurm of all or of none, as its schedulers know all nodes."""
+    if shares_under_slurm(system, policy) or policy.names_nodes:
+        return (shares_under_slurm(system, policy),) * len(system.modules)
+    return system.told_apart
+
+
+def shares_under_slurm(system: System, policy: Policy) -> bool:
+    """Whether Slurm's schedulers have nodes that jobs share."""
+    return policy.backfill == "slurm" and any(module.shared for module in system.modules)
+
+
+def offsets_of(system: System, policy: Policy) -> Ints:
     """int64[m + 1]: number of the first node of each module among those that are told apart."""
-    nodes = [module.nodes * apart for module, apart in zip(system.modules, system.told_apart, strict=True)]
-    return np.cumsum([0, *nodes])
+    apart = apart_under(system, policy)
+    return np.cumsum([0, *(module.nodes * one for module, one in zip(system.modules, apart, strict=True))])
 
 
 def in_service(core: FullCore, module: int) -> Ints | None:

@@ -11,6 +11,7 @@ RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
     "shared_nodes": "shared_nodes.SharedNodes",
+    "cons_tres": "slurm.cons_tres.ConsTres",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
     "coscheduling": "coscheduling.Coscheduling",
@@ -21,13 +22,16 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
+OF_SLURM = ("slurm", "cons_tres")
+
+
 def rules_of(run: Run) -> Iterator[Numbers]:
     """Yield what writes the numbers of a run: of every rule that it has or may come to have.
 
     Slurm's are many files, for runs under that policy alone.
     """
     for part, home in RULES.items():
-        if part != "slurm" or run.policy.backfill == "slurm":
+        if part not in OF_SLURM or run.policy.backfill == "slurm":
             file, _, name = home.rpartition(".")
             rule: type[Numbers] = getattr(import_module(f"{__package__}.{file}"), name)
             yield rule(run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_back, take_nodes
 from scheduler_sim.engine.core.moments import write_more
@@ -29,7 +29,7 @@ def take_parts(core: SharedCore, placement: int) -> None:
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        _change_free(core, placement, node, -1)
+        change_free(core, placement, i - slot, -1)
         it.node[node].jobs += 1
         if it.node[node].jobs == 1:
             core.pools[module].free -= 1
@@ -47,17 +47,23 @@ def free_parts(core: SharedCore, placement: int) -> None:
     slot = it.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = it.slots[i]
-        _change_free(core, placement, node, 1)
+        change_free(core, placement, i - slot, 1)
         it.node[node].jobs -= 1
-        if it.node[node].jobs > 0:
-            continue
-        core.pools[module].busy -= 1
-        if it.node[node].service == LEAVING:
-            it.node[node].service = DOWN
-            core.pools[module].draining -= 1
-            core.pools[module].down += 1
-        else:
-            core.pools[module].free += 1
+        if it.node[node].jobs == 0:
+            core.pools[module].busy -= 1
+            end_use(core, module, node)
+
+
+@part
+def end_use(core: SharedCore, module: int, node: int) -> None:
+    """A node on which nothing runs any more is idle, or out of service if it was to leave it."""
+    it = core.shared_nodes.node[node]
+    if it.service == LEAVING:
+        it.service = DOWN
+        core.pools[module].draining -= 1
+        core.pools[module].down += 1
+    else:
+        core.pools[module].free += 1
 
 
 @on(count_busy, "shared_nodes")
@@ -69,17 +75,33 @@ def count_busy_nodes(core: SharedCore, placement: int, sign: int) -> None:
 
 
 @part
-def _change_free(core: SharedCore, placement: int, node: int, sign: int) -> None:
-    """A placement has its part of a node (-1), or gives it back (1)."""
+def change_free(core: SharedCore, placement: int, i: int, sign: int) -> None:
+    """A placement has its part of its ``i``-th node (-1), or gives it back (1)."""
     it = core.shared_nodes
-    demand = it.request[placement].demand
+    node = it.slots[it.request[placement].slot + i]
     for kind in range(len(it.capacity)):
-        it.free[kind, node] += sign * taken_of(core, demand, node, kind)
-    module, alone = it.module[core.placements[placement].module], it.demand[demand].exclusive
-    module.cores -= sign * (it.capacity[CORES, node] if alone else it.need[demand, CORES])
-    module.memory -= sign * (it.capacity[MEMORY, node] if alone else it.need[demand, MEMORY])
-    module.gpus -= sign * (it.capacity[GPUS, node] if alone else it.need[demand, GPUS])
+        it.free[kind, node] += sign * share_of(core, placement, i, kind)
+    alone, module = has_to_itself(core, placement), it.module[core.placements[placement].module]
+    it.free[CORES, node] += sign * alone
+    module.cores -= sign * share_of(core, placement, i, CORES)
+    module.memory -= sign * share_of(core, placement, i, MEMORY)
+    module.gpus -= sign * share_of(core, placement, i, GPUS)
     note_change(core, node)
+
+
+@question
+def share_of(core: SharedCore, placement: int, i: int, kind: int) -> int:
+    """What a job has of its ``i``-th node."""
+    it = core.shared_nodes
+    if has_to_itself(core, placement):
+        return int(it.capacity[kind, it.slots[it.request[placement].slot + i]])
+    return int(it.need[it.request[placement].demand, kind])
+
+
+@question
+def has_to_itself(core: SharedCore, placement: int) -> bool:
+    """Whether the nodes of a job are for it alone, so that none fits beside it, whatever it asks for."""
+    return bool(core.shared_nodes.demand[core.shared_nodes.request[placement].demand].exclusive)
 
 
 @part

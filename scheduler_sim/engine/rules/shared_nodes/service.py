@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import event, on
 from scheduler_sim.engine.core.jit import entry, part
 from scheduler_sim.engine.core.moments import nodes_idle, nodes_leave, nodes_removed, nodes_stay
 from scheduler_sim.engine.rules.shared_nodes.able import note_change
@@ -56,6 +56,12 @@ def _serve(core: SharedCore, node: int, service: int) -> None:
         it.free[CORES, node] += AWAY if service == UP else -AWAY
         note_change(core, node)
     it.node[node].service = service
+    service_changed(core, node)
+
+
+@event
+def service_changed(core: SharedCore, node: int) -> None:
+    """A node is in service, or no longer."""
 
 
 @entry

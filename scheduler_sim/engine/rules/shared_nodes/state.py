@@ -17,6 +17,9 @@ from scheduler_sim.engine.core.state import Core
 CORES, MEMORY, GPUS = 0, 1, 2
 """The kinds that every node has; nodes are packed by the first."""
 
+THOUSANDTHS = 1000
+"""Of a core, or of a piece of a generic resource."""
+
 FIRST_FIT, BEST_FIT, WORST_FIT = 0, 1, 2
 
 UP, LEAVING, DOWN = 0, 1, 2

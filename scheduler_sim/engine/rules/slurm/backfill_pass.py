@@ -52,7 +52,7 @@ from scheduler_sim.engine.rules.slurm.nodes import pick
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
-from scheduler_sim.engine.rules.slurm.state import SlurmCore
+from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 # -- what may be left out (see ``accelerate``)
 
@@ -179,12 +179,12 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
         return True
     ahead, first, delay = may_reserve(core, row, placement), not_before(core, row), delay_of(core, row)
     if core.slurm.rules.fixed_nodes:
-        time = _fixed_slot(core, row, placement, ahead, first, delay)
+        time = fixed_slot(core, row, placement, ahead, first, delay)
     else:
         time = _counted_slot(core, row, placement, ahead, first + delay)
     if delay > 0:  # its start moves on with the clock
         holds_until(core, core.clock.now)
-    if time == core.clock.now and not is_member(core, row):
+    if time == core.clock.now and not is_member(core, row) and starts_on_picked(core, row, placement):
         return _started(core, row, placement)
     if time < INF:
         if core.slurm.rules.fixed_nodes and plan_is_full(core):
@@ -209,7 +209,7 @@ def _started(core: SlurmCore, row: int, placement: int) -> bool:
     if core.slurm.rules.fixed_nodes:
         started_beside_plan(core, row, placement)
     else:
-        _, end = _span(core, placement, core.clock.now)
+        _, end = span(core, placement, core.clock.now)
         occupy(core, placement, core.clock.now, end, 1)
     return (
         core.slurm.rules.bf_max_job_start == 0
@@ -217,8 +217,8 @@ def _started(core: SlurmCore, row: int, placement: int) -> bool:
     )
 
 
-@part
-def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_s: int, delay: int) -> int:
+@question
+def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_s: int, delay: int) -> int:
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation.
 
     With a delay, that much is added to each start that is tried. What starts are found for one of a
@@ -271,7 +271,7 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
         if time > now + core.slurm.rules.bf_window:
             holds_until(core, time - core.slurm.rules.bf_window)
             return INF
-        begin, end = _span(core, placement, time)
+        begin, end = span(core, placement, time)
         known = start + core.placements[placement].limit  # free until then, from the start that was tried
         before, behind = min(start, end), max(begin, known)
         if plan_is_full(core) or (is_free(core, it, begin, before) and is_free(core, it, behind, end)):
@@ -284,6 +284,20 @@ def _fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest
         else:
             core.slurm.memory.retried, start = begin, time + delay
         record = record_at(core, start)
+
+
+@question
+def starts_on_picked(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether a job whose slot is now starts on the nodes PICKED; else they are reserved for it."""
+    return True
+
+
+@question
+def any_unallocated(core: SlurmCore, it: Partition) -> bool:
+    """Whether any of the nodes PICKED runs no job: it is marked as planned, which is a change."""
+    sets = core.slurm.sets
+    idle = count_common(sets.picked, sets.idle, it.low, it.high)
+    return idle + count_common(sets.picked, sets.leaving, it.low, it.high) > 0
 
 
 @part
@@ -346,7 +360,7 @@ def _counted_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earlie
 
 
 @part
-def _span(core: SlurmCore, placement: int, time: int) -> tuple[int, int]:
+def span(core: SlurmCore, placement: int, time: int) -> tuple[int, int]:
     """From when to when it reserves, rounded down."""
     begin = rounded_down(core, time)
     end = rounded_down(core, time + core.placements[placement].limit)
@@ -357,16 +371,15 @@ def _span(core: SlurmCore, placement: int, time: int) -> tuple[int, int]:
 def _reserve(core: SlurmCore, row: int, placement: int, time: int) -> None:
     number = core.slurm.way[placement].partition
     it = core.slurm.partition[number]
-    begin, end = _span(core, placement, time)
+    begin, end = span(core, placement, time)
     if time == core.clock.now:  # of a heterogeneous job: what it holds moves on with the clock
         step, limit = core.slurm.rules.bf_resolution, core.placements[placement].limit
         moves = min(begin, rounded_down(core, time + limit) - limit) + step
         holds_until(core, moves)
     if core.slurm.rules.fixed_nodes:
-        idle = count_common(core.slurm.sets.picked, core.slurm.sets.idle, it.low, it.high)
-        if idle > 0:
+        if count_common(core.slurm.sets.picked, core.slurm.sets.idle, it.low, it.high) > 0:
             idle_taken(core)
-        if idle + count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) > 0:
+        if any_unallocated(core, it):
             core.slurm.memory.self_change = 1
         reserve(core, it, begin, end)
     else:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
-from scheduler_sim.engine.core.hooks import on, only_with
+from scheduler_sim.engine.core.hooks import event, on, only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import (
     forget_run,
-    give_back,
+    free_nodes,
     hand_back,
     leave_queue,
     plan_anew,
@@ -105,6 +105,7 @@ def plan_end_everywhere(core: SlurmCore, row: int) -> None:
 def complete(core: SlurmCore, row: int, planned: int) -> bool:
     """Its nodes are idle after the epilog, and KillWait for what was killed; False if that takes time."""
     now, seconds = core.clock.now, _completing_s(core, row)
+    room_is_left(core, row)
     if seconds > 0:  # passes are asked for when they are back
         push_end(core, now + seconds, NODES_BACK + row)
         set_leaving(core, row, True)
@@ -113,10 +114,14 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
         return False
     core.clock.dirty = 1
     note_end(core, row)
-    it = core.placements[core.jobs[row].placed]
-    give_back(core, it.module, it.nodes)
+    free_nodes(core, core.jobs[row].placed)
     deallocate(core, row)
     return True
+
+
+@event
+def room_is_left(core: SlurmCore, row: int) -> None:
+    """A job has ended, so that nothing of its nodes is its own any more, though they may not be back yet."""
 
 
 @part
@@ -154,9 +159,8 @@ def happen_in_slurm(core: SlurmCore, kind: int, row: int) -> None:
 @part
 def _nodes_back(core: SlurmCore, row: int) -> None:
     """The nodes of a job that ended are idle at last; to those that depend on it, it ends now."""
-    it = core.placements[core.slurm.job[row].last]
-    give_back(core, it.module, it.nodes)
     set_leaving(core, row, False)
+    free_nodes(core, core.slurm.job[row].last)
     deallocate(core, row)
     core.clock.dirty = core.clock.early = 1
     if core.jobs[row].state > RUNNING:

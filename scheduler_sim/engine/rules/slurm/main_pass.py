@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, keep_common, take_out
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.instant import untie_ready
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
@@ -26,7 +27,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
     open_partitions = len(core.slurm.partition)
     for i in range(len(core.slurm.partition)):
         core.slurm.partition[i].tried = core.slurm.partition[i].blocked = 0
-    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
+    open_nodes(core)
     most, tried, whole = core.slurm.rules.partition_job_depth, 0, True
     i, size = -1, build_queue(core)
     while i + 1 < size:
@@ -54,7 +55,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             continue
         if _picked(core, row, placement):
             start_on_picked(core, row, placement, 0)
-            keep_common(core.slurm.sets.free, core.slurm.sets.idle, it.low, it.high)
+            close_taken(core, it)
             if core.slurm.rules.builtin == IN_LIST_ORDER and core.queue.at.released > 0:
                 untie_ready(core)
                 look_at_newcomers(core)
@@ -82,6 +83,24 @@ def _picked(core: SlurmCore, row: int, placement: int) -> bool:
     """Choose its nodes among those that are idle and not behind a blocked partition, if they suffice."""
     if has_reservation(core, row):
         return picked_reserved(core, row)
+    return picked_among_free(core, placement)
+
+
+@question
+def open_nodes(core: SlurmCore) -> None:
+    """The nodes that a pass may give away become FREE: those that are idle."""
+    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
+
+
+@question
+def close_taken(core: SlurmCore, it: Partition) -> None:
+    """Of the nodes FREE stay those that are not taken now."""
+    keep_common(core.slurm.sets.free, core.slurm.sets.idle, it.low, it.high)
+
+
+@question
+def picked_among_free(core: SlurmCore, placement: int) -> bool:
+    """Choose the nodes of a placement among those that are FREE, if they suffice."""
     way = core.slurm.way[placement]
     for choice in range(way.first, way.last):
         way.choice = choice

@@ -15,7 +15,7 @@ MS = 1000
 def next_moment(core: SlurmCore) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock.now, core.slurm
-    if not more_comes(core) and slurm.memory.valid == INF and not slurm.memory.changed:
+    if not more_comes(core) and slurm.memory.valid == INF and _both_have_seen_all(core):
         return INF  # priorities may change for ever, but nothing else
     time, waits = INF, any_job_waits(core)
     shows = waits or (more_comes(core) and (slurm.memory.pending > 0 or slurm.rules.weight_fair > 0))
@@ -28,6 +28,14 @@ def next_moment(core: SlurmCore) -> int:
     if waits and not slurm.rules.builtin:
         time = min(time, next_backfill_that_matters(core))
     return time
+
+
+@part
+def _both_have_seen_all(core: SlurmCore) -> bool:
+    """Whether passes have found that nothing starts as things are; the main scheduler's may never be whole."""
+    rules, memory = core.slurm.rules, core.slurm.memory
+    by_main = memory.unseen_by_full == 0 or rules.sched_interval == 0
+    return by_main and (rules.builtin > 0 or memory.changed == 0)
 
 
 @question

@@ -23,6 +23,7 @@ from scheduler_sim.engine.core.bits import (
     put,
     take_out,
 )
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
@@ -174,7 +175,7 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
     return size
 
 
-@part
+@question
 def allocate(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
@@ -198,7 +199,7 @@ def allocate(core: SlurmCore, row: int, placement: int) -> None:
         idle[word] &= ~picked[word]
 
 
-@part
+@question
 def deallocate(core: SlurmCore, row: int) -> None:
     """The nodes of ``row`` are idle again."""
     piece = core.slurm.job[row].piece
@@ -211,7 +212,7 @@ def deallocate(core: SlurmCore, row: int) -> None:
     core.slurm.job[row].piece = -1
 
 
-@part
+@question
 def set_leaving(core: SlurmCore, row: int, leaving: bool) -> None:
     """The nodes of ``row`` are COMPLETING, or no longer so."""
     piece = core.slurm.job[row].piece
@@ -223,7 +224,7 @@ def set_leaving(core: SlurmCore, row: int, leaving: bool) -> None:
         piece = core.slurm.nodes.piece[piece].next
 
 
-@part
+@question
 def match_service(core: SlurmCore, module: int, low: int, high: int) -> None:
     """Nodes that left service (counted by the pool) go from the end; those that came back, too."""
     idle = core.slurm.sets.idle

@@ -57,14 +57,14 @@ def predicted_start(core: SlurmCore, placement: int) -> int:
     i, width, barrier = enough - 1, FIRST_GROUP_S, -1
     if core.slurm.rules.grouped:
         first = i if need == had + 1 else ends_that_free(core, it, had + 1) - 1
-        barrier = _first_barrier(core, planned_end(core, first))
+        barrier = first_barrier(core, planned_end(core, first))
         if core.slurm.rules.aligned:
             width = _width_of_group(core, it, barrier, i)
         else:
             i = first
     while i < known:
         if barrier < 0:
-            barrier = _first_barrier(core, planned_end(core, i))
+            barrier = first_barrier(core, planned_end(core, i))
         if core.slurm.rules.grouped:
             i = next_that_frees(core, it, max(i, ended_by(core, barrier + width) - 1))
         whole = i < known
@@ -75,13 +75,13 @@ def predicted_start(core: SlurmCore, placement: int) -> int:
         if i + 1 >= enough:
             take_idle_after(core, it, i + 1)
             if has_needs(core, placement, core.slurm.sets.later):
-                return _end_as_seen(core, planned_end(core, i))
+                return end_as_seen(core, planned_end(core, i))
         if not whole:
             return INF
-        width = _wider(core, width)
+        width = wider(core, width)
         if core.slurm.rules.aligned:
             while i + 1 < stop and planned_end(core, i + 1) > barrier + width:
-                width = _wider(core, width)
+                width = wider(core, width)
         else:
             barrier = -1
         i = next_that_frees(core, it, i + 1)
@@ -97,7 +97,7 @@ def _width_of_group(core: SlurmCore, it: Partition, barrier: int, i: int) -> int
     """
     end, width, before = planned_end(core, i), FIRST_GROUP_S, -1
     while barrier + width < end:
-        width, before = _wider(core, width), width
+        width, before = wider(core, width), width
     if before < 0:
         return width
     last = ended_by(core, barrier + before) - 1
@@ -105,7 +105,7 @@ def _width_of_group(core: SlurmCore, it: Partition, barrier: int, i: int) -> int
 
 
 @part
-def _first_barrier(core: SlurmCore, end: int) -> int:
+def first_barrier(core: SlurmCore, end: int) -> int:
     """Where the first group ends, but for its width: 22.05 aligns it to half minutes of the epoch."""
     if not core.slurm.rules.aligned:
         return end
@@ -113,12 +113,13 @@ def _first_barrier(core: SlurmCore, end: int) -> int:
 
 
 @part
-def _wider(core: SlurmCore, width: int) -> int:
+def wider(core: SlurmCore, width: int) -> int:
+    """How wide the next group is."""
     return width + core.slurm.rules.bf_window_linear if core.slurm.rules.bf_window_linear else 2 * width
 
 
 @part
-def _end_as_seen(core: SlurmCore, planned: int) -> int:
+def end_as_seen(core: SlurmCore, planned: int) -> int:
     """A planned end; one that has passed is guessed at, by cons_tres with KillWait and OverTimeLimit."""
     now = core.clock.now
     if planned > now:

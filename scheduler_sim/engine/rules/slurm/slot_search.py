@@ -29,7 +29,7 @@ def stay_free(core: SlurmCore, placement: int, record: int, start: int, followin
     core.slurm.memory.ended = running(core)
     if following >= 0:
         core.slurm.memory.ended = ended_by(core, core.slurm.plan.record[following].begin)
-    _put_unreserved(core, placement, record, start)
+    put_unreserved(core, placement, record, start)
     put_idle_once(core, it, core.slurm.memory.ended, sets.staying)
     keep_common(sets.staying, sets.unreserved, it.low, it.high)
     return count(sets.staying, it.low, it.high) >= core.placements[placement].nodes
@@ -39,13 +39,13 @@ def stay_free(core: SlurmCore, placement: int, record: int, start: int, followin
 def are_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> bool:
     """Whether enough nodes are free of reservations from ``start`` on, whatever runs on them: STAYING."""
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
-    _put_unreserved(core, placement, record, start)
+    put_unreserved(core, placement, record, start)
     copy(sets.staying, sets.unreserved, it.low, it.high)
     return count(sets.staying, it.low, it.high) >= core.placements[placement].nodes
 
 
 @part
-def _put_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> None:
+def put_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> None:
     """UNRESERVED: the nodes a job may use that no reservation holds from ``start`` to its limit."""
     way, plan = core.slurm.way[placement], core.slurm.plan
     it, unreserved = core.slurm.partition[way.partition], core.slurm.sets.unreserved

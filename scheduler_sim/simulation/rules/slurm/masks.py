@@ -38,7 +38,7 @@ class Masks:
     """
 
     def __init__(self, system: System) -> None:
-        self.low = np.cumsum([0] + [_words(module.nodes) for module in system.modules])
+        self.low = np.cumsum([0] + [words_of(module.nodes) for module in system.modules])
         self._sets: list[tuple[int, Ranges]] = []
         self._rows: dict[tuple[int, Ranges], int] = {}
         for number, module in enumerate(system.modules):
@@ -128,7 +128,7 @@ def _table(rows: list[Any], record: type) -> Any:
     return np.array(rows, dtype=dtype_of(record))
 
 
-def _words(nodes: int) -> int:
+def words_of(nodes: int) -> int:
     """How many words a module has: if many, whole vectors of the processor, for it is slow with the rest."""
     size = -(-nodes // WORD)
     return size if size < VECTOR else -(-size // VECTOR) * VECTOR

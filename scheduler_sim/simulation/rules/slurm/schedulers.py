@@ -17,6 +17,7 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run, numbered
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.factors import write_factors
 from scheduler_sim.simulation.rules.slurm.masks import Masks, write_nodes
 from scheduler_sim.simulation.rules.slurm.parameters import write_parameters
@@ -83,7 +84,7 @@ class Schedulers(Numbers):
             records=_records_for(keys.settled("bf_node_space_size"), sizes.rows) + 2 * members,
             members=sizes.rows if members or self.run.calls else 0,
             booked=self._booked,
-            accelerate=keys.accelerate,
+            accelerate=keys.accelerate and not shares_under_slurm(system, self.run.policy),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:

@@ -1,0 +1,170 @@
+"""Shares of nodes in the life of a job under Slurm."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import free_nodes, take_nodes
+from scheduler_sim.engine.core.moments import submitted
+from scheduler_sim.engine.rules.shared_nodes.lifecycle import (
+    change_free,
+    end_use,
+    has_to_itself,
+    share_of,
+    take_parts,
+)
+from scheduler_sim.engine.rules.shared_nodes.service import service_changed
+from scheduler_sim.engine.rules.shared_nodes.state import UP
+from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
+from scheduler_sim.engine.rules.slurm.cons_tres.levels import strike_shares
+from scheduler_sim.engine.rules.slurm.cons_tres.room import change_room, empty_room, place_of, room_now
+from scheduler_sim.engine.rules.slurm.cons_tres.state import NEVER, SOMETIME, YET_UNKNOWN, ConsTresCore
+from scheduler_sim.engine.rules.slurm.lifecycle import room_is_left
+from scheduler_sim.engine.rules.slurm.nodes import allocate, deallocate, match_service, set_leaving
+from scheduler_sim.engine.rules.slurm.state import Partition
+
+NOTHING, SHARES = -1, 0
+"""Of a job: whether it holds shares of nodes."""
+
+
+# -- to its start
+
+
+@on(submitted, "cons_tres")
+def refuse_what_never_fits(core: ConsTresCore, row: int) -> None:
+    """A job for which no partition that it names has room, were all idle, is rejected."""
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        if _may_fit(core, placement):
+            return
+    core.jobs[row].last = core.jobs[row].first
+
+
+@part
+def _may_fit(core: ConsTresCore, placement: int) -> bool:
+    """Whether a placement fits on nodes on which nothing runs; the same for all with that need."""
+    number = core.cons_tres.asked[placement].need
+    need, way = core.cons_tres.need[number], core.slurm.way[placement]
+    if need.possible == YET_UNKNOWN:
+        empty_room(core, core.slurm.partition[way.partition].module)
+        mask = core.slurm.nodes.masks[way.mask]
+        fitting = choose_nodes(core, number, core.cons_tres.later, mask, True)
+        need.possible = SOMETIME if fitting else NEVER
+    return need.possible == SOMETIME
+
+
+@on(share_of, "cons_tres")
+def dealt_share(core: ConsTresCore, placement: int, i: int, kind: int) -> int:
+    """Nodes are shared by what was dealt."""
+    return int(core.cons_tres.share[core.shared_nodes.request[placement].slot + i, kind])
+
+
+@on(has_to_itself, "cons_tres")
+def shares_say_it_all(core: ConsTresCore, placement: int) -> bool:
+    """A job that has its nodes to itself has all cores of them."""
+    return False
+
+
+@on(allocate, "cons_tres")
+def allocate_shares(core: ConsTresCore, row: int, placement: int) -> None:
+    """The nodes CHOSEN run the job from now on, with the shares that were dealt."""
+    part, it = core.cons_tres, core.slurm.partition[core.slurm.way[placement].partition]
+    core.slurm.job[row].piece = SHARES
+    for i in range(part.attempt.taken):
+        word, bit = place_of(core, it, part.chosen[i])
+        core.slurm.sets.idle[word] &= ~bit
+
+
+@on(take_nodes, "cons_tres")
+def take_shares(core: ConsTresCore, placement: int) -> None:
+    """From now on it is known how many nodes they are: it may be more than were asked for."""
+    core.placements[placement].nodes = core.cons_tres.attempt.taken
+    change_room(core, placement, room_now(core), -1)
+    take_parts(core, placement)
+
+
+# -- to its end
+
+
+@on(room_is_left, "cons_tres")
+def leave_room(core: ConsTresCore, row: int) -> None:
+    """What it had of nodes may be promised to others at once, though the nodes may be completing."""
+    placement, shared = core.jobs[row].placed, core.shared_nodes
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    change_room(core, placement, room_now(core), 1)
+    strike_shares(core, row)
+    for i in range(core.placements[placement].nodes):
+        change_free(core, placement, i, 1)
+        node = shared.slots[shared.request[placement].slot + i]
+        shared.node[node].jobs -= 1
+        core.cons_tres.machine[node].completing += 1
+        if shared.node[node].jobs == 0:
+            core.pools[it.module].busy -= 1
+            _mark_idle(core, it, node)
+
+
+@part
+def _mark_idle(core: ConsTresCore, it: Partition, node: int) -> None:
+    """A node without jobs is idle, if it is in service."""
+    word, bit = place_of(core, it, node)
+    core.slurm.sets.idle[word] |= bit & core.slurm.sets.up[word]
+
+
+@on(set_leaving, "cons_tres")
+def set_completing(core: ConsTresCore, row: int, leaving: bool) -> None:
+    """The nodes of a job are COMPLETING, or no longer because of it."""
+    placement, shared = core.slurm.job[row].last, core.shared_nodes
+    if leaving:
+        placement = core.jobs[row].placed
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    slot = shared.request[placement].slot
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node = shared.slots[i]
+        word, bit = place_of(core, it, node)
+        if leaving:
+            core.slurm.sets.leaving[word] |= bit
+        elif core.cons_tres.machine[node].completing == 1:
+            core.slurm.sets.leaving[word] &= ~bit
+
+
+@on(free_nodes, "cons_tres")
+def free_shared_nodes(core: ConsTresCore, placement: int) -> None:
+    """The nodes of a job that has left their room are back."""
+    shared, module = core.shared_nodes, core.placements[placement].module
+    slot = shared.request[placement].slot
+    for i in range(slot, slot + core.placements[placement].nodes):
+        node, machine = shared.slots[i], core.cons_tres.machine[shared.slots[i]]
+        machine.completing -= 1
+        if machine.completing == 0 and shared.node[node].jobs == 0:
+            end_use(core, module, node)
+    core.pools[module].touched = 1
+
+
+@on(deallocate, "cons_tres")
+def hold_nothing(core: ConsTresCore, row: int) -> None:
+    """A job holds no nodes any more."""
+    core.slurm.job[row].piece = NOTHING
+
+
+# -- nodes in service
+
+
+@on(match_service, "cons_tres")
+def know_service(core: ConsTresCore, module: int, low: int, high: int) -> None:
+    """Which nodes are in service is known of each."""
+
+
+@on(service_changed, "cons_tres")
+def set_up(core: ConsTresCore, node: int) -> None:
+    """A node is up, and idle if nothing runs there, or it is down or on its way to that."""
+    it, sets = core.shared_nodes.node[node], core.slurm.sets
+    for number in range(len(core.slurm.partition)):
+        partition = core.slurm.partition[number]
+        if partition.module == it.module:
+            word, bit = place_of(core, partition, node)
+            sets.up[word] &= ~bit
+            sets.idle[word] &= ~bit
+            if it.service == UP:
+                sets.up[word] |= bit
+                if it.jobs == 0:
+                    sets.idle[word] |= bit
+            return

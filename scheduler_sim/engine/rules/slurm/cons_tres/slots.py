@@ -1,0 +1,155 @@
+"""The starts that Slurm's two schedulers find on nodes that jobs share.
+
+The plan of the backfill scheduler holds whole nodes here too: a job that is planned has all of its nodes to
+itself there, though it needs but one core of them. What runs is not in it, and is found by testing what is
+free now, or once jobs have ended.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.bits import copy, count, count_common, keep_common, take_out
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.backfill_pass import (
+    any_unallocated,
+    fixed_slot,
+    span,
+    started_beside_plan,
+    starts_on_picked,
+)
+from scheduler_sim.engine.rules.slurm.change import holds_until
+from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
+from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now
+from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
+from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
+from scheduler_sim.engine.rules.slurm.main_pass import close_taken, open_nodes, picked_among_free
+from scheduler_sim.engine.rules.slurm.node_space import (
+    is_free,
+    next_attempt,
+    plan_is_full,
+    record_at,
+    reserve,
+    rounded_down,
+)
+from scheduler_sim.engine.rules.slurm.slot_search import put_unreserved
+from scheduler_sim.engine.rules.slurm.state import Partition
+
+# -- a start now
+
+
+@on(open_nodes, "cons_tres")
+def open_all_but_completing(core: ConsTresCore) -> None:
+    """Nodes in service are FREE, whatever runs there; those of a job that is completing give nothing."""
+    sets = core.slurm.sets
+    copy(sets.free, sets.up, 0, len(sets.up))
+    take_out(sets.free, sets.leaving, 0, len(sets.up))
+
+
+@on(close_taken, "cons_tres")
+def share_on(core: ConsTresCore, it: Partition) -> None:
+    """What a job has left of its nodes may be given away."""
+
+
+@on(picked_among_free, "cons_tres")
+def picks_shares(core: ConsTresCore, placement: int) -> bool:
+    """Choose nodes, and what it has of them, beside what runs there."""
+    way, available = core.slurm.way[placement], core.slurm.sets.available
+    it = core.slurm.partition[way.partition]
+    copy(available, core.slurm.sets.free, it.low, it.high)
+    keep_common(available, core.slurm.nodes.masks[way.mask], it.low, it.high)
+    return _picks_shares(core, placement, available)
+
+
+@part
+def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
+    if not fits_now(core, placement, nodes):
+        return False
+    if not deal(core, core.cons_tres.asked[placement].need, core.shared_nodes.request[placement].slot):
+        return False
+    pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
+    return True
+
+
+@on(starts_on_picked, "cons_tres")
+def starts_on_shares(core: ConsTresCore, row: int, placement: int) -> bool:
+    """Its nodes are chosen anew among all that it could be planned on but those that are completing."""
+    it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
+    copy(sets.available, sets.unreserved, it.low, it.high)
+    take_out(sets.available, sets.leaving, it.low, it.high)
+    return _picks_shares(core, placement, sets.available)
+
+
+@on(started_beside_plan, "cons_tres")
+def plan_whole_nodes(core: ConsTresCore, row: int, placement: int) -> None:
+    """Only nodes that a job has to itself are out of the plan for the rest of the pass: others have room."""
+    if not core.cons_tres.need[core.cons_tres.asked[placement].need].whole:
+        return
+    end = rounded_down(core, core.clock.now + core.placements[placement].limit)
+    reserve(core, core.slurm.partition[core.slurm.way[placement].partition], core.clock.now, end)
+
+
+@on(any_unallocated, "cons_tres")
+def any_without_jobs(core: ConsTresCore, it: Partition) -> bool:
+    """Nodes whose last job is completing run none."""
+    return count_common(core.slurm.sets.picked, core.slurm.sets.idle, it.low, it.high) > 0
+
+
+# -- a slot of the backfill scheduler
+
+
+@on(fixed_slot, "cons_tres")
+def shared_slot(
+    core: ConsTresCore, row: int, placement: int, ahead: bool, earliest_s: int, delay: int
+) -> int:
+    """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
+    it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
+    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
+    start, counted = now, False
+    record = record_at(core, start)
+    while True:
+        following = next_attempt(core, placement, record, start)
+        later = core.slurm.plan.record[following].begin if following >= 0 else INF
+        put_unreserved(core, placement, record, start)
+        time = INF
+        if count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
+            core.slurm.memory.tested += not counted
+            counted = True
+            time = _slot_on_unreserved(core, placement, ahead)
+        if time == INF:
+            if later == INF or not ahead:
+                return INF
+            start, record = later, following
+            continue
+        pick_chosen(core, it)
+        if time < start:
+            core.slurm.memory.self_change = 1
+            time = start
+        if time == now:
+            if count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) == 0:
+                return now
+            time, later = now + 1, INF
+        if not ahead:
+            return INF
+        if time > later:
+            start, record = later, following
+            continue
+        holds_until(core, time)
+        if time > now + core.slurm.rules.bf_window:
+            holds_until(core, time - core.slurm.rules.bf_window)
+            return INF
+        begin, end = span(core, placement, time)
+        if plan_is_full(core) or is_free(core, it, begin, end):
+            return time
+        start = time if time > start else time + core.slurm.rules.bf_resolution
+        record = record_at(core, start)
+
+
+@part
+def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool) -> int:
+    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan ahead."""
+    unreserved = core.slurm.sets.unreserved
+    if fits_now(core, placement, unreserved):
+        return core.clock.now
+    return expected_start(core, placement, unreserved) if ahead else INF
