@@ -13,6 +13,7 @@ from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARA
 
 GROUPS = {
     "version": "Which Slurm",
+    "SelectTypeParameters": "Nodes that jobs share",
     "sched_interval": "Main scheduler",
     "bf_interval": "Backfill scheduler",
     "kill_invalid_depend": "Dependencies and limits",
@@ -32,6 +33,8 @@ UNITS = {
     "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"
     " bf_max_job_user_part bf_max_job_start bf_job_part_count_reserve",
     "tasks": "bf_max_job_array_resv",
+    "MB": "DefMemPerCPU DefMemPerNode MaxMemPerCPU DefMemPerGPU",
+    "cores": "DefCpuPerGPU",
     "records": "bf_node_space_size",
     "priority": "bf_min_prio_reserve",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -209,12 +209,6 @@ class System:
         return choices_among(
             self.sets_of(partition), constraint, cores=cores, memory_kb=memory_kb, gpus=gpus, gres=gres
         )
-
-    def with_whole_nodes(self) -> System:
-        """Return the same system with nodes that no jobs share; itself if none do."""
-        if not any(module.shared for module in self.modules):
-            return self
-        return replace(self, modules=tuple(replace(module, shared=False) for module in self.modules))
 
     @cached_property
     def told_apart(self) -> tuple[bool, ...]:

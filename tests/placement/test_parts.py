@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scheduler_sim import Simulation, System, Workload, read_trace, simulate
@@ -95,5 +97,6 @@ def test_a_site_with_shared_nodes():
     jobs, machine = read_trace(site / "sacct.txt.gz"), read_system(site / "slurm.conf")
     assert jobs.not_honoured() == {"cores": 1640, "gpus": 502}
     assert expand(jobs, machine).not_honoured == {}  # nodes are shared
-    found = expand(jobs, machine.with_whole_nodes(), by_sets=True).not_honoured
+    whole = replace(machine, modules=tuple(replace(one, shared=False) for one in machine.modules))
+    found = expand(jobs, whole, by_sets=True).not_honoured
     assert found == {"cores": 1680, "memory": 1680, "gpus": 502}

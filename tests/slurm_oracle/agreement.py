@@ -17,6 +17,8 @@ from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest, start_gaps
 from tests.slurm_oracle.figures import mean_waits as waits_of
 from tests.slurm_oracle.second_set import CLAIMED
+from tests.slurm_oracle.shared_engine import play_shared_engine
+from tests.slurm_oracle.shared_nodes import SharedCase, load_shared, shared_names
 
 SIMULATOR = ROOT / "configs" / "policies" / "slurm-simulator.yaml"
 SIMULATED = (
@@ -49,12 +51,18 @@ def recorded_table(names: Sequence[str]) -> str:
     head = "| case | jobs | looks first | end states | pairs in the same order, % | median | p90 | worst"
     lines = [f"{head} | Slurm against itself: order, % | median | p90 | worst | meets |"]
     lines.append(f"|---|--:|---|---|--:|--:|--:|--:|{'--:|' * 4}---|")
-    return "\n".join(lines + [recorded_row(load_case(name)) for name in names])
+    return "\n".join(lines + [recorded_row(case_named(name)) for name in names])
+
+
+def case_named(name: str) -> Case:
+    """A recorded case, on nodes that its jobs share or have to themselves."""
+    return load_shared(name) if name in shared_names() else load_case(name)
 
 
 def recorded_row(case: Case) -> str:
     """The nearest of all runs and orders, beside the distance of two recordings of the same workload."""
-    found = {first: nearest(case, partial(play_engine, looks_first=first)) for first in ORDERS}
+    play = play_shared_engine if isinstance(case, SharedCase) else play_engine
+    found = {first: nearest(case, partial(play, looks_first=first)) for first in ORDERS}
     best = min(ORDERS, key=lambda first: _distance(case, found[first][1]))
     run, nearest_one = found[best]
     noise = between_runs(case)

@@ -24,13 +24,19 @@ CLAIMED = (
     "HA1a_arrays",
     "HE1a_het_window",
     "HL1a_licences",
+    "HS1a_cores",
+    "HS2a_memory",
+    "HS3a_gpus",
     "L1a_licences",
+    "S1a_cores",
+    "S2a_memory",
+    "S3a_gpus",
+    "S4a_exclusive",
 )
 MISSED: tuple[str, ...] = ()
 """Claimed, and not met yet."""
 
 LATER = {
-    "jobs that share nodes": ("S1a", "S2a", "S3a", "S4a", "HS1a", "HS2a", "HS3a"),
     "preemption": ("P1a", "P2a", "P3a", "P4a", "P5a", "HP1a", "HP2a", "HP3a", "HP4a"),
     "limits of QOS and associations": ("Q1a", "Q2a", "Q3a", "Q4a", "HQ1a", "HQ2a"),
     "reservations of operators": ("R1a", "R2a", "HR1a"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ROOT, needs_shared
-from tests.slurm_oracle.agreement import SIMULATED, recorded_names, recorded_row, simulated_row
-from tests.slurm_oracle.cases import DATA, load_case, marked
+from tests.slurm_oracle.agreement import SIMULATED, case_named, recorded_names, recorded_row, simulated_row
+from tests.slurm_oracle.cases import DATA, marked
 from tests.slurm_oracle.second_set import CLAIMED, LATER, MISSED, names_2
 
 PAGE = (ROOT / "docs" / "slurm-agreement.md").read_text(encoding="utf-8")
@@ -17,7 +17,7 @@ RENEW = "run: python -m tests.slurm_oracle.agreement docs/slurm-agreement.md"
 @needs_shared
 @pytest.mark.parametrize("name", [marked(name) for name in RECORDED])
 def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
-    row = recorded_row(load_case(name))
+    row = recorded_row(case_named(name))
     assert row.endswith("| **no** |" if name in MISSED else "| yes |"), row
     assert row in PAGE, RENEW
 

@@ -184,7 +184,7 @@ class Needs:
         return np.where(kb >= 0, -(-kb // KB_PER_MB), memory), np.where(kb >= 0, 0, per_cpu)
 
     def _even(self, found: dict[str, Ints]) -> Ints:
-        """Whether so many nodes that have enough meet it, whichever: all that it may have, of equal shares."""
+        """Whether so many nodes that have enough meet it, whichever: all it may have, of equal shares."""
         nodes, per_node, tasks = found["min_nodes"], found["tasks_per_node"], found["tasks"]
         least = np.maximum(nodes, np.where(per_node > 0, -(-tasks // np.maximum(per_node, 1)), 0))
         most = np.where((tasks > 0) & (tasks < found["limit"]), np.maximum(tasks, least), found["limit"])

@@ -20,7 +20,8 @@ LIMITS = "limits by association and QOS are not in this version"
 PREEMPTION = "preemption is not in this version"
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
-SHARING = "policy slurm gives a job whole nodes here; the other policies share them, but look at no such key"
+SHARING = "of what is shared on nodes this is not modelled"
+SAME_CORES = "that several jobs have the same cores at once is not modelled"
 SITE_CODE = "code of the site is not run"
 REQUEUE = "a job runs once, unless a trace or a process says otherwise"
 NO_TIME = "a pass takes no time here, so it is never cut short or interrupted"
@@ -45,7 +46,7 @@ _TOP = {
     PREEMPTION: r"preempt.*|schedulertimeslice",
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"(topology|switch|route).*|treewidth",
-    SHARING: r"selecttypeparameters|(def|max)(mem|cpu)per.*|defcpupergpu|grestypes|jobdefaults",
+    SHARING: r"(def|max)(mem|cpu)per.*|defcpupergpu",
     ACCOUNTING: r"(accounting|jobacct|jobcomp|acctgather|job_?container).*|track_?wckey",
     SITE_CODE: r"jobsubmitplugins|clifilterplugins|prioritysite.*|lua.*",
     ADMISSION: r"max(jobcount|jobid|arraysize|stepcount|taskspernode|nodecount|batchrequeue)|minjobage"
@@ -55,7 +56,8 @@ _TOP = {
     LAUNCH: r"(prolog|epilog|srun|task|proctrack|mpi|launch|unkillable|healthcheck|propagate|reboot|core|x11"
     r"|burstbuffer|batchstart|killonbadexit|jobfile|jobcredential|waittime|inactivelimit|usepam|plugstack"
     r"|vsizefactor|returntoservice|allowspec|disablerootjobs|memlimitenforce|mcs|resv).*",
-    DAEMONS: r"(slurm|control|backup|auth|cred|crypto|communication|statesave|mail|plugin|log|debug|tmpfs"
+    DAEMONS: r"grestypes|(slurm|control|backup|auth|cred|crypto|communication|statesave|mail|plugin|log|debug"
+    r"|tmpfs"
     r"|federation|ext|sbcast|bcast|tcp|eio|keepalive|hash|interactive|privatedata|groupupdate|message|getenv"
     r"|dumpfile|fastschedule|cachegroups|checkpoint|jobcheckpoint|scheduler(auth|port|rootfilter)|cluster|gpufreq|layouts|proxy|scron|maxdbdmsgs|nodefeatures|data|certmgr|tls).*",
 }
@@ -68,7 +70,7 @@ _PARTITION = {
     ACCESS: r"(allow|deny)(accounts|groups|qos)|allocnodes|hidden|rootonly|disablerootjobs|reqresv",
     LIMITS: r"qos",
     PREEMPTION: r"preemptmode|gracetime",
-    SHARING: r"(def|max)(mem|cpu|cpus)per.*|maxcpuspersocket|selecttypeparameters|jobdefaults|lln"
+    SHARING: r"(def|max)(mem|cpu|cpus)per.*|maxcpuspersocket|selecttypeparameters"
     r"|exclusiveuser|cpubind|oversubscribe|shared",
     NETWORK: r"topology|exclusivetopo",
     POWER: r"suspendtime|suspendtimeout|resumetimeout|powerdownonidle",

@@ -100,6 +100,8 @@ def _named(pools: list[_Alike]) -> list[NodeSet]:
             pool.like.cpus,
             pool.like.memory_mb / MB_PER_GB,
             pool.like.weight,
+            sockets=pool.like.sockets,
+            threads_per_core=pool.like.threads,
         )
         for number, (name, pool) in enumerate(zip(names, pools, strict=True), 1)
     ]
@@ -110,9 +112,13 @@ def _module(name: str, sets: list[NodeSet], pools: list[_Alike]) -> Module:
     features = tuple(f for f in sets[0].features if all(f in one.features for one in sets))
     cores = _common([one.cores_per_node for one in sets])
     memory = _common([one.memory_gb for one in sets])
+    sockets = _common([one.sockets for one in sets])
+    threads = _common([one.threads_per_core for one in sets])
     rest = tuple(
         replace(
             one,
+            sockets=0 if sockets else one.sockets,
+            threads_per_core=0 if threads else one.threads_per_core,
             features=tuple(f for f in one.features if f not in features),
             cores_per_node=0 if cores else one.cores_per_node,
             memory_gb=0.0 if memory else one.memory_gb,
@@ -127,6 +133,8 @@ def _module(name: str, sets: list[NodeSet], pools: list[_Alike]) -> Module:
         _common([pool.like.gpus for pool in pools]),
         features,
         node_sets=rest if len(rest) > 1 else (),
+        sockets=sockets or 1,
+        threads_per_core=threads or 1,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.slurm_conf.hostlist import expand, natural_key, split
@@ -32,6 +32,7 @@ class Node:
     memory_mb : 0: not stated.
     gres : generic resources as they are written, each once: name and number, of a type as ``gpu:a100``.
     features, weight : as in the file; in their order, and 1 by default.
+    sockets, threads : sockets of the node, and CPUs of each core; 1 where CPUs are not its threads.
     """
 
     name: str
@@ -40,6 +41,8 @@ class Node:
     gres: tuple[tuple[str, int], ...] = ()
     features: tuple[str, ...] = ()
     weight: int = 1
+    sockets: int = 1
+    threads: int = 1
 
     @property
     def gpus(self) -> int:
@@ -112,9 +115,12 @@ def known_names(records: Iterable[Record]) -> set[str]:
 
 def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
     """Add the nodes of one line; each name may come once."""
+    cpus, sockets, threads = _processors(record, notes)
     like = Node(
         "",
-        cpus=_cpus(record, notes),
+        cpus=cpus,
+        sockets=sockets,
+        threads=threads,
         memory_mb=notes.read(record.pairs.get("realmemory"), size_mb, 0),
         gres=notes.read(record.pairs.get("gres"), _gres, ()),
         features=notes.read(record.pairs.get("features", record.pairs.get("feature")), _features, ()),
@@ -129,7 +135,7 @@ def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
         elif len(nodes) >= MOST_NODES:
             notes.wrong(record.place, "NodeName", f"found over {MOST_NODES:,} nodes; allowed: fewer")
             return
-        nodes[name] = Node(name, like.cpus, like.memory_mb, like.gres, like.features, like.weight)
+        nodes[name] = replace(like, name=name)
 
 
 def _expanded(record: Record, notes: Notes) -> list[str]:
@@ -142,19 +148,24 @@ def _left_out(record: Record, names: str, why: str, notes: Notes) -> list[str]:
     return notes.read(pair, expand, [])
 
 
-def _cpus(record: Record, notes: Notes) -> int:
-    """CPUs where it is given, else boards x sockets x cores x threads; 0 where nothing is said."""
+def _processors(record: Record, notes: Notes) -> tuple[int, int, int]:
+    """CPUs (0 where nothing is said), sockets, and CPUs of each core.
+
+    CPUs are those that are given, else boards x sockets x cores x threads. Where fewer are given than there
+    are threads, each is a core, as in Slurm; where they do not stand in these sockets, they stand in one.
+    """
     given = {
         key: notes.read(record.pairs[key], lambda text: count(text, 1), 1)
         for key in _PROCESSORS
         if key in record.pairs
     }
-    for key in ("cpus", "procs"):
-        if key in given:
-            return given[key]
     sockets = given.get("sockets", given.get("boards", 1) * given.get("socketsperboard", 1))
-    cores = sockets * given.get("corespersocket", 1) * given.get("threadspercore", 1)
-    return cores if given else 0
+    threads = given.get("threadspercore", 1)
+    every = sockets * given.get("corespersocket", 1) * threads
+    cpus = given.get("cpus", given.get("procs", every if given else 0))
+    if cpus != every:
+        threads = 1
+    return cpus, sockets if cpus > 0 and cpus % sockets == 0 else 1, threads
 
 
 def _features(text: str) -> tuple[str, ...]:

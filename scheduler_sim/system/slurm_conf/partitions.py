@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.keys import STATES
-from scheduler_sim.system.slurm_conf.ignored import SHARING, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import SAME_CORES, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.nodes import Node, names_in
 from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
-from scheduler_sim.system.slurm_conf.values import count, flag, limit, whole_minutes
+from scheduler_sim.system.slurm_conf.values import (
+    count,
+    flag,
+    job_defaults,
+    limit,
+    size_mb,
+    unlimited_or,
+    whole_minutes,
+)
 from scheduler_sim.system.system import Partition
 
 _READ = {
     *("nodes", "default", "maxtime", "defaulttime", "minnodes", "maxnodes", "state"),
     *("priority", "prioritytier", "priorityjobfactor"),
 }
+
+_OF_SHARED: dict[str, Callable[[str], int | bool]] = {
+    "MaxCPUsPerNode": unlimited_or(count),
+    "LLN": flag,
+    "DefMemPerCPU": unlimited_or(size_mb),
+    "DefMemPerNode": unlimited_or(size_mb),
+    "MaxMemPerCPU": unlimited_or(size_mb),
+}
+"""Keys that policy slurm heeds where jobs share nodes."""
+
+
+_READ_OF_SHARED = {*(name.lower() for name in _OF_SHARED), "jobdefaults"}
 
 
 @dataclass(frozen=True)
@@ -35,13 +56,8 @@ def read_partitions(
     sets: Mapping[str, tuple[str, ...]],
     known: set[str],
     notes: Notes,
-    *,
-    whole_nodes: bool,
 ) -> list[Covered]:
-    """Return the partitions that have nodes, in the order of the file.
-
-    ``whole_nodes``: the site gives out whole nodes where a partition does not say otherwise.
-    """
+    """Return the partitions that have nodes, in the order of the file."""
     defaults: dict[str, Pair] = {}
     found: dict[str, Covered] = {}
     for record in records:
@@ -52,7 +68,7 @@ def read_partitions(
             continue
         whole = with_defaults(record, defaults)
         covered = Covered(_partition(whole, notes), _nodes(whole, nodes, sets, known, notes))
-        _note_ignored(whole, notes, whole_nodes=whole_nodes)
+        _note_ignored(whole, notes)
         if record.name.lower() in found:
             notes.wrong(
                 record.place, "PartitionName", f"found {record.name!r} again; allowed: each name once"
@@ -111,7 +127,16 @@ def _partition(record: Record, notes: Notes) -> Partition:
         notes.read(pairs.get("state"), _state, "UP"),
         notes.read(pairs.get("priorityjobfactor"), count, both),
         _sharing(record) == "EXCLUSIVE",
+        _of_shared(record, notes),
     )
+
+
+def _of_shared(record: Record, notes: Notes) -> dict[str, Any]:
+    """Keys of ``partitions[].slurm``, those that say something."""
+    said = {
+        name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SHARED.items()
+    } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
+    return {name: value for name, value in said.items() if value}
 
 
 def _sharing(record: Record) -> str:
@@ -129,15 +154,15 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
     return default
 
 
-def _note_ignored(record: Record, notes: Notes, *, whole_nodes: bool) -> None:
-    """Keys that are not read; a partition whose jobs share nodes, which they do not here."""
+def _note_ignored(record: Record, notes: Notes) -> None:
+    """Keys that are not read; a partition whose jobs share cores, which they do not here."""
     sharing = record.pairs.get("oversubscribe", record.pairs.get("shared"))
     for key, pair in record.pairs.items():
-        if key not in _READ and pair is not sharing:
+        if key not in _READ_OF_SHARED and key not in _READ and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))
     said = sharing or Pair("OverSubscribe", "NO", record.place)
-    if said.value.upper() not in ("EXCLUSIVE", *(("NO",) if whole_nodes else ())):
-        notes.ignore(said, SHARING)
+    if said.value.upper() not in ("EXCLUSIVE", "NO"):
+        notes.ignore(said, SAME_CORES)
 
 
 def _name(text: str) -> str:

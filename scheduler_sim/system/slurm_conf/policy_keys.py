@@ -9,7 +9,16 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.system.slurm_conf.ignored import LIMITS, RUNNING, TRES, WEIGHED, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
-from scheduler_sim.system.slurm_conf.values import count, flag, parameters, seconds
+from scheduler_sim.system.slurm_conf.values import (
+    count,
+    flag,
+    job_defaults,
+    parameters,
+    seconds,
+    selected,
+    size_mb,
+    unlimited_or,
+)
 
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters")
@@ -55,10 +64,14 @@ READERS: dict[str, Callable[[str], Any]] = {
     "PriorityWeightPartition": count,
     "PriorityWeightQOS": count,
     "FairShareDampeningFactor": count,
+    "SelectTypeParameters": selected,
+    "DefMemPerCPU": unlimited_or(size_mb),
+    "DefMemPerNode": unlimited_or(size_mb),
+    "MaxMemPerCPU": unlimited_or(size_mb),
 }
 """How each key is read; a few more need their own rules below."""
 
-OWN_RULES = ("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES")
+OWN_RULES = ("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES", "JobDefaults")
 
 _SPELLING = {name.lower(): name for name in (*READERS, *LISTS, *OWN_RULES)}
 
@@ -79,6 +92,8 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
         return {name: _flags(pair, notes)}
     if name == "PriorityWeightTRES":
         return _weighed(pair, name, notes)
+    if name == "JobDefaults":
+        return notes.read(pair, job_defaults, dict[str, Any]())
     try:
         return {name: READERS[name](pair.value)}
     except InputError as error:

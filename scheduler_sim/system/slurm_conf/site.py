@@ -65,7 +65,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
-    partitions = read_partitions(records, nodes, sets, known, notes, whole_nodes=settings.whole_nodes)
+    partitions = read_partitions(records, nodes, sets, known, notes)
     if not partitions and not notes.problems:
         notes.wrong(str(path), "PartitionName", "found none with nodes; allowed: at least one")
     if notes.problems:
@@ -92,7 +92,7 @@ class _Settings:
         self.policy: dict[str, Any] = {}
         self.places: dict[str, str] = {}
         self.licences: dict[str, int] = {}
-        self.cluster, self.whole_nodes = "", False
+        self.cluster = ""
         self.shares, self.shares_memory = False, False
         self._notes, self._modelled = notes, modelled
 
@@ -104,12 +104,10 @@ class _Settings:
             self.licences = self._notes.read(pair, licences, {})
         elif is_policy_key(pair):
             if pair.key.lower() == "selecttype":
-                self.whole_nodes = pair.value.lower() == "select/linear"
                 self.shares = pair.value.lower().startswith("select/cons_")
+            elif pair.key.lower() == "selecttypeparameters":
+                self.shares_memory = "MEMORY" in pair.value.upper()
             self._take_policy(pair)
-        elif pair.key.lower() == "selecttypeparameters":
-            self.shares_memory = "MEMORY" in pair.value.upper()
-            self._notes.ignore(pair, why_ignored("top", pair.key))
         else:
             self._notes.ignore(pair, why_ignored("top", pair.key))
 

@@ -6,6 +6,7 @@ Each reader raises InputError that says what was found and what is allowed.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from scheduler_sim.config.value import MOST_SECONDS
 from scheduler_sim.errors import InputError
@@ -102,3 +103,29 @@ def parameters(text: str) -> dict[str, int | str | bool]:
         number = re.fullmatch(r"[0-9]{1,15}", value)
         found[key] = (int(value) if number else value) if equals else True
     return found
+
+
+def unlimited_or(read: Callable[[str], int]) -> Callable[[str], int]:
+    """Return a reader of numbers to which no limit is 0."""
+    return lambda text: 0 if text.lower() in NO_LIMIT else read(text)
+
+
+def job_defaults(text: str) -> dict[str, int]:
+    """Read JobDefaults, ``DefCpuPerGPU=4,DefMemPerGPU=8000``; memory in MB."""
+    readers = {"defcpupergpu": ("DefCpuPerGPU", count), "defmempergpu": ("DefMemPerGPU", size_mb)}
+    found = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = item.partition("=")
+        if name.strip().lower() not in readers:
+            raise InputError(f"found {item[:60]!r}; allowed: DefCpuPerGPU=count, DefMemPerGPU=MB")
+        key, read = readers[name.strip().lower()]
+        found[key] = read(value.strip())
+    return found
+
+
+def selected(text: str) -> str:
+    """Read SelectTypeParameters: the words that say what is given out, in upper case."""
+    words = [word.strip().upper() for word in text.split(",") if word.strip()]
+    if odd := [word for word in words if not re.fullmatch(r"CR_[A-Z_]{1,40}", word)]:
+        raise InputError(f"found {odd[0][:60]!r}; allowed: words such as CR_Core_Memory")
+    return ",".join(words)

@@ -32,7 +32,7 @@ def next_moment(core: SlurmCore) -> int:
 
 @part
 def _both_have_seen_all(core: SlurmCore) -> bool:
-    """Whether passes have found that nothing starts as things are; the main scheduler's may never be whole."""
+    """Whether passes found that nothing starts as things are; the main scheduler's may never be whole."""
     rules, memory = core.slurm.rules, core.slurm.memory
     by_main = memory.unseen_by_full == 0 or rules.sched_interval == 0
     return by_main and (rules.builtin > 0 or memory.changed == 0)

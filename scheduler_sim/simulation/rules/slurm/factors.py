@@ -10,6 +10,8 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import priority
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs, Run
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
+from scheduler_sim.simulation.rules.slurm_needs import KB_PER_MB, Needs
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
@@ -23,6 +25,11 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
     flags, there = keys.PriorityFlags, _of_partitions(system)
     nodes = placements.nodes
     cpus = -(-nodes * there["cpu"][partition] // there["node"][partition])  # the mean: which nodes is open
+    memory = np.maximum(jobs.column("memory_kb")[owner], 0) * nodes / KB_PER_MB
+    if shares_under_slurm(system, run.policy):
+        needs = Needs(jobs, system, keys).numbers
+        cpus = np.where(needs["whole"] > 0, cpus, needs["min_cpus"])
+        memory = needs["memory"] * np.where(needs["per_cpu"] > 0, cpus, nodes) / KB_PER_MB
     size = priority.size_factor(
         nodes,
         cpus,
@@ -38,7 +45,6 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
         jobs.table("qos")["qos"].astype(str).map(lambda name: keys.qos.get(name, 0)).to_numpy(dtype=np.int64)
     )
     best = 1 if "NO_NORMAL_QOS" in flags else max(keys.qos.values(), default=1)
-    memory = np.maximum(jobs.column("memory_kb")[owner], 0) * nodes / 1024
     asked = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
     requested = _columns(asked, keys.PriorityWeightTRES, len(nodes))
     totals = _columns(there, keys.PriorityWeightTRES, len(shares))[partition]

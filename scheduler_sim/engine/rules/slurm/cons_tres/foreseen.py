@@ -49,7 +49,7 @@ def fits_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
 
 @part
 def _fits(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
-    """Whether it fits with what is free in a room; it must also fit if all cores of the nodes were free."""
+    """Whether it fits with what is free in a room; it must also fit if all cores there were free."""
     if not choose_nodes(core, need, room, nodes, False) or not choose_nodes(core, need, room, nodes, True):
         return False
     return choose_nodes(core, need, room, nodes, False)
@@ -57,7 +57,7 @@ def _fits(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
 
 @part
 def expected_start(core: ConsTresCore, placement: int, nodes: Words) -> int:
-    """When a placement that does not fit on these nodes now will fit: on those CHOSEN; INF if it never does."""
+    """When a placement that does not fit on these nodes now will: on those CHOSEN; INF if it never does."""
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not need.even:
