@@ -61,10 +61,12 @@ def execute(args: argparse.Namespace) -> None:
     with step(f"reading {args.input}", quiet=args.quiet):
         workload = read_trace(args.input, read_as)
     if args.result is not None:
+        from scheduler_sim.report.module_view import shared_modules
         from scheduler_sim.result.result import Result
         from scheduler_sim.workload.as_ran import as_ran
 
-        workload = as_ran(workload, Result.load(args.result).components)
+        result = Result.load(args.result)
+        workload = as_ran(workload, result.components, shared_modules(result.manifest))
     with step(f"writing {args.output}", quiet=args.quiet):
         notes = write_trace(workload, args.output, write_as, force=args.force)
     show(f"{args.output}: {len(workload):,} records", quiet=args.quiet)

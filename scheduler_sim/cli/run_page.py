@@ -13,8 +13,9 @@ from scheduler_sim.cli.wording import number
 from scheduler_sim.report.energy_words import energy, energy_lines, power
 from scheduler_sim.report.measures import summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
+from scheduler_sim.report.module_use import shares_of_modules
 from scheduler_sim.report.wording import REJECTED, doubts, duration, plain
-from scheduler_sim.result.columns import NEVER, numbers
+from scheduler_sim.result.columns import NEVER, TOTAL, numbers
 from scheduler_sim.result.documents import SPREAD
 from scheduler_sim.result.table import pieces
 
@@ -83,14 +84,14 @@ def _waits(metrics: Mapping[str, Any]) -> str:
 
 
 def _utilisation(result: Result) -> str:
-    used: Mapping[str, float | None] = result.metrics["utilization"]
     sizes = result.manifest["modules"]
-    nodes = {**sizes, "total": sum(sizes.values())}
-    names = list(nodes) if len(sizes) > 1 else ["total"]
-    rows = [("module", "nodes", "utilisation")]
-    for name in names:
-        share = used.get(name)
-        rows.append((plain(name), f"{nodes[name]:,}", "-" if share is None else f"{100 * share:.2f} %"))
+    nodes = {**sizes, TOTAL: sum(sizes.values())}
+    names = list(nodes) if len(sizes) > 1 else [TOTAL]
+    shares = shares_of_modules(result, names)
+    rows = [("module", "nodes", *(word or "utilisation" for word in shares))]
+    for name, *own in zip(names, *shares.values(), strict=True):
+        percents = ("-" if share is None else f"{100 * share:.2f} %" for share in own)
+        rows.append((plain(name), f"{nodes[name]:,}", *percents))
     return table(rows)
 
 

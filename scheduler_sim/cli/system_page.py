@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.cli.wording import number
@@ -37,32 +37,61 @@ def _modules(system: System) -> str:
                 plain(module.name),
                 ", ".join(module.features) or "-",
                 f"{module.nodes:,}",
-                number(module.cores_per_node) if module.cores_per_node else "not stated",
-                number(module.memory_gb) if module.memory_gb else "not stated",
-                f"{module.gpus_per_node}",
+                _from_to(one.cores_per_node for one in module.sets),
+                _from_to(one.memory_gb for one in module.sets),
+                _from_to((one.gpus for one in module.sets), none="0"),
                 number(module.cost_per_node),
             )
         )
+    more = {
+        "nodes are": ["shared" if module.shared else "whole" for module in system.modules],
+        "resources": [_gres(module.gres) for module in system.modules],
+    }
+    if not any(module.shared for module in system.modules):
+        del more["nodes are"]
     described = [f"  {plain(m.name)}: {m.description}" for m in system.modules if m.description]
-    return "\n".join([table(rows, left=2), *(["", *described] if described else [])])
+    return "\n".join([table(_with(rows, more), left=2), *(["", *described] if described else [])])
+
+
+def _from_to(amounts: Iterable[float], none: str = "not stated") -> str:
+    """What nodes have: the same, or from the least to the most."""
+    ends = sorted(set(amounts))
+    words = [number(ends[0]) if ends[0] else none, *(number(end) for end in ends[-1:] if len(ends) > 1)]
+    return " to ".join(words)
+
+
+def _gres(gres: Mapping[str, float]) -> str:
+    return ", ".join(f"{plain(name)}:{number(amount)}" for name, amount in gres.items())
+
+
+def _with(rows: list[tuple[str, ...]], more: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return the rows with further columns, but without those that say nothing of any."""
+    for title, cells in more.items():
+        if any(cells):
+            rows = [(*row, cell) for row, cell in zip(rows, (title, *cells), strict=True)]
+    return rows
 
 
 def _node_sets(system: System) -> str:
     rows: list[tuple[str, ...]] = [("module", "node set", "features", "nodes", "cores", "GB", "weight")]
-    for module in system.modules:
-        for one in module.sets if module.node_sets else ():
-            rows.append(
-                (
-                    plain(module.name),
-                    plain(one.name),
-                    ", ".join(one.features) or "-",
-                    f"{one.nodes:,}",
-                    number(one.cores_per_node) if one.cores_per_node else "not stated",
-                    number(one.memory_gb) if one.memory_gb else "not stated",
-                    str(one.weight),
-                )
+    sets = [(module, one) for module in system.modules if module.node_sets for one in module.sets]
+    for module, one in sets:
+        rows.append(
+            (
+                plain(module.name),
+                plain(one.name),
+                ", ".join(one.features) or "-",
+                f"{one.nodes:,}",
+                number(one.cores_per_node) if one.cores_per_node else "not stated",
+                number(one.memory_gb) if one.memory_gb else "not stated",
+                str(one.weight),
             )
-    return table(rows, left=3) if len(rows) > 1 else ""
+        )
+    more = {
+        "GPUs": [number(one.gpus) if one.gpus else "" for _, one in sets],
+        "resources": [_gres(one.gres) for _, one in sets],
+    }
+    return table(_with(rows, more), left=3) if sets else ""
 
 
 def _partitions(system: System) -> str:
@@ -73,15 +102,14 @@ def _partitions(system: System) -> str:
         "default time": [duration(p.default_time_s) if p.default_time_s else "" for p in system.partitions],
         "min nodes": [str(p.min_nodes) if p.min_nodes > 1 else "" for p in system.partitions],
         "state": [p.state if p.state != "UP" else "" for p in system.partitions],
+        "nodes for": [
+            "one job" if p.exclusive and system.module(p.module).shared else "" for p in system.partitions
+        ],
         "job factor": [str(p.priority_job_factor) for p in system.partitions],
     }
     if set(more["job factor"]) == {"1"}:
         del more["job factor"]
-    for title, cells in more.items():
-        if not any(cells):
-            continue  # no partition states it
-        rows = [(*row, cell) for row, cell in zip(rows, (title, *cells), strict=True)]
-    return table(rows, left=2)
+    return table(_with(rows, more), left=2)
 
 
 def _partition_row(partition: Partition, system: System) -> tuple[str, ...]:

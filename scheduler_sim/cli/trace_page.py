@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from scheduler_sim.cli.terminal import bar, table
 from scheduler_sim.cli.wording import number
 from scheduler_sim.report.wording import NOT_HONOURED, clock, count, date, duration, percent, plain
+from scheduler_sim.system.module import KB_PER_GB
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.summary import LoadSlice, Summary
-from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM
+from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, HONOURED_WHERE_SHARED
 
 SHOWN_HEADER = 12
-SHOWN_PARTITIONS = 8
+MOST_LISTED = 8
 BAR_WIDTH = 40
 LONGEST_LINE = 110
 TITLES = {
@@ -23,6 +24,9 @@ TITLES = {
     "accuracy": "run time / limit",
     "inter_arrival": "inter-arrival (s)",
 }
+
+OF_NODES = {"cores": ("cores", "", 1), "memory_kb": ("memory", " GB", KB_PER_GB), "gpus": ("GPUs", "", 1)}
+"""What is asked for of nodes: in words, with its unit, and how many of the table's are one of it."""
 
 
 def trace_text(said: Summary, source: TraceSource) -> str:
@@ -59,6 +63,7 @@ def _facts(said: Summary) -> Iterator[tuple[str, str]]:
     for name, lines in said.not_honoured.items():
         if name not in HONOURED_BY_ALL:
             but = " (heeded by --policy slurm)" if name in HONOURED_BY_SLURM else ""
+            but = ", unless jobs share nodes" if name in HONOURED_WHERE_SHARED else but
             yield "not honoured", f"{count(lines, 'line')}: {NOT_HONOURED.get(name, name)}{but}"
     several = f", {said.heterogeneous_jobs:,} with several components" if said.heterogeneous_jobs else ""
     yield "jobs", f"{said.modular_jobs:,}{several}"
@@ -66,7 +71,7 @@ def _facts(said: Summary) -> Iterator[tuple[str, str]]:
     for word, known in named:
         if known:
             yield word, f"{known:,}"
-    yield "partitions", _partitions(said)
+    yield "partitions", _listed(said.partitions)
     if said.nodes:
         yield "machine", f"{count(said.nodes, 'node')}, says the header"
     if said.first_submit is not None and said.last_submit is not None:
@@ -77,12 +82,28 @@ def _facts(said: Summary) -> Iterator[tuple[str, str]]:
     if said.serial_share is not None and said.power_of_two_share is not None:
         serial, power = percent(said.serial_share), percent(said.power_of_two_share)
         yield "sizes", f"{serial} on one node, {power} a power of two (one included)"
+    yield from _of_nodes(said)
 
 
-def _partitions(said: Summary) -> str:
-    known = [f"{plain(name) or 'none given'} ({rows:,})" for name, rows in said.partitions.items()]
-    more = len(known) - SHOWN_PARTITIONS
-    return ", ".join(known[:SHOWN_PARTITIONS]) + (f" and {more} more" if more > 0 else "")
+def _of_nodes(said: Summary) -> Iterator[tuple[str, str]]:
+    """What is asked for of each node."""
+    for name, asked in said.asked.items():
+        word, unit, scale = OF_NODES[name]
+        least, median, most = (number(value / scale) for value in (asked.least, asked.median, asked.most))
+        amounts = f"{least} to {most}" if least != most else least
+        half = f", half of them for {median} at most" if least != most else ""
+        each = f"{amounts}{unit} of each node{half}"
+        yield word, f"{count(asked.components, 'component')} ask for {each}"
+    if said.gres:
+        yield "resources", f"of each node: {_listed(said.gres)}"
+    if said.exclusive:
+        yield "whole nodes", f"{count(said.exclusive, 'component')} ask for nodes to themselves"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    known = [f"{plain(name) or 'none given'} ({rows:,})" for name, rows in counts.items()]
+    more = len(known) - MOST_LISTED
+    return ", ".join(known[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _spreads(said: Summary) -> str:

@@ -31,6 +31,7 @@ def compute(
     energy: Mapping[str, Any] | None = None,
     warnings: Sequence[str] = (),
     shared: Mapping[str, Mapping[str, float]] | None = None,
+    system: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Compute the metrics of a schedule; what has nothing to average is None.
 
@@ -44,13 +45,14 @@ def compute(
     counts : what only the reader of the trace knows: skipped, not_honoured.
     energy : what an energy model has accounted for beyond the tables; None without.
     shared : of modules whose nodes jobs share, what there is in all of cores, memory (KB) and GPUs.
+    system : keys of the system; only where jobs share nodes.
     warnings : what a reader of the numbers should know first, beside what they tell themselves.
 
     Returns
     -------
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
-    run = Run(components, timeline, modules, shared or {})
+    run = Run(components, timeline, modules, shared or {}, system or {}, counts or {})
     summaries = Summaries()
     of_jobs = _summed_up(run.jobs, summaries)
     found: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -92,6 +92,11 @@ class Run:
     modules: Mapping[str, int]
     shared: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Of modules whose nodes jobs share: cores, KB of memory and GPUs in all."""
+
+    system: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the system, where jobs share nodes."""
+
+    counts: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def ran(self) -> np.ndarray | slice:

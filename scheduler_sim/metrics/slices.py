@@ -1,4 +1,4 @@
-"""The same measures for parts of the workload: by size, run time, user, application, module, accuracy."""
+"""The same measures for parts of the workload: by size, cores, GPUs, run time, accuracy, user, and so on."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ ACCURACIES = {"< 10 %": 0.1, "10 to 25 %": 0.25, "25 to 50 %": 0.5, "50 to 75 %"
 MOST_ACCURATE = "≥ 95 %"
 NEVER_RAN = "never ran"
 NOT_KNOWN = "not known"
+NONE = "none"
 
 
 def sliced(components: pd.DataFrame, by: str, counted: np.ndarray | None = None) -> pd.DataFrame:
@@ -112,6 +113,19 @@ def size_classes(nodes: np.ndarray) -> pd.Categorical:
     return _ordered(np.searchsorted(limits, nodes), names)
 
 
+def amount_classes(components: pd.DataFrame, column: str) -> pd.Categorical:
+    """None, less than 1, then as sizes of what components ask for of cores or GPUs, on all their nodes.
+
+    Where no jobs share nodes that is not known.
+    """
+    if column not in components:
+        return _ordered(np.zeros(len(components), dtype=np.int64), [NOT_KNOWN])
+    amounts = components[column].to_numpy()
+    sizes = size_classes(np.ceil(amounts).astype(np.int64))
+    codes = np.where(amounts >= 1, sizes.codes.astype(np.int64) + 2, amounts > 0)
+    return _ordered(codes, [NONE, "< 1", *sizes.categories])
+
+
 def run_time_classes(components: pd.DataFrame) -> pd.Categorical:
     """Classes of ``RUN_TIMES`` by the run time as simulated; what never ran has one of its own."""
     names = [*RUN_TIMES, LONGEST, NEVER_RAN]
@@ -141,6 +155,8 @@ def _names(column: str) -> Callable[[pd.DataFrame], pd.Categorical]:
 
 SLICES: dict[str, Callable[[pd.DataFrame], pd.Categorical]] = {
     "size": lambda components: size_classes(components["nodes"].to_numpy()),
+    "cores": lambda components: amount_classes(components, "cores"),
+    "gpus": lambda components: amount_classes(components, "gpus"),
     "run_time": run_time_classes,
     "accuracy": accuracy_classes,
     "user": _names("user"),

@@ -14,7 +14,7 @@ from scheduler_sim.report.distributions import FIRST_SECOND, steps_of, time_mark
 from scheduler_sim.report.figures import run_span, x_label
 from scheduler_sim.report.gantt import checked_span, legend, most_used, notes, panel_heights
 from scheduler_sim.report.look import blank, look, time_axis
-from scheduler_sim.report.module_view import ints
+from scheduler_sim.report.module_view import ints, rows_in_words
 from scheduler_sim.report.node_panel import Bars, draw_nodes, module_bars, node_axis
 from scheduler_sim.report.schedule_diff import ScheduleDiff
 from scheduler_sim.report.wording import count, percent, percent_change, plain, span_text
@@ -83,8 +83,8 @@ def diff_figure(diff: ScheduleDiff, span: Span | None = None) -> Figure:
         time_axis(panels[-1], first, last, whole[0])
         panels[-1].set_xlabel(x_label(diff.before, first, last))
         colourings = [_colouring(code) for code in codes]
-        drawn = {f"{side} {module}": bars[side][module] for side, module in rows}
-        lines = notes(drawn, list(drawn))
+        said = rows_in_words(diff.before.manifest, list(dict.fromkeys(module for _, module in rows)))
+        lines = notes(said, [bars[side][module] for side, module in rows])
         legend(above, colourings[0], [], lines)
         _who(below, diff)
         figure.suptitle(_title(diff, names), x=0.01, ha="left", fontsize=12, fontweight="bold")

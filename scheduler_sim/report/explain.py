@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 NEAR_IDS = 5
 
 UNTOLD = (
-    "A result does not have the partition and the features that a component asked for, nor which nodes were"
-    " out of service. They matter here, so nothing is said about what it lacked."
+    "Nodes that were out of service, licences or other resources of a node matter here, or Slurm deals what"
+    " it asks for to nodes, and a result does not say what was free of them. So nothing is said about what it"
+    " lacked."
 )
 
 

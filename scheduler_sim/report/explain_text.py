@@ -118,8 +118,8 @@ def _shortage(said: Explanation) -> list[str]:
     if found is None:
         return []
     head = (
-        f"It could use {count(found.nodes, 'node')} ({found.where}). Of each of the {said.request.nodes:,} it"
-        f" needed it asked for {found.each or 'all there is'}. While it was in the queue there were, with"
+        f"It could use {count(found.nodes, 'node')} of {found.where}. Of each of the {said.request.nodes:,}"
+        f" it needed it asked for {found.each or 'all there is'}. While it was in the queue there were, with"
         " enough of it free:"
     )
     lines = paragraph(head)

@@ -6,19 +6,23 @@ What is written depends on the suffix: ``.csv``, ``.parquet``, ``.json``, ``.paj
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.rule import Kind, head, lines_of
 from scheduler_sim.output.whole import whole_file
+from scheduler_sim.report.module_view import shared_modules
 from scheduler_sim.report.wording import plain
-from scheduler_sim.result.columns import Column, Further, component_columns, rows_named
+from scheduler_sim.result.columns import BUSY, Column, Further, component_columns, rows_named
+from scheduler_sim.result.node_rows import Lanes, node_lanes
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, MANIFEST, write_table
@@ -100,7 +104,8 @@ def _parquet(result: Result, out: BinaryIO) -> None:
 def _chrome(result: Result, out: BinaryIO) -> None:
     """Write the Trace Event Format: a process for each module, a thread for each node.
 
-    A component is a slice on the lowest node of each run of nodes it had; ``args`` has the rest.
+    Where jobs share nodes, one for each lane of a node. A component is a slice on the lowest node of each
+    run of nodes it had; ``args`` has the rest.
     """
     with _text(out) as file:
         file.write(CHROME_HEAD)
@@ -112,75 +117,133 @@ def _chrome(result: Result, out: BinaryIO) -> None:
 def _chrome_events(result: Result) -> Iterator[dict[str, object]]:
     modules = _modules(result)
     number = {name: place for place, name in enumerate(modules, start=1)}
+    runs = node_numbers(result.components, modules)
+    tracks = _tracks(result, modules, runs)
     for name, pid in number.items():
         yield {"ph": "M", "pid": pid, "name": "process_name", "args": {"name": plain(name)}}
-    runs = node_numbers(result.components, modules)
+        for tid, (node, lane) in enumerate(tracks.named(name)):
+            told: dict[str, object] = {"ph": "M", "pid": pid, "tid": tid}
+            yield {**told, "name": "thread_name", "args": {"name": f"node {_track_name(node, lane)}"}}
+            yield {**told, "name": "thread_sort_index", "args": {"sort_index": tid}}
     table = result.components.iloc[runs.row]
     columns = (table[name].tolist() for name in ("component_id", "module", "start_time", "end_time", "state"))
     texts = (table[name].astype(str).tolist() for name in ("name", "user", "app"))
-    asked = table["time_limit"].tolist()
-    rows = zip(*columns, *texts, asked, runs.first.tolist(), runs.count.tolist(), strict=True)
-    for component, module, start, end, state, name, user, app, limit, first, count in rows:
+    asked, firsts = table["time_limit"].tolist(), runs.first.tolist()
+    threads = tracks.thread[np.cumsum(runs.count) - runs.count].tolist()
+    rows = zip(*columns, *texts, asked, firsts, runs.count.tolist(), threads, _held(table), strict=True)
+    for component, module, start, end, state, name, user, app, limit, first, count, thread, held in rows:
         told = {"state": state, "user": user, "app": app, "time_limit_s": limit, "first_node": first}
         yield {
             "ph": "X",
             "pid": number[module],
-            "tid": first,
+            "tid": thread,
             "ts": start * MICROSECONDS,
             "dur": (end - start) * MICROSECONDS,
             "name": f"{component} {name}".strip(),
-            "args": {**told, "nodes_here": count},
+            "args": {**told, "nodes_here": count, **held},
         }
     yield from _chrome_counters(result, number)
+
+
+def _held(table: pd.DataFrame) -> list[dict[str, float]]:
+    """Return what components had of their nodes, where jobs share them."""
+    kinds = [kind for kind in BUSY if kind in table]
+    columns = [table[kind].tolist() for kind in kinds]
+    return [dict(zip(kinds, own, strict=True)) for own in zip(*columns, strict=True)] or [{}] * len(table)
+
+
+@dataclass(frozen=True)
+class _Tracks:
+    """Nodes as a trace shows them: of each (module, node) its lanes, and on which thread components are.
+
+    ``thread`` : int64[n], of each node of each run of nodes, one after the other
+    """
+
+    lanes: Lanes
+    count: dict[str, list[int]]
+    thread: np.ndarray
+
+    def named(self, module: str) -> Iterator[tuple[int, int]]:
+        """Yield node and lane of each thread of a module that has to be named."""
+        for node, lanes in enumerate(self.count.get(module, [])):
+            yield from ((node, lane) for lane in range(lanes))
+
+
+def _tracks(result: Result, modules: Mapping[str, int], runs: NodeRuns) -> _Tracks:
+    """Give each lane of each node that jobs share a thread; of other modules each node has one."""
+    shared = shared_modules(result.manifest)
+    lanes = node_lanes(runs, result.components, shared)
+    count, thread = {}, lanes.node.copy()
+    for module in shared:
+        own = rows_named(result.components["module"], module)[lanes.row]
+        several = np.ones(modules[module], dtype=np.int64)
+        np.maximum.at(several, lanes.node[own], lanes.lane[own] + 1)
+        thread[own] = (np.cumsum(several) - several)[lanes.node[own]] + lanes.lane[own]
+        count[module] = several.tolist()
+    return _Tracks(lanes, count, thread)
+
+
+def _track_name(node: int, lane: int) -> str:
+    return f"{node} ({lane + 1})" if lane else f"{node}"
 
 
 def _chrome_counters(result: Result, number: dict[str, int]) -> Iterator[dict[str, object]]:
     timeline = result.timeline
     for module, pid in number.items():
         own = timeline[rows_named(timeline["module"], module)]
-        for column in COUNTERS:
+        for column in (*COUNTERS, *(busy for busy in BUSY.values() if busy in own)):
             for time, value in zip(own["time"].tolist(), own[column].tolist(), strict=True):
                 stamp = time * MICROSECONDS
                 yield {"ph": "C", "pid": pid, "ts": stamp, "name": column, "args": {column: value}}
 
 
 def _paje(result: Result, out: BinaryIO) -> None:
-    """Write a Paje trace: a container for each module and node, whose state is the component it runs."""
+    """Write a Paje trace: a container for each module and node, whose state is the component it runs.
+
+    Where jobs share nodes there is one for each lane of a node.
+    """
     modules = _modules(result)
     with _text(out) as file:
         file.write(PAJE_HEAD)
         containers = {name: f"m{place}" for place, name in enumerate(modules)}
-        changes = _node_changes(result.components, node_numbers(result.components, modules), containers)
+        runs = node_numbers(result.components, modules)
+        tracks = _tracks(result, modules, runs)
+        changes = _node_changes(result.components, tracks.lanes, containers)
         first = changes[0][0] if changes else 0
         file.write(f'2 {first} system System 0 "system"\n')
-        for name, nodes in modules.items():
-            file.write(f'2 {first} {containers[name]} Module system "{_quoted(name)}"\n')
-            for node in range(nodes):
-                file.write(f'2 {first} {containers[name]}n{node} Node {containers[name]} "{node}"\n')
+        own = {name: list(tracks.named(name)) or [(i, 0) for i in range(n)] for name, n in modules.items()}
+        for name, several in own.items():
+            module = containers[name]
+            file.write(f'2 {first} {module} Module system "{_quoted(name)}"\n')
+            for one in several:
+                file.write(f'2 {first} {_container(module, *one)} Node {module} "{_track_name(*one)}"\n')
         for time, _, container, value in changes:
             file.write(f'3 {time} Component {container} "{value}"\n')
         last = changes[-1][0] if changes else 0
-        for name, nodes in modules.items():
-            for node in range(nodes):
-                file.write(f"4 {last} Node {containers[name]}n{node}\n")
+        for name, several in own.items():
+            for one in several:
+                file.write(f"4 {last} Node {_container(containers[name], *one)}\n")
             file.write(f"4 {last} Module {containers[name]}\n")
         file.write(f"4 {last} System system\n")
 
 
+def _container(module: str, node: int, lane: int) -> str:
+    return f"{module}n{node}l{lane}" if lane else f"{module}n{node}"
+
+
 def _node_changes(
-    components: pd.DataFrame, runs: NodeRuns, containers: dict[str, str]
+    components: pd.DataFrame, lanes: Lanes, containers: dict[str, str]
 ) -> list[tuple[int, int, str, str]]:
-    """Return (time, 0 for an end and 1 for a start, container, value) of every node, in order."""
-    table = components.iloc[runs.row]
+    """Return (time, 0 for an end and 1 for a start, container, value) of every lane of nodes, in order."""
+    table = components.iloc[lanes.row]
     lasting = (table["end_time"] > table["start_time"]).to_numpy()
-    columns = (table[name].tolist() for name in ("component_id", "module", "start_time", "end_time"))
+    columns = (table[name][lasting].tolist() for name in ("component_id", "module", "start_time", "end_time"))
     changes = []
-    rows = zip(*columns, runs.first.tolist(), runs.count.tolist(), lasting.tolist(), strict=True)
-    for component, module, start, end, first, count, lasts in rows:
-        for node in range(first, first + count) if lasts else ():
-            container = f"{containers[module]}n{node}"
-            changes.append((start, 1, container, str(component)))
-            changes.append((end, 0, container, "idle"))
+    rows = zip(*columns, lanes.node[lasting].tolist(), lanes.lane[lasting].tolist(), strict=True)
+    for component, module, start, end, node, lane in rows:
+        container = _container(containers[module], node, lane)
+        changes.append((start, 1, container, str(component)))
+        changes.append((end, 0, container, "idle"))
     return sorted(changes)
 
 

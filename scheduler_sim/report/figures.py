@@ -59,14 +59,14 @@ def overview(result: Result) -> Figure:
         pictures.append(_queue(panels[-2], result, names, "queue_components", span))
         pictures.append(_queue(panels[-1], result, names, "queue_nodes", span))
         for panel in panels:
-            _finish(panel, *span)
+            finish(panel, *span)
         panels[-1].set_xlabel(x_label(result, *span))
         exact = all(picture.exact for picture in pictures)
         figure.legend(
             handles=_keys(names, bool(ints(result.timeline, "nodes_down").any()), exact, span[1] - span[0]),
             loc="outside lower center",
             ncols=5,
-            title=_caption(exact, span[1] - span[0]),
+            title=caption(exact, span[1] - span[0]),
             title_fontsize=8.5,
             fontsize=8.5,
         )
@@ -96,14 +96,14 @@ def _busy(
     """Draw the busy nodes of one module, how many it has, and which are out of service."""
     steps = _steps(result, name, "nodes_busy")
     picture = envelope(steps, *span, COLUMNS)
-    _draw(panel, picture, colour)
-    _trend(panel, picture, steps, span)
+    draw(panel, picture, colour)
+    trend(panel, picture, steps, span)
     panel.axhline(capacity, color="black", linestyle=(0, (5, 2)), linewidth=1)
     down = _steps(result, name, "nodes_down")
     if down[1].any():
         lost = envelope(down, *span, COLUMNS)
         panel.fill_between(
-            lost.edges, capacity - _held(lost.high), capacity, step="post",
+            lost.edges, capacity - held(lost.high), capacity, step="post",
             facecolor="white", edgecolor="black", hatch="xxx", linewidth=0,
         )  # fmt: skip
     share = (result.metrics.get("utilization") or {}).get(name)
@@ -119,14 +119,14 @@ def _queue(panel: Axes, result: Result, names: list[str], column: str, span: tup
     whole_steps = _steps(result, TOTAL, column)
     whole = envelope(whole_steps, *span, COLUMNS)
     if len(names) == 1:
-        _draw(panel, whole, COLOURS[0])
-        _trend(panel, whole, whole_steps, span)
+        draw(panel, whole, COLOURS[0])
+        trend(panel, whole, whole_steps, span)
     else:
         below = np.zeros(len(whole.area))
         for name, colour, hatch in zip(names, COLOURS, HATCHES, strict=False):
             top = below + means(_steps(result, name, column), whole.edges)
             panel.fill_between(
-                whole.edges, _held(below), _held(top), step="post",
+                whole.edges, held(below), held(top), step="post",
                 facecolor=colour, edgecolor="black", hatch=hatch, linewidth=0,
             )  # fmt: skip
             below = top
@@ -139,7 +139,7 @@ def _queue(panel: Axes, result: Result, names: list[str], column: str, span: tup
     return whole
 
 
-def _draw(panel: Axes, picture: Envelope, colour: str) -> None:
+def draw(panel: Axes, picture: Envelope, colour: str) -> None:
     """Draw an envelope in three tones: up to the least, the mean and the most of each column."""
     _fill(panel, picture.edges, 0 * picture.low, picture.low, colour, DARK)
     _fill(panel, picture.edges, picture.low, picture.mean, colour, MEDIUM)
@@ -150,17 +150,15 @@ def _fill(
     panel: Axes, edges: np.ndarray, below: np.ndarray, top: np.ndarray, colour: str, tone: float
 ) -> None:
     if (top > below).any():
-        panel.fill_between(
-            edges, _held(below), _held(top), step="post", color=colour, alpha=tone, linewidth=0
-        )
+        panel.fill_between(edges, held(below), held(top), step="post", color=colour, alpha=tone, linewidth=0)
 
 
-def _held(values: Array) -> Array:
+def held(values: Array) -> Array:
     """Give the last edge the value of the last column, as ``step="post"`` wants it."""
     return np.append(values, values[-1])
 
 
-def _trend(panel: Axes, picture: Envelope, steps: Steps, span: tuple[int, int]) -> None:
+def trend(panel: Axes, picture: Envelope, steps: Steps, span: tuple[int, int]) -> None:
     """Draw the mean of wide columns over a dense picture."""
     if picture.exact:
         return
@@ -170,7 +168,7 @@ def _trend(panel: Axes, picture: Envelope, steps: Steps, span: tuple[int, int]) 
     panel.plot(middle, means(steps, edges), color="black", linewidth=1.3, path_effects=halo)
 
 
-def _finish(panel: Axes, first: int, last: int) -> None:
+def finish(panel: Axes, first: int, last: int) -> None:
     """Count the x axis in units from the first submission, the y axis in whole numbers."""
     time_axis(panel, first, last)
     panel.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10], integer=True))
@@ -200,18 +198,21 @@ def _keys(names: list[str], any_down: bool, exact: bool, seconds: int) -> list[A
             )
             for name, colour, hatch in zip(names, COLOURS, HATCHES, strict=False)
         ]
-    if not exact:
-        tones = zip(("least", "mean", "most"), (DARK, MEDIUM, LIGHT), strict=True)
-        keys += [
-            Patch(color=GREY, alpha=tone, linewidth=0, label=f"up to the {word}") for word, tone in tones
-        ]
-        keys.append(
-            Line2D([], [], color="black", linewidth=1.3, label=f"mean of {span_text(seconds / WIDE)}")
-        )
-    return keys
+    return keys if exact else keys + tones(seconds)
 
 
-def _caption(exact: bool, seconds: int) -> str:
+def tones(seconds: int) -> list[Any]:
+    """Return the legend of a dense picture: what its shades mean, and its line."""
+    shades = zip(("least", "mean", "most"), (DARK, MEDIUM, LIGHT), strict=True)
+    mean = Line2D([], [], color="black", linewidth=1.3, label=f"mean of {span_text(seconds / WIDE)}")
+    return [
+        *(Patch(color=GREY, alpha=tone, linewidth=0, label=f"up to the {word}") for word, tone in shades),
+        mean,
+    ]
+
+
+def caption(exact: bool, seconds: int) -> str:
+    """Say how dense a picture is."""
     if exact:
         return "Every change is drawn when it happened."
     width = span_text(seconds / COLUMNS)

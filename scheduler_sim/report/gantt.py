@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.report.colouring import Colouring, colouring
 from scheduler_sim.report.figures import headline, run_span, x_label
 from scheduler_sim.report.look import blank, look, time_axis
-from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words
 from scheduler_sim.report.node_panel import Bars, draw_nodes, module_bars, node_axis
 from scheduler_sim.report.wording import count, plain
 from scheduler_sim.result.columns import rows_named
@@ -30,9 +30,6 @@ MOST_MODULES = 8
 HEIGHT, LEAST_HEIGHT = 7.5, 1.2
 """Inches for all modules together, and for the smallest of them at least."""
 
-ALIKE = (
-    "Nodes of a module are all alike: their numbers are given out after the run, the lowest free ones first."
-)
 IMAGE = "There are more components than pixels: each pixel shows what held most of it, paler if partly idle."
 
 Span = tuple[int, int]
@@ -80,7 +77,10 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
                 panel.set_title(module_title(result, name, bars[name].capacity))
         time_axis(panels[-1], first, last, whole[0])
         panels[-1].set_xlabel(x_label(result, first, last))
-        legend(figure, colours, _patterns(held), notes(bars, names))
+        lines = notes(
+            rows_in_words(result.manifest, names), [bars[name] for name in names], len(bars) - len(names)
+        )
+        legend(figure, colours, _patterns(held), lines)
         figure.suptitle(
             headline(result, sum(module_sizes(result.manifest).values())),
             x=0.01, ha="left", fontsize=12, fontweight="bold",
@@ -122,13 +122,11 @@ def module_title(result: Result, name: str, capacity: int, extra: str = "") -> s
     return f"{plain(name)}: {count(capacity, 'node')}{used}{extra}"
 
 
-def notes(bars: Mapping[str, Bars], names: list[str]) -> list[str]:
-    """Say what a reader must know of the nodes drawn of modules ``names``."""
-    left = len(bars) - len(names)
-    lines = [ALIKE]
-    lines += [IMAGE] if any(bars[name].many for name in names) else []
-    lines += [f"Not drawn: {count(left, 'module')} on which less ran."] if left else []
-    return lines
+def notes(rows: list[str], drawn: Collection[Bars], left: int = 0) -> list[str]:
+    """Say what a reader must know of the nodes drawn: what their ``rows`` are; ``left`` modules are not."""
+    images = [IMAGE] if any(bars.many for bars in drawn) else []
+    others = [f"Not drawn: {count(left, 'module')} on which less ran."] if left else []
+    return [*rows, *images, *others]
 
 
 def legend(figure: Figure, colours: Colouring, patterns: list[Patch], lines: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 NEVER = np.iinfo(np.int64).max // 4
 """The time of what never happened, later than everything and safe to add to."""
 
+ALIKE = "Nodes of {} are all alike: their numbers are given out after the run, the lowest free ones first."
+BESIDE = (
+    "Where jobs share nodes, each is as high in the row of its node as its share of the cores; which cores it"
+    " had is not simulated."
+)
+
 
 def module_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
     """Return the nodes of each module as the manifest states them."""
@@ -32,6 +38,25 @@ def module_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
             for name, entry in modules.items()
         }
     return {str(entry["name"]): int(entry["nodes"]) for entry in modules}
+
+
+def shared_modules(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the modules whose nodes jobs share."""
+    described = (manifest.get("system") or {}).get("modules") or []
+    return {str(one["name"]) for one in described if one.get("shared")} & set(told_apart(manifest))
+
+
+def told_apart(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the modules of which the result knows which nodes components had, and what these have in all."""
+    found: Mapping[str, Any] = manifest.get("shared_nodes") or {}
+    return found
+
+
+def rows_in_words(manifest: Mapping[str, Any], names: Collection[str]) -> list[str]:
+    """Say what a reader must know of the rows of nodes of some modules."""
+    counted = [name for name in names if name not in told_apart(manifest)]
+    lines = [BESIDE] if shared_modules(manifest).intersection(names) else []
+    return [*lines, ALIKE.format("other modules" if lines else "a module")] if counted else lines
 
 
 def ints(table: pd.DataFrame, column: str) -> Ints:

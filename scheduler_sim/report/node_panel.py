@@ -10,13 +10,13 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.report.colouring import Colouring
 from scheduler_sim.report.look import ink
 from scheduler_sim.report.module_view import ints, module_sizes
 from scheduler_sim.report.occupancy import blend, coverage
 from scheduler_sim.result.columns import rows_named
-from scheduler_sim.result.nodes import node_numbers
+from scheduler_sim.result.node_rows import node_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,15 +45,16 @@ class Bars:
     capacity : nodes of the module
     row : int64[n], row in the result's components; one in pieces has several rectangles
     start, end : int64[n], seconds
-    low, high : int64[n], the nodes from ``low`` up to, but not with, ``high``
+    low, high : the nodes from ``low`` up to, but not with, ``high``: int64[n], or float64[n] where jobs share
+        them
     """
 
     capacity: int
     row: Ints
     start: Ints
     end: Ints
-    low: Ints
-    high: Ints
+    low: Ints | Floats
+    high: Ints | Floats
 
     @property
     def many(self) -> bool:
@@ -68,15 +69,18 @@ class Bars:
 
 
 def module_bars(result: Result) -> dict[str, Bars]:
-    """Return what ran on the nodes of each module; raises InputError as ``node_numbers`` does."""
+    """Return what ran on the nodes of each module; raises InputError as ``node_rows`` does."""
     table, sizes = result.components, module_sizes(result.manifest)
-    runs = node_numbers(table, sizes)
-    start, end = ints(table, "start_time")[runs.row], ints(table, "end_time")[runs.row]
+    places = node_rows(result, sizes)
+    start, end = ints(table, "start_time")[places.row], ints(table, "end_time")[places.row]
+    low: Ints | Floats = places.low
+    high: Ints | Floats = places.high
+    if places.grains > 1:
+        low, high = low / places.grains, high / places.grains
     bars = {}
     for module, capacity in sizes.items():
-        own = rows_named(table["module"], module)[runs.row]
-        first, count = runs.first[own], runs.count[own]
-        bars[module] = Bars(capacity, runs.row[own], start[own], end[own], first, first + count)
+        own = rows_named(table["module"], module)[places.row]
+        bars[module] = Bars(capacity, places.row[own], start[own], end[own], low[own], high[own])
     return bars
 
 

@@ -45,6 +45,15 @@ class Plot:
 
         return gantt(self._result, colour, span)
 
+    def resources(self) -> Figure:
+        """Draw cores, memory and GPUs in use, and those that were of use to nobody, over the whole run.
+
+        Raises InputError if jobs share no nodes.
+        """
+        from scheduler_sim.report.resource_figure import resource_figure
+
+        return resource_figure(self._result)
+
     def waits(self, others: Mapping[str, Result] | None = None) -> Figure:
         """Draw the distributions of wait and bounded slowdown, of other runs as well.
 

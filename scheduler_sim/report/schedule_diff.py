@@ -41,7 +41,7 @@ class ScheduleDiff:
 
         Parameters
         ----------
-        what : ``size``, ``run_time``, ``accuracy``, ``user``, ``app`` or ``module``, as it was before.
+        what : a key of ``metrics.slices.SLICES``, such as ``size``, ``gpus`` or ``user``, as it was before.
 
         Returns
         -------

@@ -1,12 +1,12 @@
 """What a component lacked while it waited for parts of nodes: cores, memory, GPUs, or whole nodes.
 
-A result names neither the partition nor the features that a component asked for. What is told
-here is told only where one set of nodes remains that gives the very wait the run recorded.
+A result names the nodes that it may have had. What is told here is told only where these give the very
+wait that the run recorded: licences, other resources of a node and nodes out of service are not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,7 @@ from scheduler_sim.arrays import Ints
 from scheduler_sim.report.explanation import Lack
 from scheduler_sim.report.module_view import ModuleView
 from scheduler_sim.report.wording import listing, plain, short
-from scheduler_sim.result.columns import NEVER
-from scheduler_sim.result.node_use import KB_PER_GB, capacities, changes, held_by, unit
+from scheduler_sim.result.node_use import KB_PER_GB, Changes, able_nodes, capacities, held_by, unit
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes, value_at
 
@@ -86,12 +85,12 @@ def shared_wait(result: Result, row: int, view: ModuleView, recorded: int | None
     if out_of_service or (result.manifest.get("counts") or {}).get("requeued"):
         return None
     schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
-    possible = {}
-    for where, nodes in _reaches(schedule, row).items():
-        found = _in_nodes(schedule, row, view, nodes, where)
-        if recorded is None or _wait(found, view, row) == recorded:
-            possible[nodes.tobytes()] = found
-    return next(iter(possible.values())) if len(possible) == 1 else None
+    if schedule.dealt:  # it is not known what it asked for of each node
+        return None
+    sets, own = able_nodes(schedule, view.name)
+    nodes = sets[own[row]]
+    found = _in_nodes(schedule, row, view, nodes, _called(schedule, view.name, nodes))
+    return found if recorded is None or _wait(found, view, row) == recorded else None
 
 
 def _wait(found: SharedWait, view: ModuleView, row: int) -> int:
@@ -101,30 +100,18 @@ def _wait(found: SharedWait, view: ModuleView, row: int) -> int:
     return int(spans[value_at(found.able, instants) < view.nodes[view.position(row)]].sum())
 
 
-def _reaches(schedule: Schedule, row: int) -> dict[str, np.ndarray]:
-    """Return the sets of nodes it may have been submitted to: bool[nodes of the module], by name.
-
-    They are the partitions that allow what it asked for and have the nodes it got.
-    """
-    module = str(schedule.components["module"].iloc[row])
-    described = next(one for one in schedule.system["modules"] if one["name"] == module)
-    own = held_by(schedule, np.array([row])).node
-    reaches: dict[bytes, list[str]] = {}
-    sets: dict[bytes, np.ndarray] = {}
-    for partition in schedule.system.get("partitions") or []:
-        nodes = _nodes_of(partition, described)
-        if partition["module"] == module and nodes[own].all() and _allows(partition, schedule, row):
-            key = nodes.tobytes()
-            reaches.setdefault(key, []).append(plain(partition["name"]))
-            sets[key] = nodes
-    if not sets:
-        return {plain(module): np.ones(described["nodes"], dtype=bool)}
-    return {_called(names, module, sets[key]): sets[key] for key, names in reaches.items()}
-
-
-def _called(names: Sequence[str], module: str, nodes: np.ndarray) -> str:
+def _called(schedule: Schedule, module: str, nodes: np.ndarray) -> str:
+    """Say which nodes of a module these are: all, those of a partition, or some."""
     if nodes.all():
         return plain(module)
+    described = next(one for one in schedule.system["modules"] if one["name"] == module)
+    names = [
+        plain(one["name"])
+        for one in schedule.system.get("partitions") or []
+        if one["module"] == module and np.array_equal(_nodes_of(one, described), nodes)
+    ]
+    if not names:
+        return f"{plain(module)} that suit it"
     return f"partition{'s' if len(names) > 1 else ''} {listing(names)}"
 
 
@@ -136,20 +123,13 @@ def _nodes_of(partition: Mapping[str, Any], module: Mapping[str, Any]) -> np.nda
     return np.repeat([one["name"] in wanted for one in sets], [one["nodes"] for one in sets])
 
 
-def _allows(partition: Mapping[str, Any], schedule: Schedule, row: int) -> bool:
-    """Tell whether the limits of a partition admit a component."""
-    bounds = (("max_nodes", "nodes"), ("max_time", "time_limit"))
-    return all(
-        partition.get(limit) is None or schedule.of(column)[row] <= partition[limit]
-        for limit, column in bounds
-    )
-
-
 def _in_nodes(schedule: Schedule, row: int, view: ModuleView, nodes: np.ndarray, where: str) -> SharedWait:
     """Count the nodes among ``nodes`` that had what the component asks for, over time."""
     there = capacities(schedule, view.name)
     held = held_by(schedule, view.row[schedule.ran[view.row]])
-    inside = nodes[held.node]
+    changes, inside = Changes.of(held), nodes[held.node]
+    last = changes.last
+    node, time = changes.node[last], changes.time[last]
     wanted = _wanted(schedule, row, there)
     marks: list[tuple[str, np.ndarray, np.ndarray]] = []  # a resource, who has enough at first, and then
     for kind, each in wanted.items():
@@ -158,10 +138,8 @@ def _in_nodes(schedule: Schedule, row: int, view: ModuleView, nodes: np.ndarray,
         if kind != ALL_FREE:
             stated = (there[kind] > 0) | (kind != "memory_kb")  # memory that is not stated is not checked
             taken, total = held.amount(schedule, kind, there[kind]), np.where(stated, there[kind], MUCH)
-        node, time, change, last = changes(held, np.where(inside, taken, 0))
-        free = (total[node] - np.cumsum(change))[last]  # the changes of each node add up to 0
-        marks.append((WORDS.get(kind, kind), nodes & (total >= each), nodes[node[last]] & (free >= each)))
-    node, time = node[last], time[last]
+        free = total[node] - changes.taken(np.where(inside, taken, 0))[last]
+        marks.append((WORDS.get(kind, kind), nodes & (total >= each), nodes[node] & (free >= each)))
     having = {name: _steps(node, time, first, then) for name, first, then in marks}
     first = np.logical_and.reduce([mark[1] for mark in marks])
     then = np.logical_and.reduce([mark[2] for mark in marks])
@@ -179,17 +157,11 @@ def _steps(node: np.ndarray, time: np.ndarray, first: np.ndarray, then: np.ndarr
 
 
 def _wanted(schedule: Schedule, row: int, there: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """Return what it asked for of each node in whole units, or that it be idle.
-
-    A component that held all there is of its nodes is taken to have asked for whole nodes.
-    """
-    own = held_by(schedule, np.array([row])).node
+    """Return what it asked for of each node in whole units, or that it be idle."""
+    if schedule.of("exclusive")[row]:
+        return {ALL_FREE: 0}
     nodes = max(int(schedule.of("nodes")[row]), 1)
     held = {kind: int(np.rint(schedule.of(kind)[row] * unit(kind))) for kind in there}
-    ran = schedule.of("start_time")[row] != NEVER
-    whole = all(held[kind] == there[kind][own].sum() for kind in there) if ran else not held["cores"]
-    if whole:
-        return {ALL_FREE: 0}
     return {kind: held[kind] // nodes for kind in there if kind == "cores" or held[kind]}
 
 

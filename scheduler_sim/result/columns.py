@@ -145,6 +145,14 @@ PARTS = (
         "",
         "its nodes, numbered from 0 in the module: `0-3,7`; empty if it never ran",
     ),
+    Column("exclusive", "int64", "", "1 if it has its nodes to itself, or asks for that; else 0"),
+    Column(
+        "able_list",
+        "text",
+        "",
+        "nodes that, idle, have what it asks for, numbered likewise: those of its partition that are large"
+        " enough and have its features; of several placements, those of all on its module",
+    ),
 )
 """Further columns of ``components``, at its end, in a run in which jobs share nodes."""
 

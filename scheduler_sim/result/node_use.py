@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.result.node_lists import numbers_in, shares_in
+from scheduler_sim.result.columns import categorical
+from scheduler_sim.result.node_lists import numbers_in, numbers_of, runs_in, shares_in
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes
 
 KB_PER_GB = 1024 * 1024
+
+KINDS = ("cores", "memory_kb", "gpus")
+"""What a result says of nodes."""
 
 
 class Held(NamedTuple):
@@ -34,13 +39,12 @@ class Held(NamedTuple):
         A component has the same of all its nodes, or all that each has, or what its ``node_shares`` say.
         """
         held = np.rint(schedule.of(kind) * unit(kind)).astype(np.int64)
-        of_whole = np.zeros(len(held), dtype=np.int64)
-        np.add.at(of_whole, self.row, there[self.node])
-        nodes = np.maximum(schedule.of("nodes"), 1)
-        whole = (held == of_whole)[self.row]
-        each: np.ndarray = np.where(whole, there[self.node], (held // nodes)[self.row])
-        if "node_shares" in schedule.components:
-            texts = schedule.components["node_shares"].array
+        same = held // np.maximum(schedule.of("nodes"), 1)
+        alone = schedule.of("exclusive")[self.row] == 1
+        each: np.ndarray = np.where(alone, there[self.node], same[self.row])
+        if schedule.dealt:
+            each = same[self.row]
+            texts = categorical(schedule.components["node_shares"])
             told = {code: shares_in(text).get(kind) for code, text in enumerate(texts.categories)}
             first = np.flatnonzero(np.diff(self.row, prepend=-1))
             for at in first[[told[code] is not None for code in texts.codes[self.row[first]]]]:
@@ -75,7 +79,7 @@ def devices_in(schedule: Schedule, module: str) -> HeldDevices:
     at, device = list[int](), list[int]()
     for row, begin, nodes in zip(rows.tolist(), first.tolist(), count.tolist(), strict=True):
         for i, text in enumerate(str(schedule.components["gpu_list"].iloc[row]).split(";")):
-            numbers = [number for run in numbers_in(text) for number in run]
+            numbers = numbers_in(text)
             at += [begin + min(i, nodes - 1)] * len(numbers)
             device += numbers
     places, devices = np.array(at, dtype=np.int64), np.array(device, dtype=np.int64)
@@ -99,37 +103,65 @@ def held_in(schedule: Schedule, module: str) -> Held:
 
 def held_by(schedule: Schedule, rows: np.ndarray) -> Held:
     """Return the nodes that the components in ``rows`` had, all of one module."""
-    texts = schedule.components["node_list"].array
-    numbers = [[n for run in numbers_in(str(texts[row])) for n in run] for row in rows]
-    row = np.repeat(rows, [len(own) for own in numbers])
-    node = np.array([n for own in numbers for n in own], dtype=np.int64)
+    count, node = numbers_of(categorical(schedule.components["node_list"]), rows)
+    row = np.repeat(rows, count)
     return Held(row, node, schedule.of("start_time")[row], schedule.of("end_time")[row])
 
 
-def changes(held: Held, amount: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what is taken (above 0) and given back, by node, then by time.
+@dataclass(frozen=True)
+class Changes:
+    """What happens on nodes: components come and go, by node, then by time.
 
-    Returns
-    -------
-    int64[n] node, time, change; bool[n] whether it is the last of the node at its instant
+    Attributes
+    ----------
+    node, time : int64[n], of each change
+    last : bool[n], whether it is the last of its node at its instant
+    held, sign : int64[n], the place in ``Held``; 1 = comes, -1 = goes
     """
-    some = held.end > held.start
-    node = np.tile(held.node[some], 2)
-    time = np.concatenate((held.end[some], held.start[some]))
-    change = np.concatenate((-amount[some], amount[some]))
-    order = np.lexsort((time, node))
-    node, time, change = node[order], time[order], change[order]
-    last = np.append((np.diff(node) != 0) | (np.diff(time) != 0), True)[: len(node)]
-    return node, time, change, last
+
+    node: np.ndarray
+    time: np.ndarray
+    last: np.ndarray
+    held: np.ndarray
+    sign: np.ndarray
+
+    @classmethod
+    def of(cls, held: Held) -> Changes:
+        """Put the starts and ends of components in order; one that runs for 0 s changes nothing."""
+        some = np.flatnonzero(held.end > held.start)
+        place, sign = np.tile(some, 2), np.repeat([-1, 1], len(some))
+        node, time = held.node[place], np.concatenate((held.end[some], held.start[some]))
+        since = time - time.min(initial=0)
+        order = np.argsort(node * (since.max(initial=0) + 1) + since)  # of one instant in any order
+        node, time = node[order], time[order]
+        last = np.append((np.diff(node) != 0) | (np.diff(time) != 0), True)[: len(node)]
+        return cls(node, time, last, place[order], sign[order])
+
+    def taken(self, amount: np.ndarray) -> np.ndarray:
+        """Return what is taken of its node after each change; ``amount`` is what each in ``Held`` has."""
+        taken: np.ndarray = np.cumsum(amount[self.held] * self.sign)  # the changes of each node add up to 0
+        return taken
 
 
 def nodes_in_use(schedule: Schedule, module: str) -> Steps:
     """Return how many nodes of a module run anything, from the components alone."""
     held = held_in(schedule, module)
-    _, time, change, last = changes(held, np.ones(len(held.row), dtype=np.int64))
-    busy = np.cumsum(change)[last] > 0
+    changes = Changes.of(held)
+    busy = changes.taken(np.ones(len(held.row), dtype=np.int64))[changes.last] > 0
     turned = np.diff(busy.astype(np.int64), prepend=0)  # of each node the last is idle
-    return from_changes(time[last], turned)
+    return from_changes(changes.time[changes.last], turned)
+
+
+def able_nodes(schedule: Schedule, module: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sets of nodes that components of a module may have, bool[sets, nodes], and which is whose.
+
+    The second is int64[components]; of those of other modules it means nothing.
+    """
+    lists = categorical(schedule.components["able_list"])
+    sets = np.zeros((len(lists.categories), schedule.modules[module]), dtype=bool)
+    for row, first, last in zip(*runs_in([str(text) for text in lists.categories]), strict=True):
+        sets[row, first : last + 1] = True
+    return sets, lists.codes.astype(np.int64)
 
 
 def capacities(schedule: Schedule, module: str) -> dict[str, np.ndarray]:

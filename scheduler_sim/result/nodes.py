@@ -14,8 +14,8 @@ import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError
-from scheduler_sim.result.columns import NEVER, PARTS, rows_named
-from scheduler_sim.result.node_lists import numbers_in
+from scheduler_sim.result.columns import NEVER, categorical, rows_named
+from scheduler_sim.result.node_lists import runs_in
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
     for module, nodes in modules.items():
         rows = np.flatnonzero(ran & rows_named(components["module"], module))
         ran[rows] = False
-        for at, low, length in _sweep(components.iloc[rows], rows, module, nodes):
+        for at, low, length in sweep(components.iloc[rows], rows, module, nodes):
             row.append(at)
             first.append(low)
             count.append(length)
@@ -82,15 +82,17 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
 
 def _listed(components: pd.DataFrame, ran: np.ndarray) -> Iterator[tuple[int, range]]:
     """Yield the rows whose nodes the result has, with each run of them."""
-    if PARTS[-1].name not in components:
+    if "node_list" not in components:
         return
-    texts = components[PARTS[-1].name].array
-    for row in np.flatnonzero(ran):
-        for run in numbers_in(str(texts[row])):
-            yield int(row), run
+    lists = categorical(components["node_list"])
+    of, first, last = runs_in([str(text) for text in lists.categories])
+    begin = np.searchsorted(of, np.arange(len(lists.categories) + 1))
+    for row, code in zip(np.flatnonzero(ran).tolist(), lists.codes[ran].tolist(), strict=True):
+        for i in range(begin[code], begin[code + 1]):
+            yield row, range(first[i], last[i] + 1)
 
 
-def _sweep(table: pd.DataFrame, rows: Ints, module: str, nodes: int) -> Iterator[tuple[int, int, int]]:
+def sweep(table: pd.DataFrame, rows: Ints, module: str, nodes: int) -> Iterator[tuple[int, int, int]]:
     """Go through the starts and ends of one module; yield (row, first node, count)."""
     wanted = table["nodes"].to_numpy().tolist()
     free = (1 << nodes) - 1  # bit i: node i is free

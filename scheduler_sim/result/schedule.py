@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.result.columns import NEVER, TOTAL, Further, rows_named
+from scheduler_sim.result.columns import NEVER, SHARES, TOTAL, Further, rows_named
 from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
 
 LOST = ("module", "nodes", "start_time", "end_time", "power_w")
@@ -32,6 +32,7 @@ class Schedule:
     energy : what the energy model says of the modules; empty without one.
     switched : True if idle nodes are switched off.
     further : which further columns the tables have.
+    dealt : True if nodes have what was dealt to them of all that a component asks for, as under Slurm.
     shared : cores, memory (KB) and GPUs of modules whose nodes are told apart, in all.
     lost_runs : True if some component was requeued after a run that the tables do not show.
     lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``.
@@ -54,6 +55,7 @@ class Schedule:
         self.lost = pd.DataFrame(self.energy.get("lost_runs") or dict.fromkeys(LOST, ()), columns=list(LOST))
         self.further = Further.of(manifest)
         self.switched = self.further.switched
+        self.dealt = SHARES[0].name in components
         self.shared: dict[str, dict[str, float]] = dict(manifest.get("shared_nodes") or {})
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
         counts = manifest.get("counts", {})

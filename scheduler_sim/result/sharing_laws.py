@@ -7,9 +7,10 @@ import numpy as np
 from scheduler_sim.result.columns import BUSY
 from scheduler_sim.result.node_use import (
     MOST_DEVICES,
+    Changes,
     Held,
+    able_nodes,
     capacities,
-    changes,
     devices_in,
     held_in,
     nodes_in_use,
@@ -22,12 +23,15 @@ Breach = str | None
 
 
 def node_lists(schedule: Schedule) -> Breach:
-    """A component that ran has as many nodes as it says, each once, all of its module."""
+    """A component that ran has as many nodes as it says, each once, all of them of those that it may have."""
     for module in schedule.shared:
         held, nodes = held_in(schedule, module), schedule.modules[module]
         count = np.bincount(held.row, minlength=len(schedule.components))
         wrong = schedule.ran & schedule.in_module(module) & (count != schedule.of("nodes"))
         wrong[held.row[(held.node < 0) | (held.node >= nodes)]] = True
+        if not wrong.any():
+            sets, own = able_nodes(schedule, module)
+            wrong[held.row[~sets[own[held.row], held.node]]] = True
         if wrong.any():
             row = int(np.argmax(wrong))
             listed, asked = schedule.components["node_list"].iloc[row], schedule.of("nodes")[row]
@@ -72,13 +76,13 @@ def devices(schedule: Schedule) -> Breach:
 
 def _beyond(held: Held, amount: np.ndarray, there: np.ndarray) -> tuple[int, int, int] | None:
     """Find the first node, by number, of which jobs have too much: it, when, and how much."""
-    node, time, change, last = changes(held, amount)
-    used = np.cumsum(change)  # the changes of each node add up to 0
-    over = np.flatnonzero((used > there[node]) & last & (there[node] > 0))
+    changes = Changes.of(held)
+    node, used = changes.node, changes.taken(amount)
+    over = np.flatnonzero((used > there[node]) & changes.last & (there[node] > 0))
     if not len(over):
         return None
     at = over[0]
-    return int(node[at]), int(time[at]), int(used[at])
+    return int(node[at]), int(changes.time[at]), int(used[at])
 
 
 def parts_busy(schedule: Schedule) -> Breach:

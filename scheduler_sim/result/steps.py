@@ -6,6 +6,8 @@ which the value changes; 0 before the first, constant between two.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 Steps = tuple[np.ndarray, np.ndarray]
@@ -69,3 +71,16 @@ def integral(steps: Steps) -> int:
     """Integrate a step function that ends at 0, over all time."""
     times, values = steps
     return int((values[:-1] * np.diff(times)).sum()) if len(times) else 0
+
+
+def areas(steps: Steps, spans: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Integrate a step function over each span of time."""
+    times, values = steps
+    edges = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    if not len(times):
+        return np.zeros(len(edges), dtype=values.dtype)
+    before = np.append(0, np.cumsum(values[:-1] * np.diff(times)))
+    place = np.searchsorted(times, edges, side="right") - 1
+    until = np.where(place < 0, 0, before[place] + values[place] * (edges - times[place]))
+    area: np.ndarray = until[:, 1] - until[:, 0]
+    return area

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.result.columns import NEVER
-from scheduler_sim.result.node_lists import node_list, node_shares
+from scheduler_sim.result.node_lists import node_list, node_lists, node_shares
 from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 
@@ -23,44 +25,59 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     nodes = np.where(able, core.placements["nodes"][place], 0)
     demand = part.request["demand"][place]
     amounts = part.need[demand] * nodes[:, np.newaxis]
+    alone = able & (part.demand["exclusive"][demand] == 1)
     if has(core, "cons_tres"):
-        need = core.cons_tres.asked["need"][place]
-        amounts[:, CORES] = np.where(able, core.cons_tres.need["min_cpus"][need], 0) * THOUSANDTHS
-    lists, dealt, gpus = (np.full(len(jobs), "", dtype=object) for _ in range(3))
-    slot, begin = part.request["slot"][place], part.module["begin"][core.placements["module"][place]]
-    apart = begin < part.module["end"][core.placements["module"][place]]
-    alone = part.demand["exclusive"][demand] == 1
-    for row in np.flatnonzero(ran & apart):
-        slots = slice(slot[row], slot[row] + nodes[row])
-        numbers = part.slots[slots]
-        lists[row] = node_list(numbers - begin[row])
-        if has(core, "devices"):
-            gpus[row] = _gpu_list(core, slots, whole=bool(alone[row]))
-        if has(core, "cons_tres"):
-            shares = core.cons_tres.share[slots, : len(part.capacity)]
-            amounts[row] = shares.sum(axis=0)
-            dealt[row] = _told(shares[np.argsort(numbers)])
-        elif alone[row]:
-            amounts[row] = part.capacity[: amounts.shape[1], numbers].sum(axis=1)
-    amounts %= ENOUGH  # of memory that is not stated
+        need = core.cons_tres.need[core.cons_tres.asked["need"][place]]
+        amounts[:, CORES] = np.where(able, need["min_cpus"], 0) * THOUSANDTHS
+        alone = able & (need["whole"] == 1)
+    slot, module = part.request["slot"][place], core.placements["module"][place]
+    begin = part.module["begin"][module]
+    count = np.where(ran & (begin < part.module["end"][module]), nodes, 0)
+    owner, place_in = repeated(count)
+    at = slot[owner] + place_in
+    numbers, dealt = part.slots[at], {}
+    if has(core, "cons_tres"):
+        shares = core.cons_tres.share[at, : len(part.capacity)] % ENOUGH
+        _add_up(amounts, np.flatnonzero(count), count, shares)
+        dealt["node_shares"] = _told(shares, numbers, count)
+    else:
+        has_all = np.flatnonzero(alone & (count > 0))
+        _add_up(amounts, has_all, count, part.capacity[: amounts.shape[1]].T[numbers] % ENOUGH)
+    if has(core, "devices"):
+        dealt["gpu_list"] = _gpu_lists(core, at, count, alone)
     return {
         "cores": amounts[:, CORES] / THOUSANDTHS,
         "memory_kb": amounts[:, MEMORY],
         "gpus": amounts[:, GPUS] / THOUSANDTHS,
-        "node_list": pd.Categorical(lists),
-        **({"node_shares": pd.Categorical(dealt)} if has(core, "cons_tres") else {}),
-        **({"gpu_list": pd.Categorical(gpus)} if has(core, "devices") else {}),
+        "node_list": node_lists(numbers - begin[owner], count),
+        "exclusive": alone.astype(np.int64),
+        "able_list": _able_lists(core, jobs["first"], jobs["last"], place),
+        **dealt,
     }
 
 
-def _told(shares: np.ndarray) -> str:
-    """What a job has of each node, in whole units [nodes, kinds], as a result tells it."""
-    amounts = shares[:, : len(KINDS)] % ENOUGH / [THOUSANDTHS, 1, THOUSANDTHS]
-    return node_shares(dict(zip(KINDS, amounts.T, strict=True)))
+def _add_up(amounts: Ints, rows: Ints, count: Ints, of_nodes: Ints) -> None:
+    """Write what some components have in all; ``of_nodes`` is what there is of it on each node, one by one.
+
+    Of memory that is not stated it is nothing.
+    """
+    until = np.concatenate((np.zeros_like(of_nodes[:1]), np.cumsum(of_nodes, axis=0)))
+    behind = np.cumsum(count)
+    amounts[rows] = until[behind[rows]] - until[(behind - count)[rows]]
 
 
-def _gpu_list(core: FullCore, slots: slice, *, whole: bool) -> str:
-    """The GPUs that a component has of the nodes in some slots, in the order of the nodes."""
+def _gpu_lists(core: FullCore, at: Ints, count: Ints, alone: np.ndarray) -> pd.Categorical[str]:
+    """The GPUs that components have of their nodes, in the order of the nodes, as text.
+
+    Their nodes stand in the slots ``at``, of each so many; one that is ``alone`` has all of its nodes.
+    """
+    texts, behind = np.full(len(count), "", dtype=object), np.cumsum(count)
+    for row in np.flatnonzero(count).tolist():
+        texts[row] = _gpu_list(core, at[behind[row] - count[row] : behind[row]], whole=bool(alone[row]))
+    return pd.Categorical(texts)
+
+
+def _gpu_list(core: FullCore, slots: Ints, *, whole: bool) -> str:
     nodes, first = core.shared_nodes.slots[slots], core.devices.rules.first
     taken = core.devices.taken[slots, np.newaxis] >> np.arange(core.devices.rules.devices) & 1
     if whole:
@@ -70,7 +87,58 @@ def _gpu_list(core: FullCore, slots: slice, *, whole: bool) -> str:
     return ";".join(node_list(np.flatnonzero(taken[i])) for i in np.argsort(nodes))
 
 
-def shared_modules(system: System) -> dict[str, dict[str, float]]:
+def _told(shares: Ints, numbers: Ints, count: Ints) -> pd.Categorical[str]:
+    """Return what components have of each of their nodes, as text, where these differ.
+
+    ``shares``, int64[nodes, kinds], are in whole units, of ``count`` nodes of each component.
+    """
+    owner, place = repeated(count)
+    differs = (shares != shares[np.arange(len(owner)) - place]).any(axis=1)
+    texts = np.full(len(count), "", dtype=object)
+    behind = np.cumsum(count)
+    for row in np.unique(owner[differs]).tolist():
+        own = slice(int(behind[row] - count[row]), int(behind[row]))
+        amounts = shares[own, : len(KINDS)][np.argsort(numbers[own])] / [THOUSANDTHS, 1, THOUSANDTHS]
+        texts[row] = node_shares(dict(zip(KINDS, amounts.T, strict=True)))
+    return pd.Categorical(texts)
+
+
+def _able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categorical[str]:
+    """Return the nodes that components may have, as text: those of all their placements on one module.
+
+    Their placements are ``first`` to before ``last``; ``place`` is the one that counts.
+    """
+    part, modules = core.shared_nodes, core.placements["module"]
+    demand, begins = part.request["demand"], part.module["begin"][modules[place]]
+    codes, texts = np.zeros(len(place), dtype=np.int64), {"": 0}
+
+    def code_of(demands: Ints, begin: int) -> int:
+        numbers = _nodes_that_may_be_taken(core, demands)
+        return texts.setdefault(node_list(numbers - begin), len(texts))
+
+    one = np.flatnonzero(last - first == 1)
+    reach = part.demand["first"] * (len(part.range) + 1) + part.demand["last"]
+    _, some, which = np.unique(reach[demand[place[one]]], return_index=True, return_inverse=True)
+    each = [code_of(demand[place[row]].reshape(1), int(begins[row])) for row in one[some]]
+    codes[one] = np.array(each, dtype=np.int64)[which]
+    for row in np.flatnonzero(last - first > 1).tolist():
+        ways = np.arange(first[row], last[row])
+        there = ways[modules[ways] == modules[place[row]]]
+        codes[row] = code_of(np.unique(demand[there]), int(begins[row]))
+    return pd.Categorical.from_codes(codes, pd.Index(list(texts)))
+
+
+def _nodes_that_may_be_taken(core: FullCore, demands: Ints) -> Ints:
+    """Return the nodes that any of some demands may take, each once."""
+    part = core.shared_nodes
+    ranges = [
+        part.range[i] for d in demands.tolist() for i in range(part.demand[d].first, part.demand[d].last)
+    ]
+    own = [np.arange(one.begin, one.end) for one in ranges]
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *own]))
+
+
+def told_apart(system: System) -> dict[str, dict[str, float]]:
     """Return what modules whose nodes are told apart have in all: cores, KB of memory, GPUs.
 
     Of memory that is not stated of all nodes nothing.

@@ -20,7 +20,7 @@ from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.component_table import OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
-from scheduler_sim.simulation.node_parts import part_columns, shared_modules
+from scheduler_sim.simulation.node_parts import part_columns, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
@@ -75,7 +75,8 @@ def build_result(
         told["reasons"] = True
         reasons = _in_file(reason_columns(core, table, placements, system), placements)
     if has(core, "shared_nodes"):
-        told["shared_nodes"] = shared = shared_modules(system)
+        told["shared_nodes"] = apart = told_apart(system)
+        shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
     further = Further(
@@ -121,6 +122,7 @@ def build_result(
         energy=energy,
         warnings=() if models is None else models.warnings(list(modules)),
         shared=shared,
+        system=system.to_dict() if shared else None,
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
     return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told})

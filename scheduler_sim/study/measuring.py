@@ -10,11 +10,14 @@ import pandas as pd
 
 from scheduler_sim.metrics.blocks import NO_BLOCK, block_measures, block_spans, blocks
 from scheduler_sim.metrics.measures import measures
+from scheduler_sim.metrics.sharing import sharing_within
 from scheduler_sim.metrics.slices import SLICES, sliced
 from scheduler_sim.metrics.trimming import trim as trimmed
 from scheduler_sim.metrics.trimming import trimmed_span
 from scheduler_sim.metrics.utilization import utilization_within, window
+from scheduler_sim.result.columns import TOTAL
 from scheduler_sim.result.result import Result
+from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.table import columns_of
 
 
@@ -59,15 +62,19 @@ def _trimmed_whole(result: Result, trim: Trim, counted: np.ndarray) -> dict[str,
 
 
 def measured_in_blocks(result: Result, warm_up: float, cool_down: float) -> pd.DataFrame:
-    """Return a row a block of time: its measures, and the use of the nodes during it."""
+    """Return a row a block of time: its measures, and the use of nodes, and of parts of them, during it."""
     components = result.components
     block = blocks(components, counted=trimmed(components, warm_up, cool_down))
     table = block_measures(components, block)
-    used = [
-        utilization_within(result.timeline, result.manifest["modules"], span)
-        for span in block_spans(components, block)
-    ]
-    return table.join(pd.DataFrame(used).add_prefix("utilization_").astype(np.float64))
+    spans = block_spans(components, block)
+    used = [utilization_within(result.timeline, result.manifest["modules"], span) for span in spans]
+    table = table.join(pd.DataFrame(used).add_prefix("utilization_").astype(np.float64))
+    sharing = result.metrics.get("sharing")
+    if not sharing:
+        return table
+    modules = [name for name in next(iter(sharing.values())) if name != TOTAL]
+    schedule = Schedule(components, result.timeline, result.metrics, result.manifest)
+    return table.join(sharing_within(schedule, modules, spans).add_prefix("sharing_"))
 
 
 def sliced_in_blocks(result: Result, warm_up: float, cool_down: float, *, by: str) -> pd.DataFrame:

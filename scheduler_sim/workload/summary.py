@@ -9,6 +9,7 @@ import pandas as pd
 
 from scheduler_sim.workload.fields import SKIP_REASONS
 from scheduler_sim.workload.mwf_text import is_missing
+from scheduler_sim.workload.parts import stated_cores
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_warnings import warnings_of
 
@@ -47,11 +48,23 @@ class LoadSlice:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What components ask for of each node: how many say so, and least, median and largest amount."""
+
+    components: int
+    least: float
+    median: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Contents of a workload, as numbers; times in seconds, all but counts over what is simulated.
 
     ``accuracy`` is run time over time limit, of components that give a limit of their own.
-    ``load`` is node-seconds over nodes × submission span.
+    ``load`` is node-seconds over nodes × submission span. ``asked`` has ``cores``, ``memory_kb`` and ``gpus``
+    of each node, ``gres`` counts components by other resources of a node as the trace spells them,
+    ``exclusive`` those that ask for nodes to themselves.
     """
 
     name: str
@@ -76,6 +89,9 @@ class Summary:
     power_of_two_share: float | None
     spreads: dict[str, Spread]
     slices: tuple[LoadSlice, ...]
+    asked: dict[str, Asked]
+    gres: dict[str, int]
+    exclusive: int
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -110,7 +126,7 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
         dependencies=len(workload.dependencies()),
         users=_distinct(table["user"].array, live),
         applications=_distinct(table["app"].array, live),
-        partitions=_partitions(table["partition"].array, live),
+        partitions=_counted(table["partition"].array, live),
         nodes=nodes,
         first_submit=int(submit.min()) if count else None,
         last_submit=int(submit.max()) if count else None,
@@ -120,6 +136,9 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
         power_of_two_share=float(((size & (size - 1)) == 0).mean()) if count else None,
         spreads=_spreads(column),
         slices=_slices(column, nodes),
+        asked=_asked(workload, live),
+        gres={text: rows for text, rows in _counted(table["gres"].array, live).items() if text},
+        exclusive=int(np.count_nonzero(live & (table["exclusive"].to_numpy() != 0))),
         warnings=warnings_of(workload, nodes),
     )
 
@@ -182,11 +201,22 @@ def _distinct(column: pd.Categorical, live: np.ndarray) -> int:
     return sum(not is_missing(column.categories[code]) for code in np.unique(column.codes[live]))
 
 
-def _partitions(column: pd.Categorical, live: np.ndarray) -> dict[str, int]:
-    """Return components of each partition as the trace spells it, the largest first."""
+def _counted(column: pd.Categorical, live: np.ndarray) -> dict[str, int]:
+    """Return how many components have each text, as the trace spells it, the most frequent first."""
     counts = np.bincount(column.codes[live], minlength=len(column.categories))
     order = sorted(range(len(counts)), key=lambda code: (-counts[code], column.categories[code]))
     return {str(column.categories[code]): int(counts[code]) for code in order if counts[code]}
+
+
+def _asked(workload: Workload, live: np.ndarray) -> dict[str, Asked]:
+    amounts = {name: workload.table[name].to_numpy() for name in ("memory_kb", "gpus")}
+    asked = {}
+    for name, column in {"cores": stated_cores(workload.columns), **amounts}.items():
+        said = column[live & (column > 0)]
+        if len(said):
+            marks = float(said.min()), float(np.median(said)), float(said.max())
+            asked[name] = Asked(len(said), *marks)
+    return asked
 
 
 def _spreads(column: dict[str, np.ndarray]) -> dict[str, Spread]:

@@ -40,7 +40,17 @@ HONOURED_BY_ALL = (
 HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "nice")
 """... and under policy slurm."""
 
-__all__ = ["HONOURED_BY_ALL", "HONOURED_BY_SLURM", "SKIP_REASONS", "TraceSource", "Workload"]
+HONOURED_WHERE_SHARED = ("cores", "gpus", "gres")
+"""... and on modules whose nodes jobs share."""
+
+__all__ = [
+    "HONOURED_BY_ALL",
+    "HONOURED_BY_SLURM",
+    "HONOURED_WHERE_SHARED",
+    "SKIP_REASONS",
+    "TraceSource",
+    "Workload",
+]
 
 
 class Workload:

@@ -129,3 +129,55 @@ def test_resources_limits_and_costs_of_a_system(cli, system):
     ended = cli("inspect", path)
     for told in ("2:00:00", "matlab", "2,097,152", "1 is short", "2.5", "admits 9 nodes, module A has 4"):
         assert told in ended.out
+
+
+def test_a_system_whose_nodes_are_shared(cli, tmp_path):
+    path = tmp_path / "shared.yaml"
+    path.write_text(
+        "modules:\n"
+        "- {name: G, nodes: 3, shared: true, cores_per_node: 8, node_sets: ["
+        "{name: thin, nodes: 2, memory_gb: 16},"
+        " {name: fat, nodes: 1, memory_gb: 64, gres: {'gpu:a100': 4, shard: 40}}]}\n"
+        "- {name: W, nodes: 2}\n"
+        "partitions: [{name: all, module: G}, {name: alone, module: G, exclusive: true},"
+        " {name: W, module: W}]\n"
+    )
+    lines = [line.split() for line in cli("inspect", path).out.splitlines()]
+    for told in (
+        "G - 3 8 16 to 64 0 to 4 1 shared",
+        "W - 2 not stated not stated 0 1 whole",
+        "G fat - 1 8 64 1 4 gpu:a100:4, shard:40",
+        "G thin - 2 8 16 1",
+        "alone G no limit no limit 0 one job",
+    ):
+        assert told.split() in lines
+
+
+def test_whole_nodes_are_not_said_to_be_so(cli):
+    out = cli("inspect", PROTOTYPE).out
+    assert "nodes are" not in out
+    assert "resources  " not in out
+
+
+def test_what_a_trace_asks_for_of_nodes(cli, tmp_path):
+    path = tmp_path / "parts.csv"
+    path.write_text(
+        "submit_time,nodes,run_time,cores,memory_kb,gpus,gres,exclusive\n"
+        "0,1,5,1,1048576,-1,,0\n0,1,5,4,4194304,0.5,,0\n0,1,5,32,-1,2,shard:3,0\n0,2,5,-1,-1,-1,shard:3,1\n"
+    )
+    out = cli("inspect", path).out
+    for told in (
+        r"cores +3 components ask for 1 to 32 of each node, half of them for 4 at most\n",
+        r"memory +2 components ask for 1 to 4 GB of each node, half of them for 2.5 at most\n",
+        r"GPUs +2 components ask for 0.5 to 2 of each node, half of them for 1.25 at most\n",
+        r"resources +of each node: shard:3 \(2\)\n",
+        r"whole nodes +1 component ask for nodes to themselves\n",
+        r"not honoured +2 lines: components that ask for GPUs.* to themselves, unless jobs share nodes\n",
+    ):
+        assert re.search(told, out), told
+
+
+def test_a_trace_that_asks_for_whole_nodes_says_no_more(cli):
+    out = cli("inspect", SAMPLE).out
+    assert "of each node" not in out
+    assert "to themselves" not in out

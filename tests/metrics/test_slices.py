@@ -11,6 +11,7 @@ from scheduler_sim.metrics.measures import measures
 from scheduler_sim.metrics.slices import (
     SLICES,
     accuracy_classes,
+    amount_classes,
     run_time_classes,
     size_classes,
     sliced,
@@ -36,6 +37,13 @@ def test_limits_of_sizes():
     ]
     assert list(size_classes(np.array([1])).categories) == ["1"]
     assert list(size_classes(np.array([2])).categories) == ["1", "2–4"]
+
+
+def test_limits_of_amounts():
+    found = amount_classes(pd.DataFrame({"gpus": [0, 0.25, 1, 1.5, 4, 8]}), "gpus")
+    assert list(found) == ["none", "< 1", "1", "2–4", "2–4", "5–16"]
+    assert list(found.categories) == ["none", "< 1", "1", "2–4", "5–16"]
+    assert list(amount_classes(pd.DataFrame({"nodes": [1, 2]}), "gpus")) == ["not known"] * 2
 
 
 def test_limits_of_run_times():

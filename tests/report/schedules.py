@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from scheduler_sim import System, Workload, simulate
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.result.result import Result
 from tests.result.hand_made import Run, result_of
@@ -52,3 +53,24 @@ def behind_a_shadow(policy: Mapping[str, object] = EASY) -> Result:
         policy,
         users=["ada", "ben", "cy", "dan"],
     )
+
+
+def beside_each_other() -> Result:
+    """Three nodes of 4 cores: jobs 1 and 2 share one, 3 has two to itself, 4 waits for 3 of 4 cores."""
+    nodes = {
+        "name": "CM",
+        "nodes": 3,
+        "shared": True,
+        "cores_per_node": 4,
+        "memory_gb": 8,
+        "gpus_per_node": 2,
+    }
+    jobs = Workload.from_columns(
+        nodes=[1, 1, 2, 1],
+        submit_time=[0, 0, 0, 10],
+        run_time=[100, 300, 50, 100],
+        cores=[2, 1, -1, 3],
+        gpus=[1, 0, 0, 2],
+        memory_kb=[4 * 1024**2, 1024**2, 0, 0],
+    )
+    return simulate(System.from_dict({"name": "shared", "modules": [nodes]}), jobs, "fcfs")

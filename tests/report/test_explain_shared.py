@@ -60,7 +60,7 @@ def test_the_missing_resource_is_named():
     assert (said.arrival.idle, [one.component_id for one in said.arrival.holders]) == (0, [1, 2])
     text = words(said)
     assert "not enough nodes had what it asked for" in text
-    assert "It could use 1 node (partition gpu)" in text
+    assert "It could use 1 node of partition gpu" in text
     assert "asked for 1 core, 8 GB of memory and 2 GPUs" in text
     assert "memory 0 to 1 nodes too few for 10 s" in text
     assert "0 of the 1 nodes of partition gpu had all that free" in text
@@ -107,7 +107,7 @@ def test_one_that_fits_sits_behind_the_front(policy, why):
     assert "Enough nodes had all that free all the time (3 had, 3 needed)" in text
 
 
-def test_of_partitions_the_one_is_told_that_gives_the_recorded_wait():
+def test_the_nodes_that_it_may_have_are_told():
     """The fat node was idle: had job 2 been submitted to all nodes it had not waited."""
     both = system(CPU, {"name": "all"})
     result = run(both, partition="cpu", nodes=[2, 1], submit_time=[0, 5], run_time=[30, 10], cores=[4, 4])
@@ -116,8 +116,19 @@ def test_of_partitions_the_one_is_told_that_gives_the_recorded_wait():
     assert (said.shortage.where, said.shortage.nodes) == ("partition cpu", 2)
 
 
-def test_nothing_is_said_where_nodes_are_not_known():
-    """By the result job 2 may have been in either partition, and never started."""
+def test_nodes_that_are_too_small_are_not_counted():
+    """Of the nodes of its partition, which are all, one has as much memory as job 2 asks for."""
+    result = run(
+        WHOLE, nodes=1, submit_time=[0, 5], run_time=[30, 10], cores=[4, 1], memory_kb=[10 * GB, 10 * GB]
+    )
+    said = explain(result, 2)
+    assert said.shortage is not None
+    assert (said.shortage.where, said.shortage.nodes) == ("CM that suit it", 1)
+    assert "0 of the 1 nodes of CM that suit it had all that free" in words(said)
+
+
+def test_nothing_is_said_where_the_nodes_do_not_give_the_recorded_wait():
+    """A change of the wait stands for what the result does not say: licences, other resources."""
     result = run(
         system(CPU, GPU), partition="cpu", nodes=1, submit_time=[0, 5], run_time=[30, 10], cores=[4, 2]
     )
@@ -127,7 +138,7 @@ def test_nothing_is_said_where_nodes_are_not_known():
     components["start_time"] = [0, 15]
     said = explain(result, 2)
     assert (said.shortage, said.arrival, said.phases) == (None, None, ())
-    assert any("does not have the partition" in note for note in said.notes)
+    assert any("a result does not say what was free of them" in note for note in said.notes)
 
 
 def test_the_order_is_not_told_where_partitions_have_priorities():

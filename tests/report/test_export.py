@@ -90,6 +90,50 @@ def test_a_paje_trace_has_every_node_second(modular, tmp_path):
     assert work == (c["nodes"] * (c["end_time"] - c["start_time"])).sum()
 
 
+@pytest.fixture
+def sharing():
+    """Jobs 1 and 2 share node 0, then 1 and 4, which has the lane that 2 left; 3 has node 1, then 5 both."""
+    nodes = {"name": "CM", "nodes": 2, "shared": True, "cores_per_node": 4, "gpus_per_node": 1}
+    jobs = Workload.from_columns(
+        nodes=[1, 1, 1, 1, 2], submit_time=[0, 0, 0, 10, 11], run_time=[20, 10, 20, 8, 5],
+        cores=[1, 2, 4, 2, -1], gpus=[1, 0, 0, 0, 0],
+    )  # fmt: skip
+    return simulate(
+        System.from_dict({"modules": [nodes]}), jobs, {"backfill": "none", "packing": "first_fit"}
+    )
+
+
+@pytest.mark.interpreted
+def test_jobs_that_share_a_node_are_in_lanes_of_a_chrome_trace(sharing, tmp_path):
+    export(sharing, tmp_path / "run.json")
+    events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert names == {0: "node 0", 1: "node 0 (2)", 2: "node 1"}
+    slices = [event for event in events if event["ph"] == "X"]
+    assert [(s["name"], s["ts"] // 10**6, s["dur"] // 10**6, s["tid"]) for s in slices] == [
+        ("1", 0, 20, 0), ("2", 0, 10, 1), ("3", 0, 20, 2), ("4", 10, 8, 1), ("5", 20, 5, 0),
+    ]  # fmt: skip
+    assert slices[0]["args"]["cores"] == 1
+    assert slices[0]["args"]["gpus"] == 1
+    busy = [(e["ts"] // 10**6, e["args"]["cores_busy"]) for e in events if e["name"] == "cores_busy"]
+    assert busy == [(0, 7), (11, 7), (18, 5), (20, 8), (25, 0)]
+
+
+@pytest.mark.interpreted
+def test_jobs_that_share_a_node_are_in_lanes_of_a_paje_trace(sharing, tmp_path):
+    export(sharing, tmp_path / "run.paje")
+    lines = (tmp_path / "run.paje").read_text().splitlines()
+    assert [line for line in lines if line.startswith("2 0 m0n")] == [
+        '2 0 m0n0 Node m0 "0"', '2 0 m0n0l1 Node m0 "0 (2)"', '2 0 m0n1 Node m0 "1"',
+    ]  # fmt: skip
+    assert [line.split(" ", 1)[1] for line in lines if line.startswith("3 ") and "m0n0" in line] == [
+        '0 Component m0n0 "1"', '0 Component m0n0l1 "2"', '10 Component m0n0l1 "idle"',
+        '10 Component m0n0l1 "4"', '18 Component m0n0l1 "idle"', '20 Component m0n0 "idle"',
+        '20 Component m0n0 "5"', '25 Component m0n0 "idle"',
+    ]  # fmt: skip
+    assert sum(line.startswith("4 25 Node") for line in lines) == 3
+
+
 def test_other_suffixes_are_refused(small, tmp_path):
     with pytest.raises(InputError, match=r"allowed: \.csv, \.parquet, \.json, \.paje"):
         export(small, tmp_path / "run.xlsx")

@@ -16,7 +16,7 @@ from scheduler_sim.report.gantt import gantt
 from scheduler_sim.report.look import TONES, ink, save_png, shades
 from scheduler_sim.report.occupancy import blend, coverage
 from scheduler_sim.result.result import Result
-from tests.report.schedules import EASY, behind_a_shadow, schedule
+from tests.report.schedules import EASY, behind_a_shadow, beside_each_other, schedule
 from tests.result.hand_made import Run
 
 HOSTILE = ["$x^2", "\x1b[31m", "<script>alert(1)</script>", "a" * 500, "\u202etxt.exe"]
@@ -57,6 +57,15 @@ def test_every_component_stands_where_it_ran():
     assert (panel.get_xlim(), panel.get_ylim()) == ((0, 400), (0, 10))
     assert panel.get_title(loc="left") == "CM: 10 nodes, 55.0 % used"
     assert "minutes after the first submission" in texts(figure)
+
+
+@pytest.mark.interpreted
+def test_jobs_that_share_a_node_stand_beside_each_other():
+    figure = gantt(beside_each_other())
+    (panel,) = figure.axes
+    assert rectangles(panel) == [(0, 100, 0, 0.5), (0, 300, 0.5, 0.75), (0, 50, 1, 3), (50, 150, 1, 1.75)]
+    assert "each is as high in the row of its node as its share of the cores" in texts(figure)
+    assert "all alike" not in texts(figure)
 
 
 def test_waits_have_the_colour_of_their_class():

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from scheduler_sim import System, Workload, simulate
 from scheduler_sim.report.html import write_report
 from scheduler_sim.study.conduct import conduct
-from tests.report.schedules import EASY, behind_a_shadow, schedule
+from tests.report.schedules import EASY, behind_a_shadow, beside_each_other, schedule
 from tests.report.test_html import HOSTILE, hostile
+from tests.report.test_resources import two_modules
 from tests.result.hand_made import Run
 from tests.study.studies import small
 
@@ -239,6 +241,53 @@ def test_hovering_over_the_nodes_tells_the_job(opened, run):
             page.wait_for_timeout(100)
             found.add(tooltip.inner_text() if tooltip.is_visible() else "")
         assert any("nodes of CM, COMPLETED" in text or "node of CM, COMPLETED" in text for text in found)
+
+
+@pytest.mark.interpreted
+def test_jobs_that_share_a_node_are_told_apart(opened, tmp_path):
+    with opened(of(beside_each_other(), tmp_path / "run")) as page:
+        found = page.evaluate(
+            """() => {
+              const plots = Bokeh.documents.map((one) => one.roots()[0]);
+              const nodes = plots.find((one) => one.left[0].axis_label === "node");
+              const { bottom, top, line } = nodes.renderers[1].data_source.data;
+              const white = line.map((colour) => colour === "white");
+              return [bottom, top, white].map((column) => Array.from(column));
+            }"""
+        )
+        assert found[:2] == [[0, 0.5, 1, 1], [0.5, 0.75, 3, 1.75]]
+        assert found[2] == [True] * 4  # large enough for a border
+        note = page.locator("#gantt + p").inner_text()
+        assert "its share of the cores" in note
+        assert "all alike" not in note
+
+
+@pytest.mark.interpreted
+def test_what_is_used_and_stranded_is_drawn(opened, tmp_path):
+    with opened(of(two_modules(), tmp_path / "run")) as page:
+        for kind in ("cores", "memory_kb", "gpus"):
+            assert len(_colours(page, f"#{kind}-chart")) > 5, kind
+        drawn = """() => Bokeh.documents.map((one) => one.roots()[0])
+          .filter((one) => one.left[0].axis_label === "GPUs in use")
+          .map((one) => one.renderers.at(-1).data_source.data)
+          .map(({ left, right, low, high }) => [left, right, low, high].map((one) => Array.from(one)))[0]"""
+        page.get_by_label("Lines of").select_option(label="G")
+        page.wait_for_timeout(300)
+        assert page.evaluate(drawn) == [[10_000], [50_000], [0], [2]]
+        page.get_by_label("Lines of").select_option(label="W")
+        page.wait_for_timeout(300)
+        assert page.evaluate(drawn) == [[], [], [], []]
+
+
+@pytest.mark.interpreted
+def test_a_border_does_not_hide_a_small_rectangle(opened, tmp_path):
+    """Of 100 nodes of 4 cores a core is about a pixel high."""
+    nodes = {"name": "CM", "nodes": 100, "shared": True, "cores_per_node": 4}
+    jobs = Workload.from_columns(nodes=1, submit_time=[0, 0], run_time=100, cores=1)
+    result = simulate(System.from_dict({"modules": [nodes]}), jobs, "fcfs")
+    with opened(of(result, tmp_path / "run")) as page:
+        colours = [tuple(map(int, one.split(","))) for one in _colours(page, "#gantt .chart")]
+        assert any(red > 200 and blue < 100 for red, _, blue in colours)  # the yellow of "at once", not paler
 
 
 def test_more_rectangles_than_can_be_told_apart_become_a_picture(opened, tmp_path):

@@ -64,7 +64,7 @@ def test_winners_and_losers_by_class():
     assert sizes["median_difference"].tolist() == [-15, 100]
     assert sizes["wait_before"].tolist() == [90, 45]
     assert diff.by("user").loc["cy", "shorter"] == 1
-    with pytest.raises(InputError, match="slices by users; allowed: size, run_time"):
+    with pytest.raises(InputError, match="slices by users; allowed: size, cores, gpus, run_time"):
         diff.by("users")
 
 

@@ -66,6 +66,16 @@ def test_nodes_of_too_many_gpus_to_tell_them_apart():
         simulate(system, jobs, {"packing": "dot_product"})
 
 
+def test_counts_of_features_also_where_a_partition_covers_part_of_a_module():
+    sets = [{"name": "a", "nodes": 2, "features": ["x"]}, {"name": "b", "nodes": 2}]
+    partitions = [{"name": "all", "module": "A"}, {"name": "part", "module": "A", "node_sets": ["a"]}]
+    keys = {"modules": [{"name": "A", "nodes": 4, "node_sets": sets}], "partitions": partitions}
+    jobs = Workload.from_columns(nodes=2, submit_time=[0], run_time=5, constraint="x*1")
+    where = "where jobs share nodes, or a partition covers part of a module; allowed: features that"
+    with pytest.raises(TraceError, match=where):
+        simulate(System.from_dict(keys), jobs, "fcfs")
+
+
 @pytest.mark.parametrize(
     ("key", "value", "depth"), [("shadow", "static", 1), ("passes", "event", 1), ("passes", "event", 3)]
 )

@@ -77,3 +77,24 @@ def test_a_result_of_something_else_is_refused(ids):
     )
     with pytest.raises(InputError, match="allowed: the result of a run of this trace"):
         as_ran(trace, simulate(SYSTEM, other).components)
+
+
+def test_a_processor_of_swf_is_a_core_where_jobs_share_nodes(tmp_path):
+    """Job 1 asks for 5 processors: 3 cores on each of 2 nodes of G. On W, of whole nodes, one is a node."""
+    path = tmp_path / "trace.swf"
+    lines = (
+        f"{i} 0 -1 5 -1 -1 -1 {n} 9 -1 1 1 1 1 {queue} -1 -1 -1" for i, n, queue in ((1, 5, 1), (2, 2, 2))
+    )
+    path.write_text("".join(f"{line}\n" for line in lines))
+    system = System.from_dict(
+        {
+            "modules": [
+                {"name": "G", "nodes": 2, "shared": True, "cores_per_node": 4}, {"name": "W", "nodes": 2},
+            ],
+            "swf": {"partitions": {"1": "G", "2": "W"}},
+        }
+    )  # fmt: skip
+    result = simulate(system, path, "fcfs")
+    assert result.components["nodes"].tolist() == [2, 2]
+    done = as_ran(read_trace(path), result.components, {"G"})
+    assert done["allocated_nodes"].tolist() == [6, 2]

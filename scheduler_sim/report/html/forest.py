@@ -76,6 +76,7 @@ def _row(row: Any, name: str, low: float, high: float) -> dict[str, Any]:
 
 def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     """Say in words what the chart shows."""
+    words = metric_words(metric)
     kinds = [outcome(row) for _, row in part.iterrows()]
     better, worse, still = (kinds.count(look) for look in (BETTER, WORSE, OPEN))
     baseline = listing(dict.fromkeys(plain(one) for one in part["baseline"]))
@@ -85,7 +86,7 @@ def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     edge = f" At the left edge: {count(zeros, 'ratio')} of 0." if zeros else ""
     left = f" Not drawn: {count(len(part) - len(shown), 'row')}." if len(shown) < len(part) else ""
     return (
-        f"{metric_words(metric).capitalize()} against {baseline}: ratio of the means{blocks}, with the"
+        f"{words[0].upper()}{words[1:]} against {baseline}: ratio of the means{blocks}, with the"
         f" {confidence} interval. Of {count(len(part), 'comparison')}, {better} found better (circles),"
         f" {worse} worse (squares), {still} {open_words([metric])} (diamonds).{edge}{left}"
         " The table below has every number."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,15 +11,18 @@ from scheduler_sim.arrays import Ints
 from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explain_text import text_of
 from scheduler_sim.report.html.pack import Growing, Words, numbers, words
+from scheduler_sim.report.module_use import UNITS, Resource
 from scheduler_sim.report.module_view import ints, module_sizes
 from scheduler_sim.report.wording import plain
 from scheduler_sim.result.columns import NEVER, TOTAL
-from scheduler_sim.result.nodes import node_numbers
+from scheduler_sim.result.node_rows import NodeRows, node_rows
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
 
 Columns = dict[str, "Ints | Words | Growing"]
+
+COLOURS = {"cores": "#225522", "memory_kb": "#997700", "gpus": "#663399"}
 
 MOST_STORIES, MOST_NEVER = 200, 50
 """Components whose whole explanation is in the page: longest waits, and some that never started."""
@@ -30,12 +34,13 @@ def origin(result: Result) -> int:
     return int(submit.min()) if len(submit) else 0
 
 
-def columns(result: Result) -> Columns:
-    """Return all that the page knows of components, nodes and timeline; times in s from the origin.
+def columns(result: Result, found: Sequence[Resource]) -> Columns:
+    """Return all that the page knows of components, nodes, timeline, resources; times in s from the origin.
 
     ``wait`` and ``stay`` are start − submit and end − submit, −1 where there was none.
     """
-    return _components(result) | _nodes(result) | _timeline(result)
+    nodes = _nodes(node_rows(result, module_sizes(result.manifest)))
+    return _components(result) | nodes | _timeline(result) | _resources(found, origin(result))
 
 
 def _components(result: Result) -> Columns:
@@ -68,9 +73,14 @@ def _modules(result: Result) -> Words:
     return Words(used.map(places).to_numpy(np.int64), ["", *map(plain, names)])
 
 
-def _nodes(result: Result) -> Columns:
-    runs = node_numbers(result.components, module_sizes(result.manifest))
-    return {"run_row": Growing(runs.row), "run_first": runs.first, "run_count": runs.count}
+def _nodes(places: NodeRows) -> Columns:
+    """Return the rectangles of nodes; where jobs share nodes in parts of one, and how many these are."""
+    runs: Columns = {
+        "run_row": Growing(places.row),
+        "run_first": places.low,
+        "run_count": places.high - places.low,
+    }
+    return runs if places.grains == 1 else runs | {"run_grains": np.array([places.grains], dtype=np.int64)}
 
 
 def _timeline(result: Result) -> Columns:
@@ -89,6 +99,35 @@ def _timeline(result: Result) -> Columns:
     for short, name in (("busy", "nodes_busy"), ("down", "nodes_down"), ("queue", "queue_components")):
         columns[f"line_{short}"] = Growing(ints(table, name)[order])
     return columns
+
+
+def _resources(found: Sequence[Resource], first: int) -> Columns:
+    """Return what was used and what was stranded of each resource, in whole units."""
+    named = {f"resource{i}_used": one.used for i, one in enumerate(found)}
+    named |= {
+        f"resource{i}_stranded": one.stranded for i, one in enumerate(found) if one.stranded is not None
+    }
+    columns: Columns = {}
+    for name, (time, value) in named.items():
+        columns |= {f"{name}_time": Growing(time - first), f"{name}_value": value}
+    return columns
+
+
+def described(result: Result, found: Sequence[Resource]) -> list[dict[str, Any]]:
+    """Return what the charts of resources are called, and how many whole units one on the axis is."""
+    names = [*module_sizes(result.manifest), TOTAL]
+    last = 0 if len(names) == 2 else len(names) - 1
+    return [
+        {
+            "module": last if one.module == TOTAL else names.index(one.module),
+            "kind": one.kind,
+            "there": one.there,
+            "scale": UNITS[one.kind][0],
+            "label": f"{UNITS[one.kind][1]} in use",
+            "colour": COLOURS[one.kind],
+        }
+        for one in found
+    ]
 
 
 def stories(result: Result) -> dict[str, str]:

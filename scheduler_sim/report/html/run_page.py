@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from scheduler_sim.metrics.sharing import STRANDED, USED
 from scheduler_sim.metrics.slices import sliced
 from scheduler_sim.report.html.energy_section import energy_section
 from scheduler_sim.report.html.markup import Child, Markup, chart, pairs, section, table, tag
 from scheduler_sim.report.html.pack import pack
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_run
-from scheduler_sim.report.html.run_data import columns, origin, stories
+from scheduler_sim.report.html.run_data import columns, described, origin, stories
 from scheduler_sim.report.measures import in_full, summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
-from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.module_use import (
+    SAID,
+    UNITS,
+    Resource,
+    resources,
+    shares_of_modules,
+    stranded_in_words,
+)
+from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words
 from scheduler_sim.report.wording import count, date, doubts, duration, percent, plain
 from scheduler_sim.result.columns import TOTAL
 from scheduler_sim.result.documents import SPREAD
@@ -28,9 +37,8 @@ SCRIPTS = (
 )
 COLUMNS = {"mean": "mean", "median": "median", "p90": "90 % below", "p99": "99 % below", "max": "largest"}
 
-ALIKE = (
-    "Which component had which nodes. Nodes of a module are all alike: their numbers are given out after the"
-    " run, the lowest free ones first. Where there are more components than can be told apart, each spot has"
+SPOTS = (
+    "Where there are more components than can be told apart, each spot has"
     " the colour of those that held most of it, paler if it was partly idle. The same components, one by one,"
     " are in the table of all jobs."
 )
@@ -39,6 +47,7 @@ ALIKE = (
 def run_page(result: Result) -> Page:
     """Make the page of a run."""
     first, last = _span(result)
+    found = resources(result)
     unix = (result.manifest.get("trace") or {}).get("unix_start_time")
     data = {
         "kind": "run",
@@ -46,20 +55,21 @@ def run_page(result: Result) -> Page:
         "span": [first, max(last, first + 1)],
         "unix": unix + origin(result) if isinstance(unix, int) and unix > 0 else None,
         "policy": _policy(result.manifest),
+        "resources": described(result, found),
         "stories": stories(result),
     }
     body = [
         tag("p", _summary(result), class_="lead"),
         _doubts(result),
         section("summary", "What came of it", _numbers(result)),
-        section("time", "Nodes and queue over time", _over_time(result, first, last)),
+        section("time", "Nodes and queue over time", _over_time(result, found, first, last)),
         *energy_section(result),
         section("waits", "How long they waited", chart("wait-chart", _distribution(result))),
         section("story", "Why a job waited", _search(result)),
         section("jobs", "All jobs", tag("div", id="job-table")),
         section("provenance", "What was run, and how to repeat it", of_run(result)),
     ]
-    return Page(_title(result.manifest), body, SCRIPTS, data, pack(columns(result)))
+    return Page(_title(result.manifest), body, SCRIPTS, data, pack(columns(result, found)))
 
 
 def _title(manifest: Mapping[str, Any]) -> str:
@@ -113,7 +123,7 @@ def _doubts(result: Result) -> Child:
 
 
 def _numbers(result: Result) -> Child:
-    tables = [_waits(result), _modules(result), _sizes(result)]
+    tables = [_waits(result), tag("div", _modules(result)), *_slices(result)]
     return [_counts(result), tag("div", tables, class_="side")]
 
 
@@ -136,31 +146,42 @@ def _waits(result: Result) -> Markup:
     return table("Waits of the components that ran", header, summaries(result.metrics, "report"))
 
 
-def _modules(result: Result) -> Markup:
-    sizes, shares = module_sizes(result.manifest), result.metrics.get("utilization") or {}
-    rows = [[plain(name), f"{nodes:,}", _share(shares.get(name))] for name, nodes in sizes.items()]
-    if len(sizes) > 1:
-        rows.append(["all modules", f"{sum(sizes.values()):,}", _share(shares.get(TOTAL))])
-    return table("Use of the modules", ["module", "nodes", "used"], rows)
+def _modules(result: Result) -> Child:
+    sizes = module_sizes(result.manifest)
+    nodes = {**sizes, TOTAL: sum(sizes.values())} if len(sizes) > 1 else sizes
+    shares = shares_of_modules(result, list(nodes))
+    rows = [
+        ["all modules" if name == TOTAL else plain(name), f"{nodes[name]:,}", *map(_share, own)]
+        for name, *own in zip(nodes, *shares.values(), strict=True)
+    ]
+    used = table("Use of the modules", ["module", "nodes", *(word or "used" for word in shares)], rows)
+    return [used, tag("p", SAID, class_="note")] if any("stranded" in word for word in shares) else used
 
 
 def _share(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
-def _sizes(result: Result) -> Child:
+def _slices(result: Result) -> Iterator[Markup]:
+    """Yield waits by size, and by GPUs where components ask for some."""
     if not len(result.components):
-        return None
+        return
+    yield _by(result, "size", "nodes")
+    if "gpus" in result.components and (result.components["gpus"] > 0).any():
+        yield _by(result, "gpus", "GPUs")
+
+
+def _by(result: Result, what: str, word: str) -> Markup:
     keys = ("wait_time_mean", "wait_time_p99", "bounded_slowdown_mean")
     rows = [
         [str(name), f"{int(row['jobs']):,}", *(in_full(row[key], key) for key in keys)]
-        for name, row in sliced(result.components, "size").iterrows()
+        for name, row in sliced(result.components, what).iterrows()
     ]
-    header = ["nodes", "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
-    return table("Waits by size", header, rows)
+    header = [word, "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
+    return table(f"Waits by {'size' if what == 'size' else word}", header, rows)
 
 
-def _over_time(result: Result, first: int, last: int) -> Child:
+def _over_time(result: Result, found: Sequence[Resource], first: int, last: int) -> Child:
     unix = (result.manifest.get("trace") or {}).get("unix_start_time")
     dates = ""
     if isinstance(unix, int) and unix > 0 and date(unix + last):
@@ -182,10 +203,31 @@ def _over_time(result: Result, first: int, last: int) -> Child:
         ),
         tag("div", id="time-controls", class_="controls"),
         chart("busy-chart", f"Busy nodes over time. Used on average: {used or 'nothing'}."),
+        *_resources(result, found),
         chart("queue-chart", f"Components in the queue over time; at most {longest:,} waited at once."),
         tag("div", id="gantt"),
-        tag("p", ALIKE, class_="note"),
+        tag(
+            "p",
+            " ".join(["Which component had which nodes.", *rows_in_words(result.manifest, sizes), SPOTS]),
+            class_="note",
+        ),
     ]
+
+
+def _resources(result: Result, found: Sequence[Resource]) -> Iterator[Markup]:
+    """Make the place of a chart for each kind of resource that jobs share."""
+    kinds = dict.fromkeys(one.kind for one in found)
+    sharing = result.metrics.get("sharing") or {}
+    for kind in kinds:
+        own = [one for one in found if one.kind == kind and one.module != TOTAL]
+        scale, word = UNITS[kind]
+        used = ", ".join(
+            f"{plain(one.module)} {_share(sharing[USED[kind]][one.module])} of {one.there / scale:,.0f}"
+            for one in own
+        )
+        hatched = f" Hatched: stranded. {stranded_in_words(own)}" if kind in STRANDED else ""
+        words = f"{word[0].upper()}{word[1:]} in use over time. Used on average: {used}.{hatched}"
+        yield chart(f"{kind}-chart", words)
 
 
 def _search(result: Result) -> Child:

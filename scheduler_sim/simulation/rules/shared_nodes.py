@@ -377,7 +377,10 @@ def _refuse(jobs: Jobs, layout: Layout) -> None:
             row = int(placements.rows[placements.owner[np.argmax(wrong)]])
             if column == "gpus" and jobs.workload.columns["gpus"][row] <= 0:
                 column = "gres"
-            raise error_at(jobs.workload, row, column, f"not where jobs share nodes; allowed: {allowed}")
+            or_covered = ", or a partition covers part of a module" if column == "constraint" else ""
+            raise error_at(
+                jobs.workload, row, column, f"not where jobs share nodes{or_covered}; allowed: {allowed}"
+            )
 
 
 def whole_nodes(placements: Placements, system: System) -> int:

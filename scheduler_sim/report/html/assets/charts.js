@@ -7,7 +7,7 @@ const dragging = matchMedia("(pointer: fine)").matches;  // on a touch screen a 
 function figure(place, settings) {
   const { height, y_axis_label, ...rest } = settings;
   const plot = new Bokeh.Plotting.Figure({
-    height, sizing_mode: "stretch_width", min_width: 200, toolbar_location: null, min_border_left: 64, min_border_right: 12,
+    height, sizing_mode: "stretch_width", min_width: 200, toolbar_location: null, min_border_left: 76, min_border_right: 12,
     tools: "", output_backend: "canvas", background_fill_color: "white", outline_line_color: null, ...rest,
   });
   for (const axis of plot.axes) {

@@ -3,17 +3,23 @@
 const MOST_RECTANGLES = 3000;
 const MOST_MODULES = 8;
 const [WIDE, HIGH] = [800, 240];  // cells of the picture that stands for too many rectangles
+const BORDER = 4;  // pixels that a rectangle has to be high and wide to get a white border
+const PARTS = 6;  // a node that jobs share gets the room of so many
+const AXIS = 40;  // pixels below and above the nodes
 
 class Gantt {
   constructor(place, time, jobs, module) {
     const [name, capacity] = data.modules[module];
-    Object.assign(this, { time, jobs, capacity, rows: rowsOf(jobs, module), marked: -1 });
+    const grains = jobs.run_grains?.[0] ?? 1;  // parts of a node that the rectangles count, where jobs share nodes
+    Object.assign(this, { time, jobs, capacity, grains, rows: rowsOf(jobs, module), marked: -1 });
     const panel = make("div", { class: "chart", role: "img", "aria-label": `Nodes of ${name} over time` });
     place.append(make("h4", {}, `${name}: ${count(capacity, "node")}`), panel);
-    this.boxes = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [], colour: [] } });
+    this.boxes = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [], colour: [], line: [] } });
     this.picture = new Bokeh.ColumnDataSource({ data: { image: [], x: [], dw: [] } });
     this.mark = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [] } });
-    const height = Math.round(Math.min(Math.max(90 + 14 * Math.sqrt(capacity), 120), 420));
+    const parts = capacity * (grains > 1 ? PARTS : 1);
+    const height = Math.round(Math.min(Math.max(90 + 14 * Math.sqrt(parts), 120), 420));
+    this.tall = (height - AXIS) / capacity;  // pixels of a node
     this.plot = time.figure(panel, {
       height, y_axis_label: "node", y_range: new Bokeh.Range1d({ start: 0, end: capacity }),
     });
@@ -22,7 +28,7 @@ class Gantt {
       image: { field: "image" }, x: { field: "x" }, y: 0, dw: { field: "dw" }, dh: capacity, source: this.picture,
     });
     this.plot.quad({
-      ...sides, source: this.boxes, fill_color: { field: "colour" }, line_color: "white", line_width: 0.5,
+      ...sides, source: this.boxes, fill_color: { field: "colour" }, line_color: { field: "line" }, line_width: 0.5,
     });
     this.plot.quad({ ...sides, source: this.mark, fill_color: null, line_color: "#d55e00", line_width: 4 });
     hover(this.plot, (x, y) => this.tell(x, y));
@@ -46,14 +52,24 @@ class Gantt {
   start(i) { return this.jobs.submit[this.row(i)] + this.jobs.wait[this.row(i)]; }
   end(i) { return this.jobs.submit[this.row(i)] + this.jobs.stay[this.row(i)]; }
 
+  bottom(i) { return this.jobs.run_first[i] / this.grains; }
+  top(i) { return (this.jobs.run_first[i] + this.jobs.run_count[i]) / this.grains; }
+
   rectangles(some) {
     const column = (value) => Array.from(some, value);
+    const colour = (i) => this.classes.colours[this.classes.code[this.row(i)]];
     return {
       left: column((i) => this.start(i) * 1000), right: column((i) => this.end(i) * 1000),
-      bottom: column((i) => this.jobs.run_first[i]),
-      top: column((i) => this.jobs.run_first[i] + this.jobs.run_count[i]),
-      colour: column((i) => this.classes.colours[this.classes.code[this.row(i)]]),
+      bottom: column((i) => this.bottom(i)), top: column((i) => this.top(i)),
+      colour: column(colour), line: column((i) => (this.isLarge(i) ? "white" : colour(i))),
     };
+  }
+
+  // A border around a small rectangle would hide it.
+  isLarge(i) {
+    const [first, last] = this.time.span;
+    const wide = ((this.end(i) - this.start(i)) * WIDE) / (last - first);
+    return wide >= BORDER && (this.top(i) - this.bottom(i)) * this.tall >= BORDER;
   }
 
   // Add up the area that each class holds of each cell; the largest gives the colour, all together how full it is.
@@ -64,7 +80,7 @@ class Gantt {
     for (const i of some) {
       const area = held[this.classes.code[this.row(i)]];
       const [left, right] = [Math.max(0, (this.start(i) - first) * perSecond), Math.min(WIDE, (this.end(i) - first) * perSecond)];
-      const bottom = this.jobs.run_first[i] * perNode, top = bottom + this.jobs.run_count[i] * perNode;
+      const bottom = this.bottom(i) * perNode, top = this.top(i) * perNode;
       for (let y = Math.floor(bottom); y < top; y++) {
         const tall = Math.min(y + 1, top) - Math.max(y, bottom);
         for (let x = Math.floor(left); x < right; x++) {
@@ -88,11 +104,7 @@ class Gantt {
   }
 
   find(x, y) {
-    const node = Math.floor(y);
-    const hit = this.rows.find((i) => {
-      const first = this.jobs.run_first[i];
-      return node >= first && node < first + this.jobs.run_count[i] && this.start(i) <= x && x < this.end(i);
-    });
+    const hit = this.rows.find((i) => this.bottom(i) <= y && y < this.top(i) && this.start(i) <= x && x < this.end(i));
     return hit === undefined ? -1 : this.row(hit);
   }
 

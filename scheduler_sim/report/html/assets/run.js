@@ -8,9 +8,18 @@ async function run() {
   const part = () => timelineOf(jobs, shown);
   const nodes = () => modules.reduce((sum, [, nodes], i) => sum + (shown === i || shown === modules.length ? nodes : 0), 0);
   const queued = () => part().queue.reduce((a, b) => Math.max(a, b), 0);
+  const of = (key) => () => ({ time: part().time, value: part()[key] });
+  const resource = (kind) => resourceOf(jobs, shown, kind);
   const drawLines = [
-    timeline("#busy-chart", time, part, nodes, { key: "busy", colour: "#004488", label: "busy nodes" }),
-    timeline("#queue-chart", time, part, queued, { key: "queue", colour: "#994455", label: "jobs in the queue" }),
+    timeline("#busy-chart", time, {
+      value: of("busy"), top: nodes, out: of("down"), colour: "#004488", label: "busy nodes", outLabel: "out of service",
+    }),
+    ...[...new Map(data.resources.map((one) => [one.kind, one])).values()].map(({ kind, label, colour }) =>
+      timeline(`#${kind}-chart`, time, {
+        value: () => resource(kind).used, top: () => resource(kind).top, out: () => resource(kind).stranded,
+        colour, label, outLabel: "stranded",
+      })),
+    timeline("#queue-chart", time, { value: of("queue"), top: queued, colour: "#994455", label: "jobs in the queue" }),
   ];
 
   const place = document.getElementById("gantt");

@@ -1,4 +1,4 @@
-// Busy nodes and queue over time: steps where there are few, else the least, mean and most of each column.
+// Busy nodes, resources and queue over time: steps where there are few, else the least, mean and most of each column.
 
 const COLUMNS = 700;
 
@@ -36,8 +36,20 @@ function envelope(time, value, first, last) {
   return { edges, low, high, mean };
 }
 
-// One chart over time: `part()` gives the rows to draw, `top()` the end of its axis.
-function timeline(place, time, part, top, { key, colour, label }) {
+// What a resource of one module is over time; nothing where the module has none of it.
+function resourceOf(columns, module, kind) {
+  const i = data.resources.findIndex((one) => one.module === module && one.kind === kind);
+  const { there, scale } = data.resources[i] ?? { there: 0, scale: 1 };
+  const steps = (name) => {
+    const [time, value] = [`${name}_time`, `${name}_value`].map((column) => columns[`resource${i}_${column}`] ?? new Float64Array());
+    return { time, value: Float64Array.from(value, (units) => units / scale) };
+  };
+  return { top: there / scale, used: steps("used"), stranded: steps("stranded") };
+}
+
+// One chart over time: `value()` gives the steps to draw, `top()` the end of its axis, `out()` what to hatch from there
+// down, which is called `outLabel`.
+function timeline(place, time, { value, top, out, colour, label, outLabel }) {
   const band = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [], mean: [] } });
   const line = new Bokeh.ColumnDataSource({ data: { x: [], y: [] } });
   const held = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [] } });
@@ -50,19 +62,19 @@ function timeline(place, time, part, top, { key, colour, label }) {
   plot.quad({ ...between, source: held, fill_color: "#d9d9d9", hatch_pattern: "right_diagonal_line", hatch_color: "#555555" });
   let shown, down;
   const draw = () => {
-    const rows = part();
-    shown = envelope(rows.time, rows[key], ...time.span);
-    down = envelope(rows.time, rows.down, ...time.span);
+    const [own, other] = [value(), out?.() ?? { time: new Float64Array(), value: [] }];
+    shown = envelope(own.time, own.value, ...time.span);
+    down = envelope(other.time, other.value, ...time.span);
     plot.y_range.end = top() * 1.05 || 1;
     const ms = shown.edges.map((edge) => edge * 1000);
     const places = { left: ms.slice(0, -1), right: ms.slice(1) };
+    const lost = down.edges.map((edge) => edge * 1000);
     band.data = { ...places, low: shown.low, high: shown.high, mean: shown.mean };
     line.data = { x: ms, y: [...shown.mean, shown.mean.at(-1)] };
-    const out = key === "busy" ? down.mean : [];
-    const some = (values) => values.filter((_, i) => out[i] > 0);
-    const high = some(places.left).map(top);
+    const some = (values) => values.filter((_, i) => down.mean[i] > 0);
+    const left = some(lost.slice(0, -1));
     held.data = {
-      left: some(places.left), right: some(places.right), high, low: some(out).map((nodes) => top() - nodes),
+      left, right: some(lost.slice(1)), high: left.map(top), low: some(down.mean).map((nodes) => top() - nodes),
     };
   };
   time.listeners.push(draw);
@@ -70,9 +82,10 @@ function timeline(place, time, part, top, { key, colour, label }) {
     const i = after(shown.edges, x) - 1;
     if (i < 0 || i >= shown.mean.length) return "";
     const [low, high, mean] = [shown.low[i], shown.high[i], shown.mean[i]];
-    const value = low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}, mean ${grouped(mean)}`;
-    const out = down.mean[i] > 0 && key === "busy" ? `out of service: ${grouped(down.mean[i])}` : "";
-    return [`${clock(x)} after the first submission`, calendar(x), `${label}: ${value}`, out].filter(Boolean).join("\n");
+    const there = low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}, mean ${grouped(mean)}`;
+    const lost = down.mean[after(down.edges, x) - 1] ?? 0;
+    const more = lost > 0 ? `${outLabel}: ${grouped(lost)}` : "";
+    return [`${clock(x)} after the first submission`, calendar(x), `${label}: ${there}`, more].filter(Boolean).join("\n");
   });
   return draw;
 }
