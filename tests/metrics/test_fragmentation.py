@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from scheduler_sim.result.node_lists import numbers_of
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import value_at
 from tests.conftest import examples
-from tests.oracle.plain_shared_records import Left, Node, Request, request_of
+from tests.oracle.plain_shared_records import Node, Request, request_of
 from tests.oracle.records import Component
 from tests.oracle.shared_strategies import JOBS, PACKINGS, SITES, components
 from tests.shared_nodes.as_input import MODULE, in_known_partitions, system_of, workload_of
@@ -137,6 +138,19 @@ def test_shares_within_spans_of_time():
             assert found == value if value is not None else np.isnan(found)
 
 
+class Free(NamedTuple):
+    """What is free on a node, and how many jobs are there; GPUs are whole here."""
+
+    cores: int
+    memory: int
+    gpus: int
+    jobs: int = 0
+
+    @classmethod
+    def idle(cls, node: Node) -> Free:
+        return cls(node.cores, node.memory, node.gpus)
+
+
 def plain(result: Result, jobs: list[Component], nodes: list[Node], kind: str) -> Iterator[int]:
     """Count what is stranded in each second, node by node and job by job, from what was asked for."""
     table = result.components
@@ -144,23 +158,23 @@ def plain(result: Result, jobs: list[Component], nodes: list[Node], kind: str) -
     where = [numbers_of(categorical(table["node_list"]), np.array([row]))[1] for row in range(len(jobs))]
     asked = [request_of(job) for job in jobs]
 
-    def has(node: Node, left: Left, request: Request) -> bool:
-        has = node.idle if request.whole else left
+    def has(node: Node, left: Free, request: Request) -> bool:
+        has = Free.idle(node) if request.whole else left
         enough = all(getattr(has, one) >= getattr(request, one) for one in ("cores", "memory", "gpus"))
         return enough and request.partition in node.partitions and not (request.whole and left.jobs)
 
     def asks(request: Request) -> bool:
         if not request.whole:
             return bool(getattr(request, kind))
-        return any(has(node, node.idle, request) and getattr(node, kind) for node in nodes)
+        return any(has(node, Free.idle(node), request) and getattr(node, kind) for node in nodes)
 
     for now in range(int(table["submit_time"].min()), max(end)):
-        left = [node.idle for node in nodes]
+        left = [Free.idle(node) for node in nodes]
         for row, request in enumerate(asked):
             for number in where[row] if start[row] <= now < end[row] else ():
                 node, there = nodes[number], left[number]
-                of = node.idle if request.whole else request
-                left[number] = Left(
+                of = Free.idle(node) if request.whole else request
+                left[number] = Free(
                     there.cores - of.cores, there.memory - of.memory, there.gpus - of.gpus, there.jobs + 1
                 )
         waiting = [

@@ -13,6 +13,7 @@ from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.allocation import SlurmSizes
 from scheduler_sim.engine.rules.slurm.priority import fair_share, priority
+from scheduler_sim.errors import ConfigError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
@@ -49,6 +50,11 @@ class Schedulers(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = run.policy.backfill == "slurm"
+        if self.needed and not run.policy.slurm.fixed_nodes and any(run.system.told_apart):
+            raise ConfigError(
+                "policy.slurm.fixed_nodes: found False where jobs share nodes, or a partition covers part of"
+                " a module; allowed here: True"
+            )
         self._keys = run.policy.slurm
         self._charged: Numbering = {}
         self._users: Numbering = {}
