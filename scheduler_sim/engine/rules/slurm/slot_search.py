@@ -53,7 +53,9 @@ def put_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> 
     copy(unreserved, core.slurm.sets.up, it.low, it.high)
     keep_common(unreserved, core.slurm.nodes.masks[way.mask], it.low, it.high)
     for i in range(record, core.slurm.memory.records):
-        if plan.record[i].begin <= last and plan.record[i + 1].begin > start:
+        if plan.record[i].begin > last:
+            break
+        if plan.record[i + 1].begin > start:
             keep_common(unreserved, plan.space[plan.record[i].row], it.low, it.high)
 
 

@@ -56,15 +56,16 @@ def _fits(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
 
 
 @part
-def expected_start(core: ConsTresCore, placement: int, nodes: Words) -> int:
-    """When a placement that does not fit on these nodes now will: on those CHOSEN; INF if it never does."""
+def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int) -> int:
+    """When a placement that does not fit on these nodes now will: on those CHOSEN; INF if not by ``later``."""
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not need.even:
-        return _start_by_trial(core, placement, it, nodes)
+        time = _start_by_trial(core, placement, it, nodes)
+        return time if time <= later else INF
     refresh(core, need.level)
     enough = _enough_able_by(core, need.level, it, nodes, need.min_nodes)
-    if enough == INF:
+    if enough == INF or enough > later:
         return INF
     first = _next_among(core, it, nodes, 0)
     barrier, width, size = first_barrier(core, planned_end(core, first)), FIRST_GROUP_S, running(core)
@@ -75,9 +76,13 @@ def expected_start(core: ConsTresCore, placement: int, nodes: Words) -> int:
         end = planned_end(core, last)
         if end >= enough:
             if last + 1 < size and planned_end(core, last + 1) == end == enough:  # of two at once one is left
-                return _start_by_trial(core, placement, it, nodes)
+                time = _start_by_trial(core, placement, it, nodes)
+                return time if time <= later else INF
+            time = end_as_seen(core, end)
+            if time > later:
+                return INF
             _choose_after(core, placement, it, nodes, end)
-            return end_as_seen(core, end)
+            return time
         first = last + 1
         width = wider(core, width)
         while first < size and planned_end(core, first) > barrier + width:

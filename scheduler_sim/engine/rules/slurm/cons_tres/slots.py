@@ -116,7 +116,7 @@ def shared_slot(
         if count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
             core.slurm.memory.tested += not counted
             counted = True
-            time = _slot_on_unreserved(core, placement, ahead)
+            time = _slot_on_unreserved(core, placement, ahead, later)
         if time == INF:
             if later == INF or not ahead:
                 return INF
@@ -129,12 +129,9 @@ def shared_slot(
         if time == now:
             if count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) == 0:
                 return now
-            time, later = now + 1, INF
+            time = now + 1
         if not ahead:
             return INF
-        if time > later:
-            start, record = later, following
-            continue
         holds_until(core, time)
         if time > now + core.slurm.rules.bf_window:
             holds_until(core, time - core.slurm.rules.bf_window)
@@ -147,9 +144,12 @@ def shared_slot(
 
 
 @part
-def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool) -> int:
-    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan ahead."""
+def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool, later: int) -> int:
+    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan ahead; INF if after ``later``.
+
+    By then other nodes come free, and it is tried anew.
+    """
     unreserved = core.slurm.sets.unreserved
     if fits_now(core, placement, unreserved):
         return core.clock.now
-    return expected_start(core, placement, unreserved) if ahead else INF
+    return expected_start(core, placement, unreserved, later) if ahead else INF
