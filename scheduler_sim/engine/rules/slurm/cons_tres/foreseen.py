@@ -57,7 +57,7 @@ def _fits(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
 
 @part
 def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int) -> int:
-    """When a placement that does not fit on these nodes now will: on those CHOSEN; INF if not by ``later``."""
+    """When what does not fit on these nodes now will: on those CHOSEN; INF if not by ``later``."""
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not need.even:
@@ -75,7 +75,7 @@ def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int)
             return INF
         end = planned_end(core, last)
         if end >= enough:
-            if last + 1 < size and planned_end(core, last + 1) == end == enough:  # of two at once one is left
+            if last + 1 < size and planned_end(core, last + 1) == end == enough:  # two end at once
                 time = _start_by_trial(core, placement, it, nodes)
                 return time if time <= later else INF
             time = end_as_seen(core, end)

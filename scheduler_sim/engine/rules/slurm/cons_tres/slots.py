@@ -145,7 +145,7 @@ def shared_slot(
 
 @part
 def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool, later: int) -> int:
-    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan ahead; INF if after ``later``.
+    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan; INF if not by ``later``.
 
     By then other nodes come free, and it is tried anew.
     """

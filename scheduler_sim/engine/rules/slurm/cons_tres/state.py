@@ -32,6 +32,7 @@ class ConsTresRules(Record):
     memory: int  # 1 = memory is consumable
     whole_sockets: int  # 1 = sockets are, not single cores
     least_loaded: int  # 1 = CR_LLN
+    accelerate: int  # 1 = passes that can start nothing more are cut off
 
 
 class Sharing:
@@ -139,6 +140,13 @@ class Attempt(Record):
     taken: int
 
 
+class Cutoff(Record):
+    """Up to where a pass may start something (see ``cutoff``)."""
+
+    last: int  # the last queue entry whose job may start now
+    taken: int  # 1 = since it was found, something was taken
+
+
 class Room(NamedTuple):
     """What is free, and who is there, n nodes: now, or once some jobs have ended."""
 
@@ -167,6 +175,7 @@ class ConsTres(NamedTuple):
     now: Room
     later: Room
     attempt: Attempt
+    cutoff: Cutoff
     offer: Table[Offer]  # [n]
     run: Table[Run]  # [n]
     list: Ints  # [n] nodes that are left
@@ -234,6 +243,7 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
         now=room(0),
         later=room(sizes.kinds),
         attempt=one(Attempt),
+        cutoff=one(Cutoff),
         offer=table(Offer, n),
         run=table(Run, n + 1),
         list=zeros(n),

@@ -1,0 +1,56 @@
+"""Where a backfill pass over shared nodes may stop: no job behind may start now, and another pass is certain.
+
+As for whole nodes (``accelerate/pass_cutoff``): what is reserved matters only to jobs that come after and may
+start now. A need that is even may start as long as enough nodes are able; any other is taken to.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.bits import count_common
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.state import WAITING
+from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, idle_taken, is_cut_off
+from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
+from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
+from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
+
+
+@on(entries_begin, "cons_tres")
+def any_may_start(core: ConsTresCore, size: int) -> None:
+    """Any of the entries may start something, as far as is known."""
+    core.cons_tres.cutoff.last, core.cons_tres.cutoff.taken = size - 1, 1
+
+
+@on(idle_taken, "cons_tres")
+def fewer_may_start(core: ConsTresCore) -> None:
+    """Less is free than before."""
+    core.cons_tres.cutoff.taken = 1
+
+
+@on(is_cut_off, "cons_tres")
+def none_may_start(core: ConsTresCore, i: int) -> bool:
+    """Whether the pass brings the next one, and no entry from ``i`` on may start anything."""
+    cutoff = core.cons_tres.cutoff
+    if not core.cons_tres.rules.accelerate or not core.slurm.memory.self_change or core.rules.complex:
+        return False
+    if cutoff.taken:
+        while cutoff.last >= i and not _may_start(core, cutoff.last):
+            cutoff.last -= 1
+        cutoff.taken = 0
+    return bool(cutoff.last < i)
+
+
+@part
+def _may_start(core: ConsTresCore, i: int) -> bool:
+    """Whether the job of an entry of the queue may start now."""
+    row, placement = entry(core, i)
+    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
+    if core.jobs[row].state != WAITING:
+        return False
+    if not need.even:
+        return True
+    refresh(core, need.level)
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    able = core.cons_tres.able[need.level]
+    return count_common(able, core.slurm.sets.up, it.low, it.high) >= need.min_nodes
