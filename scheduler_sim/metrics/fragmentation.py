@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.arrays import Bools, Ints, alike
 from scheduler_sim.result.node_use import KINDS, Changes, able_nodes, capacities, held_in, unit
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes, sum_of_intervals
@@ -133,7 +133,7 @@ class NodeHistory:
         """Return the states in which nodes have some of a kind free, and when nodes are in them."""
         some = np.flatnonzero((self.free[KINDS.index(kind)] > 0) & (self.end > self.start))
         _, like = np.unique(self.sets, axis=1, return_inverse=True)
-        number, first = numbered([like.reshape(-1)[self.node[some]], self.idle[some], *self.free[:, some]])
+        number, first = alike([like.reshape(-1)[self.node[some]], self.idle[some], *self.free[:, some]])
         first = some[first]
         states = States(self.node[first], self.idle[first], self.free[:, first])
         return states, Spans(number, self.start[some], self.end[some])
@@ -151,7 +151,7 @@ class NodeHistory:
         amount = np.where(alone, 0, held // nodes)
         asks = (amount[KINDS.index(kind)] > 0) | (alone & has[self.own[rows]])
         rows, alone, amount = rows[asks], alone[asks], amount[:, asks]
-        number, first = numbered([self.own[rows], alone, *amount])
+        number, first = alike([self.own[rows], alone, *amount])
         demands = Demands(self.own[rows][first], alone[first], amount[:, first])
         queue = Spans(number, schedule.of("eligible_time")[rows], schedule.left_queue[rows])
         return demands, _united(queue.within(*schedule.span))
@@ -233,18 +233,8 @@ def _summed(spans: Spans, amount: Ints) -> tuple[Spans, Ints]:
     return Spans(what[keep], time[keep], time[keep + 1]), total[keep]
 
 
-def numbered(columns: list[np.ndarray]) -> tuple[Ints, Ints]:
-    """Number rows so that equal ones have the same; return the numbers, and the first row of each."""
-    code = np.zeros(len(columns[0]), dtype=np.int64)
-    first = code[:0]
-    for column in columns:
-        values, which = np.unique(column, return_inverse=True)
-        _, first, code = np.unique(code * len(values) + which, return_index=True, return_inverse=True)
-    return code, first
-
-
 def numbered_rows(table: Bools) -> tuple[Ints, Ints]:
-    """Number the rows of a table of truths, which has some columns, as ``numbered``."""
+    """Number the rows of a table of truths, which has some columns, as ``alike``."""
     packed = np.ascontiguousarray(np.packbits(table, axis=1))
     as_one = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
     _, first, number = np.unique(as_one, return_index=True, return_inverse=True)

@@ -30,16 +30,22 @@ POLICIES = {
 EASY_ALONE = ("extra_rule", "candidate_time")
 
 
-@pytest.mark.interpreted
-@pytest.mark.parametrize("name", POLICIES)
-@given(SITES, JOBS, PACKINGS, DIALECTS)
-@examples(150)
-def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
+def keys_of(name, packing, dialect):
+    """The policy of that name in a dialect, as far as it has it."""
     keys = POLICIES[name] | {"packing": packing, "order": dialect["order"], "overrun_s": dialect["overrun_s"]}
     if name in ("easy", "depth 2", "depth 4", "first_fit"):
         keys["backfill_order"] = dialect["backfill_order"]
     if name == "easy":
         keys |= {key: dialect[key] for key in EASY_ALONE}
+    return keys
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", POLICIES)
+@given(SITES, JOBS, PACKINGS, DIALECTS)
+@examples(150)
+def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
+    keys = keys_of(name, packing, dialect)
     rows = in_known_partitions(nodes, components(jobs))
     result = simulate(system_of(nodes), workload_of(rows), keys)
     result.check()

@@ -17,7 +17,7 @@ from tests.shared_nodes.as_input import (
     system_of,
     workload_of,
 )
-from tests.shared_nodes.test_against_the_reference import EASY_ALONE, POLICIES
+from tests.shared_nodes.test_against_the_reference import POLICIES, keys_of
 
 SEED = 3
 BITS = 0xFFFFFFFF
@@ -39,11 +39,7 @@ def drawn(component: int, node: int, gpu: int) -> int:
 @given(GPU_SITES, GPU_JOBS, ANY_PACKING, DIALECTS)
 @examples(150)
 def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
-    keys = POLICIES[name] | {"packing": packing, "order": dialect["order"], "overrun_s": dialect["overrun_s"]}
-    if name in ("easy", "depth 2", "depth 4", "first_fit"):
-        keys["backfill_order"] = dialect["backfill_order"]
-    if name == "easy":
-        keys |= {key: dialect[key] for key in EASY_ALONE}
+    keys = keys_of(name, packing, dialect)
     rows = in_known_partitions(nodes, components(jobs))
     result = simulate(system_of(nodes), workload_of(rows), keys, seed=SEED)
     result.check()

@@ -264,18 +264,23 @@ def told(case: Case) -> Fates:
 def plain(case: Case) -> Slurm:
     nodes = sum(sum(sizes) for sizes in case.modules.values())
     config = Config(_partitions(case), nodes=nodes, licences=case.licences)
-    config.daemon_start = min(job.submit for job in case.jobs) - case.begins_s
-    config.launch_latency, config.kill_epilog, config.main_wait_ms = True, 1, 400
-    for name, value in case.keys.items():
-        if hasattr(config, RENAMED.get(name, name)):
-            setattr(config, RENAMED.get(name, name), value)
-    config.bf_window *= 60
-    config.backfill_first = case.keys.get("looks_first") == "backfill"
-    config.builtin = case.keys.get("SchedulerType") == "sched/builtin"
+    configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     config.multifactor = case.keys.get("PriorityType") == "priority/multifactor"
     if case.keys.get("AccountingStorageType") == "accounting_storage/none":
         config.calc_period = 10**9
     return Slurm(config, deepcopy(list(case.jobs)))
+
+
+def configure(config: Config, keys: dict[str, Any], daemon_start: int) -> None:
+    """Set what keys of ``policy.slurm`` say, with the latencies that were measured."""
+    config.daemon_start = daemon_start
+    config.launch_latency, config.kill_epilog, config.main_wait_ms = True, 1, 400
+    for name, value in keys.items():
+        if hasattr(config, RENAMED.get(name, name)):
+            setattr(config, RENAMED.get(name, name), value)
+    config.bf_window *= 60
+    config.backfill_first = keys.get("looks_first") == "backfill"
+    config.builtin = keys.get("SchedulerType") == "sched/builtin"
 
 
 def _partitions(case: Case) -> dict[str, Partition]:

@@ -15,7 +15,7 @@ from tests.oracle.plain_cons_tres_room import Room
 from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm_records import Config
 from tests.oracle.test_plain_cons_tres_properties import SETTINGS, asks
-from tests.slurm.engine_cases import RENAMED, UNTIL_S, keys
+from tests.slurm.engine_cases import UNTIL_S, configure, keys
 from tests.slurm_oracle.shared_engine import settings_of, system_of
 
 MB = 1024
@@ -144,14 +144,7 @@ def fates(result: Result) -> dict[int, tuple[Any, ...]]:
 
 def plain(case: SharedCase) -> SharedSlurm:
     config = Config(case.partitions)
-    config.daemon_start = min(job.submit for job in case.jobs) - case.begins_s
-    config.launch_latency, config.kill_epilog, config.main_wait_ms = True, 1, 400
-    for name, value in case.keys.items():
-        if hasattr(config, RENAMED.get(name, name)):
-            setattr(config, RENAMED.get(name, name), value)
-    config.bf_window *= 60
-    config.backfill_first = case.keys.get("looks_first") == "backfill"
-    config.builtin = case.keys.get("SchedulerType") == "sched/builtin"
+    configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     return SharedSlurm(config, deepcopy(case.jobs), nodes=case.nodes, settings=case.settings)
 
 

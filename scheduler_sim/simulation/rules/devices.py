@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Ints, alike
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.shared_nodes.device_state import SCORES, WHOLE, DeviceSizes
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.rules.numbers import Jobs, Run
-from scheduler_sim.simulation.rules.shared_nodes import Described, SharedNodes, alike, devices_of
+from scheduler_sim.simulation.rules.shared_nodes import Described, SharedNodes, devices_of
 from scheduler_sim.streams import stream
 from scheduler_sim.system.node_resources import CORES, GPUS
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Ints, alike
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.shared_nodes.device_state import MOST_DEVICES
@@ -320,16 +319,6 @@ def running_on(core: FullCore, rows: Ints, nodes: Ints) -> Ints:
     hit = [bool(np.isin(part.slots[s : s + n], nodes).any()) for s, n in zip(slot, count, strict=True)]
     there: Ints = rows[np.array(hit, dtype=bool)]
     return there
-
-
-def alike(columns: Sequence[np.ndarray]) -> tuple[Ints, Ints]:
-    """Number rows so that equal ones have the same; returns the numbers, int64[n], and the first of each."""
-    code = np.zeros(len(columns[0]), dtype=np.int64)
-    first = code[:0]
-    for column in columns:
-        values, which = np.unique(column, return_inverse=True)
-        _, first, code = np.unique(code * len(values) + which, return_index=True, return_inverse=True)
-    return code, first
 
 
 def devices_of(gpus: int) -> tuple[int, int]:
