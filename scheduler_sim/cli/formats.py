@@ -8,10 +8,10 @@ from scheduler_sim.errors import InputError, did_you_mean
 
 FORMATS = ("swf", "mwf", "parquet", "csv")
 SYSTEMS = (".yaml", ".yml", ".conf")
-TRACES = (".swf", ".mwf", ".csv", ".parquet", ".sacct", ".psv", ".txt")
+TRACES = (".swf", ".mwf", ".csv", ".parquet", ".sacct", ".psv", ".txt", ".events")
 """Endings of names that tell a system from a trace, ``.gz`` and ``.zst`` aside."""
 
-READABLE = (*FORMATS, "sacct")
+READABLE = (*FORMATS, "sacct", "slurm-sim-events")
 
 
 def add_from(parser: argparse.ArgumentParser, trace: str) -> None:

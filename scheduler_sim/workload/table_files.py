@@ -32,7 +32,8 @@ METADATA = b"scheduler_sim.workload"
 
 NEEDED = ("nodes", "submit_time", "run_time")
 _ALWAYS = (*NEEDED, "modular_job_id", "component_id")  # ids that are absent are not -1 but numbers from 1
-_FORMATS = ("swf", "mwf", "sacct", "parquet", "csv", "table")
+_TEXTS = ("swf", "mwf", "sacct", "slurm-sim-events")
+_FORMATS = (*_TEXTS, "parquet", "csv", "table")
 _MOST_FIELDS = 127
 _BYTES_A_CELL = 16  # of memory
 _BYTES_A_CSV_BYTE = 8
@@ -226,7 +227,7 @@ def _described(source: TraceSource) -> dict[str, Any]:
     counts = source.field_count
     return {
         "format": source.format,
-        "name": source.origin or (Path(source.name).name if source.format in ("swf", "mwf", "sacct") else ""),
+        "name": source.origin or (Path(source.name).name if source.format in _TEXTS else ""),
         "header": source.header,
         "comments": source.comments,
         "field_count": counts if isinstance(counts, int) else _runs(counts),

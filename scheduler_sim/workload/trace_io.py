@@ -20,6 +20,7 @@ _READERS = {
     "parquet": "table_files.read_parquet",
     "csv": "table_files.read_csv",
     "sacct": "sacct.read_sacct",
+    "slurm-sim-events": "slurm_events.read_slurm_events",
 }
 """By format; each is imported for a trace of that format."""
 
@@ -32,6 +33,8 @@ _WRITERS = {
 
 #: How dumps of sacct are called; as ``.txt``, too, if they begin with the header of one.
 SACCT_SUFFIXES = ("sacct", "psv")
+#: How files of events of the Slurm simulators are called.
+EVENTS_SUFFIX = "events"
 _TEXT_FORMATS = ("swf", "mwf", "csv")
 
 
@@ -40,9 +43,10 @@ def read_trace(path: str | Path, format: str | None = None) -> Workload:
 
     Parameters
     ----------
-    path : ``.swf``, ``.mwf``, ``.csv``, or a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, each
-        also ``.gz`` or ``.zst``; or ``.parquet``
-    format : ``swf``, ``mwf``, ``csv``, ``sacct`` or ``parquet``, where the suffix does not tell
+    path : ``.swf``, ``.mwf``, ``.csv``, a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, or events of the
+        Slurm simulators as ``.events``, each also ``.gz`` or ``.zst``; or ``.parquet``
+    format : ``swf``, ``mwf``, ``csv``, ``sacct``, ``slurm-sim-events`` or ``parquet``, where the suffix does
+        not tell
 
     Raises
     ------
@@ -98,10 +102,13 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
     kind = format.lower() if format else suffix
     if not format and (suffix in SACCT_SUFFIXES or (suffix == "txt" and not writing and _is_sacct(path))):
         kind = "sacct"
+    if not format and suffix == EVENTS_SUFFIX and not writing:
+        kind = "slurm-sim-events"
     if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
         if not (writing or format or os.path.exists(path)):  # of a name that is too long, too, it says no
             raise TraceError("no such file", file=path)
-        suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *(() if writing else SACCT_SUFFIXES))]
+        only_read = () if writing else (*SACCT_SUFFIXES, EVENTS_SUFFIX)
+        suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *only_read)]
         raise TraceError(
             "sacct is read, not written" if kind == "sacct" else "unknown trace format",
             file=path,
