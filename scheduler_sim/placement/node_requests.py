@@ -37,9 +37,28 @@ class NodeRequests:
         self._gres, self._gres_of = parse_once(workload, rows, "gres", parse_gres)
         typed = np.array([gpus_in(one) for one in self._gres])[self._gres_of]
         self._gpus = np.maximum(_thousandths(gpus), _thousandths(typed))
+        self._spread_over_nodes(workload, rows)
         self._constraints, self._constraint_of = parse_once(workload, rows, "constraint", _checked)
         self._gres, self.in_vain = self._without_unknown(system)
         self._shared = np.array([system.module(p.module).shared for p in system.partitions], dtype=bool)
+
+    def _spread_over_nodes(self, workload: Workload, rows: Ints) -> None:
+        """What is asked for each core, each task, or in all: of each node so much, rounded up."""
+        column = {
+            name: workload.columns[name][self._here]
+            for name in ("nodes", "tasks", "tasks_per_node", "memory_per_core_kb")
+        }
+        nodes, of_node = column["nodes"], column["tasks_per_node"]
+        tasks = np.where(of_node > 0, of_node, -(-np.maximum(column["tasks"], 1) // nodes))
+        for name, times, over in (("gres_per_job", 1, nodes), ("gres_per_task", tasks, 1)):
+            lists, of = parse_once(workload, rows, name, parse_gres)
+            gpus = np.array([gpus_in(one) for one in lists])[of]
+            if gpus.any():
+                self._gpus = np.maximum(self._gpus, _thousandths(np.ceil(gpus * times / over)))
+        of_cores = -(-self.cores * column["memory_per_core_kb"] // THOUSANDTHS)
+        asked = (self._memory < 0) & (column["memory_per_core_kb"] >= 0) & (self.cores > 0)
+        if asked.any():
+            self._memory = np.where(asked, of_cores, self._memory)
 
     def _without_unknown(self, system: System) -> tuple[list[dict[str, float]], Bools]:
         """Leave out generic resources of which no node has any, as licences that are not declared."""

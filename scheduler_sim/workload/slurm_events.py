@@ -175,6 +175,5 @@ _READ: dict[str, Callable[[str], Job]] = {
     "gpus": lambda text: {"gres_per_job": f"gpu:{text}"},
     "gpus-per-node": lambda text: {"gres": f"gpu:{text}"},
     "exclusive": lambda text: {"exclusive": 1},
-    "oversubscribe": lambda text: {"oversubscribe": 1},
 }
 """How each option is read: the columns that it says."""

@@ -158,7 +158,6 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "memory_per_core_kb": (_at_least(-1, MAX_AMOUNT // 2**20), "0 or more; -1 = none"),
     "cores_per_gpu": (_at_least(-1, MAX_COUNT), f"0 to {MAX_COUNT}; -1 = not stated"),
     "memory_per_gpu_kb": (_at_least(-1, MAX_AMOUNT // 2**20), "0 or more; -1 = none"),
-    "oversubscribe": (_at_least(0, 1), "0 or 1"),
     "begin_time": (_at_least(-1, MAX_TIME), "-1 (none), or 0 to 1e15 s"),
     "array_job_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "array_task_id": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
