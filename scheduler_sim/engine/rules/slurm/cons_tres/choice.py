@@ -110,11 +110,8 @@ def _attempt(core: ConsTresCore, need: int, left: int, least: int, most: int) ->
     now.most, now.left, now.taken, now.before = most, left, 0, -1
     now.nodes = min(least, it.asked_nodes) if it.in_all else max(least, it.asked_nodes)
     now.cpus = it.min_cpus
-    each = part.each[need, 0] or (1 if part.total[need, 0] > 0 else 0)
-    if part.per_task[need, 0] > 0:
-        each = part.per_task[need, 0] * it.tasks_per_node
     in_all = max(part.total[need, 0], part.each[need, 0] * it.min_nodes)
-    now.most_cpus = max(it.min_cpus, it.gpu_cpus * each * now.nodes, it.gpu_cpus * in_all)
+    now.most_cpus = max(it.min_cpus, _cpus_of_a_node(core, need) * now.nodes, it.gpu_cpus * in_all)
     for kind in range(part.each.shape[1]):
         part.wanted[kind] = part.total[need, kind]
     for i in range(left):
@@ -169,6 +166,16 @@ def _enough_nodes(core: ConsTresCore, need: int, count: int) -> bool:
     return bool(count >= now.nodes - max(0, core.cons_tres.need[need].asked_nodes - now.least))
 
 
+@inlined
+def _cpus_of_a_node(core: ConsTresCore, need: int) -> int:
+    """CPUs for the GPUs that it must have of each node."""
+    part, it = core.cons_tres, core.cons_tres.need[need]
+    each = part.each[need, 0] or (1 if part.total[need, 0] > 0 else 0)
+    if part.per_task[need, 0] > 0:
+        each = part.per_task[need, 0] * it.tasks_per_node
+    return int(it.gpu_cpus * each)
+
+
 @part
 def _cut(core: ConsTresCore, need: int, node: int) -> int:
     """CPUs that the job means to take: a core is left for each of the other nodes it must have."""
@@ -180,10 +187,7 @@ def _cut(core: ConsTresCore, need: int, node: int) -> int:
     most = now.most_cpus - max(now.least_left - 1, 0) * together
     if offer.usable <= most:
         return offer.usable
-    each = part.each[need, 0] or (1 if part.total[need, 0] > 0 else 0)
-    if part.per_task[need, 0] > 0:
-        each = part.per_task[need, 0] * it.tasks_per_node
-    offer.cpus = max(most, it.node_cpus, it.gpu_cpus * each)
+    offer.cpus = max(most, it.node_cpus, _cpus_of_a_node(core, need))
     offer.size = offer.all_gpus + offer.cpus
     return offer.cpus
 

@@ -30,7 +30,7 @@ def free_pieces(free: Ints, generic: int, node: int) -> int:
 
 
 @inlined
-def most_nodes_of_tasks(it: Need) -> int:
+def tasks_of_a_node(it: Need) -> int:
     """Tasks that one node must be able to hold: all of them if there is but one node."""
     return it.tasks_per_node or (it.tasks if it.max_nodes == 1 else 0) or 1
 
@@ -89,7 +89,7 @@ def make_offer(core: ConsTresCore, need: int, room: Room, node: int, all_cores: 
     most = part.sharing[it.partition].most_cpus
     if most > 0 and cpus + room.used[it.partition, node] > most:
         cpus = 0 if it.whole else most - room.used[it.partition, node]
-    if cpus < most_nodes_of_tasks(it) * it.cpus_per_task:
+    if cpus < tasks_of_a_node(it) * it.cpus_per_task:
         return False
     offer.all_gpus = near = 0
     if it.generic:

@@ -110,7 +110,6 @@ class Offer:
     all_gpus: int
     weight: int  # smaller first; then by GPUs that are near
     usable: int  # CPUs that the job's tasks can use
-    place: int  # of the node in the list of those that are left, -1 = left out
     taken: int  # 1 = taken by this attempt
     tasks: int  # dealt to it
     dealt: int  # CPUs dealt to it
