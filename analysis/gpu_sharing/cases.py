@@ -59,7 +59,7 @@ class Trace:
     def site(self, seed: int) -> System:
         """Return a part of the nodes, in random order."""
         order = stream(seed, "gpu sharing nodes").permutation(len(self.nodes))[: len(self.nodes) // SHARE]
-        sets = [_node(one) for one in self.nodes.iloc[order].itertuples()]
+        sets = [node_set_of(one) for one in self.nodes.iloc[order].itertuples()]
         module = {"name": "openb", "nodes": len(sets), "shared": True, "node_sets": sets}
         return System.from_dict({"name": "openb", "modules": [module]})
 
@@ -81,7 +81,8 @@ class Trace:
         )
 
 
-def _node(one: Any) -> dict[str, Any]:
+def node_set_of(one: Any) -> dict[str, Any]:
+    """Return a node of the trace as a node set of its own."""
     return {
         "name": one.sn,
         "nodes": 1,

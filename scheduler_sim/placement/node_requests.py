@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
-from scheduler_sim.placement.node_demand import NodeDemands
+from scheduler_sim.placement.node_demand import Choices, NodeDemands
 from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.placement.repeating import as_slice
 from scheduler_sim.system.constraint import parse_constraint
@@ -102,8 +102,20 @@ class NodeRequests:
             of_spelling = np.array([one.get(kind, 0) for one in self._gres], dtype=float)
             columns.append(_thousandths(of_spelling)[gres])
         amounts = np.column_stack(columns) * shared[:, np.newaxis]
+        which, kinds = self._choices(owner, partition, columns, self._gres)
+        return NodeDemands(which, kinds, amounts, exclusive)
+
+    def _choices(
+        self, owner: Ints, partition: Ints, columns: list[Ints], gres: list[dict[str, float]]
+    ) -> tuple[Ints, tuple[Choices, ...]]:
+        """Return the nodes that ways may take, each kind of choice once, and which kind each has.
+
+        ``columns`` is what is asked for on each node, of each kind that is counted, ``gres`` the generic
+        resources by spelling; only nodes that jobs share are asked for these, and for GPUs.
+        """
+        shared, spelling = self._shared[partition], self._gres_of[owner]
         constraint = self._constraint_of[owner]
-        told_apart = np.column_stack((partition, constraint, gres * shared, self._classes(columns)))
+        told_apart = np.column_stack((partition, constraint, spelling * shared, self._classes(columns)))
         _, first, which = np.unique(told_apart, axis=0, return_index=True, return_inverse=True)
         kinds = (
             self.system.node_choices(
@@ -112,11 +124,11 @@ class NodeRequests:
                 cores=columns[CORES][i] / THOUSANDTHS,
                 memory_kb=int(columns[MEMORY][i]),
                 gpus=columns[GPUS][i] / THOUSANDTHS if shared[i] else 0,
-                gres=self._gres[gres[i]] if shared[i] else {},
+                gres=gres[spelling[i]] if shared[i] else {},
             )
             for i in first
         )
-        return NodeDemands(which.reshape(-1).astype(np.int64), tuple(kinds), amounts, exclusive)
+        return which.reshape(-1).astype(np.int64), tuple(kinds)
 
     def _classes(self, columns: list[Ints]) -> Ints:
         """[ways, kinds]: what is asked for, as a number that is the same where the same nodes have it."""

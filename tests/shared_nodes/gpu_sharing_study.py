@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from analysis.gpu_sharing.cases import node_set_of
 from scheduler_sim import Simulation, System, Workload
 from tests.conftest import SHARED
 
@@ -60,17 +61,7 @@ def pods(workload: str) -> pd.DataFrame:
 def cluster(seed: int) -> System:
     """The nodes in an order of the seed's own."""
     order = np.random.default_rng([seed, 1]).permutation(len(nodes()))
-    sets = [
-        {
-            "name": one.sn,
-            "nodes": 1,
-            "cores_per_node": one.cpu_milli / 1000,
-            "memory_gb": one.memory_mib / 1024,
-            "gpus_per_node": one.gpu,
-            "features": [one.model],
-        }
-        for one in nodes().iloc[order].itertuples()
-    ]
+    sets = [node_set_of(one) for one in nodes().iloc[order].itertuples()]
     module = {"name": "openb", "nodes": len(sets), "shared": True, "node_sets": sets}
     return System.from_dict({"modules": [module]})
 

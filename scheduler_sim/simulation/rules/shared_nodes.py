@@ -279,7 +279,7 @@ def tells_apart(system: System, policy: Policy) -> bool:
 
 def apart_under(system: System, policy: Policy) -> tuple[bool, ...]:
     """Of each module, whether that is so: under Slurm of all or of none, as its schedulers know all nodes."""
-    if shares_under_slurm(system, policy) or policy.names_nodes:
+    if policy.backfill == "slurm":
         return (shares_under_slurm(system, policy),) * len(system.modules)
     return system.told_apart
 

@@ -134,7 +134,6 @@ def _refuse(run: Run) -> None:
     keys = run.policy.slurm
     for name, allowed in (
         ("SelectType", ("select/cons_tres", "select/cons_res")),
-        ("fixed_nodes", (True,)),
         ("version", ("22.05",)),
         ("grouped_ends", (True,)),
         ("clock", ("daemon",)),
