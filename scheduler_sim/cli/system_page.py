@@ -105,6 +105,7 @@ def _partitions(system: System) -> str:
         "nodes for": [
             "one job" if p.exclusive and system.module(p.module).shared else "" for p in system.partitions
         ],
+        "OverSubscribe": [said if (said := str(p.over_subscribe)) != "NO" else "" for p in system.partitions],
         "job factor": [str(p.priority_job_factor) for p in system.partitions],
     }
     if set(more["job factor"]) == {"1"}:

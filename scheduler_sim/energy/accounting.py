@@ -61,6 +61,8 @@ class Use(NamedTuple):
         in each of STATES.
     start, end : (c,) int64, s; milliwatts : (c,) int64, mean power of all nodes, mW.
     nodes : (c,), held against those that are busy; None: that is known to hold.
+    idle : (c,) int64, mW of idle nodes that is not drawn while a component runs, where that has but parts of
+        nodes: ``states`` count busy nodes as idle then. None: nodes are busy or idle.
     """
 
     module: str
@@ -72,6 +74,7 @@ class Use(NamedTuple):
     end: Ints
     milliwatts: Ints
     nodes: Ints | None = None
+    idle: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +254,8 @@ def _use(
 
 def _steps(use: Use, start: int, end: int) -> Steps:
     """Return a module's power: instants (s), and mW from each on."""
-    amounts = [use.milliwatts] if use.nodes is None else [use.milliwatts, use.nodes]
+    more = use.milliwatts if use.idle is None else use.milliwatts - use.idle
+    amounts = [more] if use.nodes is None else [more, use.nodes]
     instants, new, (power, *nodes) = _summed_up(use.time, use.start, use.end, amounts)
 
     def held(values: Ints) -> Ints:
@@ -290,9 +294,11 @@ def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
         for watts, state in zip(use.watts.tolist(), use.states, strict=True)
     )
     begin, finish = use.start, use.end
-    if use.nodes is not None:  # a run that was lost may be outside the span
+    if use.nodes is not None or use.idle is not None:  # a run that was lost may be outside the span
         begin, finish = begin.clip(start, end), finish.clip(start, end)
     job = int(use.milliwatts @ (finish - begin))
+    if use.idle is not None:
+        idle -= int(use.idle @ (finish - begin))
     return np.array([job, idle, booting + stopping, off, int(power @ lasting)], dtype=np.int64)
 
 

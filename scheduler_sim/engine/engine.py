@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
     from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
-    from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
+    from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
 
-    class FullCore(SlurmCallsCore, AcceleratedCore, ConsTresCore, PowerSavingCore, ShadowCore, NodePlanCore):
+    class FullCore(SlurmCallsCore, AcceleratedCore, RowsCore, PowerSavingCore, ShadowCore, NodePlanCore):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core
@@ -64,6 +64,7 @@ RULES = (
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
+    Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),

@@ -10,7 +10,7 @@ import numpy as np
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.load import overloads
 from scheduler_sim.metrics.metric import JobColumns, Run
-from scheduler_sim.metrics.sharing import sharing_of
+from scheduler_sim.metrics.sharing import cores_had_twice, sharing_of
 from scheduler_sim.metrics.statistics import Summaries
 from scheduler_sim.metrics.ties import Edges
 from scheduler_sim.metrics.utilization import energy_of
@@ -73,7 +73,7 @@ def compute(
         "energy": energy_of(run, energy),
         **({"sharing": sharing_of(run)} if run.shared else {}),
         "counts": state_counts(components, counts or {}),
-        "warnings": [*overloads(found["offered_load"]), *warnings],
+        "warnings": [*overloads(found["offered_load"]), *cores_had_twice(run), *warnings],
     }
 
 

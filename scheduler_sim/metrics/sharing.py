@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from scheduler_sim.metrics.metric import Run
 from scheduler_sim.metrics.statistics import ratio
 from scheduler_sim.metrics.utilization import integral, window
 from scheduler_sim.result import steps
-from scheduler_sim.result.columns import BUSY, TOTAL
+from scheduler_sim.result.columns import BUSY, TOTAL, rows_named
 from scheduler_sim.result.node_use import unit
 from scheduler_sim.result.schedule import Schedule
 
@@ -34,6 +34,18 @@ def sharing_of(run: Run) -> dict[str, Shares]:
     span = window(run.components)
     used = {name: _use(run, resource, span) for resource, name in USED.items()}
     return used | _fragmentation(run)
+
+
+def cores_had_twice(run: Run) -> Iterator[str]:
+    """Yield a warning for each module of which jobs had more cores at once than there are, sharing them."""
+    for name, has in run.shared.items() if window(run.components) else ():
+        busy = np.asarray(run.timeline[BUSY["cores"]])[rows_named(run.timeline["module"], name)]
+        if busy.max(initial=0) > has["cores"]:
+            yield (
+                f"jobs shared cores of module {name} and had up to {busy.max():,.0f} of its"
+                f" {has['cores']:,.0f} at once: cores_busy and core_utilization count a core for each job"
+                " that has it"
+            )
 
 
 def sharing_within(schedule: Schedule, modules: Sequence[str], spans: Sequence[Span]) -> pd.DataFrame:

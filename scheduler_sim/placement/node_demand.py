@@ -15,6 +15,9 @@ from scheduler_sim.system.node_resources import CORES, GPUS, MEMORY
 Choices = tuple[NodeChoice, ...]
 """The alternatives of one placement, usually one."""
 
+ANY_TYPE, SEVERAL_TYPES = 0, -1
+"""Of GPUs, beside 1, 2 ... for those of ``System.gpu_types``: on other nodes all are of one."""
+
 
 @dataclass(frozen=True)
 class NodeDemands:
@@ -24,14 +27,17 @@ class NodeDemands:
     ----------
     kind : int64[p], position in ``kinds``
     kinds : the nodes of each kind of demand, told apart by partition, constraint and size of nodes
-    amounts : int64[p, c], what is asked of each node where they are shared, by ``System.counted``
+    amounts : int64[p, c], what is asked of each node where they are shared, by ``System.counted``;
+        under Slurm nothing, of types of GPUs, too
     exclusive : bool[p], whether nodes are for one job alone
+    gpu_type : int64[p], the type of its GPUs by number, ``ANY_TYPE`` or ``SEVERAL_TYPES``
     """
 
     kind: Ints
     kinds: tuple[Choices, ...]
     amounts: Ints
     exclusive: Bools
+    gpu_type: Ints
 
     @property
     def cores(self) -> Ints:
@@ -50,7 +56,8 @@ class NodeDemands:
 
     def picked(self, which: NDArray[np.bool_] | NDArray[np.int64] | slice) -> NodeDemands:
         """Return the demands of some of the placements."""
-        return NodeDemands(self.kind[which], self.kinds, self.amounts[which], self.exclusive[which])
+        own = (self.amounts[which], self.exclusive[which], self.gpu_type[which])
+        return NodeDemands(self.kind[which], self.kinds, *own)
 
     def can_be_met(self, nodes: Ints) -> NDArray[np.bool_]:
         """Tell for each placement of so many nodes whether some alternative has room for it, alone."""
@@ -80,4 +87,5 @@ def joined_demands(tables: Sequence[NodeDemands | None]) -> NodeDemands | None:
         tuple(number),
         np.concatenate([one.amounts for one in demands]),
         np.concatenate([one.exclusive for one in demands]),
+        np.concatenate([one.gpu_type for one in demands]),
     )

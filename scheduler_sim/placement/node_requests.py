@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
-from scheduler_sim.placement.node_demand import Choices, NodeDemands
+from scheduler_sim.placement.node_demand import ANY_TYPE, SEVERAL_TYPES, Choices, NodeDemands
 from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.placement.repeating import as_slice
 from scheduler_sim.system.constraint import parse_constraint
-from scheduler_sim.system.gres import gpus_in, is_gpu, parse_gres
+from scheduler_sim.system.gres import gpus_in, is_gpu, parse_gres, types_of_gpus
 from scheduler_sim.system.node_resources import CORES, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import stated_cores
@@ -55,15 +55,30 @@ class NodeRequests:
             gpus = np.array([gpus_in(one) for one in lists])[of]
             if gpus.any():
                 self._gpus = np.maximum(self._gpus, _thousandths(np.ceil(gpus * times / over)))
+                self._add_types(lists, of)
         of_cores = -(-self.cores * column["memory_per_core_kb"] // THOUSANDTHS)
         asked = (self._memory < 0) & (column["memory_per_core_kb"] >= 0) & (self.cores > 0)
         if asked.any():
             self._memory = np.where(asked, of_cores, self._memory)
 
+    def _add_types(self, lists: list[dict[str, float]], of: Ints) -> None:
+        """Types of GPUs that are named elsewhere are asked for on each node, too; how many is known."""
+        types: list[dict[str, float]] = [dict.fromkeys(types_of_gpus(one), 0) for one in lists]
+        both, which = np.unique(self._gres_of * len(lists) + of, return_inverse=True)
+        self._gres = [types[i % len(lists)] | self._gres[i // len(lists)] for i in both.tolist()]
+        self._gres_of = which.reshape(-1).astype(np.int64)
+
     def _without_unknown(self, system: System) -> tuple[list[dict[str, float]], Bools]:
-        """Leave out generic resources of which no node has any, as licences that are not declared."""
+        """Leave out generic resources of which no node has any, as licences that are not declared.
+
+        And types of GPUs where no node has any type.
+        """
         there = {name.lower() for module in system.modules for one in module.sets for name in one.gres}
-        known = [{n: amount for n, amount in one.items() if is_gpu(n) or n in there} for one in self._gres]
+        typed = bool(types_of_gpus(there))
+        known = [
+            {n: amount for n, amount in one.items() if n in there or (is_gpu(n) and (typed or ":" not in n))}
+            for one in self._gres
+        ]
         lost = [len(kept) < len(one) for kept, one in zip(known, self._gres, strict=True)]
         return known, np.array(lost, dtype=bool)[self._gres_of]
 
@@ -102,16 +117,32 @@ class NodeRequests:
             of_spelling = np.array([one.get(kind, 0) for one in self._gres], dtype=float)
             columns.append(_thousandths(of_spelling)[gres])
         amounts = np.column_stack(columns) * shared[:, np.newaxis]
+        types = self.gpu_types(owner, partition)
+        columns += [columns[GPUS] * (types == i + 1) for i in range(len(self.system.gpu_types))]
         which, kinds = self._choices(owner, partition, columns, self._gres)
-        return NodeDemands(which, kinds, amounts, exclusive)
+        return NodeDemands(which, kinds, amounts, exclusive, types)
+
+    def gpu_types(self, owner: Ints, partition: Ints) -> Ints:
+        """Return the type of GPU that ways of components ask for: see ``NodeDemands``."""
+        known = self.system.gpu_types
+        if not known:
+            return np.full(len(owner), ANY_TYPE, dtype=np.int64)
+        number = {name: i for i, name in enumerate(known, 1)}
+        codes = []
+        for types in map(types_of_gpus, self._gres):
+            one = number.get(types[0], ANY_TYPE) if types else ANY_TYPE
+            codes.append(SEVERAL_TYPES if len(types) > 1 else one)
+        found: Ints = np.where(self._shared[partition], np.array(codes)[self._gres_of[owner]], ANY_TYPE)
+        return found
 
     def _choices(
         self, owner: Ints, partition: Ints, columns: list[Ints], gres: list[dict[str, float]]
     ) -> tuple[Ints, tuple[Choices, ...]]:
         """Return the nodes that ways may take, each kind of choice once, and which kind each has.
 
-        ``columns`` is what is asked for on each node, of each kind that is counted, ``gres`` the generic
-        resources by spelling; only nodes that jobs share are asked for these, and for GPUs.
+        ``columns`` is what is asked for on each node, of each kind that is counted, then of each type of GPU
+        that stands beside others, ``gres`` the generic resources by spelling; only nodes that jobs share are
+        asked for these, and for GPUs.
         """
         shared, spelling = self._shared[partition], self._gres_of[owner]
         constraint = self._constraint_of[owner]
@@ -124,7 +155,7 @@ class NodeRequests:
                 cores=columns[CORES][i] / THOUSANDTHS,
                 memory_kb=int(columns[MEMORY][i]),
                 gpus=columns[GPUS][i] / THOUSANDTHS if shared[i] else 0,
-                gres=gres[spelling[i]] if shared[i] else {},
+                gres=_of_type(gres[spelling[i]], columns[GPUS][i] / THOUSANDTHS) if shared[i] else {},
             )
             for i in first
         )
@@ -137,6 +168,12 @@ class NodeRequests:
             np.searchsorted(np.unique(size), column) for size, column in zip(sizes, columns, strict=True)
         ]
         return np.column_stack(classes)
+
+
+def _of_type(gres: dict[str, float], gpus: float) -> dict[str, float]:
+    """Generic resources, in which all GPUs are of the type if one is named."""
+    types = types_of_gpus(gres)
+    return gres | {types[0]: max(gpus, gres[types[0]])} if len(types) == 1 else gres
 
 
 def _checked(text: str) -> str:

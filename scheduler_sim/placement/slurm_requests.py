@@ -7,6 +7,7 @@ import numpy as np
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.node_requests import NodeRequests
+from scheduler_sim.system.gres import types_of_gpus
 from scheduler_sim.system.node_resources import CORES, MEMORY
 
 
@@ -20,11 +21,12 @@ class SlurmRequests(NodeRequests):
     def demands(self, owner: Ints, partition: Ints, processors: Ints, nodes: Ints) -> NodeDemands:
         """Return which nodes the ways of components may take."""
         shared = self._shared[partition]
-        columns = [np.zeros_like(owner) for _ in self.system.counted]
+        columns = [np.zeros_like(owner) for _ in self.system.counted + self.system.gpu_types]
         columns[CORES], columns[MEMORY] = (
             np.where(shared, 0, np.maximum(asked[owner], 0)) for asked in (self.cores, self._memory)
         )
-        kind, kinds = self._choices(owner, partition, columns, [dict.fromkeys(one, 1) for one in self._gres])
-        amounts = np.zeros((len(owner), len(self.system.counted)), dtype=np.int64)
+        types = [dict.fromkeys(types_of_gpus(one), 1.0) for one in self._gres]
+        kind, kinds = self._choices(owner, partition, columns, types)
+        amounts = np.zeros((len(owner), len(columns)), dtype=np.int64)
         exclusive = shared & (self.cores[owner] < 0) & (not self.by_processors)
-        return NodeDemands(kind, kinds, amounts, exclusive)
+        return NodeDemands(kind, kinds, amounts, exclusive, self.gpu_types(owner, partition))

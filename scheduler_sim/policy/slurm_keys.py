@@ -168,7 +168,8 @@ class SlurmKeys(Keys):
     SelectType: Annotated[str, choice("select/cons_tres", "select/cons_res", "select/linear")] = Field(
         default="select/cons_tres",
         description="how ends of running jobs are predicted: in groups (cons_tres, cons_res), or one by one; "
-        "where jobs share nodes, not linear",
+        "22.05: linear leaves what a backfill pass has started out of its plan; where jobs share nodes, not "
+        "linear",
     )
     SelectTypeParameters: Select = Field(
         default=(),

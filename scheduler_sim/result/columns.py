@@ -179,7 +179,12 @@ DEVICES = (
 """A further column of ``components``, at its end, in a run in which GPUs are told apart."""
 
 USED = (
-    Column("cores_busy", "float64", "cores", "cores that jobs have"),
+    Column(
+        "cores_busy",
+        "float64",
+        "cores",
+        "cores that jobs have; one that several have at once counts for each",
+    ),
     Column("memory_busy_kb", "int64", "KB", "memory that jobs have"),
     Column("gpus_busy", "float64", "GPUs", "GPUs that jobs have"),
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from scheduler_sim.result.columns import SWITCHED, TOTAL
 from scheduler_sim.result.documents import MOST
+from scheduler_sim.result.node_use import node_parts, of_parts
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, first_difference, from_changes, sum_of_intervals, value_at
 
@@ -122,11 +123,22 @@ def _expected(schedule: Schedule, module: str) -> Steps:
     running = sum_of_intervals(*_runs(schedule, module))
     first = schedule.timeline["time"].to_numpy()[schedule.rows(module)][:1]
     others = (first, np.full(len(first), idle * schedule.modules[module]))
-    parts = [(running, 1), (schedule.recorded(module, "nodes_busy"), -idle), (others, 1)]
+    parts = [(running, 1), (_not_idle(schedule, module, idle), -1), (others, 1)]
     parts += [(nodes, power - idle) for nodes, power in _switched(schedule, module)]
     times = [time for (time, _), _ in parts]
     changes = [np.diff(values, prepend=0) * factor for (_, values), factor in parts]
     return from_changes(np.concatenate(times), np.concatenate(changes))
+
+
+def _not_idle(schedule: Schedule, module: str, idle: int) -> Steps:
+    """What idle nodes (mW each) would draw and do not, as components have nodes, or parts of them."""
+    if not schedule.shared:
+        times, busy = schedule.recorded(module, "nodes_busy")
+        return times, busy * idle
+    begin, finish, _ = _runs(schedule, module)
+    mask, lost = schedule.ran & schedule.in_module(module), schedule.lost
+    parts = np.concatenate((node_parts(schedule)[mask], lost["parts"][lost["module"] == module].to_numpy()))
+    return sum_of_intervals(begin, finish, of_parts(idle, parts.astype(np.int64)))
 
 
 def _runs(schedule: Schedule, module: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -156,14 +168,14 @@ def _recorded(schedule: Schedule, module: str) -> Steps:
 def _parts(schedule: Schedule, module: str, span: tuple[int, int]) -> np.ndarray:
     """The mJ of PARTS and of the whole, within a span."""
     idle = _idle(schedule, module)
-    busy = _integral(schedule.recorded(module, "nodes_busy"), span)
+    not_idle = _integral(_not_idle(schedule, module, idle), span)
     begin, finish, power = _runs(schedule, module)
     job = int(power @ (finish.clip(*span) - begin.clip(*span)))
     times = [(_integral(nodes, span), power) for nodes, power in _switched(schedule, module)]
     off, booting, stopping = (seconds * power for seconds, power in times or [(0, 0)] * 3)
     awake = schedule.modules[module] * (span[1] - span[0]) - sum(seconds for seconds, _ in times)
     whole = _integral(_recorded(schedule, module), span)
-    return np.array([job, idle * (awake - busy), booting + stopping, off, whole])
+    return np.array([job, idle * awake - not_idle, booting + stopping, off, whole])
 
 
 def _switched(schedule: Schedule, module: str) -> list[tuple[Steps, int]]:

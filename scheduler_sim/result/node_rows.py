@@ -11,7 +11,7 @@ import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.result.columns import rows_named
-from scheduler_sim.result.node_use import Held, capacities, held_in
+from scheduler_sim.result.node_use import Changes, Held, capacities, held_in
 from scheduler_sim.result.nodes import NodeRuns, node_numbers, sweep
 from scheduler_sim.result.schedule import Schedule
 
@@ -43,7 +43,8 @@ def node_rows(result: Result, modules: Mapping[str, int]) -> NodeRows:
     """Give every component that ran its place in the rows of nodes.
 
     Within the row of a node that jobs share each is as high as its share of the cores, and stands as low as
-    it can; it is cut in pieces where no gap is high enough.
+    it can; it is cut in pieces where no gap is high enough. Where jobs had more cores at once than the node
+    has, sharing them, all are lower by as much.
 
     Parameters
     ----------
@@ -107,12 +108,20 @@ def _pieces(schedule: Schedule, module: str) -> Iterator[tuple[int, int, int]]:
     """Yield (row, low, high) of the components that have part of some node, in grains."""
     held, there = held_in(schedule, module), capacities(schedule, module)["cores"]
     cores = held.amount(schedule, "cores", there)
-    shares = np.isin(held.row, held.row[cores < there[held.node]])
+    high = np.maximum(there, _most_at_once(held, cores, len(there)))
+    shares = np.isin(held.row, held.row[cores < high[held.node]])
     held, cores = Held(*(column[shares] for column in held)), cores[shares]
     order = np.argsort(held.node, kind="stable")
     for of_node in np.split(order, np.flatnonzero(np.diff(held.node[order])) + 1):
         if len(of_node):
-            yield from _stacked(held, cores, of_node, int(there[held.node[of_node[0]]]), module)
+            yield from _stacked(held, cores, of_node, int(high[held.node[of_node[0]]]), module)
+
+
+def _most_at_once(held: Held, cores: np.ndarray, nodes: int) -> Ints:
+    """int64[nodes]: the most that jobs have of each at once."""
+    changes, most = Changes.of(held), np.zeros(nodes, dtype=np.int64)
+    np.maximum.at(most, changes.node[changes.last], changes.taken(cores)[changes.last])
+    return most
 
 
 def _stacked(

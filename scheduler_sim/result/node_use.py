@@ -18,6 +18,10 @@ KINDS = ("cores", "memory_kb", "gpus")
 """What a result says of nodes."""
 
 
+WHOLE = 1_000_000
+"""A node, in parts of it."""
+
+
 class Held(NamedTuple):
     """Nodes of a module that its components had, one after the other.
 
@@ -108,6 +112,37 @@ def held_by(schedule: Schedule, rows: np.ndarray) -> Held:
     return Held(row, node, schedule.of("start_time")[row], schedule.of("end_time")[row])
 
 
+def part_of_node(cores: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """Return what part of nodes components have by their cores there, int64 in millionths.
+
+    Nodes of which no cores are known are had whole.
+    """
+    parts: np.ndarray = np.where(there > 0, cores * WHOLE // np.maximum(there, 1), WHOLE)
+    return parts
+
+
+def of_parts(milliwatts: np.ndarray | int, parts: np.ndarray) -> np.ndarray:
+    """Return what parts of nodes draw of what a node draws, int64 in whole mW; parts are in millionths.
+
+    Rounded down, so that the parts of a node never draw more than all of it.
+    """
+    nodes, part = np.divmod(parts, WHOLE)
+    high, rest = np.divmod(milliwatts, WHOLE)  # else the product is too large to count
+    drawn: np.ndarray = milliwatts * nodes + high * part + rest * part // WHOLE
+    return drawn
+
+
+def node_parts(schedule: Schedule) -> np.ndarray:
+    """Return how many nodes each component had, int64 in millionths, by its part of each."""
+    parts = schedule.of("nodes") * WHOLE
+    for module in schedule.shared:
+        held, there = held_in(schedule, module), capacities(schedule, module)["cores"]
+        parts[held.row] = 0
+        each = part_of_node(held.amount(schedule, "cores", there), there[held.node])
+        np.add.at(parts, held.row, each)
+    return parts
+
+
 @dataclass(frozen=True)
 class Changes:
     """What happens on nodes: components come and go, by node, then by time.
@@ -176,11 +211,25 @@ def capacities(schedule: Schedule, module: str) -> dict[str, np.ndarray]:
     ):
         each = [round((one.get(key) or described.get(key) or 0) * times) for one in sets]
         if kind == "gpus":
-            each = [own or round(1000 * _typed(described, one)) for own, one in zip(each, sets, strict=True)]
+            listed = [round(1000 * _gpus_of(described, one)) for one in sets]
+            each = [own or more for own, more in zip(each, listed, strict=True)]
         found[kind] = np.repeat(np.array(each, dtype=np.int64), [one["nodes"] for one in sets])
     return found
 
 
-def _typed(module: dict[str, Any], one: dict[str, Any]) -> float:
+def jobs_of_a_core(schedule: Schedule, module: str) -> dict[str, tuple[int, bool]]:
+    """Return how many jobs of each partition of a module may have a core at once, and whether they share.
+
+    Empty where a core is for one job alone. With ``FORCE:1`` it may be shared with jobs of other partitions.
+    """
+    each: dict[str, tuple[int, bool]] = {}
+    for one in schedule.system.get("partitions") or () if schedule.dealt else ():
+        said, _, jobs = str((one.get("slurm") or {}).get("OverSubscribe", "NO")).partition(":")
+        if one["module"] == module:
+            each[one["name"]] = int(jobs or 1), said != "NO"
+    return each if any(shares for _, shares in each.values()) else {}
+
+
+def _gpus_of(module: dict[str, Any], one: dict[str, Any]) -> float:
     gres = {**(module.get("gres") or {}), **(one.get("gres") or {})}
-    return sum(float(amount) for name, amount in gres.items() if name.lower().startswith("gpu:"))
+    return sum(float(amount) for name, amount in gres.items() if name.lower().partition(":")[0] == "gpu")

@@ -12,7 +12,7 @@ import pandas as pd
 from scheduler_sim.result.columns import NEVER, SHARES, TOTAL, Further, rows_named
 from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
 
-LOST = ("module", "nodes", "start_time", "end_time", "power_w")
+LOST = ("module", "nodes", "parts", "start_time", "end_time", "power_w")
 
 
 class Schedule:
@@ -35,7 +35,8 @@ class Schedule:
     dealt : True if nodes have what was dealt to them of all that a component asks for, as under Slurm.
     shared : cores, memory (KB) and GPUs of modules whose nodes are told apart, in all.
     lost_runs : True if some component was requeued after a run that the tables do not show.
-    lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``.
+    lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``;
+        where nodes are told apart, ``parts`` of nodes (millionths).
     lost_waits : True if some component was held after it had been in the queue, or asked for something else
         there, which they do not show.
     shortened : True if some component had run for longer than a limit that it was given then.

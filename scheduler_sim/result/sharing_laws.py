@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from scheduler_sim.result.columns import BUSY
+from scheduler_sim.result.columns import BUSY, rows_named
 from scheduler_sim.result.node_use import (
     MOST_DEVICES,
     Changes,
@@ -13,6 +15,7 @@ from scheduler_sim.result.node_use import (
     capacities,
     devices_in,
     held_in,
+    jobs_of_a_core,
     nodes_in_use,
     unit,
 )
@@ -40,17 +43,31 @@ def node_lists(schedule: Schedule) -> Breach:
 
 
 def parts_of_nodes(schedule: Schedule) -> Breach:
-    """At no instant do jobs have more of a node than there is."""
+    """At no instant do jobs have more of a node than there is, each core as often as it may be had."""
     for module in schedule.shared:
         held = held_in(schedule, module)
         for kind, there in capacities(schedule, module).items():
-            if breach := _beyond(held, held.amount(schedule, kind, there), there):
-                node, instant, used = breach
-                return (
-                    f"jobs have {used / unit(kind):g} of the {kind} of node {node} of {module} at {instant},"
-                    f" it has {there[node] / unit(kind):g}"
-                )
+            amount = held.amount(schedule, kind, there)
+            for jobs, mine, times in _who_shares(schedule, module, kind, held):
+                if breach := _beyond(held, np.where(mine, amount, 0), there * times):
+                    node, instant, used = breach
+                    return (
+                        f"{jobs} have {used / unit(kind):g} of the {kind} of node {node} of {module} at"
+                        f" {instant}, it has {there[node] / unit(kind):g}" + f", {times} times" * (times > 1)
+                    )
     return None
+
+
+def _who_shares(
+    schedule: Schedule, module: str, kind: str, held: Held
+) -> Iterator[tuple[str, np.ndarray, int]]:
+    """Yield jobs, which of those on nodes they are, and how many of them may have the same at once."""
+    each = jobs_of_a_core(schedule, module) if kind == "cores" else {}
+    together = sum(jobs for jobs, shares in each.values() if shares)
+    yield "jobs", np.ones(len(held.row), dtype=bool), max(together, 1)
+    for partition, (jobs, _) in each.items():
+        mine = rows_named(schedule.components["partition"], partition)[held.row]
+        yield f"jobs of partition {partition}", mine, jobs
 
 
 def devices(schedule: Schedule) -> Breach:

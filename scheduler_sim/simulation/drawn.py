@@ -13,6 +13,7 @@ from scheduler_sim.energy.expand import ORIGINS, SIGNATURE
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.metrics.statistics import ratio
 from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.node_use import of_parts
 from scheduler_sim.system.system import System
 
 Ints = np.ndarray
@@ -55,9 +56,17 @@ def origin_shares(components: Ints, node_seconds: Ints) -> dict[str, dict[str, A
 
 
 def drawn(
-    layer: EnergyLayer, system: System, components: pd.DataFrame, alike: Alike, khz: Ints | None
+    layer: EnergyLayer,
+    system: System,
+    components: pd.DataFrame,
+    alike: Alike,
+    khz: Ints | None,
+    parts: Ints | None = None,
 ) -> Drawn:
-    """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module)."""
+    """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module).
+
+    ``parts`` are the nodes that each had, in millionths; None: whole ones.
+    """
     ran = components["start_time"].to_numpy() != NEVER
     module = np.asarray(components["module"].array.codes)
     states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
@@ -74,7 +83,8 @@ def drawn(
         made = alike.on(layer, one.name, used)
         table, kind = node_milliwatts(made, one.name), alike.kind[own]
         states[own] = mine
-        power[own] *= table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
+        of_node = table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
+        power[own] = power[own] * of_node if parts is None else of_parts(of_node, parts[own]) * ran[own]
         counts += _summed(made.origin[kind], ran[own], len(ORIGINS))
         node_seconds += _summed(made.origin[kind], work[own], len(ORIGINS))
         without += _summed(kind, np.where(made.origin[kind] == SIGNATURE, 0, work[own]), len(without))

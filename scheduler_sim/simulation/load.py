@@ -15,7 +15,7 @@ from scheduler_sim.policy import order
 from scheduler_sim.simulation.components import write_components, write_placements, write_request
 from scheduler_sim.simulation.growth import with_room
 from scheduler_sim.simulation.rules.numbers import Edge, Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.shared_nodes import tells_apart
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
 from scheduler_sim.simulation.rules.table import rules_of
 from scheduler_sim.simulation.scheme import Scheme
 from scheduler_sim.workload.table import Workload
@@ -39,7 +39,8 @@ class Loader:
 
     def load(self, workload: Workload, placements: Placements) -> FullCore:
         """Return a core that holds the whole trace, nothing of it submitted yet."""
-        jobs, rows, self._rigid = Jobs(workload, placements), len(placements.rows), placements.rigid
+        rows, self._rigid = len(placements.rows), placements.rigid
+        jobs = self._with_needs(Jobs(workload, placements))
         self._used = rows if self._rigid else len(placements.module)
         described = [rule.describe(jobs) for rule in self._rules]
         sizes = self._sizes(rows, self._used, placements.demand.shape[1])
@@ -63,7 +64,7 @@ class Loader:
 
         Raises ConfigError for a dialect that is not defined for them.
         """
-        jobs = Jobs(workload, placements, int(core.clock.jobs), edges=edges)
+        jobs = self._with_needs(Jobs(workload, placements, int(core.clock.jobs), edges=edges))
         if not placements.rigid:
             self.allow_several()
         self.look_at_each(core)
@@ -96,6 +97,7 @@ class Loader:
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write what one component asks for instead of its request."""
+        jobs = self._with_needs(jobs)
         write_placements(core, jobs.where, jobs.placements, self.scheme)
         for rule in self._in(core):
             core = rule.place_anew(core, jobs)
@@ -120,6 +122,14 @@ class Loader:
         """Tell the core once that components may have several placements."""
         if not self._rigid and not core.rules.complex:
             drive.look_at_each(core)
+
+    def _with_needs(self, jobs: Jobs) -> Jobs:
+        """Several rules of Slurm's read what placements need of shared nodes: it is worked out once."""
+        if not shares_under_slurm(self.run.system, self.run.policy):
+            return jobs
+        from scheduler_sim.simulation.rules.slurm_needs import Needs
+
+        return jobs._replace(needs=Needs(jobs, self.run.system, self.run.policy.slurm))
 
     def _put_system(self, core: FullCore) -> None:
         """All nodes idle, all shared resources free."""

@@ -9,16 +9,19 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine.core import state as slot
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.node_use import WHOLE, part_of_node
+from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
 
 class LostRun(NamedTuple):
     """What a component ran in before a requeue: row, which of its placements, module, nodes, s, s.
 
-    ``khz`` is the P-state of that placement, where the component has others by now.
+    ``parts`` are the nodes in millionths, by its part of each; ``khz`` is the P-state of that placement,
+    where the component has others by now.
     """
 
     row: int
@@ -27,6 +30,7 @@ class LostRun(NamedTuple):
     nodes: int
     start: int
     end: int
+    parts: int
     khz: int | None = None
 
 
@@ -38,7 +42,26 @@ def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     end = core.clock.now if it.state == slot.RUNNING else it.end
     place = core.placements[it.placed]
     way = int(it.placed - it.first)
-    return [LostRun(row, way, int(place.module), int(place.nodes), int(it.start), int(end))]
+    parts = _parts_of(core, int(it.placed))
+    return [LostRun(row, way, int(place.module), int(place.nodes), int(it.start), int(end), parts)]
+
+
+def _parts_of(core: FullCore, placement: int) -> int:
+    """How many nodes a placement has, in millionths, by its part of each."""
+    place = core.placements[placement]
+    if not has(core, "shared_nodes"):
+        return int(place.nodes) * WHOLE
+    shared, request = core.shared_nodes, core.shared_nodes.request[placement]
+    if shared.module[place.module].begin == shared.module[place.module].end:
+        return int(place.nodes) * WHOLE
+    at = slice(request.slot, request.slot + place.nodes)
+    there = shared.capacity[CORES, shared.slots[at]] % ENOUGH
+    if has(core, "cons_tres"):
+        cores = core.cons_tres.share[at, CORES] % ENOUGH
+    else:
+        alone = shared.demand[request.demand].exclusive
+        cores = there if alone else np.full(len(there), shared.need[request.demand, CORES])
+    return int(part_of_node(cores, there).sum())
 
 
 def khz_of(run: LostRun, placements: Placements, at: int) -> int:
@@ -53,18 +76,21 @@ def lost_runs(
 ) -> pd.DataFrame:
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
 
-    These are ``module``, ``nodes``, ``start_time``, ``end_time`` (s) and ``frequency_khz``, -1: not chosen.
+    These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s) and
+    ``frequency_khz``, -1: not chosen.
     """
-    row, _, number, nodes, start, end = (np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:6])
+    columns = [np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:7]]
+    row, _, number, nodes, start, end, parts = columns
     khz = [khz_of(one, placements, one.row) if one.khz is None else one.khz for one in lost]
     module = pd.Categorical.from_codes(number, pd.Index([module.name for module in system.modules]))
     order = placements.file_order
-    columns = {
+    made = {
         "place": row if order is None else np.argsort(order)[row],
         "module": module,
         "nodes": nodes,
+        "parts": parts,
         "start_time": start,
         "end_time": end,
         "frequency_khz": khz,
     }
-    return pd.DataFrame(columns).sort_values(["start_time", "place"], kind="stable", ignore_index=True)
+    return pd.DataFrame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)

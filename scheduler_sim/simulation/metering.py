@@ -15,12 +15,16 @@ from scheduler_sim.energy.budget import Budget, above
 from scheduler_sim.energy.expand import ORIGINS
 from scheduler_sim.energy.layer import SERIES, EnergyLayer, figures_of
 from scheduler_sim.energy.tariff import Series, bill
-from scheduler_sim.errors import InputError
+from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.metrics.statistics import rounded
 from scheduler_sim.metrics.utilization import window
 from scheduler_sim.placement.placements import Placements
+from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.node_use import of_parts
 from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_energy
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
+from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
 
 TIME, MODULE, BUSY, OFF = 0, 1, 2, 7
@@ -43,6 +47,22 @@ class Tariffs(NamedTuple):
             if series is not None:
                 series.covers(first, first)
         return made
+
+
+def refuse_beside_shares(models: Models, system: System, policy: Policy) -> None:
+    """Raise ConfigError for what models with energy want and cannot have where jobs share nodes."""
+    if not tells_apart(system, policy):
+        return
+    if models.limited_by_energy:
+        raise ConfigError(
+            f"models {models.name}: found a power cap or a choice by energy where jobs share nodes, or a"
+            " partition covers part of a module; allowed here: energy without cap and choice"
+        )
+    if shares_under_slurm(system, policy) and shares_cores(system):
+        raise ConfigError(
+            f"models {models.name}: found energy where several jobs have a core at once (OverSubscribe of a"
+            " partition); allowed here: models without energy"
+        )
 
 
 class Meter:
@@ -68,12 +88,14 @@ class Meter:
         written: Ints,
         lost: pd.DataFrame | None,
         budget: Budget | None,
+        parts: Ints | None = None,
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
         ``khz`` is the P-state of each component, -1 or None: not chosen; ``table`` is the workload
         that ``placements`` are of, ``written`` the core's timeline, ``lost`` the runs that ended in a
-        requeue, ``budget`` the power cap it was to obey.
+        requeue, ``budget`` the power cap it was to obey, ``parts`` the nodes that each component had, in
+        millionths, where it may have parts of them.
         """
         app, hint, reference_w = (
             table[name][placements.in_file] for name in ("app", "hint", "reference_power_w")
@@ -81,18 +103,33 @@ class Meter:
         order = placements.file_order
         types = placements.type_number if order is None else placements.type_number[order]
         alike = Alike.of(self._names.known(app, types), hint, reference_w)
-        made = drawn(self._layer, self._system, components, alike, khz)
+        made = drawn(self._layer, self._system, components, alike, khz, parts)
         with_energy(components, made)
         if lost is not None:
             of_lost = alike._replace(kind=alike.kind[lost["place"]])
             khz_of_lost = lost["frequency_khz"].to_numpy()
-            lost = lost.assign(mw=drawn(self._layer, self._system, lost, of_lost, khz_of_lost).milliwatts)
-        account = accounted(self._layer, self._system, components, made.milliwatts, written, lost)
+            of_nodes = None if parts is None else lost["parts"].to_numpy()
+            drew = drawn(self._layer, self._system, lost, of_lost, khz_of_lost, of_nodes)
+            lost = lost.assign(mw=drew.milliwatts)
+        account = accounted(self._layer, self._system, components, made.milliwatts, written, lost, parts)
         return (
             *with_power(written, account, self._system),
             document(account, self._layer, self._tariffs, budget) | {"power_from": made.shares()},
-            described(self._layer, self._system, made, lost, budget, switched=written.shape[1] > OFF),
+            described(
+                self._layer,
+                self._system,
+                made,
+                lost,
+                budget,
+                switched=switches(written, parts),
+                parted=parts is not None,
+            ),
         )
+
+
+def switches(written: Ints, parts: Ints | None) -> bool:
+    """Whether a timeline has nodes that are switched off: none are where jobs have ``parts`` of nodes."""
+    return parts is None and written.shape[1] > OFF
 
 
 def accounted(
@@ -102,11 +139,13 @@ def accounted(
     milliwatts: Ints,
     written: Ints,
     lost: pd.DataFrame | None = None,
+    parts: Ints | None = None,
 ) -> Account:
     """Account for a schedule from its first submission to its last end; of none if nothing ran.
 
     ``written`` is the core's timeline, ``lost`` has the runs that ended in a requeue, and what they drew as
-    ``mw``. Nodes out of service draw what an idle one does.
+    ``mw``. Nodes out of service draw what an idle one does. With ``parts``, millionths of nodes that
+    components have, what is left of a node draws its part of what an idle one does.
     """
     ran = components["start_time"].to_numpy() != NEVER
     span = window(components)
@@ -119,31 +158,38 @@ def accounted(
         *runs, milliwatts = (np.concatenate(both) for both in zip((*runs, milliwatts), more, strict=True))
         module = np.concatenate((module, lost["module"].cat.codes))
         ran = np.concatenate((ran, np.ones(len(lost), dtype=bool)))
+        parts = None if parts is None else np.concatenate((parts, lost["parts"].to_numpy()))
     begin, finish, nodes = runs
     uses = []
     for number, one in enumerate(system.modules):
         profile = layer.profiles[one.name]
+        watts = milli(np.array(profile.watts), f"power profile of {one.name}")
         rows = written[written[:, MODULE] == number] if len(system.modules) > 1 else written
         own = ran & (module == number)
         mine = slice(None) if own.all() else own
-        time, busy, switched = rows[:, TIME], rows[:, BUSY], list(rows.T[OFF:])
+        time, busy, switched = (
+            rows[:, TIME],
+            rows[:, BUSY],
+            list(rows.T[OFF:] if switches(written, parts) else ()),
+        )
         if not len(time) or time[0] > min(start, first):
             time, busy = np.append(min(start, first), time), np.append(0, busy)
             switched = [np.append(0, nodes) for nodes in switched]
         none = np.broadcast_to(np.int64(0), time.shape)
-        idle = one.nodes - busy - np.sum(switched, axis=0, dtype=np.int64)
+        idle = one.nodes - np.sum(switched, axis=0, dtype=np.int64) - (busy if parts is None else none)
         states = dict(zip(STATES, (idle, *(switched or [none] * 3)), strict=True))
         uses.append(
             Use(
                 module=one.name,
-                watts=milli(np.array(profile.watts), f"power profile of {one.name}"),
+                watts=watts,
                 time=np.ascontiguousarray(time),
                 busy=np.ascontiguousarray(busy),
                 states=list(states.values()),
                 start=begin[mine],
                 end=finish[mine],
-                nodes=nodes[mine] if lost is not None else None,
+                nodes=nodes[mine] if lost is not None and parts is None else None,
                 milliwatts=milliwatts[mine],
+                idle=None if parts is None else of_parts(watts[0], parts[mine]),
             )
         )
     return account_of(uses, start, end)
@@ -234,6 +280,7 @@ def described(
     budget: Budget | None,
     *,
     switched: bool,
+    parted: bool,
 ) -> dict[str, Any]:
     """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
     names = [module.name for module in system.modules]
@@ -249,7 +296,7 @@ def described(
         **({"cap": cap} if cap else {}),
         "profile": layer.profiles.name,
         **({"switched": True} if switched else {}),
-        **({} if lost is None else {"lost_runs": _listed(lost)}),
+        **({} if lost is None else {"lost_runs": _listed(lost, parted)}),
         "modules": modules,
         "power_from": made.counted(),
         **({} if made.without is None else {"without_signature": made.without}),
@@ -258,7 +305,8 @@ def described(
     }
 
 
-def _listed(lost: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the runs that were lost as columns of the manifest."""
-    columns = {name: lost[name].tolist() for name in ("module", "nodes", "start_time", "end_time")}
+def _listed(lost: pd.DataFrame, parted: bool) -> dict[str, list[Any]]:
+    """Return the runs that were lost as columns of the manifest; ``parted``: with their parts of nodes."""
+    names = "module", "nodes", *(("parts",) if parted else ()), "start_time", "end_time"
+    columns = {name: lost[name].tolist() for name in names}
     return {**columns, "power_w": (lost["mw"] / MILLI).tolist()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_lists import node_list, node_lists, node_shares
+from scheduler_sim.result.node_use import node_parts
+from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 
@@ -152,3 +155,9 @@ def told_apart(system: System) -> dict[str, dict[str, float]]:
         for module, apart in zip(system.modules, system.told_apart, strict=True)
         if apart
     }
+
+
+def parts_had(components: pd.DataFrame, told: Mapping[str, Any], system: System) -> Ints:
+    """Return how many nodes each component had, int64 in millionths, by its part of each."""
+    known = {**told, "modules": {}, "system": system.to_dict()}
+    return node_parts(Schedule(components, pd.DataFrame(), {}, known))

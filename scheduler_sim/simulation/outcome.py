@@ -20,7 +20,7 @@ from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.component_table import OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
-from scheduler_sim.simulation.node_parts import part_columns, told_apart
+from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
@@ -95,6 +95,7 @@ def build_result(
             np.column_stack(list(rows.values())),
             lost_runs(lost, placements, system) if lost else None,
             budget,
+            parts_had(components, told, system) if "shared_nodes" in told else None,
         )
         rows = dict(zip(rows, metered.T, strict=True))
         told["energy"] = described

@@ -125,11 +125,10 @@ class Simulation(Actions):
         self._steps_at_once = FIRST_STEPS
         layer = None if self.models is None else self.models.energy
         self._cap = self._meter = None
-        if layer is not None and tells_apart(self.system, self.policy):
-            raise ConfigError(
-                f"models {self.models.name if self.models else ''}: found energy where jobs share nodes, or a"
-                " partition covers part of a module; allowed here: models without energy"
-            )
+        if self.models is not None and layer is not None:
+            from scheduler_sim.simulation.metering import refuse_beside_shares
+
+            refuse_beside_shares(self.models, self.system, self.policy)
         if layer is not None and layer.cap is not None:
             from scheduler_sim.simulation.power_cap import PowerCap
 

@@ -127,8 +127,12 @@ class Inputs:
         return self._parts[place]
 
     def _varied_system(self, name: str, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        system = System.from_dict(_varied(self.systems[name], settings, "system")).to_dict()
-        return system, digest(system)
+        system = System.from_dict(_varied(self.systems[name], settings, "system"))
+        keys = system.to_dict()
+        if not system.gpu_types:
+            return keys, digest(keys)
+        types = [one.gpu_types for module in system.modules for one in module.sets]  # their order counts
+        return keys, digest([keys, types])
 
     def _varied_policy(self, name: str, settings: dict[str, Any]) -> tuple[Policy, dict[str, str], str]:
         policy = self.policies[name].with_settings(settings) if settings else self.policies[name]

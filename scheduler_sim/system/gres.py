@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from scheduler_sim.errors import InputError
 
 GPU = "gpu"
+PIECES_OF_GPUS = ("mps", "shard")
+"""Resources of which one GPU has several."""
+
 NO_GRES = ("", "NA", "-1", "none")
 MAX_CHARACTERS = 1000
+
+
+_ITEM = re.compile(
+    r"\s*(?:gres/)?([^\s:,\-][^\s:,]*)(?::(?![0-9.]+\s*$)([^\s:,\-][^\s:,]*))??(?::([0-9]{1,9}(?:\.[0-9]{1,3})?))?\s*"
+)
+"""A name, a type, a number; what is but a number behind the name is one."""
 
 
 def is_gpu(name: str) -> bool:
     """Tell whether a resource is a GPU, of any type: ``gpu``, ``gpu:a100``."""
     return name.partition(":")[0].lower() == GPU
+
+
+def types_of_gpus(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the types of GPUs among names of resources, as ``gpu:a100``, in their order."""
+    return tuple(name.lower() for name in names if is_gpu(name) and ":" in name)
 
 
 def gpus_in(gres: Mapping[str, float]) -> float:
@@ -40,13 +54,10 @@ def _amounts(text: str) -> tuple[tuple[str, float], ...]:
         raise InputError(f"gres of {len(text)} characters; allowed: at most {MAX_CHARACTERS}")
     amounts: dict[str, float] = {}
     for item in text.split(","):
-        match = re.fullmatch(
-            r"\s*(?:gres/)?([^\s:,\-][^\s:,]*(?::[^\s:,0-9.\-][^\s:,]*|:[0-9.]+[^\s:,0-9.\-][^\s:,]*)?)(?::([0-9]{1,9}(?:\.[0-9]{1,3})?))?\s*",
-            item,
-        )
+        match = _ITEM.fullmatch(item)
         if match is None:
             allowed = "name:count or name:type:count, joined by commas, counts with at most three decimals"
             raise InputError(f"gres {text[:80]!r}: found {item.strip()[:80]!r}; allowed: {allowed}")
-        name = match[1].lower()
-        amounts[name] = amounts.get(name, 0) + float(match[2] or 1)
+        name = ":".join(filter(None, (match[1], match[2]))).lower()
+        amounts[name] = amounts.get(name, 0) + float(match[3] or 1)
     return tuple(amounts.items())

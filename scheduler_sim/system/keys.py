@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import (
     Amount,
+    Check,
     Count,
     Decimal,
     Duration,
@@ -24,7 +25,14 @@ from scheduler_sim.config.value import (
     choice,
     whole,
 )
-from scheduler_sim.system.node_set_checks import limits_at_odds, node_set_problems, sharing_problems
+from scheduler_sim.errors import InputError
+from scheduler_sim.system.node_set_checks import (
+    limits_at_odds,
+    node_set_problems,
+    sharing_at_odds,
+    sharing_problems,
+)
+from scheduler_sim.system.over_subscribe import ALLOWED, OverSubscribe
 
 MOST_NODES = 10_000_000
 MOST_MODULES = 1000
@@ -69,8 +77,8 @@ class ModuleKeys(Keys):
     )
     threads_per_core: PositiveCount = Field(
         default=1,
-        description="where cores_per_node counts hardware threads, how many make a core: under slurm jobs "
-        "share no core",
+        description="where cores_per_node counts hardware threads, how many make a core: under slurm a job "
+        "has all of them",
     )
     features: list[Name] = Field(default=[], description="keywords that a component's constraint may ask for")
     cost_per_node: Amount = Field(
@@ -91,6 +99,16 @@ class ModuleKeys(Keys):
     )
 
 
+def _over_subscribe(written: Any) -> str:
+    """Accept what OverSubscribe says, also a word that YAML takes for a truth."""
+    try:
+        return str(
+            OverSubscribe.read({True: "YES", False: "NO"}[written] if isinstance(written, bool) else written)
+        )
+    except (InputError, TypeError):
+        raise ValueError from None
+
+
 class SlurmPartitionKeys(Keys):
     """What Slurm knows of a partition besides, by its own names; memory in MB."""
 
@@ -103,6 +121,11 @@ class SlurmPartitionKeys(Keys):
     )
     DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
     DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none")
+    OverSubscribe: Annotated[str, BeforeValidator(Check(ALLOWED, _over_subscribe))] = Field(
+        default="NO",
+        description="so many jobs may have a core at once: of all jobs (FORCE), or of those that ask for it "
+        "(YES); 4 without a number",
+    )
 
 
 class PartitionKeys(Keys):
@@ -193,6 +216,7 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     yield from node_set_problems(data.get("modules"), data.get("partitions"))
     yield from sharing_problems(data.get("modules"))
     yield from limits_at_odds(data.get("partitions"))
+    yield from sharing_at_odds(data.get("partitions"))
     yield from _odd_licences(data.get("resources"))
     reached = {name.lower() for name in _targets(data.get("partitions"))}
     own = [name for name in modules.values() if name.lower() not in reached]

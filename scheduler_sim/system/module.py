@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from scheduler_sim.system.constraint import parse_constraint
-from scheduler_sim.system.gres import GPU, gpus_in, is_gpu
+from scheduler_sim.system.gres import GPU, gpus_in, types_of_gpus
 
 KB_PER_GB = 1024 * 1024
 NOTHING: Mapping[str, float] = {}
@@ -51,6 +51,11 @@ class NodeSet:
     def gpus(self) -> float:
         """GPUs of a node: those that are counted, else those of all types."""
         return self.gpus_per_node or gpus_in(self.gres)
+
+    @property
+    def gpu_types(self) -> tuple[str, ...]:
+        """The types of its GPUs, in the order in which they stand on a node: the first has the first GPUs."""
+        return types_of_gpus(name for name, amount in self.gres.items() if amount > 0)
 
     def has(
         self, cores: float = 0, memory_kb: int = 0, gpus: float = 0, gres: Mapping[str, float] = NOTHING
@@ -183,7 +188,7 @@ def choices_among(
 
     Raises InputError where the constraint cannot be understood.
     """
-    kinds = [name for name in asked.get("gres", NOTHING) if is_gpu(name)]
+    kinds = types_of_gpus(asked.get("gres", NOTHING))
     typed = [(one, numbers) for one, numbers in sets if one.has(gres=dict.fromkeys(kinds, 0.001))]
     choices = []
     for way in parse_constraint(constraint).ways():

@@ -24,6 +24,12 @@ def kinds_of(sets: Iterable[NodeSet]) -> tuple[str, ...]:
     return (*KINDS, *dict.fromkeys(others))
 
 
+def types_beside_others(sets: Iterable[NodeSet]) -> tuple[str, ...]:
+    """Return the types of GPUs on nodes that have several, each once."""
+    types = (kind for one in sets if len(one.gpu_types) > 1 for kind in one.gpu_types)
+    return tuple(dict.fromkeys(types))
+
+
 def capacities(one: NodeSet, kinds: tuple[str, ...]) -> list[int]:
     """Return what a node of a set has of each kind: thousandths, of memory KB."""
     gres = {name.lower(): amount for name, amount in one.gres.items()}

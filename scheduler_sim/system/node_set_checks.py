@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import duration
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.gres import is_gpu, parse_gres
+from scheduler_sim.system.gres import is_gpu, parse_gres, types_of_gpus
 
 
 def node_set_problems(modules: Any, partitions: Any) -> Iterator[Problem]:
@@ -27,7 +27,7 @@ def node_set_problems(modules: Any, partitions: Any) -> Iterator[Problem]:
 
 
 def sharing_problems(modules: Any) -> Iterator[Problem]:
-    """Check unchecked data: nodes that jobs share without cores, or with GPUs of several types."""
+    """Check unchecked data: nodes that jobs share without cores, or with GPUs that are told in two ways."""
     for i, module in _mappings(modules):
         if str(module.get("shared")).lower() not in ("true", "yes", "on"):
             continue
@@ -39,7 +39,6 @@ def sharing_problems(modules: Any) -> Iterator[Problem]:
                     (*where, "cores_per_node"), "found none; allowed: the cores of nodes that jobs share"
                 )
             gres = [one.get("gres"), module.get("gres")]
-            types = {name for own in gres if isinstance(own, dict) for name in own if is_gpu(str(name))}
             counted, typed = one.get("gpus_per_node") or module.get("gpus_per_node"), _sum_of_gpus(gres)
             if counted and typed and counted != typed:
                 text = f"{found(counted)} beside {typed:g} GPUs in gres; allowed: the same, or one of them"
@@ -47,17 +46,30 @@ def sharing_problems(modules: Any) -> Iterator[Problem]:
             for name in (name for own in gres if isinstance(own, dict) for name in own):
                 if not _is_gres(str(name)):
                     yield Problem((*where, "gres"), f"{found(name)}; allowed: name or name:type, no blanks")
-            if len(types) > 1:
-                text = f"found {', '.join(sorted(map(str, types)))} on one node; allowed: GPUs of one type"
+            if text := _odd_types(gres):
                 yield Problem((*where, "gres"), text)
 
 
+def _odd_types(gres: list[Any]) -> str:
+    """What is wrong with GPUs of several kinds on one node; nothing if nothing is."""
+    gpus = _gpus_of(gres)
+    types = types_of_gpus(gpus)
+    if types and len(types) < len(gpus):
+        return f"found GPUs of no type beside {types[0]}; allowed: types for all GPUs of a node, or for none"
+    parts = [name for name, amount in gpus.items() if amount % 1]
+    if len(types) > 1 and parts:
+        return f"found {gpus[parts[0]]} of {parts[0]}; allowed: whole GPUs where a node has several types"
+    return ""
+
+
 def _sum_of_gpus(gres: list[Any]) -> float:
-    """GPUs of all types that a node has, as far as they are numbers."""
-    own = {k: v for one in reversed(gres) if isinstance(one, dict) for k, v in one.items()}
-    return sum(
-        amount for name, amount in own.items() if is_gpu(str(name)) and isinstance(amount, int | float)
-    )
+    return sum(_gpus_of(gres).values())
+
+
+def _gpus_of(gres: list[Any]) -> dict[str, float]:
+    """GPUs that a node has by type, as far as they are numbers; what it says itself before its module."""
+    own = {str(k).lower(): v for one in reversed(gres) if isinstance(one, dict) for k, v in one.items()}
+    return {k: v for k, v in own.items() if is_gpu(k) and isinstance(v, int | float) and v > 0}
 
 
 def _is_gres(name: str) -> bool:
@@ -79,6 +91,16 @@ def limits_at_odds(partitions: Any) -> Iterator[Problem]:
             if least is not None and most is not None and least > most:
                 text = f"{found(partition[low])}; allowed: at most {high}, which is {partition[high]!r:.40}"
                 yield Problem(("partitions", i, low), text)
+
+
+def sharing_at_odds(partitions: Any) -> Iterator[Problem]:
+    """Check unchecked data: cores that jobs share on nodes that each has to itself."""
+    for i, partition in _mappings(partitions):
+        own = partition.get("slurm")
+        said = own.get("OverSubscribe") if isinstance(own, dict) else None
+        if partition.get("exclusive") is True and said not in (None, False) and str(said).upper() != "NO":
+            text = f"{found(said)} beside exclusive: true; allowed: NO, or one of them"
+            yield Problem(("partitions", i, "slurm", "OverSubscribe"), text)
 
 
 def _mappings(listing: Any) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -15,7 +15,8 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
-from scheduler_sim.system.node_resources import capacities, kinds_of
+from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others
+from scheduler_sim.system.over_subscribe import OverSubscribe
 
 __all__ = ["Module", "NodeChoice", "NodeSet", "Partition", "Resource", "System"]
 
@@ -57,6 +58,11 @@ class Partition:
     priority_job_factor: int = 1
     exclusive: bool = False
     slurm: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def over_subscribe(self) -> OverSubscribe:
+        """How many of its jobs may have a core at once under policy ``slurm``."""
+        return OverSubscribe.read(self.slurm.get("OverSubscribe", "NO"))
 
 
 @dataclass(frozen=True)
@@ -222,10 +228,15 @@ class System:
         return kinds_of(one for module in self.modules if module.shared for one in module.sets)
 
     @cached_property
+    def gpu_types(self) -> tuple[str, ...]:
+        """The types of GPUs that stand beside others on a node that jobs share."""
+        return types_beside_others(one for module in self.modules if module.shared for one in module.sets)
+
+    @cached_property
     def sizes_of_nodes(self) -> tuple[tuple[int, ...], ...]:
-        """What the nodes of each set of each module have, of each kind in ``counted``."""
-        sets = (one for module in self.modules for one in module.sets)
-        return tuple(tuple(capacities(one, self.counted)) for one in sets)
+        """What the nodes of each set of each module have, of each kind in ``counted`` and ``gpu_types``."""
+        sets, kinds = (one for module in self.modules for one in module.sets), self.counted + self.gpu_types
+        return tuple(tuple(capacities(one, kinds)) for one in sets)
 
     def _covers_part(self, partition: Partition) -> bool:
         return self.nodes_of(partition.name) < self.module(partition.module).nodes

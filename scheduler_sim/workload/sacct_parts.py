@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,34 +69,71 @@ def _cores(columns: Columns) -> np.ndarray:
 
 
 def _gpus_and_others(columns: Columns, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the GPUs of a job on all its nodes (-1 = not said), and its other resources as a list."""
+    """Return the GPUs of a job on all its nodes (-1 = not said), and a list of the rest of each node.
+
+    That are the types of GPUs that were asked for, and other resources.
+    """
     gpus = np.full(len(columns), -1, dtype=np.int64)
-    others = np.full(len(columns), "", dtype=object)
+    others, types = (np.full(len(columns), "", dtype=object) for _ in range(2))
     licences_elsewhere = "Licenses" in columns
-    for said, codes, on_each_node in _resources(columns):
-        number = np.array([one.gpus for one in said], dtype=np.int64)[codes]
-        number = np.where(on_each_node & (number > 0), number * nodes, number)
-        names = np.array([_listed(one, licences_elsewhere) for one in said], dtype=object)[codes]
+    for source in _resources(columns):
+        texts, codes = np.array([one.types for one in source.said], dtype=object), source.codes
+        number = np.array([one.gpus for one in source.said], dtype=np.int64)[codes]
+        number = np.where(source.on_each_node & (number > 0), number * nodes, number)
         gpus = np.where(gpus >= 0, gpus, number)
-        others = np.where(others != "", others, names)
-    return gpus, others
+        if source.asked:
+            types = np.where(types != "", types, texts[codes])
+        others = np.where(others != "", others, _others(source, nodes, licences_elsewhere))
+    between = np.where((types != "") & (others != ""), ",", "")
+    return gpus, types + between + others
 
 
-def _resources(columns: Columns) -> Iterator[tuple[list[Tres], np.ndarray, bool]]:
-    """Yield what each source says, who says it, and whether it is of each node, the best source first.
+class Source(NamedTuple):
+    """What a column says of resources: its spellings, and which of them each row has."""
+
+    said: list[Tres]
+    codes: np.ndarray
+    on_each_node: bool  # else of all nodes together
+    asked: bool  # else what the job had
+
+
+def _resources(columns: Columns) -> Iterator[Source]:
+    """Yield what each source says, the best first.
 
     TRES name GPUs only where the site accounts them; the options of the submission always do.
     """
     for column in (*TRES, "AllocGRES", "ReqGRES"):
         if column in columns:
-            yield *columns.mapped(column), column == "ReqGRES"
+            yield Source(*columns.mapped(column), column == "ReqGRES", column.startswith("Req"))
     if "SubmitLine" in columns:
         options, codes = columns.mapped("SubmitLine")
-        yield [whole for whole, _ in options], codes, False
-        yield [each for _, each in options], codes, True
+        yield Source([whole for whole, _ in options], codes, False, True)
+        yield Source([each for _, each in options], codes, True, True)
 
 
-def _listed(said: Tres, licences_elsewhere: bool) -> str:
-    """Return the other resources, without licences where these have a column of their own."""
-    names = said.others.split(",")
-    return ",".join(name for name in names if not (licences_elsewhere and name.startswith("license/")))
+def _others(source: Source, nodes: np.ndarray, licences_elsewhere: bool) -> np.ndarray:
+    """The other resources on each node, each spelling and number of nodes once."""
+    found = np.full(len(nodes), "", dtype=object)
+    there = np.array([bool(one.others) for one in source.said], dtype=bool)[source.codes]
+    over = np.ones_like(nodes) if source.on_each_node else nodes
+    if there.any():
+        times = int(over.max()) + 1
+        pairs, which = np.unique(source.codes[there] * times + over[there], return_inverse=True)
+        texts = [_listed(source.said[i // times], i % times, licences_elsewhere) for i in pairs.tolist()]
+        found[there] = np.array(texts, dtype=object)[which]
+    return found
+
+
+def _listed(said: Tres, nodes: int, licences_elsewhere: bool) -> str:
+    """Other resources as a list, generic ones as had on each of so many nodes, rounded up.
+
+    Without licences where these have a column of their own.
+    """
+    items = []
+    for item in said.others.split(","):
+        name, _, number = item.rpartition(":")
+        if name.startswith("gres/"):
+            items.append(f"{name}:{-(-int(number) // nodes)}")
+        elif not (licences_elsewhere and name.startswith("license/")):
+            items.append(item)
+    return ",".join(items)

@@ -137,7 +137,8 @@ def count(text: str) -> int:
 class Tres(NamedTuple):
     """What a job asks for or has, on all its nodes together: -1, and the empty text, where nothing is said.
 
-    ``others`` : resources that no column of a workload has, as ``name:count`` list.
+    ``others`` : resources that no column of a workload has, as ``name:count`` list. ``types`` : of the GPUs,
+    as ``gpu:a100`` list.
     """
 
     nodes: int = -1
@@ -145,6 +146,7 @@ class Tres(NamedTuple):
     kb: int = -1
     gpus: int = -1
     others: str = ""
+    types: str = ""
 
 
 def tres(text: str) -> Tres:
@@ -153,7 +155,7 @@ def tres(text: str) -> Tres:
     Examples
     --------
     >>> tuple(tres("cpu=8,mem=16G,node=2,billing=8,gres/gpu=4,gres/gpu:a100=4,gres/shard=2"))
-    (2, 8, 16777216, 4, 'gres/shard:2')
+    (2, 8, 16777216, 4, 'gres/shard:2', 'gpu:a100')
     """
     said: dict[str, str] = {}
     for part in text.split(","):
@@ -161,11 +163,14 @@ def tres(text: str) -> Tres:
         if equals:
             said[name.lower()] = number
     others = {name: count(said[name]) for name in said if not name.startswith((*_OF_TRES, *_USAGE))}
+    gpus = {name: count(number) for name, number in said.items() if name.startswith("gres/gpu")}
+    types = (name for name, number in gpus.items() if ":" in name and number > 0)
     return Tres(
         nodes=count(said.get("node", "")),
         cpus=count(said.get("cpu", "")),
         kb=memory(said.get("mem", "")).kb,
-        gpus=_gpus({name: count(number) for name, number in said.items() if name.startswith("gres/gpu")}),
+        gpus=_gpus(gpus),
+        types=",".join(name.removeprefix("gres/") for name in types),
         others=",".join(f"{name}:{number}" for name, number in others.items() if number > 0),
     )
 
@@ -182,9 +187,9 @@ def gres(text: str) -> Tres:
     Examples
     --------
     >>> [tuple(gres(text))[3:] for text in ("gpu", "gpu:a100:2(S:0-1),nvme:1", "gpu:0")]
-    [(1, ''), (2, 'gres/nvme:1'), (0, '')]
+    [(1, '', ''), (2, 'gres/nvme:1', 'gpu:a100'), (0, '', '')]
     """
-    gpus, others = -1, []
+    gpus, others, types = -1, [], dict[str, None]()
     for part in re.split(r",(?![^(]*\))", text.strip()):
         if says_nothing(part) or part.strip().isdigit():
             continue
@@ -192,9 +197,11 @@ def gres(text: str) -> Tres:
         number = count(rest[-1]) if rest and _COUNT.fullmatch(rest[-1]) else 1
         if name == "gpu":
             gpus = max(gpus, 0) + number
+            if len(rest) > 1 or (rest and not _COUNT.fullmatch(rest[0])):
+                types[f"gpu:{rest[0]}"] = None
         elif number > 0:
             others.append(f"gres/{name}:{number}")
-    return Tres(gpus=gpus, others=",".join(others))
+    return Tres(gpus=gpus, others=",".join(others), types=",".join(types))
 
 
 def options(text: str) -> tuple[Tres, Tres]:

@@ -39,6 +39,7 @@ _SHORT = {
     "-C": "constraint",
     "-G": "gpus",
     "-L": "licenses",
+    "-s": "oversubscribe",
     "-sim-walltime": "sim-walltime",
 }
 _FLAGS = ("exclusive", "oversubscribe")
@@ -174,6 +175,7 @@ _READ: dict[str, Callable[[str], Job]] = {
     "mem-per-cpu": lambda text: {"memory_per_core_kb": _kb("mem-per-cpu", text)},
     "gpus": lambda text: {"gres_per_job": f"gpu:{text}"},
     "gpus-per-node": lambda text: {"gres": f"gpu:{text}"},
-    "exclusive": lambda text: {"exclusive": 1},
+    "exclusive": lambda text: {"exclusive": 1, "oversubscribe": 0},
+    "oversubscribe": lambda text: {"oversubscribe": 1, "exclusive": 0},
 }
 """How each option is read: the columns that it says."""

@@ -25,6 +25,7 @@ _ASKING = (
     "begin_time",
     "hold",
     "nice",
+    "oversubscribe",
     "array_limit",
     "delay",
     "preceding_job",
@@ -37,7 +38,7 @@ HONOURED_BY_ALL = (
 )
 """What traces ask for that has a meaning under every policy: keys of ``not_honoured``."""
 
-HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "nice")
+HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "nice", "oversubscribe")
 """... and under policy slurm."""
 
 HONOURED_WHERE_SHARED = ("cores", "gpus", "gres")
@@ -179,10 +180,10 @@ class Workload:
         """Return how many simulated rows ask for something that not every policy honours.
 
         Keys, present where the count is above 0: ``heterogeneous``, ``delay``, ``api_call``, ``dynamic``,
-        ``begin_time``, ``hold``, ``array_limit`` and ``singleton`` (honoured by all), ``nice`` (by slurm); by
-        none, as nodes are not shared, ``cores`` (fewer on a node than the fullest of the partition), ``gpus``
-        and ``gres``; nor ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not
-        simulated).
+        ``begin_time``, ``hold``, ``array_limit`` and ``singleton`` (honoured by all), ``nice`` and
+        ``oversubscribe`` (by slurm); by none, as nodes are not shared, ``cores`` (fewer on a node than the
+        fullest of the partition), ``gpus`` and ``gres``; nor ``preceding_job`` and ``skipped_predecessor`` (a
+        dependency on a record that is not simulated).
         """
         return dict(self._not_honoured)
 
@@ -198,6 +199,7 @@ class Workload:
             "begin_time": column["begin_time"] > column["submit_time"],
             "hold": column["hold"] != 0,
             "nice": column["nice"] != 0,
+            "oversubscribe": column["oversubscribe"] != 0,
             "array_limit": column["array_limit"] > 0,
             "delay": column["delay"] > 0,
             "api_call": _rows_where(_calls_api, self.columns["api_calls"]),

@@ -151,6 +151,7 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "cores": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
     "gpus": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
     "exclusive": (_at_least(0, 1), "0 or 1"),
+    "oversubscribe": (_at_least(0, 1), "0 or 1"),
     "max_nodes": (_at_least(-1, 2**31 - 1), "0 to 2147483647; -1 = as many as nodes"),
     "tasks": (_at_least(-1, MAX_COUNT), f"0 to {MAX_COUNT}; -1 = not stated"),
     "tasks_per_node": _COUNTED,

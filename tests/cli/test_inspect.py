@@ -140,7 +140,7 @@ def test_a_system_whose_nodes_are_shared(cli, tmp_path):
         " {name: fat, nodes: 1, memory_gb: 64, gres: {'gpu:a100': 4, shard: 40}}]}\n"
         "- {name: W, nodes: 2}\n"
         "partitions: [{name: all, module: G}, {name: alone, module: G, exclusive: true},"
-        " {name: W, module: W}]\n"
+        " {name: W, module: W}, {name: both, module: G, slurm: {OverSubscribe: force}}]\n"
     )
     lines = [line.split() for line in cli("inspect", path).out.splitlines()]
     for told in (
@@ -149,6 +149,7 @@ def test_a_system_whose_nodes_are_shared(cli, tmp_path):
         "G fat - 1 8 64 1 4 gpu:a100:4, shard:40",
         "G thin - 2 8 16 1",
         "alone G no limit no limit 0 one job",
+        "both G no limit no limit 0 FORCE:4",
     ):
         assert told.split() in lines
 

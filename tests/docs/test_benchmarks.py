@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from benchmarks import native, page, peers, slurm, studies
+from benchmarks import native, page, peers, sharing, slurm, studies
 from benchmarks.bare_loop import easy
 from benchmarks.children import whole
 from benchmarks.section import Asked, table
@@ -82,7 +82,7 @@ def test_one_table_says_that_it_is_not_of_the_run(copy):
 @pytest.mark.parametrize(
     ("text", "given", "told"),
     [
-        ("nothing\n", [], "found no place for engine, native, cold, files, slurm, studies, peers, run;"),
+        ("nothing\n", [], "found no place for engine, native, cold, files, slurm, sharing, studies, peers,"),
         ("<!-- cold: x -->\n", ["--only", "cold"], "found no place for cold; allowed: <!-- cold: ... -->"),
         (f"{COLD}<!-- colt: x -->\n<!-- end -->\n", ["--only", "cold"], "a place for colt; allowed: run,"),
         ("", ["--cqsim", "nowhere", "--only", "peers"], "found no place for peers"),
@@ -190,3 +190,21 @@ def test_a_row_has_a_cell_for_each_column():
     assert table(("<a", "b"), [("x", "1")]) == "| a | b |\n|---|--:|\n| x | 1 |"
     with pytest.raises(ValueError, match="cells for 2 columns"):
         table(("<a", "b"), [("x",)])
+
+
+def test_a_third_of_the_site_is_on_part_of_a_node():
+    jobs = sharing.site(3_000)
+    part = (jobs["cores"] < sharing.CORES) | (jobs["gpus"] > 0)
+    assert 0.3 < part.mean() < 0.37
+    assert (jobs["nodes"][part] == 1).all()
+    assert sharing.measure(sharing.Case("easy", 300, sharing.SHARED))["jobs"] == 300
+
+
+def test_slurm_on_shared_nodes_is_measured_beside_whole_ones(monkeypatch):
+    seconds = {sharing.WHOLE: 2.0, sharing.SHARED: 3.0}
+    monkeypatch.setattr(
+        sharing, "child", lambda *given: {"jobs": int(given[2]), "engine_cpu_s": seconds[given[3]]}
+    )
+    *site, whole, shared = sharing.section(QUICK).splitlines()[2:]
+    assert all(row.endswith("|  |") for row in [*site, whole])
+    assert shared == "| month | slurm | shared | 300 | 3.00 | 100 | 1.50 |"

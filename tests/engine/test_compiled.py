@@ -52,7 +52,7 @@ LONG = pytest.mark.long
         ("easy", 86, ()),
         pytest.param("fcfs", 86, (), marks=LONG),
         pytest.param("conservative", 116, (), marks=LONG),
-        pytest.param("slurm", 346, ("slurm.", "holds."), marks=LONG),
+        pytest.param("slurm", 347, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):

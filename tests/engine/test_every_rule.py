@@ -66,7 +66,7 @@ APART = ("fcfs", "easy")
 """Schemes with passes that start each component by itself, on nodes that stay on."""
 SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
-NAMED = {"shared_nodes", "cons_tres", "devices", "shadow", "node_plan"}
+NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
 SLURM = {"slurm", "accelerate"} | NAMED
 ABSENT = {name: SLURM if name in SWITCHED else SLURM | {"power_saving"} for name in SCHEMES} | {

@@ -15,7 +15,7 @@ from tests.oracle.plain_cons_tres_deal import deal
 from tests.oracle.plain_cons_tres_needs import AVAILABLE, Needs
 from tests.oracle.plain_cons_tres_offers import offer_of
 from tests.oracle.plain_cons_tres_records import Share
-from tests.oracle.plain_cons_tres_room import Cores, Room, Tenant
+from tests.oracle.plain_cons_tres_room import Cores, Room
 
 
 def place(room: Room, needs: Needs, usable: set[int]) -> dict[int, Share] | None:
@@ -30,35 +30,36 @@ def fits(room: Room, needs: Needs, usable: set[int]) -> Offers | None:
     all_cores = room.all_cores(candidates)
     if _select(room, needs, all_cores) is None:
         return None  # not even with all cores free
-    for free in _attempts(room, needs, all_cores):
-        found = _select(room, needs, free)
-        if found is not None:
-            return _beside_lower_tiers(room, needs, free, found) if needs.kind == AVAILABLE else found
+    found = _select(room, needs, room.without(all_cores, room.tenants))
+    if found is None and needs.kind == AVAILABLE:
+        found = _beside_other_tiers(room, needs, all_cores) or _in_a_row(room, needs, all_cores)
+    return found
+
+
+def _beside_other_tiers(room: Room, needs: Needs, all_cores: Cores) -> Offers | None:
+    """On cores that no job of the same tier has; nor jobs of lower tiers, partition by partition, as far as
+    that works out."""
+    free = room.without(all_cores, [one for one in room.tenants if one.part.tier == needs.part.tier])
+    found = _select(room, needs, free)
+    if found is None:
+        return None
+    lower = {id(one.part): one.part for one in room.tenants if one.part.tier < needs.part.tier}
+    for part in sorted(lower.values(), key=lambda part: (-part.tier, part.place)):
+        free = room.without(free, [one for one in room.tenants if one.part is part])
+        better = _select(room, needs, free)
+        if better is None:
+            return found
+        found = better
+    return found
+
+
+def _in_a_row(room: Room, needs: Needs, all_cores: Cores) -> Offers | None:
+    """Beside one row of the partition's jobs after the other, whoever of other partitions has the cores."""
+    for row in room.rows(needs.part):
+        found = _select(room, needs, room.without(all_cores, row))
+        if found is not None or not row:
+            return found
     return None
-
-
-def _attempts(room: Room, needs: Needs, all_cores: Cores) -> list[Cores]:
-    """Cores that nobody has; where cores may be shared, then those that no job of the same tier has, then
-    those beside one row of the partition's jobs after the other, then any if there is an empty row."""
-    attempts = [room.without(all_cores, room.tenants)]
-    if needs.kind == AVAILABLE:
-        attempts.append(room.without(all_cores, _of_tiers(room, needs, lambda tier, own: tier == own)))
-        rows = room.rows(needs.part)
-        attempts += [room.without(all_cores, row) for row in rows]
-        if len(rows) < needs.part.rows:
-            attempts.append(all_cores)
-    return attempts
-
-
-def _of_tiers(room: Room, needs: Needs, which) -> list[Tenant]:
-    return [tenant for tenant in room.tenants if which(tenant.part.tier, needs.part.tier)]
-
-
-def _beside_lower_tiers(room: Room, needs: Needs, free: Cores, found: Offers) -> Offers:
-    """Without the cores of jobs of lower tiers too, if that works out."""
-    lower = _of_tiers(room, needs, lambda tier, own: tier < own)
-    better = _select(room, needs, room.without(free, lower)) if lower else None
-    return found if better is None else better
 
 
 def _select(room: Room, needs: Needs, free: Cores) -> Offers | None:

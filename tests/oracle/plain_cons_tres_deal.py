@@ -86,11 +86,15 @@ def _tasks_to_deal(needs: Needs, nodes: int) -> int:
     """As many as the CPUs come to, not as many as there are."""
     if needs.cpus_per_task > 1 and needs.tasks_per_node:
         return needs.tasks_per_node * nodes
-    cpus = max(
+    return max(1, cpus_to_deal(needs, nodes) // needs.cpus_per_task)
+
+
+def cpus_to_deal(needs: Needs, nodes: int) -> int:
+    """CPUs that the job asks for on so many nodes."""
+    return max(
         *(nodes * (needs.tasks_per_node or 1), needs.min_cpus, nodes * needs.node_cpus),
         cpus_of_all_nodes(needs, nodes),
     )
-    return max(1, cpus // needs.cpus_per_task)
 
 
 def pick_cores(needs: Needs, offer: Offer, cpus: int, whole_sockets: bool) -> frozenset[int]:

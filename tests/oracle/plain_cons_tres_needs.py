@@ -112,8 +112,11 @@ def is_gpu(name: str) -> bool:
 def _kind(ask: Ask, part: SharedPartition) -> int:
     if part.oversubscribe == "EXCLUSIVE":
         return RESERVED
+    if part.rows == 1 and ask.exclusive:
+        return ONE_ROW  # idle nodes only, and nobody else there (_resolve_shared_status of node_scheduler.c)
     forced = part.oversubscribe.startswith("FORCE")
-    return AVAILABLE if forced or (part.rows > 1 and ask.oversubscribe) else ONE_ROW
+    asked = part.rows > 1 and ask.oversubscribe and not ask.exclusive
+    return AVAILABLE if forced or asked else ONE_ROW
 
 
 def _memory(ask: Ask, part: SharedPartition, conf: Settings) -> tuple[int, bool]:

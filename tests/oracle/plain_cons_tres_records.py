@@ -34,6 +34,7 @@ class Node:
 @dataclass
 class SharedPartition(Partition):
     name: str = ""
+    place: int = 0  # in slurm.conf
     oversubscribe: str = "NO"  # NO, EXCLUSIVE, YES:n, FORCE:n
     max_nodes: int | None = None
     max_cpus_per_node: int | None = None

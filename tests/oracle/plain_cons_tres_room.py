@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tests.oracle.plain_cons_tres_needs import AVAILABLE, ONE_ROW, RESERVED, Needs
-from tests.oracle.plain_cons_tres_records import Counts, Node, Settings, Share, SharedPartition
+from tests.oracle.plain_cons_tres_records import Counts, Node, Settings, SharedPartition
+from tests.oracle.plain_cons_tres_rows import Rows, Tenant
 
 Cores = dict[int, frozenset[int]]  # of nodes
 NONE: frozenset[int] = frozenset()
-
-
-class Tenant:
-    """A job that runs: its shares, its partition, and the kind of its nodes."""
-
-    def __init__(self, number: int, shares: dict[int, Share], part: SharedPartition, kind: int):
-        self.number, self.shares, self.part, self.kind = number, shares, part, kind
 
 
 class Room:
@@ -23,10 +17,26 @@ class Room:
 
     def __init__(self, nodes: Sequence[Node], settings: Settings, tenants: Iterable[Tenant] = ()):
         self.nodes, self.settings = nodes, settings
-        self.tenants = list(tenants)
+        self.tenants: list[Tenant] = []
+        self._rows: dict[int, Rows] = {}  # by the identity of partitions
+        self._gone: set[int] = set()
+        for tenant in tenants:
+            self.join(tenant)
+
+    def copy(self) -> Room:
+        same = Room(self.nodes, self.settings)
+        same.tenants = list(self.tenants)
+        same._rows = {part: Rows(rows.rows) for part, rows in self._rows.items()}
+        return same
+
+    def join(self, tenant: Tenant) -> None:
+        self.tenants.append(tenant)
+        self._gone.discard(tenant.number)
+        self._rows_of(tenant.part).join(tenant)
 
     def leave(self, number: int) -> None:
         self.tenants = [tenant for tenant in self.tenants if tenant.number != number]
+        self._gone.add(number)
 
     def on(self, node: int) -> list[Tenant]:
         return [tenant for tenant in self.tenants if node in tenant.shares]
@@ -64,29 +74,15 @@ class Room:
     # ------------------------------------------------------------------ rows
 
     def rows(self, part: SharedPartition) -> list[list[Tenant]]:
-        """The partition's jobs in rows, in which no core is shared, the fullest row first.
+        """The rows of the partition's jobs, some of them empty; without those that have left by now."""
+        rows = self._rows_of(part)
+        gone = self._gone & {tenant.number for row in rows.rows for tenant in row}
+        if gone:
+            rows.leave(gone)
+        return rows.rows
 
-        Each goes into the first row that has room for it, in the order of their first cores; if one does not
-        fit then, in the order of their starts.
-        """
-        mine = [tenant for tenant in self.tenants if tenant.part is part]
-        packed = self._packed(sorted(mine, key=self._first_core), part.rows)
-        return packed or self._packed(mine, part.rows) or [[tenant] for tenant in mine]
-
-    def _first_core(self, tenant: Tenant) -> tuple[int, int]:
-        node = min(tenant.shares)
-        return node, min(tenant.shares[node].cores)
-
-    def _packed(self, tenants: list[Tenant], count: int) -> list[list[Tenant]] | None:
-        rows: list[list[Tenant]] = []
-        for tenant in tenants:
-            place = next((row for row in rows if not any(meet(tenant, other) for other in row)), None)
-            if place is None:
-                place = []
-                rows.append(place)
-            place.append(tenant)
-            rows.sort(key=lambda row: -sum(len(s.cores) for t in row for s in t.shares.values()))
-        return rows if len(rows) <= count else None
+    def _rows_of(self, part: SharedPartition) -> Rows:
+        return self._rows.setdefault(id(part), Rows([[] for _ in range(part.rows)]))
 
     # ------------------------------------------------------------------ who may be beside whom
 
@@ -116,8 +112,3 @@ class Room:
             return free == self.nodes[node].memory
         cpus = max(needs.tasks_per_node, needs.node_cpus, needs.cpus_per_task) if needs.per_cpu else 1
         return free >= needs.memory * cpus
-
-
-def meet(one: Tenant, other: Tenant) -> bool:
-    """Whether they have a core in common."""
-    return any(one.shares[n].cores & other.shares[n].cores for n in one.shares.keys() & other.shares.keys())

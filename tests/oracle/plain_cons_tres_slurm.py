@@ -6,14 +6,16 @@ The clock, the queue and the plan of backfill are those of plain_slurm; the plan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tests.oracle.plain_cons_tres import fits, place
-from tests.oracle.plain_cons_tres_needs import Needs, needs_of
+from tests.oracle.plain_cons_tres_deal import cpus_to_deal
+from tests.oracle.plain_cons_tres_needs import AVAILABLE, ONE_ROW, Needs, needs_of
 from tests.oracle.plain_cons_tres_records import Node, Settings, SharedJob
-from tests.oracle.plain_cons_tres_room import Room, Tenant
+from tests.oracle.plain_cons_tres_room import Room
+from tests.oracle.plain_cons_tres_rows import Tenant
 from tests.oracle.plain_slurm import Slurm
-from tests.oracle.plain_slurm_records import RUNNING, Config, Op
-from tests.oracle.plain_slurm_space import Space
+from tests.oracle.plain_slurm_records import Config, Op
 
 
 class SharedSlurm(Slurm):
@@ -31,19 +33,21 @@ class SharedSlurm(Slurm):
     ):
         super().__init__(config, jobs, ops, **clock)
         self.machine, self.settings = nodes, settings
+        self.present = Room(nodes, settings)
         for job in jobs:
             job.nodes = self.needs(job, job.partitions[0]).min_nodes
 
     def needs(self, job: SharedJob, part: str) -> Needs:
         return needs_of(job.ask, self.c.partitions[part], self.settings)
 
-    def tenant(self, job: SharedJob) -> Tenant:
-        part = self.c.partitions[job.part]
-        return Tenant(job.id, job.shares, part, self.needs(job, job.part).kind)
-
     def room(self) -> Room:
-        running = [self.tenant(job) for job in self.seen if job.state == RUNNING]
-        return Room(self.machine, self.settings, running)
+        return self.present.copy()
+
+    def enter(self, job: SharedJob) -> None:
+        """From now on it has its shares."""
+        needs = self.needs(job, job.part)
+        cpus = cpus_to_deal(needs, len(job.shares))
+        self.present.join(Tenant(job.id, job.shares, needs.part, needs.kind, cpus))
 
     def leave(self, room: Room, job: SharedJob) -> None:
         room.leave(job.id)
@@ -52,25 +56,40 @@ class SharedSlurm(Slurm):
         offers = fits(room, self.needs(job, part), usable)
         return None if offers is None else set(offers)
 
+    def will_run(
+        self, now: int, job: SharedJob, part: str, avail: set[int], now_only: bool
+    ) -> tuple[int, set[int]] | None:
+        """Who asks to share cores is first tried on cores of its own, now (`_try_sched` of backfill.c)."""
+        needs = self.needs(job, part)
+        if needs.kind == AVAILABLE and needs.part.oversubscribe.startswith("YES"):
+            offers = fits(self.room(), replace(needs, kind=ONE_ROW), avail)
+            if offers is not None:
+                return now, set(offers)
+        return super().will_run(now, job, part, avail, now_only)
+
     def start_on(self, now: int, job: SharedJob, part: str, usable: set[int], by: str) -> bool:
         needs = self.needs(job, part)
         shares = place(self.room(), needs, usable)
         if shares is None:
             return False
         job.shares, job.part, job.whole = shares, part, needs.whole
+        self.enter(job)
         self._launch(job, now, set(shares), by)
         return True
 
-    def start_planned(
-        self, now: int, job: SharedJob, part: str, nodes: set[int], avail: set[int], space: Space
-    ) -> bool:
-        """The choice is made anew, on all nodes that it could be planned on but those still completing.
+    def _finish(self, job: SharedJob, now: int) -> None:
+        super()._finish(job, now)
+        self._leave_present(job)
 
-        Only if it has its nodes to itself does the plan know of it in this cycle: what is left of the others
-        can be promised.
-        """
-        if not self.start_on(now, job, part, avail - self.completing(now), "backfill"):
-            return False
-        if job.whole:
-            space.reserve(job.where, space.records[0].begin, self._floor(job.planned_end))
-        return True
+    def _kill(self, job: SharedJob, now: int, state: str) -> None:
+        super()._kill(job, now, state)
+        self._leave_present(job)
+
+    def _leave_present(self, job: SharedJob) -> None:
+        """The rows are made anew after each."""
+        if job.part:
+            self.present.leave(job.id)
+            self.present.rows(self.c.partitions[job.part])
+
+    def has_whole_nodes(self, job: SharedJob) -> bool:
+        return job.whole

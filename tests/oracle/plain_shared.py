@@ -4,7 +4,8 @@ The clock is that of ``plain``: instants, ends, overruns, orders, dependencies, 
 placement, a ``Request``. Where the text leaves room it is taken like this:
 
 * A pass goes over the queue of one module after the other; they do not meet.
-* GPUs are told apart where some component that fits asks for a part of one, or the packing scores nodes.
+* GPUs are told apart where some component that fits asks for a part of one, the packing scores nodes, or some
+  node has GPUs of several types.
 * A sweep of ``replan: keep``, and what voids promises, concern those of all modules.
 """
 
@@ -50,8 +51,13 @@ class SharedClock(Clock):
             if getattr(rules, key) != allowed:
                 raise ValueError(f"policy.{key}: only {allowed!r} on shared modules")
         scored = rules.packing not in ("first_fit", "best_fit", "worst_fit")
-        self.tells_gpus_apart = scored or any(
-            request.part < WHOLE and ever_fits(nodes, request) for request in map(request_of, components)
+        several = any(len(set(node.types)) > 1 for node in nodes)
+        self.tells_gpus_apart = (
+            scored
+            or several
+            or any(
+                request.part < WHOLE and ever_fits(nodes, request) for request in map(request_of, components)
+            )
         )
         if not self.tells_gpus_apart:
             nodes, components = list(map(pooled, nodes)), list(map(pooled_request, components))

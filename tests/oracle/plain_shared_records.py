@@ -39,6 +39,7 @@ class Node:
     module: str = "m"
     model: str = ""
     size: int = WHOLE  # of each GPU
+    types: tuple[str, ...] = ()  # of each GPU, if they are of several
 
     @property
     def idle(self) -> Left:
@@ -50,7 +51,7 @@ class Request(Placement):
     """A placement on a shared module: cores, memory and GPUs are asked for on each of its nodes.
 
     ``part``: thousandths of each GPU. ``models``: of nodes that will do, all if there are none. ``number``
-    names it in draws.
+    names it in draws. ``type``: of its GPUs, any if there is none.
     """
 
     partition: str = "all"
@@ -61,6 +62,7 @@ class Request(Placement):
     part: int = WHOLE
     models: tuple[str, ...] = ()
     number: int = 0
+    type: str = ""
 
     @property
     def kind(self) -> int:
@@ -86,7 +88,7 @@ def is_able(request: Request, node: Node, left: Left) -> bool:
         return False
     if left.cores < request.cores or left.memory < request.memory:
         return False
-    return len(usable_gpus(request, left)) >= request.gpus
+    return len(usable_gpus(request, node, left)) >= request.gpus
 
 
 def ever_fits(nodes: Sequence[Node], request: Request) -> bool:
@@ -96,15 +98,18 @@ def ever_fits(nodes: Sequence[Node], request: Request) -> bool:
 
 
 def may_take(request: Request, node: Node) -> bool:
-    """Whether a node is in its partition, and of a model that will do."""
-    return request.partition in node.partitions and (not request.models or node.model in request.models)
+    """Whether a node is in its partition, of a model that will do, and has GPUs of the type."""
+    typed = not request.type or request.type in node.types
+    modelled = not request.models or node.model in request.models
+    return typed and modelled and request.partition in node.partitions
 
 
-def usable_gpus(request: Request, left: Left) -> set[int]:
+def usable_gpus(request: Request, node: Node, left: Left) -> set[int]:
     """Return the GPUs of a node that have room for what is asked of each; none if none is asked for."""
     if request.gpus == 0:
         return set()
-    return {i for i, free in enumerate(left.gpus) if free >= request.part}
+    typed = {i for i in range(len(left.gpus)) if request.type in ("", *node.types[i : i + 1])}
+    return {i for i in typed if left.gpus[i] >= request.part}
 
 
 def with_job(request: Request, node: Node, left: Left, gpus: tuple[int, ...]) -> Left:

@@ -33,7 +33,9 @@ class State:
     def put(self, request: Request, taken: Taken) -> None:
         for i, gpus in taken.items():
             assert is_able(request, self.nodes[i], self.left[i]), "a job is put on a node that is not able"
-            assert usable_gpus(request, self.left[i]).issuperset(gpus), "a job is put on a GPU without room"
+            assert usable_gpus(request, self.nodes[i], self.left[i]).issuperset(gpus), (
+                "a job is put on a GPU without room"
+            )
             self.left[i] = with_job(request, self.nodes[i], self.left[i], gpus)
 
     def remove(self, request: Request, taken: Taken) -> None:
@@ -43,7 +45,7 @@ class State:
     def able(self, request: Request) -> dict[int, set[int]]:
         """Return the nodes that are able, and the GPUs of each that it may have."""
         nodes = [i for i, node in enumerate(self.nodes) if is_able(request, node, self.left[i])]
-        return {i: usable_gpus(request, self.left[i]) for i in nodes}
+        return {i: usable_gpus(request, self.nodes[i], self.left[i]) for i in nodes}
 
     def fits(self, request: Request) -> bool:
         return len(self.able(request)) >= request.nodes
@@ -92,7 +94,9 @@ class Timetable:
     def usable(self, request: Request, begin: int, end: int) -> set[int]:
         """Return the GPUs that have room for it from ``begin`` to ``end``."""
         during = [left for time, left in self.steps if begin < time < end]
-        return set.intersection(*(usable_gpus(request, left) for left in [self.at(begin), *during]))
+        return set.intersection(
+            *(usable_gpus(request, self.node, left) for left in [self.at(begin), *during])
+        )
 
     def windows(self, request: Request, length: int) -> list[tuple[int, float]]:
         """Return the first and the last start of each stretch in which it is able for so long."""

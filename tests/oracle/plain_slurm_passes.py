@@ -210,7 +210,7 @@ class Passes:
             if start <= now and nodes & self.completing(now):
                 start, later = now + 1, 0
             if start <= now and not job.het:
-                if self.start_planned(now, job, part, nodes, avail, space):
+                if self.start_planned(now, job, part, avail, space):
                     return asked
                 later = 0
             self.het.note(job, start)
@@ -263,11 +263,22 @@ class Passes:
             self._launch(job, now, nodes, by)
         return nodes is not None
 
-    def start_planned(
-        self, now: int, job: Job, part: str, nodes: set[int], avail: set[int], space: Space
-    ) -> bool:
-        """Start the job on the nodes of a plan that begins now."""
-        self._launch(job, now, nodes, "backfill")
+    def start_planned(self, now: int, job: Job, part: str, avail: set[int], space: Space) -> bool:
+        """Start the job: its nodes are chosen anew, on all that it could be planned on but those completing.
+
+        Later than 19.05 the plan knows of it in this cycle, if it has its nodes to itself: what is left of
+        others can be promised.
+        """
+        if not self.start_on(now, job, part, avail - self.completing(now), "backfill"):
+            return False
+        full = space.made >= (self.c.bf_node_space_size or self.c.bf_max_job_test)
+        if self.has_whole_nodes(job) and not self.c.as_19_05 and not full:
+            begin = space.records[0].begin
+            space.reserve(job.where, begin, max(self._floor(job.planned_end), begin + self.c.bf_resolution))
+        return True
+
+    def has_whole_nodes(self, job: Job) -> bool:
+        """Whether a job that runs has its nodes to itself: here all have."""
         return True
 
     # ------------------------------------------------------------------ predicted starts

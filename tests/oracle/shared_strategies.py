@@ -74,6 +74,20 @@ GPU_REQUESTS = st.builds(
     ),
 )
 """With parts of GPUs, and models of them."""
+TYPES = ["a", "b", "c"]
+TYPED_NODES = st.builds(
+    lambda node, types: replace(node, types=tuple(sorted(types[: node.gpus], key=types.index)), model=""),
+    GPU_NODES,
+    st.lists(st.sampled_from(TYPES), min_size=4, max_size=4),
+)
+"""GPUs of one type stand side by side, the first type first."""
+TYPED_SITES = st.lists(TYPED_NODES, min_size=1, max_size=4)
+TYPED_REQUESTS = st.builds(
+    lambda request, kind: replace(request, models=(), type=kind if request.gpus else ""),
+    GPU_REQUESTS,
+    st.sampled_from(["", "", *TYPES]),
+)
+TYPED_JOBS = st.lists(st.tuples(GAPS, TYPED_REQUESTS), min_size=1, max_size=18)
 GPU_JOBS = st.lists(st.tuples(GAPS, GPU_REQUESTS), min_size=1, max_size=18)
 SITES = st.lists(NODES, min_size=1, max_size=5)
 JOBS = st.lists(st.tuples(GAPS, REQUESTS), min_size=1, max_size=14)

@@ -7,7 +7,8 @@ import pytest
 from tests.oracle.plain_cons_tres import place
 from tests.oracle.plain_cons_tres_needs import AVAILABLE, ONE_ROW, RESERVED, needs_of
 from tests.oracle.plain_cons_tres_records import Ask, Node, Settings, Share, SharedPartition
-from tests.oracle.plain_cons_tres_room import Room, Tenant
+from tests.oracle.plain_cons_tres_room import Room
+from tests.oracle.plain_cons_tres_rows import Tenant
 
 CORES = Settings()
 MEMORY = Settings(memory=True)

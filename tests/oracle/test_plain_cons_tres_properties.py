@@ -76,10 +76,11 @@ class Checked(SharedSlurm):
 
     def _look(self, number: int, here: list[SharedJob]) -> None:
         node, shares = self.machine[number], [job.shares[number] for job in here]
-        rows = max(self.c.partitions[job.part].rows for job in here)
-        cores = Counter(core for share in shares for core in share.cores)
-        assert cores.keys() <= node.all_cores
-        assert max(cores.values()) <= rows
+        for name in {job.part for job in here}:
+            mine = [job.shares[number] for job in here if job.part == name]
+            cores = Counter(core for share in mine for core in share.cores)
+            assert cores.keys() <= node.all_cores
+            assert max(cores.values()) <= self.c.partitions[name].rows
         assert not self.settings.memory or sum(share.memory for share in shares) <= node.memory
         for name, count in node.gres.items():
             assert sum(share.gres.get(name, 0) for share in shares) <= count
@@ -91,15 +92,15 @@ class Checked(SharedSlurm):
     nodes=st.lists(NODES, min_size=1, max_size=5),
     settings=SETTINGS,
     rows=JOBS,
-    other=st.sampled_from(["NO", "EXCLUSIVE", "YES:2", "FORCE:1", "FORCE:2"]),
+    sharing=st.tuples(*[st.sampled_from(["NO", "NO", "EXCLUSIVE", "YES:2", "FORCE:1", "FORCE:2"])] * 2),
     resolution=st.sampled_from([1, 60]),
     first=st.booleans(),
 )
-def test_nothing_is_given_twice_and_every_job_ends(nodes, settings, rows, other, resolution, first):
+def test_nothing_is_given_twice_and_every_job_ends(nodes, settings, rows, sharing, resolution, first):
     every = list(range(len(nodes)))
     partitions = {
-        "main": SharedPartition(every, name="main"),
-        "other": SharedPartition(every, name="other", oversubscribe=other),
+        "main": SharedPartition(every, name="main", oversubscribe=sharing[0]),
+        "other": SharedPartition(every, name="other", place=1, oversubscribe=sharing[1]),
     }
     config = Config(partitions, daemon_start=0, bf_interval=2, bf_resolution=resolution, backfill_first=first)
     jobs = [

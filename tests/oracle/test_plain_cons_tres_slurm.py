@@ -31,6 +31,13 @@ def job(
     return SharedJob(number, submit, [part], 0, runtime, limit, ask=Ask(**ask))
 
 
+def there(slurm: SharedSlurm, *jobs: SharedJob) -> None:
+    """Jobs that run before it begins."""
+    for one in jobs:
+        slurm.seen.append(one)
+        slurm.enter(one)
+
+
 def running(number: int, start: int, limit: int, cores: dict[int, set[int]]) -> SharedJob:
     """A job that has run since `start`, with these cores."""
     found = job(number, start, 999, limit)
@@ -50,16 +57,17 @@ def test_jobs_leave_in_groups_of_which_the_last_end_counts():
     A job on the other node does not matter where that is not among the nodes; else it is of the group.
     """
     slurm = slurm_of([])
-    slurm.seen = [
+    there(
+        slurm,
         running(1, 1, 1, {0: {0, 1, 2, 3, 4, 5}}),
         running(2, 5, 2, {1: {0, 1, 2, 3}}),
         running(3, 9, 1, {0: {6, 7}}),
-    ]
+    )
     eight = job(4, 13, 20, nodes=(1, 1), tasks=8)
     assert slurm.will_run(14, eight, "main", {0, 1}, now_only=False) == (69, {0})
-    slurm.seen.pop()
+    slurm.leave(slurm.present, slurm.seen.pop())
     assert slurm.will_run(22, eight, "main", {0, 1}, now_only=False) == (61, {0})
-    slurm.seen.append(running(5, 25, 1, {1: {6}}))
+    there(slurm, running(5, 25, 1, {1: {6}}))
     assert slurm.will_run(26, eight, "main", {0, 1}, now_only=False) == (85, {0})
     assert slurm.will_run(26, eight, "main", {0}, now_only=False) == (61, {0})
     assert slurm.will_run(26, eight, "main", {0, 1}, now_only=True) is None
@@ -103,7 +111,7 @@ def test_only_a_job_with_whole_nodes_is_in_the_plan_of_the_cycle_that_starts_it(
         [job(1, 2, 200, 2, part=part, nodes=(1, 1), tasks=8), job(2, 2, 200, nodes=(1, 1), tasks=8)],
         batch_sched_delay=1000,
     )
-    slurm.seen.append(running(3, -10, 2, {1: {0}}))
+    there(slurm, running(3, -10, 2, {1: {0}}))
     slurm.jobs.insert(0, slurm.seen[0])
     slurm.run(2)
     assert slurm.by_id[1].start == 2
@@ -142,9 +150,10 @@ def test_backfill_chooses_anew_without_the_nodes_that_complete():
     slurm = slurm_of([], nodes=4)
     ended, waits = job(3, 0, 1), job(4, 1, 5, tasks=4)
     ended.state, ended.where, ended.end, ended.released = "COMPLETED", {1}, 9, 12
-    slurm.seen = [running(1, 1, 2, {0: {0, 1}}), running(2, 1, 2, {2: {0, 1, 2}}), ended, waits]
+    there(slurm, running(1, 1, 2, {0: {0, 1}}), running(2, 1, 2, {2: {0, 1, 2}}))
+    slurm.seen += [ended, waits]
     slurm.now = 10
     avail = {0, 1, 2, 3}
     assert slurm.will_run(10, waits, "main", avail, now_only=False) == (10, {2})
-    assert slurm.start_planned(10, waits, "main", {2}, avail, Space(10, 900, avail))
+    assert slurm.start_planned(10, waits, "main", avail, Space(10, 900, avail))
     assert waits.where == {0}

@@ -63,6 +63,7 @@ def test_each_law_names_its_breach(law):
     assert str(raised.value) == f"{law}: {words}"
 
 
+@pytest.mark.parametrize("stated", [{"gpus_per_node": 2}, {"gres": {"gpu": 2}}])
 @pytest.mark.parametrize(
     ("gpus", "words"),
     [
@@ -74,8 +75,8 @@ def test_each_law_names_its_breach(law):
         ("2", "component 1 has the GPUs '2', not 0.5"),
     ],
 )
-def test_no_gpu_has_more_than_all_of_it(gpus, words):
-    module = {"name": "m", "nodes": 1, "shared": True, "cores_per_node": 4, "gpus_per_node": 2}
+def test_no_gpu_has_more_than_all_of_it(gpus, words, stated):
+    module = {"name": "m", "nodes": 1, "shared": True, "cores_per_node": 4, **stated}
     each = {"nodes": [1, 1, 1], "submit_time": [0, 0, 0], "run_time": [9, 9, 9], "cores": [1, 1, 1]}
     jobs = Workload.from_columns(**each, gpus=[0.5, 0.6, 1])
     result = simulate(System.from_dict({"modules": [module]}), jobs, "easy")

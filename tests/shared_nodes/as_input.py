@@ -23,9 +23,9 @@ def system_of(nodes: Sequence[Node]) -> System:
     sets: list[dict[str, Any]] = []
     covers: dict[str, list[str]] = {}
     for like, run in groupby(
-        nodes, lambda node: (node.cores, node.memory, node.gpus, node.partitions, node.model)
+        nodes, lambda node: (node.cores, node.memory, node.gpus, node.partitions, node.model, node.types)
     ):
-        cores, memory, gpus, partitions, model = like
+        cores, memory, gpus, partitions, model, types = like
         name = f"set{len(sets)}"
         sets.append(
             {
@@ -35,6 +35,7 @@ def system_of(nodes: Sequence[Node]) -> System:
                 "memory_gb": max(memory, 0.001) * MEMORY_UNIT_KB / 1024**2,
                 "gpus_per_node": gpus,
                 "features": [model] if model else [],
+                "gres": {f"gpu:{kind}": types.count(kind) for kind in types},
             }
         )
         for partition in partitions:
@@ -55,6 +56,7 @@ def workload_of(jobs: Sequence[Component], **more: Any) -> Workload:
         cores=[one.cores if one.cores else -1 for one in asked],
         memory_kb=[one.memory * MEMORY_UNIT_KB for one in asked],
         gpus=[one.gpus * one.part / WHOLE for one in asked],
+        gres=[f"gpu:{one.type}:{one.gpus * one.part / WHOLE:g}" if one.type else "" for one in asked],
         constraint=["|".join(one.models) for one in asked],
         exclusive=[int(one.exclusive) for one in asked],
         partition=[one.partition for one in asked],

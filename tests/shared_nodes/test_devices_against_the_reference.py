@@ -9,7 +9,15 @@ from scheduler_sim import simulate
 from scheduler_sim.streams import stream
 from tests.conftest import examples
 from tests.oracle.plain_shared import schedule
-from tests.oracle.shared_strategies import ANY_PACKING, DIALECTS, GPU_JOBS, GPU_SITES, components
+from tests.oracle.shared_strategies import (
+    ANY_PACKING,
+    DIALECTS,
+    GPU_JOBS,
+    GPU_SITES,
+    TYPED_JOBS,
+    TYPED_SITES,
+    components,
+)
 from tests.shared_nodes.as_input import (
     in_known_partitions,
     outcomes_of,
@@ -39,6 +47,19 @@ def drawn(component: int, node: int, gpu: int) -> int:
 @given(GPU_SITES, GPU_JOBS, ANY_PACKING, DIALECTS)
 @examples(150)
 def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
+    compare(name, nodes, jobs, packing, dialect)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", POLICIES)
+@given(TYPED_SITES, TYPED_JOBS, ANY_PACKING, DIALECTS)
+@examples(150)
+def test_gpus_of_several_types_are_those_of_the_reference(name, nodes, jobs, packing, dialect):
+    compare(name, nodes, jobs, packing, dialect)
+
+
+def compare(name, nodes, jobs, packing, dialect):
+    """Run a site under a policy in the engine and in the reference."""
     keys = keys_of(name, packing, dialect)
     rows = in_known_partitions(nodes, components(jobs))
     result = simulate(system_of(nodes), workload_of(rows), keys, seed=SEED)

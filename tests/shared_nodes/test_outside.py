@@ -40,6 +40,46 @@ def at(sim: Simulation, time: int, act):
     sim.process(process())
 
 
+@pytest.mark.parametrize("what", ["drain", "fail"])
+def test_a_node_where_a_job_is_completing_is_not_idle_when_it_leaves(what):
+    """Under Slurm; the last job is submitted while the first completes, and waits for the node's return."""
+    jobs = Workload.from_columns(nodes=[1, 1], submit_time=[0, 61], run_time=[50, 10], cores=[2, 2])
+    slurm = {"batch_sched_delay": 0, "epilog_s": 30}
+    one = System.from_dict({"modules": [{"name": "m", "nodes": 1, "shared": True, "cores_per_node": 4}]})
+    sim = Simulation(one, jobs, {"backfill": "slurm", "slurm": slurm})
+    at(sim, 62, lambda: getattr(sim, what)("m", 1))
+    at(sim, 70, lambda: seen.append(sim.idle_nodes("m")))
+    at(sim, 300, lambda: sim.resume("m", 1))
+    seen: list[int] = []
+    result = sim.run()
+    result.check()
+    first, second = result.components[["start_time", "end_time"]].to_numpy().tolist()
+    assert first[1] < 62 < first[1] + 30
+    assert second[0] >= 300
+    assert seen == [0]
+    nodes_down = result.timeline.loc[result.timeline["module"] == "m", ["time", "nodes_down"]]
+    assert nodes_down.loc[nodes_down["nodes_down"] == 1, "time"].min() == first[1] + 30
+
+
+@pytest.mark.parametrize("policy", ["easy", "slurm"])
+def test_busy_nodes_of_a_module_that_nobody_shares_leave_beside_one_that_is(policy):
+    modules = [
+        {"name": "m", "nodes": 1, "shared": True, "cores_per_node": 4},
+        {"name": "whole", "nodes": 2, "cores_per_node": 4},
+    ]
+    jobs = Workload.from_columns(
+        nodes=[1, 1], submit_time=[0, 100], run_time=[60, 60], partition=["whole"] * 2
+    )
+    sim = Simulation(System.from_dict({"modules": modules}), jobs, policy)
+    at(sim, 50, lambda: sim.drain("whole", 2))
+    at(sim, 300, lambda: sim.resume("whole", 1))
+    result = sim.run()
+    result.check()
+    first, second = result.components["start_time"]
+    assert first < 50
+    assert second >= 300
+
+
 def two_and_two(*runs: int) -> Workload:
     """Jobs of two cores: the first two share node 0 by best fit, the next two node 1."""
     return Workload.from_columns(

@@ -84,12 +84,6 @@ def test_dialects_of_other_simulators(key, value, depth):
         run({"backfill": "easy", "depth": depth, key: value})
 
 
-def test_gpus_of_several_types_on_a_node():
-    module = {"name": "A", "nodes": 1, "shared": True, "cores_per_node": 4, "gres": {"gpu:a": 1, "gpu:b": 1}}
-    with pytest.raises(ConfigError, match=r"gres: found gpu:a, gpu:b on one node; allowed: GPUs of one type"):
-        System.from_dict({"modules": [module]})
-
-
 def test_nodes_without_cores():
     module = {"name": "A", "nodes": 2, "shared": True, "node_sets": [{"name": "x", "nodes": 2}]}
     with pytest.raises(ConfigError, match=r"node_sets\[0\].cores_per_node: found none"):
@@ -104,10 +98,12 @@ def test_a_gres_that_cannot_be_understood(text):
         run(gres=[text, ""])
 
 
-def test_energy():
-    with pytest.raises(ConfigError, match="found energy where jobs share nodes"):
+@pytest.mark.parametrize("limit", [{"cap": {"power_w": 500}}, {"choice": {"objective": "edp"}}], ids=str)
+def test_energy_that_limits_what_runs(limit):
+    energy = {"energy": ENERGY["energy"] | limit}
+    with pytest.raises(ConfigError, match="found a power cap or a choice by energy where jobs share nodes"):
         simulate(
-            NODES, Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1]), models=ENERGY
+            NODES, Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1]), models=energy
         )
 
 
@@ -130,3 +126,23 @@ def test_what_a_node_has_contradicts_itself(keys, words):
 )
 def test_what_no_node_has_is_rejected_for_that(asked, why):
     assert run(**asked).metrics["counts"]["rejected_because"] == {why: 1}
+
+
+@pytest.mark.parametrize("cores", [2, 6, 4.5])
+def test_cores_that_do_not_stand_on_their_sockets_in_equal_parts(cores):
+    """They would count as one core on each socket at least, more than the node has."""
+    module = {"name": "m", "nodes": 1, "shared": True, "cores_per_node": cores, "sockets": 2}
+    system = System.from_dict({"modules": [module | {"threads_per_core": 2}]})
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1])
+    with pytest.raises(ConfigError, match=rf"module m: cores_per_node: found {cores} .* a multiple of 4"):
+        simulate(system, jobs, "slurm")
+    assert simulate(system, jobs, "easy").components["cores"].tolist() == [1]
+
+
+@pytest.mark.parametrize("policy", ["easy", "slurm"])
+def test_a_trace_of_which_nothing_fits(policy):
+    module = {"name": "m", "nodes": 1, "shared": True, "cores_per_node": 4}
+    jobs = Workload.from_columns(nodes=[2], submit_time=[0], run_time=[9], cores=[1])
+    result = simulate(System.from_dict({"modules": [module]}), jobs, policy)
+    result.check()
+    assert result.components["state"].tolist() == ["REJECTED"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Workload, simulate
 from tests.oracle.plain_cons_tres import place
-from tests.oracle.plain_cons_tres_records import Node, Settings, SharedJob, SharedPartition
+from tests.oracle.plain_cons_tres_records import Ask, Node, Settings, SharedJob, SharedPartition
 from tests.oracle.plain_cons_tres_room import Room
 from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm_records import Config
@@ -28,7 +29,41 @@ NODES = st.builds(
     gres=st.sampled_from([{}, {}, {"gpu": 4}, {"gpu": 2}, {"gpu:a": 2}]),
     weight=st.sampled_from([1, 1, 2]),
 )
+ANY_ASKS = asks()
+MIXED_NODES = st.builds(
+    Node,
+    cores=st.just(8),
+    memory=st.just(16_000),
+    gres=st.sampled_from([{"gpu:a": 2, "gpu:b": 3}, {"gpu:b": 2, "gpu:c": 1, "gpu:a": 1}, {"gpu:b": 2}]),
+)
+"""GPUs of several types on a node, in its order."""
+TYPED_ASKS = st.builds(
+    Ask,
+    nodes=st.sampled_from([None, (1, 1), (2, 2)]),
+    tasks=st.sampled_from([1, 2, 3]),
+    gres=st.sampled_from(
+        [{}, {"gpu": 1}, {"gpu": 2}, {"gpu:a": 1}, {"gpu:b": 1}, {"gpu:b": 2}, {"gpu:c": 1}]
+    ),
+    cpus_per_gpu=st.sampled_from([0, 0, 0, 2]),
+) | st.builds(
+    Ask,
+    tasks=st.sampled_from([1, 2, 3]),
+    gpus=st.sampled_from([{"gpu": 3}, {"gpu:a": 2}, {"gpu:b": 4}]),
+    mem_per_gpu=st.sampled_from([0, 0, 1_000]),
+)
+"""Nearly all ask for GPUs, of a type or of any."""
 
+
+EQUAL_NODES = st.builds(Node, cores=st.just(4), memory=st.just(8_000), weight=st.sampled_from([1, 1, 1, 2]))
+ALIKE_NODES = st.just(Node(4, memory=8_000))
+RIGID_ASKS = st.builds(
+    Ask,
+    nodes=st.sampled_from([(1, 1), (1, 1), (2, 2), (3, 3)]),
+    tasks_per_node=st.sampled_from([1, 2, 3, 4, 4, 4]),
+    mem=st.sampled_from([None, None, 500, 4_000]),
+    exclusive=st.sampled_from([False, False, False, True]),
+)
+"""Any so many nodes will do that have enough, the same on each: these are planned without trying them."""
 
 RUN, LIMIT = st.integers(1, 200), st.integers(1, 4)
 
@@ -44,17 +79,33 @@ class SharedCase:
 
 
 @st.composite
-def shared_cases(draw: st.DrawFn, most: int = 14) -> SharedCase:
-    """Nodes of several kinds, a partition of all and one of some, jobs that ask for all there is to ask."""
-    nodes = draw(st.lists(NODES, min_size=1, max_size=5))
+def shared_cases(
+    draw: st.DrawFn,
+    most: int = 14,
+    of: st.SearchStrategy[Node] = NODES,
+    ask: st.SearchStrategy[Ask] = ANY_ASKS,
+    of_main: Sequence[str] = ("NO",),
+    sharing: Sequence[str] = ("NO", "NO", "EXCLUSIVE"),
+    crowded: bool = False,
+) -> SharedCase:
+    """Nodes of several kinds, a partition of all and one of some, jobs that ask for all there is to ask.
+
+    ``of_main`` and ``sharing``: what OverSubscribe of the first and of the second may say. ``crowded``: jobs
+    come faster, to fewer nodes that all have the same GRES.
+    """
+    nodes = draw(st.lists(of, min_size=1, max_size=3 if crowded else 5))
+    nodes = [replace(node, gres=nodes[0].gres) for node in nodes] if crowded else nodes
     some = draw(st.lists(st.sampled_from(range(len(nodes))), min_size=1, unique=True))
     partitions = {
-        "main": SharedPartition(list(range(len(nodes))), name="main"),
+        "main": SharedPartition(
+            list(range(len(nodes))), name="main", oversubscribe=draw(st.sampled_from(of_main))
+        ),
         "other": SharedPartition(
             sorted(some),
             draw(st.sampled_from([1, 1, 2])),
             name="other",
-            oversubscribe=draw(st.sampled_from(["NO", "NO", "EXCLUSIVE"])),
+            place=1,
+            oversubscribe=draw(st.sampled_from(sharing)),
             max_nodes=draw(st.sampled_from([None, None, 1, 2])),
             max_cpus_per_node=draw(st.sampled_from([None, None, 2, 5])),
             lln=draw(st.booleans()),
@@ -66,10 +117,11 @@ def shared_cases(draw: st.DrawFn, most: int = 14) -> SharedCase:
         ),
     }
     lists = [["main"], ["main"], ["other"], ["other", "main"]]
-    times = sorted(draw(st.lists(st.integers(0, 150), min_size=1, max_size=most)))
+    last, least = (20, most // 2) if crowded else (150, 1)
+    times = sorted(draw(st.lists(st.integers(0, last), min_size=least, max_size=most)))
     jobs = [
         _expressible(
-            SharedJob(number, time, draw(st.sampled_from(lists)), 0, draw(RUN), draw(LIMIT), ask=draw(asks()))
+            SharedJob(number, time, draw(st.sampled_from(lists)), 0, draw(RUN), draw(LIMIT), ask=draw(ask))
         )
         for number, time in enumerate(times, 1)
     ]
@@ -84,7 +136,7 @@ def _expressible(job: SharedJob) -> SharedJob:
     few = min([ask.tasks or 9, *ask.gpus.values()])
     nodes = None if ask.nodes is None or ask.nodes[0] > few else ask.nodes
     several = nodes is not None and nodes[0] > 1
-    ask = replace(ask, nodes=nodes, oversubscribe=False)
+    ask = replace(ask, nodes=nodes)
     return replace(job, ask=ask, partitions=job.partitions[-1:] if several else job.partitions)
 
 
@@ -120,6 +172,7 @@ def workload_of(jobs: list[SharedJob]) -> Workload:
         cores_per_gpu=[one.cpus_per_gpu or -1 for one in asked],
         memory_per_gpu_kb=[_kb(one.mem_per_gpu or None) for one in asked],
         exclusive=[int(one.exclusive) for one in asked],
+        oversubscribe=[int(one.oversubscribe) for one in asked],
     )
 
 
@@ -148,17 +201,17 @@ def plain(case: SharedCase) -> SharedSlurm:
     return SharedSlurm(config, deepcopy(case.jobs), nodes=case.nodes, settings=case.settings)
 
 
-def possible(case: SharedCase) -> SharedCase:
-    """Without the jobs that Slurm refuses when they are submitted."""
-    slurm, empty = plain(case), Room(case.nodes, case.settings)
-    jobs = [
-        job
-        for job in case.jobs
-        if any(
-            place(empty, slurm.needs(job, part), set(slurm.c.partitions[part].nodes))
+def possible(case: SharedCase, *, everywhere: bool = False) -> SharedCase:
+    """Without the jobs that Slurm refuses at submission; ``everywhere``: nor where they never fit."""
+    slurm, empty, jobs = plain(case), Room(case.nodes, case.settings), []
+    for job in case.jobs:
+        fitting = [
+            part
             for part in job.partitions
-        )
-    ]
+            if place(empty, slurm.needs(job, part), set(slurm.c.partitions[part].nodes))
+        ]
+        if fitting:
+            jobs.append(replace(job, partitions=fitting) if everywhere else job)
     return replace(case, jobs=jobs)
 
 

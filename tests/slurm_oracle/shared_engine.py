@@ -66,15 +66,18 @@ def _node_set(name: str, nodes: int, node: Node) -> dict[str, Any]:
 
 
 def _partition(part: SharedPartition, sets: list[str]) -> dict[str, Any]:
+    whole = part.oversubscribe == "EXCLUSIVE"
     said = {theirs: getattr(part, ours) or 0 for ours, theirs in zip(SAID, SLURMS, strict=True)}
     return {
         "name": part.name,
         "module": "m",
         "node_sets": sets,
         "priority": part.tier,
-        "exclusive": part.oversubscribe == "EXCLUSIVE",
+        "exclusive": whole,
         **({} if part.max_nodes is None else {"max_nodes": part.max_nodes}),
-        "slurm": said | {"LLN": part.lln, "DefMemPerGPU": part.def_mem_per_gpu},
+        "slurm": said
+        | {"LLN": part.lln, "DefMemPerGPU": part.def_mem_per_gpu}
+        | ({} if whole else {"OverSubscribe": part.oversubscribe}),
     }
 
 

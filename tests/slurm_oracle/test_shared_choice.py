@@ -8,7 +8,8 @@ from tests.conftest import needs_shared
 from tests.oracle.plain_cons_tres import place
 from tests.oracle.plain_cons_tres_needs import Needs, needs_of
 from tests.oracle.plain_cons_tres_records import Counts, Share
-from tests.oracle.plain_cons_tres_room import Room, Tenant
+from tests.oracle.plain_cons_tres_room import Room
+from tests.oracle.plain_cons_tres_rows import Tenant
 from tests.slurm_oracle.shared_nodes import Given, SharedCase, ask_of, load_shared, shared_names
 
 pytestmark = [needs_shared, pytest.mark.interpreted]

@@ -1,8 +1,4 @@
-"""With nodes of one core that are given whole, the model of shared nodes is that of whole nodes.
-
-But for one rule, which that model and the engine have not yet: what backfill has started on whole nodes is in
-the plan for the rest of the cycle, and its nodes are chosen anew. It is added here.
-"""
+"""With nodes of one core that are given whole, the model of shared nodes is that of whole nodes."""
 
 from __future__ import annotations
 
@@ -15,24 +11,11 @@ from tests.oracle.plain_cons_tres_records import Ask, Node, Settings, SharedJob,
 from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_records import Job
-from tests.oracle.plain_slurm_space import Space
 from tests.slurm_oracle.cases import DATA, Case, Run, case_names, load_case
 from tests.slurm_oracle.plain import plain_config, plain_jobs, plain_ops
 
 RECORDED = case_names() if DATA.is_dir() else []
 SINGLE = [name for name in RECORDED if not load_case(name).heterogeneous]
-
-
-class PlanningSlurm(Slurm):
-    """The plan of a cycle knows of what the cycle has started."""
-
-    def start_planned(
-        self, now: int, job: Job, part: str, nodes: set[int], avail: set[int], space: Space
-    ) -> bool:
-        if not self.start_on(now, job, part, avail - self.completing(now), "backfill"):
-            return False
-        space.reserve(job.where, space.records[0].begin, self._floor(job.planned_end))
-        return True
 
 
 def of_one_core(case: Case, run: Run, first: bool) -> SharedSlurm:
@@ -59,7 +42,7 @@ def of_one_core(case: Case, run: Run, first: bool) -> SharedSlurm:
 def test_whole_nodes_of_one_core(name: str, first: bool) -> None:
     case = load_case(name)
     for run in case.runs:
-        whole = PlanningSlurm(
+        whole = Slurm(
             plain_config(case, run, {"backfill_first": first}), plain_jobs(case), plain_ops(case, run)
         )
         fates = []

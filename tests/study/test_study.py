@@ -73,6 +73,16 @@ def test_identity_is_what_determines_the_result(monkeypatch):
     assert not set(ids()) & set(same)
 
 
+def test_the_order_of_types_of_gpus_is_part_of_the_identity():
+    def ids(*types):
+        module = {"name": "cluster", "nodes": 64, "cores_per_node": 1, "shared": True}
+        gres = {f"gpu:{kind}": 1 for kind in types}
+        return [run.id for run in small(systems={"small": {"modules": [module | {"gres": gres}]}}).runs()]
+
+    assert ids("a", "b") == ids("a", "b")
+    assert not set(ids("a", "b")) & set(ids("b", "a"))
+
+
 def test_the_same_run_under_two_names_is_one_run_and_two_rows():
     runs = small(policies={"easy": "easy", "again": "easy"}).runs()
     assert len(runs) == 6

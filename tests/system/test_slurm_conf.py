@@ -385,7 +385,9 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         ("SelectType=select/linear\n", "", False),
         ("SelectType=select/linear\n", "OverSubscribe=FORCE:2", True),
         ("SelectType=select/linear\nSelectType=select/cons_tres\n", "", False),
-        ("SelectType=select/cons_tres\n", "OverSubscribe=YES:2", True),
+        ("SelectType=select/cons_tres\n", "OverSubscribe=YES:2", False),
+        ("SelectType=select/cons_tres\n", "OverSubscribe=YES:1", True),
+        ("SelectType=select/cons_tres\n", "OverSubscribe=force:0", True),
     ],
 )
 def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing: str, noted: bool) -> None:
@@ -576,6 +578,44 @@ def test_the_selection_plugin_says_whether_jobs_share_nodes(tmp_path, select, sh
     text = f"{select}{NODES}{GPU_NODES}PartitionName=p Nodes=ALL {sharing}\n"
     (module,) = site(tmp_path, text).system.modules
     assert module.shared == shared
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("OverSubscribe=force", {"OverSubscribe": "FORCE:4"}),
+        ("Shared=FORCE:1", {"OverSubscribe": "FORCE:1"}),
+        ("OverSubscribe=YES", {"OverSubscribe": "YES:4"}),
+        ("OverSubscribe=yes:2", {"OverSubscribe": "YES:2"}),
+        ("OverSubscribe=NO", {}),
+        ("OverSubscribe=YES:1", {}),
+        ("OverSubscribe=FORCE:0", {}),
+    ],
+)
+def test_how_many_jobs_may_have_a_core(tmp_path, written, read) -> None:
+    """As Slurm reads it; the system says the same as a file of its own."""
+    text = f"SelectType=select/cons_tres\n{NODES}PartitionName=p Nodes=ALL {written}\n"
+    system = site(tmp_path, text).system
+    assert dict(system.partitions[0].slurm) == read
+    assert System.from_dict(system.to_dict()).partitions == system.partitions
+
+
+def test_whole_nodes_are_not_for_several_jobs(tmp_path) -> None:
+    found = site(
+        tmp_path, f"SelectType=select/linear\n{NODES}PartitionName=p Nodes=ALL OverSubscribe=FORCE:2\n"
+    )
+    assert not found.system.partitions[0].slurm
+    assert [one.why for one in found.ignored] == [ignored.SAME_NODES]
+
+
+@pytest.mark.parametrize("written", ["maybe", "YES:", "FORCE:many", "FORCE:1001", "NO:2"])
+def test_sharing_that_cannot_be_read_is_an_error(tmp_path, written) -> None:
+    with pytest.raises(ConfigError) as raised:
+        site(
+            tmp_path,
+            f"SelectType=select/cons_tres\n{NODES}PartitionName=p Nodes=ALL OverSubscribe={written}\n",
+        )
+    assert f"found {written!r}; allowed: EXCLUSIVE, NO, YES[:jobs] from 2" in str(raised.value)
 
 
 def test_what_jobs_share_of_a_node(tmp_path) -> None:

@@ -47,6 +47,23 @@ def test_jobs_have_what_sbatch_was_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "exclusive", "oversubscribe"),
+    [
+        ("-s -n 2", 0, 1),
+        ("--oversubscribe -n 2", 0, 1),
+        ("--oversubscribe --exclusive -n 2", 1, 0),
+        ("-n 2", 0, 0),
+    ],
+)
+def test_who_shares_cores_is_said_last(
+    tmp_path: Path, options: str, exclusive: int, oversubscribe: int
+) -> None:
+    """Both are one option of sbatch, which keeps what comes last; it has no value."""
+    (job,) = read(tmp_path, f"-dt 1 {SUBMIT} -t 1 {options} x\n").table.to_dict("records")
+    assert (job["exclusive"], job["oversubscribe"], job["tasks"]) == (exclusive, oversubscribe, 2)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("nonsense", ":1: not an event"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.rules.numbers import Jobs, Run
 from scheduler_sim.simulation.rules.shared_nodes import Described, SharedNodes, devices_of
 from scheduler_sim.streams import stream
+from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.node_resources import CORES, GPUS
 
 TYPICAL_PERCENT = 95
@@ -64,6 +66,7 @@ class Devices(SharedNodes):
             scored=demands if self.layout.keeps_scores else 0,
             slots=max(self._slots, 1),
             typical=max(len(self._typical or ()), 1),
+            types=len(self.run.system.gpu_types),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -78,12 +81,21 @@ class Devices(SharedNodes):
             it.scale[module].cores = max(int(there[CORES].max(initial=0)), 1)
             it.scale[module].gpus = max(int(there[GPUS].max(initial=0)), 1)
             it.scale[module].first = it.scale[module].last = 0
+        self._write_types(core)
         for number, typical in enumerate(self._typical or ()):
             self._write_typical(core, number, typical)
         for module in range(len(self.run.system.modules)):
             own = slice(it.scale[module].first, it.scale[module].last)
             it.threshold[module] = thresholds(int(it.typical["weight"][own].sum()))
         return core
+
+    def _write_types(self, core: FullCore) -> None:
+        """Which devices of each node are of which type: the first ones of its first type, and so on."""
+        for i, module in enumerate(self.run.system.modules):
+            for one, numbers in zip(module.sets, module.ranges, strict=True):
+                there = slice(int(self._offset[i]) + numbers.start, int(self._offset[i]) + numbers.stop)
+                for kind, name in enumerate(self.run.system.gpu_types, 1):
+                    core.devices.of_type[kind, there] = devices_of_type(one, name)
 
     def _write_typical(self, core: FullCore, number: int, typical: Typical) -> None:
         """One after the other; those of a module stand together."""
@@ -110,10 +122,18 @@ class Devices(SharedNodes):
         for demand, number in self._demands.items():
             it = core.devices.demand[number]
             it.count, it.part = devices_of(demand.amounts[GPUS])
+            it.type = demand.gpu_type
         if described is not None:
             names = jobs.column("component_id")[jobs.placements.owner]
             core.devices.number[jobs.where] = (names ^ (names >> 32)) & BITS
         return core
+
+
+def devices_of_type(one: NodeSet, name: str) -> int:
+    """Return the devices of a type on a node, as a set of bits."""
+    amounts = {kind.lower(): amount for kind, amount in one.gres.items()}
+    first = sum(math.ceil(amounts[kind]) for kind in takewhile(lambda kind: kind != name, one.gpu_types))
+    return ((1 << math.ceil(amounts.get(name, 0))) - 1) << first
 
 
 def typical_demands(placements: Placements) -> list[Typical]:

@@ -51,6 +51,7 @@ class Jobs(NamedTuple):
     first : their first row in the core
     where : rows of their placements
     edges : what each waits for; None: it stands in the workload
+    needs : where nodes are shared under Slurm, what each placement needs (``slurm_needs.Needs``)
     """
 
     workload: Workload
@@ -58,6 +59,7 @@ class Jobs(NamedTuple):
     first: int = 0
     where: Any = slice(0)
     edges: Sequence[Sequence[Edge]] | None = None
+    needs: Any = None
 
     @property
     def rows(self) -> slice:

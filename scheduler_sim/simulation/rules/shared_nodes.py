@@ -27,7 +27,7 @@ from scheduler_sim.engine.rules.shared_nodes.state import (
     steps_for,
 )
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.placement.node_demand import Choices, NodeDemands
+from scheduler_sim.placement.node_demand import SEVERAL_TYPES, Choices, NodeDemands
 from scheduler_sim.placement.parse_once import error_at
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
@@ -54,11 +54,12 @@ OF_STEPS = ("step", "free")
 
 
 class Demand(NamedTuple):
-    """What is asked for on each node: the ranges of nodes, whether for one alone, amounts by kind."""
+    """What is asked for on each node: the ranges of nodes, whether for one alone, type of GPU, amounts."""
 
     first: int
     last: int
     exclusive: int
+    gpu_type: int
     amounts: tuple[int, ...]
 
 
@@ -114,7 +115,10 @@ class SharedNodes(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = tells_apart(run.system, run.policy)
-        self.layout = Layout(len(run.system.counted))
+        self._kinds = run.system.counted
+        if shares_under_slurm(run.system, run.policy):
+            self._kinds = counted_under_slurm(run.system)
+        self.layout = Layout(len(self._kinds))
         self._offset = offsets_of(run.system, run.policy)
         self._apart = apart_under(run.system, run.policy)
         self._described = False
@@ -129,12 +133,13 @@ class SharedNodes(Numbers):
         if not self.needed or demands is None:
             return None
         if not self._described:
-            self.layout, self._described = layout_of(self.run, demands), True
+            self.layout, self._described = layout_of(self.run, demands, self.layout), True
         _refuse(jobs, self.layout)
         nodes = self._most_nodes(jobs)
         ends = self._slots + np.cumsum(nodes)
         self._slots = int(ends[-1]) if len(ends) else self._slots
-        same, first = alike([demands.kind, placements.module, demands.exclusive, *demands.amounts.T])
+        told_by = (demands.kind, placements.module, demands.exclusive, demands.gpu_type)
+        same, first = alike([*told_by, *demands.amounts.T])
         numbers = [
             self._demands.setdefault(self._demand(demands, int(placements.module[p]), p), len(self._demands))
             for p in first.tolist()
@@ -143,11 +148,8 @@ class SharedNodes(Numbers):
 
     def _most_nodes(self, jobs: Jobs) -> Ints:
         """So many nodes at most each placement may have: under Slurm it may come out otherwise than asked."""
-        if not shares_under_slurm(self.run.system, self.run.policy):
-            return jobs.placements.nodes
-        from scheduler_sim.simulation.rules.slurm_needs import Needs
-
-        return Needs(jobs, self.run.system, self.run.policy.slurm).most_nodes
+        most: Ints = jobs.placements.nodes if jobs.needs is None else jobs.needs.most_nodes
+        return most
 
     def room(self, sizes: Sizes) -> SharedSizes:
         """For all nodes, and all that has been described."""
@@ -176,9 +178,7 @@ class SharedNodes(Numbers):
                 part.node["module"][begin:end] = i
                 for one, numbers in zip(module.sets, module.ranges, strict=True):
                     there = slice(begin + numbers.start, begin + numbers.stop)
-                    part.capacity[:, there] = np.array(
-                        [self.layout.capacity(capacities(one, system.counted))]
-                    ).T
+                    part.capacity[:, there] = np.array([self.layout.capacity(capacities(one, self._kinds))]).T
         part.free[:] = part.capacity
         return core
 
@@ -213,7 +213,8 @@ class SharedNodes(Numbers):
     def _demand(self, demands: NodeDemands, module: int, placement: int) -> Demand:
         first, last = self._numbered(demands.kinds[demands.kind[placement]], module)
         amounts = self.layout.amounts(tuple(demands.amounts[placement].tolist()))
-        return Demand(first, last, int(demands.exclusive[placement]), amounts)
+        exclusive, gpu_type = int(demands.exclusive[placement]), int(demands.gpu_type[placement])
+        return Demand(first, last, exclusive, gpu_type, amounts)
 
     def _numbered(self, choices: Choices, module: int) -> tuple[int, int]:
         """The ranges of nodes that a kind of demand may take, as first and last + 1 of all ranges."""
@@ -289,6 +290,11 @@ def shares_under_slurm(system: System, policy: Policy) -> bool:
     return policy.backfill == "slurm" and any(module.shared for module in system.modules)
 
 
+def counted_under_slurm(system: System) -> tuple[str, ...]:
+    """Return what Slurm counts of nodes: GPUs of a type that stands beside others by themselves, too."""
+    return system.counted + system.gpu_types
+
+
 def offsets_of(system: System, policy: Policy) -> Ints:
     """int64[m + 1]: number of the first node of each module among those that are told apart."""
     apart = apart_under(system, policy)
@@ -326,23 +332,25 @@ def devices_of(gpus: int) -> tuple[int, int]:
     return (gpus // THOUSANDTHS, THOUSANDTHS) if gpus >= THOUSANDTHS else (int(gpus > 0), gpus)
 
 
-def layout_of(run: Run, demands: NodeDemands) -> Layout:
-    """Return what is kept of nodes: devices where some component of the trace asks for a part of one.
+def layout_of(run: Run, demands: NodeDemands, plain: Layout) -> Layout:
+    """Return what is kept of nodes: devices where a component of the trace asks for a part, or of types.
 
     Raises ConfigError where nodes have too many.
     """
-    counted, packing = len(run.system.counted), run.policy.packing
+    packing = run.policy.packing
     scored = packing == "random" or packing in SCORED
-    if not scored and not (demands.gpus % THOUSANDTHS > 0).any():
-        return Layout(counted)
+    several = run.system.gpu_types and run.policy.backfill != "slurm"
+    if not (scored or several or (demands.gpus % THOUSANDTHS > 0).any()):
+        return plain
     most = max(math.ceil(one.gpus) for module in run.system.modules for one in module.sets)
     if most > MOST_DEVICES:
         raise ConfigError(
             f"system {run.system.name}: found nodes of {most} GPUs, where each is told apart, as parts are"
-            f" asked for or by policy.packing; allowed here: at most {MOST_DEVICES}"
+            " asked for, nodes have several types, or by policy.packing; allowed here: at most"
+            f" {MOST_DEVICES}"
         )
     kinds = 1 + most if packing == "gpu_clustering" else 0
-    return Layout(counted, kinds, most, told_apart=True, keeps_scores=packing in SCORED)
+    return Layout(plain.counted, kinds, most, told_apart=True, keeps_scores=packing in SCORED)
 
 
 def _refuse(jobs: Jobs, layout: Layout) -> None:
@@ -358,14 +366,18 @@ def _refuse(jobs: Jobs, layout: Layout) -> None:
         whole = "whole GPUs, or a part of one"
     else:
         whole = "whole GPUs, as the trace that the run began with has no parts of any"
+    several_types = demands.gpu_type == SEVERAL_TYPES
     for wrong, column, allowed in (
         (several[demands.kind], "constraint", "features that each node has, without counts and brackets"),
         (parts, "gpus", whole),
+        (several_types, "gres", "GPUs of one type, or of any"),
     ):
         if wrong.any():
             row = int(placements.rows[placements.owner[np.argmax(wrong)]])
             if column == "gpus" and jobs.workload.columns["gpus"][row] <= 0:
                 column = "gres"
+            if column == "gres" and not jobs.workload.table["gres"].array[row]:
+                column = "gres_per_job" if jobs.workload.table["gres_per_job"].array[row] else "gres_per_task"
             or_covered = ", or a partition covers part of a module" if column == "constraint" else ""
             raise error_at(
                 jobs.workload, row, column, f"not where jobs share nodes{or_covered}; allowed: {allowed}"

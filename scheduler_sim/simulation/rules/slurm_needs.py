@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
-from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, EVEN, ONE_ROW, RESERVED
+from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, AVAILABLE, EVEN, ONE_ROW, RESERVED
 from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.system.gres import gpus_in, parse_gres
-from scheduler_sim.system.node_resources import KINDS
+from scheduler_sim.system.node_resources import GPUS, KINDS
+from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import stated_cores
 
@@ -25,7 +26,7 @@ KB_PER_MB = 1024
 NUMBERS = (
     *("partition", "min_nodes", "max_nodes", "limit", "asked_nodes", "tasks", "cpus_per_task"),
     *("tasks_per_node", "min_cpus", "node_cpus", "memory", "gpu_cpus", "gpu_memory"),
-    *("per_cpu", "gpu_cpus_said", "generic", "in_all", "whole", "kind", "even"),
+    *("gpu_kind", "per_cpu", "gpu_cpus_said", "generic", "in_all", "whole", "kind", "by_request", "even"),
 )
 """Fields of a need that are worked out here."""
 
@@ -119,11 +120,13 @@ class Needs:
             "gpu_memory": gpu_memory * KB_PER_MB,
             "per_cpu": per_cpu,
             "gpu_cpus_said": self._column("cores_per_gpu") > 0,
+            "gpu_kind": self._gpu_kind(),
             "generic": (self.each + self.total > 0).any(axis=1),
             "in_all": (self.total > 0).any(axis=1),
             "whole": alone | exclusive,
             "kind": np.where(exclusive | ~self._shared, RESERVED, ONE_ROW),
         }
+        found |= self._sharing_cores(found)
         self._keep_within_memory(found)
         found["even"] = self._even(found)
         return {name: np.asarray(value, dtype=np.int64) for name, value in found.items()}
@@ -163,6 +166,14 @@ class Needs:
         memory = np.where((memory > 0) | said, memory, self._default("DefMemPerGPU"))
         return cpus * asks, memory * asks
 
+    def _gpu_kind(self) -> Ints:
+        """The kind of generic resource that its GPUs are, behind all that is asked for: see the core."""
+        demands = self._jobs.placements.of_nodes
+        if demands is None:
+            return np.zeros_like(self._partition)
+        first = len(self._system.counted) - GPUS
+        return np.where(demands.gpu_type > 0, demands.gpu_type - 1 + first, 0)
+
     def _memory(self) -> tuple[Ints, Ints]:
         """MB, and whether for each CPU: as asked, else the partition's default, else the cluster's."""
         kb, per_core = self._column("memory_kb"), self._column("memory_per_core_kb")
@@ -196,6 +207,7 @@ class Needs:
         lln = any(one.slurm.get("LLN") for one in self._system.partitions)
         lln |= "CR_LLN" in self._keys.SelectTypeParameters
         single = (nodes == 1) & (not lln)
+        rigid &= (found["kind"] != AVAILABLE) | (not shares_cores(self._system))
         return np.where(rigid & strict, AMONG_ABLE, np.where(rigid & single, EVEN, 0))
 
     def _keep_within_memory(self, found: dict[str, Ints]) -> None:
@@ -214,6 +226,23 @@ class Needs:
         each = np.where(of_node & (per_node > 0), -(-factor // np.maximum(per_node, 1)), each)
         found["node_cpus"] = np.where(of_node, factor, found["node_cpus"])
         found["cpus_per_task"] = each
+
+    def _sharing_cores(self, found: dict[str, Ints]) -> dict[str, Ints]:
+        """Whether others may have its cores: of all jobs of a partition, or of those that ask for it.
+
+        One that is to have its nodes to itself has all their cores then; where a core is for one job alone it
+        has its nodes to itself.
+        """
+        said = [one.over_subscribe for one in self._system.partitions]
+        several = self._of_partition([one.jobs for one in said]) > 1
+        forced = self._of_partition([one.force for one in said]) > 0
+        alone = self._column("exclusive") > 0
+        asked = several & ~forced & ~alone & (self._column("oversubscribe") > 0)
+        free = (found["kind"] == ONE_ROW) & (asked | (forced & (several | ~alone)))
+        return {
+            "kind": np.where(free, AVAILABLE, found["kind"]),
+            "by_request": free & asked & np.asarray(self._column("constraint") == ""),
+        }
 
     # -- columns
 
@@ -235,6 +264,7 @@ class Needs:
         lists, spelling = parse_once(jobs.workload, jobs.placements.rows, name, parse_gres)
         amounts = [[gpus_in(one), *(one.get(kind, 0) for kind in others)] for one in lists]
         found = np.array(amounts, dtype=float).reshape(len(lists), 1 + len(others))
+        found = np.pad(found, ((0, 0), (0, len(self._system.gpu_types))))
         odd = np.asarray((found % 1 > 0).any(axis=1))[spelling]
         if odd.any():
             row = int(jobs.placements.rows[int(np.argmax(odd))])

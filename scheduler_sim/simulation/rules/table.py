@@ -12,6 +12,7 @@ RULES = {
     "slurm": "slurm.schedulers.Schedulers",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
+    "rows": "slurm.rows.Rows",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
@@ -23,7 +24,7 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_SLURM = ("slurm", "cons_tres")
+OF_SLURM = ("slurm", "cons_tres", "rows")
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:

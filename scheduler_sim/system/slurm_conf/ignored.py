@@ -1,4 +1,4 @@
-"""Why a key of a slurm.conf changes nothing here.
+"""Why a key of a slurm.conf, or of the gres.conf beside it, changes nothing here.
 
 Parameters of SchedulerParameters are listed one by one, after slurm.conf(5) of Slurm 22.05 and 19.05:
 the list is in docs/reference/slurm.md, and answers whoever sets one under ``policy.slurm``.
@@ -21,7 +21,8 @@ PREEMPTION = "preemption is not in this version"
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
-SAME_CORES = "that several jobs have the same cores at once is not modelled"
+SAME_NODES = "that several jobs have the same whole nodes at once is not modelled"
+TOO_FEW = "such a number of jobs is none, so Slurm takes NO instead"
 UNSTATED = "without a SelectType jobs have whole nodes here, as up to Slurm 21.08"
 SITE_CODE = "code of the site is not run"
 REQUEUE = "a job runs once, unless a trace or a process says otherwise"
@@ -32,6 +33,22 @@ OUTSIDE = (
 )
 MOVED = "Slurm 22.05 reads it in DependencyParameters alone"
 
+BOUND = "GPUs and other resources are not bound to cores here, nor to each other: any of the node will do"
+DETECTED = "what hardware would be found is not known here: nodes have what Gres= of the slurm.conf says"
+LAUNCH_OF_DEVICES = "what jobs are told of their devices does not change a schedule"
+PIECES = (
+    "pieces of GPUs (shard, mps) are counted for each node: that a job has them of one GPU, and that a GPU"
+    " which gives some is not given whole, is not modelled"
+)
+WHOLE_NODES = "jobs that have whole nodes have all generic resources of these here"
+NO_SUCH_NODE = "no NodeName of the slurm.conf has these nodes"
+NOT_IN_GRES = "Gres= of these nodes has no such resource, or not of this type: discarded, as in Slurm"
+NO_TYPE_IN_GRES = (
+    "Gres= of its nodes states no type, so that these have none, as in Slurm: no job can ask for it"
+)
+OTHER_COUNT = "Gres= of these nodes has another number, which counts, as in Slurm"
+NEVER_USED_UP = "resources that are not consumed are counted as others are here"
+
 RECORDS = "how the daemon keeps its records does not change a schedule"
 HETEROGENEOUS = "components of heterogeneous jobs stand in the queue by their own priorities"
 
@@ -40,7 +57,7 @@ RUNNING = "priorities of running jobs decide nothing without preemption"
 WEIGHED = ("cpu", "mem", "node", "billing")
 """Resources whose weight in PriorityWeightTRES counts here."""
 
-HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING)
+HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES)
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {

@@ -1,9 +1,9 @@
-"""The lines of a slurm.conf and of what it includes, as keys and values with their places."""
+"""The lines of a slurm.conf or gres.conf and of what it includes, as keys and values with their places."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from scheduler_sim.errors import ConfigError
 
 MOST_INCLUDED = 100
 RECORDS = ("nodename", "partitionname", "nodeset", "downnodes", "frontendname")
-"""Keys that begin a line about one thing; the other keys of the line belong to it."""
+"""Keys that begin what is said of one thing; the keys behind it on the line belong to it."""
 
 _PAIR = re.compile(r"\s*([A-Za-z0-9_.]+)\s*=\s*(?:\"([^\"]*)\"|(\S+))(?=\s|$)")
 
@@ -28,7 +28,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Record:
-    """A line about nodes, a node set or a partition.
+    """A line about nodes, a node set or a partition, or about devices.
 
     Attributes
     ----------
@@ -49,35 +49,32 @@ class Record:
         return None if pair is None else pair.value
 
 
-def read_lines(path: Path, problems: list[str]) -> Iterator[Record | Pair]:
-    """Yield what a slurm.conf says, in order, included files at their place.
+def read_lines(
+    path: Path, problems: list[str], *, what: str = "a slurm.conf", records: Collection[str] = RECORDS
+) -> Iterator[Record | Pair]:
+    """Yield what a file says, in order, included files at their place.
 
-    What is not ``Key=Value`` is added to ``problems``, with file and line; the rest of its line is
-    passed over. Raises ConfigError for files that cannot be read.
+    ``records`` are the keys that begin a record. What is not ``Key=Value`` is added to ``problems``, with
+    file and line; the rest of its line is passed over. Raises ConfigError for files that cannot be read.
     """
-    yield from _read(path, path.parent, [], problems)
+    for pairs in _read(path, what, [], problems):
+        yield from _said(pairs, problems, records)
 
 
-def _read(path: Path, folder: Path, outer: list[Path], problems: list[str]) -> Iterator[Record | Pair]:
+def _read(path: Path, what: str, outer: list[Path], problems: list[str]) -> Iterator[list[Pair]]:
+    """The pairs of each line; names of included files count from the folder of the first, as in Slurm."""
     if path in outer or len(outer) >= MOST_INCLUDED:
         raise ConfigError(f"{path}: includes itself; allowed: each file once within another")
-    for number, text in _joined(read_text(path, "a slurm.conf")):
+    for number, text in _joined(read_text(path, what)):
         place = f"{path}:{number}"
         include = re.fullmatch(r"\s*include\s+(\S+)\s*", text, re.IGNORECASE)
         if include:
-            yield from _included(include[1], place, folder, [*outer, path], problems)
+            inner = [*outer, path][0].parent / include[1]
+            if not inner.is_file():
+                raise ConfigError(f"{place}: Include: found {include[1]!r}, no such file: {inner}")
+            yield from _read(inner, what, [*outer, path], problems)
         elif text.strip():
-            yield from _said(_pairs(text, place, problems), problems)
-
-
-def _included(
-    name: str, place: str, folder: Path, outer: list[Path], problems: list[str]
-) -> Iterator[Record | Pair]:
-    """What another file says; its name counts from the folder of the slurm.conf, as Slurm does."""
-    inner = folder / name
-    if not inner.is_file():
-        raise ConfigError(f"{place}: Include: found {name!r}, no such file: {inner}")
-    yield from _read(inner, folder, outer, problems)
+            yield _pairs(text, place, problems)
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
@@ -109,14 +106,14 @@ def _pairs(text: str, place: str, problems: list[str]) -> list[Pair]:
     return pairs
 
 
-def _said(pairs: list[Pair], problems: list[str]) -> Iterator[Record | Pair]:
-    """One record for a line about one thing, else the pairs by themselves."""
-    if not pairs or pairs[0].key.lower() not in RECORDS:
-        yield from pairs
+def _said(pairs: list[Pair], problems: list[str], records: Collection[str]) -> Iterator[Record | Pair]:
+    """The pairs by themselves, up to one that begins a record, which has the rest of the line."""
+    at = next((i for i, pair in enumerate(pairs) if pair.key.lower() in records), len(pairs))
+    yield from pairs[:at]
+    if at == len(pairs):
         return
-    first, rest = pairs[0], pairs[1:]
-    by_key: dict[str, Pair] = {}
-    for pair in rest:
+    first, by_key = pairs[at], dict[str, Pair]()
+    for pair in pairs[at + 1 :]:
         if pair.key.lower() in by_key:
             problems.append(f"{pair.place}: {pair.key}: given twice on this line; allowed: once")
         by_key[pair.key.lower()] = pair

@@ -143,20 +143,11 @@ def _as_shared(module: Module, pools: list[_Alike], *, memory: bool) -> Module:
     if not memory:
         sets = tuple(replace(one, memory_gb=0.0) for one in module.node_sets)
         module = replace(module, memory_gb=0.0, node_sets=sets)
-    gres = [_shared_gres(pool.like) for pool in pools]
+    gres: list[dict[str, float]] = [dict(pool.like.gres) for pool in pools]
     if not module.node_sets:
         return replace(module, shared=True, gres=gres[0])
     sets = tuple(replace(one, gres=own) for one, own in zip(module.node_sets, gres, strict=True))
     return replace(module, shared=True, gpus_per_node=0, node_sets=sets)
-
-
-def _shared_gres(node: Node) -> dict[str, float]:
-    """Generic resources by name; GPUs of no type, or of several on one node, as one kind."""
-    gpus = [name for name, _ in node.gres if name.partition(":")[0] == "gpu"]
-    kept: dict[str, float] = {name: number for name, number in node.gres if name not in gpus}
-    if gpus:
-        kept[gpus[0] if len(gpus) == 1 else "gpu"] = node.gpus
-    return kept
 
 
 def _common(values: list[Number]) -> Number:

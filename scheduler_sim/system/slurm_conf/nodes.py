@@ -7,17 +7,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.gres import PIECES_OF_GPUS
 from scheduler_sim.system.slurm_conf.hostlist import expand, natural_key, split
-from scheduler_sim.system.slurm_conf.ignored import POWER, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import NEVER_USED_UP, PIECES, POWER, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
-from scheduler_sim.system.slurm_conf.values import count, size_mb
+from scheduler_sim.system.slurm_conf.values import count, size_mb, with_suffix
 
 MOST_NODES = 1_000_000
 NOT_THERE = ("DOWN", "DRAIN", "FAIL", "FAILING", "FUTURE")
 """States in which a node takes no jobs until somebody changes them."""
 
 _PROCESSORS = ("cpus", "procs", "boards", "sockets", "socketsperboard", "corespersocket", "threadspercore")
+NO_CONSUME = "no_consume"
+
 _READ = {*_PROCESSORS, "realmemory", "feature", "features", "weight", "state", "gres"}
 
 
@@ -129,6 +132,7 @@ def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
     for key, pair in record.pairs.items():
         if key not in _READ:
             notes.ignore(pair, why_ignored("node", key))
+    _note_gres(record.pairs.get("gres"), like, notes)
     for name in _expanded(record, notes):
         if name in nodes:
             notes.wrong(record.place, "NodeName", f"found {name!r} again; allowed: each node once")
@@ -136,6 +140,16 @@ def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
             notes.wrong(record.place, "NodeName", f"found over {MOST_NODES:,} nodes; allowed: fewer")
             return
         nodes[name] = replace(like, name=name)
+
+
+def _note_gres(pair: Pair | None, node: Node, notes: Notes) -> None:
+    """Note what is said of generic resources beyond their number."""
+    if pair is None:
+        return
+    if NO_CONSUME in pair.value.lower():
+        notes.ignore(pair, NEVER_USED_UP)
+    for name in (name for name, _ in node.gres if name.partition(":")[0] in PIECES_OF_GPUS):
+        notes.ignore(pair, PIECES, value=name)
 
 
 def _expanded(record: Record, notes: Notes) -> list[str]:
@@ -181,10 +195,12 @@ def _gres(text: str) -> tuple[tuple[str, int], ...]:
     found: dict[str, int] = {}
     for item in re.split(r",(?![^(]*\))", text):
         words = re.sub(r"\(.*?\)", "", item).strip().lower().split(":")
-        counted = re.fullmatch(r"([0-9]{1,9})([kmg]?)", words[-1]) if len(words) > 1 else None
-        names = [word for word in (words[:-1] if counted else words) if word not in ("", "no_consume")]
+        counted = len(words) > 1 and re.fullmatch(r"[0-9]{1,9}[kmgtp]?", words[-1])
+        names = [word for word in (words[:-1] if counted else words) if word not in ("", NO_CONSUME)]
         if names:
-            number = int(counted[1]) * 1024 ** " kmg".index(counted[2] or " ") if counted else 1
             name = ":".join(names)
-            found[name] = found.get(name, 0) + number
+            found[name] = found.get(name, 0) + (with_suffix(words[-1]) if counted else 1)
+    for name in found:
+        if any(other.startswith(f"{name}:") for other in found):
+            raise InputError(f"found {name!r} with a type and without; allowed: types for all of it, or none")
     return tuple(found.items())

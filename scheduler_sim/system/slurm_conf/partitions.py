@@ -9,7 +9,8 @@ from typing import Any
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.keys import STATES
-from scheduler_sim.system.slurm_conf.ignored import SAME_CORES, UNSTATED, why_ignored
+from scheduler_sim.system.over_subscribe import ALLOWED, OverSubscribe
+from scheduler_sim.system.slurm_conf.ignored import SAME_NODES, TOO_FEW, UNSTATED, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.nodes import Node, names_in
 from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
@@ -58,10 +59,12 @@ def read_partitions(
     notes: Notes,
     *,
     select_stated: bool,
+    shares: bool,
 ) -> list[Covered]:
     """Return the partitions that have nodes, in the order of the file.
 
     ``select_stated``: the site says how nodes are given out; where it does not they are whole here.
+    ``shares``: jobs share nodes, so that they may share cores as well.
     """
     defaults: dict[str, Pair] = {}
     found: dict[str, Covered] = {}
@@ -72,8 +75,9 @@ def read_partitions(
             defaults.update(record.pairs)
             continue
         whole = with_defaults(record, defaults)
-        covered = Covered(_partition(whole, notes), _nodes(whole, nodes, sets, known, notes))
-        _note_ignored(whole, notes, select_stated=select_stated)
+        partition = _partition(whole, notes, shares=shares)
+        covered = Covered(partition, _nodes(whole, nodes, sets, known, notes))
+        _note_ignored(whole, notes, select_stated=select_stated, shares=shares)
         if record.name.lower() in found:
             notes.wrong(
                 record.place, "PartitionName", f"found {record.name!r} again; allowed: each name once"
@@ -113,7 +117,7 @@ def _nodes(
     return tuple(name for name in nodes if name in wanted)
 
 
-def _partition(record: Record, notes: Notes) -> Partition:
+def _partition(record: Record, notes: Notes, *, shares: bool) -> Partition:
     pairs = record.pairs
     name = notes.read(Pair("PartitionName", record.name, record.place), _name, "unnamed")
     both = notes.read(pairs.get("priority"), count, 1)
@@ -131,23 +135,43 @@ def _partition(record: Record, notes: Notes) -> Partition:
         max(min_nodes, 1),
         notes.read(pairs.get("state"), _state, "UP"),
         notes.read(pairs.get("priorityjobfactor"), count, both),
-        _sharing(record) == "EXCLUSIVE",
-        _of_shared(record, notes),
+        _is_exclusive(record),
+        _of_shared(record, notes, shares=shares),
     )
 
 
-def _of_shared(record: Record, notes: Notes) -> dict[str, Any]:
+def _of_shared(record: Record, notes: Notes, *, shares: bool) -> dict[str, Any]:
     """Keys of ``partitions[].slurm``, those that say something."""
-    said = {
+    sharing = notes.read(_sharing(record), _jobs_of_a_core, OverSubscribe())
+    said: dict[str, Any] = {
         name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SHARED.items()
     } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
+    said["OverSubscribe"] = str(sharing) if shares and sharing != OverSubscribe() else ""
     return {name: value for name, value in said.items() if value}
 
 
-def _sharing(record: Record) -> str:
-    """What OverSubscribe, once Shared, says; a number of jobs behind it is left out."""
-    said = record.pairs.get("oversubscribe", record.pairs.get("shared"))
-    return "NO" if said is None else said.value.upper().partition(":")[0]
+def _sharing(record: Record) -> Pair | None:
+    """OverSubscribe, once Shared."""
+    return record.pairs.get("oversubscribe", record.pairs.get("shared"))
+
+
+def _is_exclusive(record: Record) -> bool:
+    said = _sharing(record)
+    return said is not None and said.value.upper() == "EXCLUSIVE"
+
+
+def _jobs_of_a_core(text: str) -> OverSubscribe:
+    """Read how many jobs may have a core; as Slurm does, too few of them are as NO."""
+    if text.upper() == "EXCLUSIVE" or _is_too_few(text):
+        return OverSubscribe()
+    try:
+        return OverSubscribe.read(text)
+    except InputError:
+        raise InputError(f"found {text[:60]!r}; allowed: EXCLUSIVE, {ALLOWED}") from None
+
+
+def _is_too_few(text: str) -> bool:
+    return re.fullmatch(r"(YES:0*[01]|FORCE:0+)", text, re.IGNORECASE) is not None
 
 
 def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int | None:
@@ -159,15 +183,17 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
     return default
 
 
-def _note_ignored(record: Record, notes: Notes, *, select_stated: bool) -> None:
-    """Keys that are not read; a partition whose jobs share cores, or by default nodes: here they do not."""
-    sharing = record.pairs.get("oversubscribe", record.pairs.get("shared"))
+def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: bool) -> None:
+    """Keys that are not read; a partition whose jobs share whole nodes, or by default nodes: not so here."""
+    sharing = _sharing(record)
     for key, pair in record.pairs.items():
         if key not in _READ_OF_SHARED and key not in _READ and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))
     said = sharing or Pair("OverSubscribe", "NO", record.place)
-    if said.value.upper() not in ("EXCLUSIVE", "NO"):
-        notes.ignore(said, SAME_CORES)
+    if _is_too_few(said.value):
+        notes.ignore(said, TOO_FEW)
+    elif said.value.upper() not in ("EXCLUSIVE", "NO") and not shares:
+        notes.ignore(said, SAME_NODES)
     elif said.value.upper() == "NO" and not select_stated:
         notes.ignore(said, UNSTATED)
 

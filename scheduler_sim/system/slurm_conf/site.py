@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
 from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
 from scheduler_sim.system.slurm_conf.modules import build_modules
@@ -42,7 +43,7 @@ class Site:
 
 
 def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:
-    """Read a slurm.conf with the files it includes.
+    """Read a slurm.conf with the files it includes, and the gres.conf beside it if there is one.
 
     Parameters
     ----------
@@ -65,7 +66,18 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
-    partitions = read_partitions(records, nodes, sets, known, notes, select_stated=settings.select_stated)
+    devices = Path(path).parent / FILE
+    if devices.is_file():
+        said += read_gres_conf(devices, nodes, known, notes)
+    partitions = read_partitions(
+        records,
+        nodes,
+        sets,
+        known,
+        notes,
+        select_stated=settings.select_stated,
+        shares=settings.shares,
+    )
     if not partitions and not notes.problems:
         notes.wrong(str(path), "PartitionName", "found none with nodes; allowed: at least one")
     if notes.problems:

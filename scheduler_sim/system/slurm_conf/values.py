@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from scheduler_sim.config.value import MOST_SECONDS
+from scheduler_sim.config.value import MOST_PIECES, MOST_SECONDS
 from scheduler_sim.errors import InputError
 
 NO_LIMIT = ("unlimited", "infinite", "-1")
@@ -60,6 +60,17 @@ def count(text: str, minimum: int = 0) -> int:
     if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) < minimum:
         raise InputError(f"found {text[:60]!r}; allowed: an integer >= {minimum}")
     return int(text)
+
+
+def with_suffix(text: str) -> int:
+    """Read a whole number of at least 0 with one of Slurm's suffixes, which count in 1,024: ``40K``."""
+    match = re.fullmatch(r"([0-9]{1,9})([kmgtp]?)", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise InputError(f"found {text[:60]!r}; allowed: an integer >= 0, also with K, M, G, T or P")
+    number: int = int(match[1]) * 1024 ** " kmgtp".index(match[2].lower() or " ")
+    if number > MOST_PIECES:
+        raise InputError(f"found {text[:60]!r}; allowed: at most {MOST_PIECES}")
+    return number
 
 
 def limit(text: str) -> int | None:

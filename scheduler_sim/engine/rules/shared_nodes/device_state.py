@@ -1,8 +1,9 @@
 """What is kept of devices that are told apart, and of what the packings that score nodes look at.
 
-A GPU is a device. Devices are told apart where jobs ask for parts of one, or a packing looks at each. What is
-free on each is a further kind of what nodes have, in thousandths, behind those that jobs ask for by amount:
-so plans and shadow states have it, too. Which devices a job has of a node is a set of bits.
+A GPU is a device. Devices are told apart where jobs ask for parts of one, a packing looks at each, or nodes
+have several types of them. What is free on each is a further kind of what nodes have, in thousandths, behind
+those that jobs ask for by amount: so plans and shadow states have it, too. Which devices a job has of a node
+is a set of bits.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class DeviceDemand:
 
     count: int
     part: int
+    type: int  # row of ``of_type``; 0 = any
 
 
 class Kept:
@@ -72,10 +74,11 @@ class Typical:
 
 
 class Devices(NamedTuple):
-    """n nodes, m modules, d demands, p placements, s slots, t typical demands, g devices."""
+    """n nodes, m modules, d demands, p placements, s slots, t typical demands, g devices, k types of them."""
 
     rules: DeviceRules
     demand: Table[DeviceDemand]  # [d]
+    of_type: Ints  # [1 + k, n] the devices of each type, first of any
     taken: Ints  # [s] the devices that a job has of the node in a slot
     noted: Ints  # [n] those that are free for what is looked at in two states, or for long enough
     free: Ints  # [g] what is free on the devices of the node that is looked at
@@ -101,6 +104,7 @@ class DeviceSizes(NamedTuple):
     scored: int  # demands whose scores are kept: all, or none
     slots: int
     typical: int
+    types: int
 
 
 def blank_devices(sizes: DeviceSizes) -> Devices:
@@ -108,6 +112,7 @@ def blank_devices(sizes: DeviceSizes) -> Devices:
     return Devices(
         rules=one(DeviceRules),
         demand=table(DeviceDemand, sizes.demands),
+        of_type=np.full((1 + sizes.types, sizes.nodes), ANY, dtype=np.int64),
         taken=np.zeros(sizes.slots, dtype=np.int64),
         noted=np.zeros(sizes.nodes, dtype=np.int64),
         free=np.zeros(max(sizes.devices, 1), dtype=np.int64),

@@ -10,7 +10,7 @@ from scheduler_sim.engine.core.bits import first_between
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Ints, Words
-from scheduler_sim.engine.rules.shared_nodes.device_state import ANY, NOTED, WHOLE
+from scheduler_sim.engine.rules.shared_nodes.device_state import NOTED, WHOLE
 from scheduler_sim.engine.rules.shared_nodes.state import SharedCore
 
 
@@ -33,8 +33,10 @@ def has_common_devices(core: SharedCore, demand: int, node: int, now: Ints, then
     asked, first, found = it.demand[demand], it.rules.first, 0
     if asked.count == 0:
         return True
-    for kind in range(first, first + it.rules.devices):
-        found += now[kind, node] >= asked.part and then[kind, node] >= asked.part
+    among = it.of_type[asked.type, node]
+    for device in range(it.rules.devices):
+        least = min(now[first + device, node], then[first + device, node])
+        found += may_be_taken(core, demand, device, least, among)
     return found >= asked.count
 
 
@@ -42,14 +44,16 @@ def has_common_devices(core: SharedCore, demand: int, node: int, now: Ints, then
 def note_common_devices(core: SharedCore, demand: int, able: Words, now: Ints, then: Ints) -> None:
     """Note which devices of able nodes are free for a demand in both of two states."""
     part, it = core.shared_nodes, core.devices
-    first, needed = it.rules.first, it.demand[demand].part
+    first, asked = it.rules.first, it.demand[demand]
     for i in range(part.demand[demand].first, part.demand[demand].last):
         end = part.range[i].end
         node = first_between(able, part.range[i].begin, end)
         while node < end:
             it.noted[node] = 0
+            among = it.of_type[asked.type, node]
             for device in range(it.rules.devices):
-                if now[first + device, node] >= needed and then[first + device, node] >= needed:
+                least = min(now[first + device, node], then[first + device, node])
+                if may_be_taken(core, demand, device, least, among):
                     it.noted[node] |= 1 << device
             node = first_between(able, node + 1, end)
 
@@ -73,9 +77,10 @@ def changed_now(core: SharedCore, node: int) -> None:
 
 
 @inlined
-def allowed_on(core: SharedCore, node: int, view: int) -> int:
-    """The devices of a node that may be taken, as a set: any, or those that were noted."""
-    return core.devices.noted[node] if view == NOTED else ANY
+def allowed_on(core: SharedCore, demand: int, node: int, view: int) -> int:
+    """The devices of a node that a demand may take, as a set: of its type, or those that were noted."""
+    it = core.devices
+    return int(it.noted[node] if view == NOTED else it.of_type[it.demand[demand].type, node])
 
 
 @inlined

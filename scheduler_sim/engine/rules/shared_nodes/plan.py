@@ -284,7 +284,10 @@ def _has_devices_until(core: NodePlanCore, demand: int, node: int, step: int, en
     asked, bits = it.demand[demand], 0
     if asked.count == 0:
         return True
+    among = it.of_type[asked.type, node]
     for device in range(it.rules.devices):
+        if not (among >> device) & 1:
+            continue
         at = step
         while at >= 0 and plan.step[at].time < end and plan.free[at, it.rules.first + device] >= asked.part:
             at = plan.step[at].after

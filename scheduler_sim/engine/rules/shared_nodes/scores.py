@@ -9,7 +9,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints
-from scheduler_sim.engine.rules.shared_nodes.device_state import ANY, NOW, WHOLE
+from scheduler_sim.engine.rules.shared_nodes.device_state import NOW, WHOLE
 from scheduler_sim.engine.rules.shared_nodes.devices import allowed_on, first_idle, fullest
 from scheduler_sim.engine.rules.shared_nodes.fragments import least_fragments
 from scheduler_sim.engine.rules.shared_nodes.state import (
@@ -36,10 +36,11 @@ def key_by_score(core: SharedCore, placement: int, node: int, free: Ints, view: 
         return drawn(core, placement, node, -1)
     demand = core.shared_nodes.request[placement].demand
     if view != NOW:
-        return -_score(core, placement, node, free, allowed_on(core, node, view))
+        return -_score(core, placement, node, free, allowed_on(core, demand, node, view))
     kept, version = core.devices.kept[demand, node], core.devices.version[node] & 0x7FFFFFFF
     if kept.version != version:
-        kept.score, kept.version = _score(core, placement, node, free, ANY), version
+        among = allowed_on(core, demand, node, view)
+        kept.score, kept.version = _score(core, placement, node, free, among), version
     return -kept.score
 
 
@@ -53,7 +54,7 @@ def is_drawn(core: SharedCore) -> bool:
 def choose_devices(core: SharedCore, placement: int, at: int, free: Ints, view: int) -> None:
     """Choose the devices that a placement takes of the node in a slot, by what is free there."""
     demand, node = core.shared_nodes.request[placement].demand, core.shared_nodes.slots[at]
-    among = allowed_on(core, node, view)
+    among = allowed_on(core, demand, node, view)
     asked, packing = core.devices.demand[demand], core.shared_nodes.rules.packing
     if asked.part == WHOLE or asked.count == 0:
         core.devices.taken[at] = first_idle(core, demand, node, free, among)

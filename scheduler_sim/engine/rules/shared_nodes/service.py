@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import event, on
+from scheduler_sim.engine.core.hooks import event, on, question
 from scheduler_sim.engine.core.jit import entry, part
 from scheduler_sim.engine.core.moments import nodes_idle, nodes_leave, nodes_removed, nodes_stay
 from scheduler_sim.engine.rules.shared_nodes.able import note_change
@@ -19,9 +19,10 @@ def idle_nodes_are_down(core: SharedCore, module: int, nodes: int) -> None:
 def busy_nodes_leave(core: SharedCore, module: int, nodes: int) -> None:
     """Busy nodes leave service once they are idle: those with the fewest jobs, of equal ones the first."""
     it, jobs = core.shared_nodes, 1
-    while nodes > 0:
-        for node in range(it.module[module].begin, it.module[module].end):
-            if nodes > 0 and it.node[node].service == UP and it.node[node].jobs == jobs:
+    begin, end = it.module[module].begin, it.module[module].end
+    while nodes > 0 and begin < end:  # elsewhere nodes are counted
+        for node in range(begin, end):
+            if nodes > 0 and it.node[node].service == UP and in_use_by(core, node) == jobs:
                 _serve(core, node, LEAVING)
                 nodes -= 1
         jobs += 1
@@ -39,11 +40,21 @@ def nodes_are_back(core: SharedCore, module: int, nodes: int) -> None:
     _change_first(core, module, nodes, DOWN, UP)
 
 
+@question
+def in_use_by(core: SharedCore, node: int) -> int:
+    """How many jobs keep a node from being idle."""
+    return int(core.shared_nodes.node[node].jobs)
+
+
 @part
 def _change_first(core: SharedCore, module: int, nodes: int, before: int, after: int) -> None:
     it = core.shared_nodes
     for node in range(it.module[module].begin, it.module[module].end):
-        if nodes > 0 and it.node[node].service == before and (it.node[node].jobs == 0 or before == LEAVING):
+        if (
+            nodes > 0
+            and it.node[node].service == before
+            and (before == LEAVING or in_use_by(core, node) == 0)
+        ):
             _serve(core, node, after)
             nodes -= 1
 
@@ -69,7 +80,7 @@ def take_node_down(core: SharedCore, node: int) -> None:
     """Take a node out of service that is in it: now if it is idle, else once it is."""
     it = core.shared_nodes
     pool = core.pools[it.node[node].module]
-    if it.node[node].jobs == 0:
+    if in_use_by(core, node) == 0:
         pool.free -= 1
         pool.down += 1
         _serve(core, node, DOWN)

@@ -7,7 +7,7 @@ measured are in docs/reference/slurm.md).
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import copy, count_common
+from scheduler_sim.engine.core.bits import copy, count_common, take_out
 from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
@@ -44,9 +44,11 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     nodes_picked,
     open_plan,
     plan_is_full,
+    plan_started,
     record_at,
     reserve,
     rounded_down,
+    span,
 )
 from scheduler_sim.engine.rules.slurm.nodes import pick
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
@@ -80,7 +82,7 @@ def idle_taken(core: SlurmCore) -> None:
 
 @event
 def started_beside_plan(core: SlurmCore, row: int, placement: int) -> None:
-    """A job has started while a plan names the nodes of others."""
+    """A job has started while a plan names the nodes of others, which does not name its own yet."""
 
 
 @question
@@ -208,6 +210,7 @@ def _started(core: SlurmCore, row: int, placement: int) -> bool:
     idle_taken(core)
     if core.slurm.rules.fixed_nodes:
         started_beside_plan(core, row, placement)
+        plan_started(core, placement)
     else:
         _, end = span(core, placement, core.clock.now)
         occupy(core, placement, core.clock.now, end, 1)
@@ -257,19 +260,14 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
         if time < start:
             core.slurm.memory.self_change = 1
             time = start
-        if (
-            time == now
-            and count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) == 0
-        ):
+        if time == now and none_leave(core, it):
             note_start(core, row, now)
             return now
         time = max(time, now + 1)  # for the epilogs
         note_start(core, row, time)
         if not ahead:
             return INF
-        holds_until(core, time)
-        if time > now + core.slurm.rules.bf_window:
-            holds_until(core, time - core.slurm.rules.bf_window)
+        if is_out_of_sight(core, time):
             return INF
         begin, end = span(core, placement, time)
         known = start + core.placements[placement].limit  # free until then, from the start that was tried
@@ -286,9 +284,32 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
         record = record_at(core, start)
 
 
+@part
+def none_leave(core: SlurmCore, it: Partition) -> bool:
+    """Whether none of the nodes PICKED is completing."""
+    return count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) == 0
+
+
+@part
+def is_out_of_sight(core: SlurmCore, time: int) -> bool:
+    """Whether a start is too late to be planned; as the clock moves on, it will be in sight."""
+    holds_until(core, time)
+    if time <= core.clock.now + core.slurm.rules.bf_window:
+        return False
+    holds_until(core, time - core.slurm.rules.bf_window)
+    return True
+
+
 @question
 def starts_on_picked(core: SlurmCore, row: int, placement: int) -> bool:
-    """Whether a job whose slot is now starts on the nodes PICKED; else they are reserved for it."""
+    """Whether a job whose slot is now starts on the nodes PICKED; else they are reserved for it.
+
+    They are chosen anew, among all that it could be planned on but those that are completing.
+    """
+    it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
+    if core.slurm.rules.fixed_nodes and count_common(sets.later, sets.leaving, it.low, it.high) > 0:
+        take_out(sets.later, sets.leaving, it.low, it.high)
+        pick(core, placement, sets.later)
     return True
 
 
@@ -357,14 +378,6 @@ def _counted_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earlie
     if not ahead or time > now + core.slurm.rules.bf_window:
         return INF
     return max(time, now + 1)
-
-
-@part
-def span(core: SlurmCore, placement: int, time: int) -> tuple[int, int]:
-    """From when to when it reserves, rounded down."""
-    begin = rounded_down(core, time)
-    end = rounded_down(core, time + core.placements[placement].limit)
-    return begin, max(end, begin + core.slurm.rules.bf_resolution)
 
 
 @part

@@ -3,7 +3,7 @@
 Records in order of time, each with a set of nodes, as in Slurm's backfill scheduler. A record
 ends where the next begins; one more than there are says where the plan ends. When a record is put
 in between, or taken out, others only change their place: their sets keep their rows.
-Running jobs are not in it: they enter through their predicted ends.
+Jobs that ran before the pass are not in it: they enter through their predicted ends.
 """
 
 from __future__ import annotations
@@ -42,6 +42,12 @@ def boundaries_made(core: SlurmCore, it: Partition, begin: int, end: int) -> Non
 @event
 def nodes_picked(core: SlurmCore, it: Partition) -> None:
     """Nodes are PICKED that the plan will be asked for."""
+
+
+@question
+def has_whole_nodes(core: SlurmCore, placement: int) -> bool:
+    """Whether a job that starts has its nodes to itself."""
+    return True
 
 
 @question
@@ -88,6 +94,14 @@ def gains_nodes(core: SlurmCore, number: int, record: int, mask: int) -> bool:
 def rounded_down(core: SlurmCore, time: int) -> int:
     """To whole multiples of bf_resolution on the clock of the epoch."""
     return time - (time + core.slurm.rules.epoch) % core.slurm.rules.bf_resolution
+
+
+@part
+def span(core: SlurmCore, placement: int, time: int) -> tuple[int, int]:
+    """From when to when it reserves, rounded down."""
+    begin = rounded_down(core, time)
+    end = rounded_down(core, time + core.placements[placement].limit)
+    return begin, max(end, begin + core.slurm.rules.bf_resolution)
 
 
 @part
@@ -189,6 +203,17 @@ def reserve(core: SlurmCore, it: Partition, begin: int, end: int) -> None:
         _joined(core, last)
     if core.slurm.memory.records_made > made:
         boundaries_made(core, it, begin, end)
+
+
+@part
+def plan_started(core: SlurmCore, placement: int) -> None:
+    """What has started on the nodes PICKED stands in the plan for the rest of the pass."""
+    if not core.slurm.rules.plans_started or plan_is_full(core) or not has_whole_nodes(core, placement):
+        return
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    begin, end = span(core, placement, core.clock.now)
+    nodes_picked(core, it)
+    reserve(core, it, begin, end)
 
 
 @part

@@ -60,6 +60,7 @@ class SlurmRules:
     fixed_nodes: int  # 1 = reservations name their nodes
     inclusive_end: int  # 1 = to end in the second in which a reservation begins is a conflict
     aligned: int  # 1 = later than 19.05: groups begin at half minutes; starts where nodes are gained
+    plans_started: int  # 1 = that, and not linear: what the backfill scheduler starts stands in its plan
     backfill_first: int  # 1 = within a second the backfill scheduler looks before the main one
     grouped: int  # 1 = ends of running components are predicted in groups
     basic: int  # 1 = priority/basic: in order of submission

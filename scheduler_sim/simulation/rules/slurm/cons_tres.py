@@ -7,19 +7,26 @@ import numpy as np
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore, Sizes
-from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresSizes
+from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.shared_nodes import offsets_of, shares_under_slurm
+from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of, shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import words_of
+from scheduler_sim.simulation.rules.slurm.rows import core_words
+from scheduler_sim.simulation.rules.slurm.schedulers import records_for
 from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
 from scheduler_sim.system.module import NodeSet
+from scheduler_sim.system.node_resources import GPUS
+from scheduler_sim.system.shared_cores import rows_of, shares_cores
 
-OF_LEVELS = ("level", "able", "able_at")
+OF_LEVELS = ("level", "mark", "able_by", "able_at")
 """Tables with a row for each level."""
 
 LONG_AGO = -(1 << 40)
 """In ``read``: all that has changed was before."""
+
+OF_MEMORY = ("memory_kb", "memory_per_core_kb", "memory_per_gpu_kb")
+"""Columns by which a job asks for memory."""
 
 GENERIC = ("each", "total", "per_task")
 """Tables of a need by kind of generic resource."""
@@ -42,8 +49,8 @@ class ConsTres(Numbers):
         if not self.needed:
             return None
         _refuse(self.run)
-        needs = Needs(jobs, self.run.system, self.run.policy.slurm)
-        self._memory |= bool((jobs.workload.columns["memory_kb"] >= 0).any())
+        needs: Needs = jobs.needs
+        self._memory |= any(bool((jobs.workload.columns[name] >= 0).any()) for name in OF_MEMORY)
         demands = jobs.placements.of_nodes
         kind = jobs.placements.module if demands is None else demands.kind
         level = numbered_rows(self._levels, np.column_stack((needs.of_nodes, kind)))
@@ -52,16 +59,22 @@ class ConsTres(Numbers):
     def room(self, sizes: Sizes) -> ConsTresSizes:
         """For all needs that have been described."""
         system = self.run.system
+        rows = rows_of(system) if shares_cores(system) else np.zeros(1, dtype=np.int64)
         return ConsTresSizes(
             nodes=int(offsets_of(system, self.run.policy)[-1]),
             partitions=len(system.partitions),
             placements=sizes.placements,
             needs=max(len(self._numbers), 1),
-            kinds=len(system.counted),
+            kinds=len(counted_under_slurm(system)),
             sockets=max(one.sockets for module in system.modules for one in module.sets),
             slots=1,
             levels=max(len(self._levels), 1),
             words=sum(words_of(module.nodes) for module in system.modules),
+            records=records_for(self.run.policy.slurm.settled("bf_node_space_size"), sizes.placements),
+            types=len(system.gpu_types),
+            several=int((rows > 1).sum()),
+            rows=int(rows.sum()),
+            core_words=core_words(system),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -75,7 +88,7 @@ class ConsTres(Numbers):
         for i, partition in enumerate(system.partitions):
             part.sharing[i].most_cpus = partition.slurm.get("MaxCPUsPerNode", 0)
             part.sharing[i].least_loaded = partition.slurm.get("LLN", False)
-        offset = offsets_of(system, self.run.policy)
+        offset, kinds = offsets_of(system, self.run.policy), counted_under_slurm(system)
         for i, module in enumerate(system.modules):
             for one, numbers in zip(module.sets, module.ranges, strict=True):
                 there = slice(offset[i] + numbers.start, offset[i] + numbers.stop)
@@ -84,6 +97,8 @@ class ConsTres(Numbers):
                 machine["sockets"], machine["cores"] = one.sockets, cores
                 machine["threads"], machine["weight"] = one.threads_per_core, one.weight
                 part.now.cores[: one.sockets, there] = cores
+                for k, name in enumerate(name for name in one.gpu_types if name in kinds):
+                    part.types[k, there] = kinds.index(name) - GPUS
         return core
 
     def write(self, core: FullCore, jobs: Jobs, described: Ints | None) -> FullCore:
@@ -95,7 +110,8 @@ class ConsTres(Numbers):
         longer |= {name: lengthened(getattr(part, name), len(self._levels)) for name in OF_LEVELS}
         core = core._replace(cons_tres=part._replace(**longer))
         part, kinds = core.cons_tres, core.cons_tres.each.shape[1]
-        rows = np.array(list(self._numbers), dtype=np.int64).reshape(len(self._numbers), -1)
+        columns = len(NUMBERS) + len(GENERIC) * kinds + 1
+        rows = np.array(list(self._numbers), dtype=np.int64).reshape(len(self._numbers), columns)
         for i, name in enumerate(NUMBERS):
             part.need[name][: len(rows)] = rows[:, i]
         for i, name in enumerate(GENERIC):
@@ -108,9 +124,24 @@ class ConsTres(Numbers):
         part.level["need"][levels[new]] = np.flatnonzero(new)
         part.level["read"][levels[new]] = LONG_AGO
         part.level["cpus"][levels] = cpus
+        for number in np.flatnonzero(new).tolist():
+            part.level[levels[number]].alike = self._offer_alike(core, number)
         if described is not None:
             part.asked["need"][jobs.where] = described
         return core
+
+    def _offer_alike(self, core: FullCore, number: int) -> bool:
+        """Whether all nodes that can be able for a need offer the same: as many CPUs as they have."""
+        part, system = core.cons_tres, self.run.system
+        need = part.need[number]
+        least_loaded = part.rules.least_loaded or part.sharing[need.partition].least_loaded
+        if need.even != AMONG_ABLE or need.generic or least_loaded or part.sharing[need.partition].most_cpus:
+            return False
+        module = system.module_index(system.partitions[need.partition].module)
+        machine = part.machine[slice(*offsets_of(system, self.run.policy)[module : module + 2])]
+        cpus, asked = machine["sockets"] * machine["cores"] * machine["threads"], part.level[need.level].cpus
+        offered = np.unique(np.column_stack((cpus, machine["weight"]))[cpus >= asked], axis=0)
+        return len(offered) == 1 and bool(need.whole or offered[0, 0] == asked)
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write what one component needs instead."""
@@ -132,6 +163,9 @@ def _cores_of_sockets(one: NodeSet) -> int:
 def _refuse(run: Run) -> None:
     """Raise ConfigError for what has no meaning where nodes are shared."""
     keys = run.policy.slurm
+    for module in run.system.modules:
+        for one in module.sets:
+            _refuse_other_cores(module.name, one)
     for name, allowed in (
         ("SelectType", ("select/cons_tres", "select/cons_res")),
         ("version", ("22.05",)),
@@ -143,3 +177,15 @@ def _refuse(run: Run) -> None:
                 f"policy.slurm.{name}: found {getattr(keys, name)!r} where jobs share nodes;"
                 f" allowed here: {' or '.join(map(str, allowed))}"
             )
+
+
+def _refuse_other_cores(module: str, one: NodeSet) -> None:
+    """Raise ConfigError for nodes whose cores do not stand on their sockets in equal parts."""
+    each = one.sockets * one.threads_per_core
+    if one.cores_per_node % each:
+        where = f"module {module}" + (f", node set {one.name}" if one.name != module else "")
+        raise ConfigError(
+            f"{where}: cores_per_node: found {one.cores_per_node:g} with {one.sockets} sockets and"
+            f" {one.threads_per_core} threads_per_core, under policy slurm where jobs share nodes;"
+            f" allowed here: a multiple of {each}"
+        )

@@ -10,8 +10,7 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import priority
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs, Run
-from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
-from scheduler_sim.simulation.rules.slurm_needs import KB_PER_MB, Needs
+from scheduler_sim.simulation.rules.slurm_needs import KB_PER_MB
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
@@ -26,8 +25,8 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
     nodes = placements.nodes
     cpus = -(-nodes * there["cpu"][partition] // there["node"][partition])  # the mean: which nodes is open
     memory = np.maximum(jobs.column("memory_kb")[owner], 0) * nodes / KB_PER_MB
-    if shares_under_slurm(system, run.policy):
-        needs = Needs(jobs, system, keys).numbers
+    if jobs.needs is not None:
+        needs = jobs.needs.numbers
         cpus = np.where(needs["whole"] > 0, cpus, needs["min_cpus"])
         memory = needs["memory"] * np.where(needs["per_cpu"] > 0, cpus, nodes) / KB_PER_MB
     size = priority.size_factor(

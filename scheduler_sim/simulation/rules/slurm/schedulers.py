@@ -87,7 +87,7 @@ class Schedulers(Numbers):
             partitions=len(system.partitions),
             words=int(self._masks.low[-1]),
             pieces=sum(module.nodes for module in system.modules) + 1,
-            records=_records_for(keys.settled("bf_node_space_size"), sizes.rows) + 2 * members,
+            records=records_for(keys.settled("bf_node_space_size"), sizes.placements) + 2 * members,
             members=sizes.rows if members or self.run.calls else 0,
             booked=self._booked,
             accelerate=keys.accelerate and not shares_under_slurm(system, self.run.policy),
@@ -175,6 +175,6 @@ def by_share(keys: SlurmKeys) -> bool:
     )
 
 
-def _records_for(most: int, rows: int) -> int:
-    """How many records Slurm's plan may have, with so many components: two boundaries each."""
-    return min(most, 2 * rows) + 4
+def records_for(most: int, placements: int) -> int:
+    """How many records Slurm's plan may have: two boundaries for each partition of each component."""
+    return min(most, 2 * placements) + 4

@@ -49,6 +49,7 @@ def open_in_release_order(core: AcceleratedCore) -> None:
     open_intervals(core)
     open_bounds(core)
     core.accelerate.mark[0].interval = core.accelerate.mark[0].ordering = 0
+    core.accelerate.progress.begun = 0
     _know_nothing_of(core, 0)
 
 
@@ -139,10 +140,10 @@ def _note_gains(core: AcceleratedCore, it: Partition, record: int, sign: int) ->
                 here, has = ranks.picked[word] & members[word], plan.space[other, word]
                 common += ones_in(here & has) if sign > 0 else ones_in(here & ~has)
             if common > 0 and gain[row, number] == 0:
-                turn_back_bounds(core, plan.record[record + 1].begin)
+                turn_back_bounds(core, number, plan.record[record + 1].begin)
             gain[row, number] += sign * common
             if common > 0 and gain[row, number] == 0:
-                forget_bounds(core, plan.record[record + 1].begin)
+                forget_bounds(core, number, plan.record[record + 1].begin)
 
 
 @on(gains_nodes, "accelerate")
@@ -190,3 +191,4 @@ def move_in_release_order(core: AcceleratedCore, row: int, placement: int) -> No
         core.accelerate.listed[rows].row = INTERVAL_ROWS + core.slurm.plan.record[record].row
         rows += 1
     move_to_release_of(core, core.slurm.partition[core.slurm.way[placement].partition], row, rows)
+    core.accelerate.progress.begun += core.placements[placement].nodes

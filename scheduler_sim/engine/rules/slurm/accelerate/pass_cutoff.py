@@ -88,7 +88,8 @@ def _is_tested(core: AcceleratedCore, i: int) -> bool:
 
     It is one if enough nodes are free of reservations at some start that is tried. No job can reserve those
     on which others run until these are planned to end: if that is after the limit, they are free at the
-    first. Nothing is known of jobs that may not be tried after all, or may use a part of a module only.
+    first; but those of what started in this pass may stand in its plan. Nothing is known of jobs that may not
+    be tried after all, or may use a part of a module only.
     """
     row, placement = entry(core, i)
     it, array = core.placements[placement], core.holds.term[row].array
@@ -99,7 +100,7 @@ def _is_tested(core: AcceleratedCore, i: int) -> bool:
     by = core.clock.now + it.limit + core.slurm.rules.bf_resolution + LOOK_AHEAD_S
     idle_end = core.accelerate.ranks.idle_end[it.module]
     behind: int = idle_end[core.accelerate.progress.ends] - idle_end[ended_by(core, by)]
-    return behind >= it.nodes
+    return behind - core.accelerate.progress.begun >= it.nodes
 
 
 @part

@@ -66,18 +66,21 @@ def note_bound(core: AcceleratedCore, placement: int, start: int) -> None:
 
 
 @part
-def turn_back_bounds(core: AcceleratedCore, time: int) -> None:
-    """From now on there is a try at ``time``: it may not fail, nor those behind."""
+def turn_back_bounds(core: AcceleratedCore, partition: int, time: int) -> None:
+    """From now on jobs of a partition have a try at ``time``: it may not fail, nor those behind."""
     for i in range(BOUNDS):
-        core.accelerate.bound[i].start = min(core.accelerate.bound[i].start, time)
+        one = core.accelerate.bound[i]
+        if one.partition == partition:
+            one.start = min(one.start, time)
 
 
 @part
-def forget_bounds(core: AcceleratedCore, time: int) -> None:
-    """There is no try at ``time`` any more: the one before may have all nodes up to the next."""
+def forget_bounds(core: AcceleratedCore, partition: int, time: int) -> None:
+    """They have no try at ``time`` any more: the one before may have all nodes up to the next."""
     for i in range(BOUNDS):
-        if core.accelerate.bound[i].start >= time:
-            core.accelerate.bound[i].start = -INF
+        one = core.accelerate.bound[i]
+        if one.partition == partition and one.start >= time:
+            one.start = -INF
 
 
 @part

@@ -36,6 +36,7 @@ class Progress:
     taken: int  # 1 = since it was found, idle nodes were taken
     needed: int  # entries that the pass needs
     planned: int  # first of those in the queue that the last pass has not come to
+    begun: int  # nodes of jobs that started in the pass
 
 
 class Interval:

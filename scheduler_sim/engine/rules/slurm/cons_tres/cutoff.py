@@ -52,5 +52,5 @@ def _may_start(core: ConsTresCore, i: int) -> bool:
         return True
     refresh(core, need.level)
     it = core.slurm.partition[core.slurm.way[placement].partition]
-    able = core.cons_tres.able[need.level]
+    able = core.cons_tres.able_by[need.level, 0]
     return count_common(able, core.slurm.sets.up, it.low, it.high) >= need.min_nodes

@@ -5,6 +5,7 @@ Tasks are dealt to the nodes that were chosen, cores cyclically over sockets, th
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import event
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY, THOUSANDTHS
@@ -21,6 +22,7 @@ def deal(core: ConsTresCore, need: int, slot: int) -> bool:
     for i in range(nodes):
         node, share = part.chosen[i], part.share[slot + i]
         cores = _pick_cores(core, need, node)
+        cores_given(core, need, node, slot + i)
         cpus = cores * part.machine[node].threads
         memory = _memory(core, need, node, cpus)
         if memory > core.shared_nodes.free[MEMORY, node]:
@@ -35,6 +37,11 @@ def deal(core: ConsTresCore, need: int, slot: int) -> bool:
         for socket in range(len(part.picked)):
             share[GPUS + part.each.shape[1] + socket] = part.picked[socket]
     return True
+
+
+@event
+def cores_given(core: ConsTresCore, need: int, node: int, slot: int) -> None:
+    """So many cores of each socket as PICKED are for the job of a slot."""
 
 
 # -- tasks
@@ -95,12 +102,18 @@ def _has_room(core: ConsTresCore, need: int, node: int) -> bool:
 @part
 def _tasks_to_deal(core: ConsTresCore, need: int, nodes: int) -> int:
     """As many as the CPUs come to, not as many as there are."""
-    part, it = core.cons_tres, core.cons_tres.need[need]
+    it = core.cons_tres.need[need]
     if it.cpus_per_task > 1 and it.tasks_per_node:
         return int(it.tasks_per_node * nodes)
+    return int(max(1, cpus_to_deal(core, need, nodes) // it.cpus_per_task))
+
+
+@part
+def cpus_to_deal(core: ConsTresCore, need: int, nodes: int) -> int:
+    """CPUs that are asked for on so many nodes."""
+    part, it = core.cons_tres, core.cons_tres.need[need]
     for_gpus = it.gpu_cpus * max(part.total[need, 0], part.each[need, 0] * nodes)
-    cpus = max(nodes * (it.tasks_per_node or 1), it.min_cpus, nodes * it.node_cpus, for_gpus)
-    return int(max(1, cpus // it.cpus_per_task))
+    return int(max(nodes * (it.tasks_per_node or 1), it.min_cpus, nodes * it.node_cpus, for_gpus))
 
 
 # -- cores
@@ -168,8 +181,8 @@ def _deal_generic(core: ConsTresCore, need: int, nodes: int) -> None:
         for i in range(nodes):
             node = part.chosen[i]
             part.given[kind, node] = 0
-            _give(core, kind, node, part.each[need, kind])
-            _give(core, kind, node, part.per_task[need, kind] * part.offer[node].tasks)
+            _give(core, need, kind, node, part.each[need, kind])
+            _give(core, need, kind, node, part.per_task[need, kind] * part.offer[node].tasks)
         left = 0 if part.per_task[need, kind] > 0 else part.total[need, kind]
         if left == 0:
             continue
@@ -177,15 +190,29 @@ def _deal_generic(core: ConsTresCore, need: int, nodes: int) -> None:
             node, most = part.chosen[i], left
             if it.gpu_cpus_said and kind == 0:
                 most = part.offer[node].dealt // it.gpu_cpus
-            left -= _give(core, kind, node, max(0, min(most, left - (nodes - 1 - i))))
+            left -= _give(core, need, kind, node, max(0, min(most, left - (nodes - 1 - i))))
         for i in range(nodes):
-            left -= _give(core, kind, part.chosen[i], left)
+            left -= _give(core, need, kind, part.chosen[i], left)
+    for i in range(nodes if len(part.types) else 0):
+        _deal_types(core, need, part.chosen[i])
 
 
 @inlined
-def _give(core: ConsTresCore, kind: int, node: int, count: int) -> int:
+def _give(core: ConsTresCore, need: int, kind: int, node: int, count: int) -> int:
     """So many pieces, if there are so many; how many there were."""
     part = core.cons_tres
-    taken = max(0, min(count, free_pieces(core.shared_nodes.free, kind, node) - part.given[kind, node]))
+    free = free_pieces(part.need[need], core.shared_nodes.free, kind, node)
+    taken = max(0, min(count, free - part.given[kind, node]))
     part.given[kind, node] += taken
     return int(taken)
+
+
+@part
+def _deal_types(core: ConsTresCore, need: int, node: int) -> None:
+    """The GPUs that are given are of the type that is wanted, else of the first types that are free."""
+    part, wanted, left = core.cons_tres, core.cons_tres.need[need].gpu_kind, core.cons_tres.given[0, node]
+    for i in range(len(part.types)):
+        kind = part.types[i, node]
+        if kind > 0 and (wanted == 0 or wanted == kind):
+            part.given[kind, node] = min(left, core.shared_nodes.free[GPUS + kind, node] // THOUSANDTHS)
+            left -= part.given[kind, node]

@@ -8,20 +8,27 @@ cons_common/job_test.c).
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import NONE, ONE, copy, count_common, keep_common, lowest_in
-from scheduler_sim.engine.core.jit import inlined, part
-from scheduler_sim.engine.core.records import Ints, Words
+from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.cons_tres.able_by import (
+    count_about_able_by,
+    enough_able_by,
+    keep_able_by,
+)
+from scheduler_sim.engine.rules.slurm.cons_tres.alike import pick_alike
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
-from scheduler_sim.engine.rules.slurm.cons_tres.levels import end_of, refresh
+from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.room import (
-    copy_node,
     copy_room,
     leave_later,
-    leave_node,
+    pick_chosen,
     place_of,
     room_now,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresCore, Room
+from scheduler_sim.engine.rules.slurm.cons_tres.tenants import forget_changed, leave_by
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, everywhere, planned_end, running
 from scheduler_sim.engine.rules.slurm.predicted import FIRST_GROUP_S, end_as_seen, first_barrier, wider
 from scheduler_sim.engine.rules.slurm.state import Partition
@@ -33,10 +40,10 @@ def fits_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
     number = core.cons_tres.asked[placement].need
     need = core.cons_tres.need[number]
     if not need.even:
-        return _fits(core, number, room_now(core), nodes)
+        return fits_in(core, number, room_now(core), nodes)
     it = core.slurm.partition[core.slurm.way[placement].partition]
     refresh(core, need.level)
-    able = core.cons_tres.able[need.level]
+    able = core.cons_tres.able_by[need.level, 0]
     if count_common(able, nodes, it.low, it.high) < need.min_nodes:
         return False
     if need.even == AMONG_ABLE:
@@ -47,8 +54,14 @@ def fits_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
     return choose_nodes(core, number, room_now(core), nodes, False)
 
 
+@question
+def fits_in(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
+    """Whether it fits in a room: on nodes CHOSEN."""
+    return fits_on_free(core, need, room, nodes)
+
+
 @part
-def _fits(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
+def fits_on_free(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
     """Whether it fits with what is free in a room; it must also fit if all cores there were free."""
     if not choose_nodes(core, need, room, nodes, False) or not choose_nodes(core, need, room, nodes, True):
         return False
@@ -56,55 +69,95 @@ def _fits(core: ConsTresCore, need: int, room: Room, nodes: Words) -> bool:
 
 
 @part
+def may_fit_by(core: ConsTresCore, placement: int, nodes: Words, later: int) -> bool:
+    """Whether enough nodes are able once the last group has left by ``later``, as far as is known."""
+    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
+    if not need.even or later == INF:
+        return True
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    refresh(core, need.level)
+    end = _last_end_of_group_by(core, it, nodes, later)
+    return count_about_able_by(core, need.level, it, nodes, end) >= need.min_nodes
+
+
+@part
+def _last_end_of_group_by(core: ConsTresCore, it: Partition, nodes: Words, later: int) -> int:
+    """When the last group ends that has left by ``later``, or a little after that; 0 if none has."""
+    first = _next_among(core, it, nodes, 0)
+    if first == running(core):
+        return 0
+    barrier, width, before = _groups_around(core, first, later + 1)
+    for widest in (width, before):
+        if widest > 0:
+            end = planned_end(core, _last_of_group(core, it, nodes, ended_by(core, barrier + widest)))
+            if end <= later:
+                return end
+    return barrier + before if before > 0 else 0
+
+
+@part
 def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int) -> int:
-    """When what does not fit on these nodes now will: on those CHOSEN; INF if not by ``later``."""
+    """When what does not fit on these nodes now will: on those PICKED; INF if not by ``later``."""
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not need.even:
         time = _start_by_trial(core, placement, it, nodes)
         return time if time <= later else INF
     refresh(core, need.level)
-    enough = _enough_able_by(core, need.level, it, nodes, need.min_nodes)
-    if enough == INF or enough > later:
-        return INF
+    enough = enough_able_by(core, need.level, it, nodes, need.min_nodes, later)
     first = _next_among(core, it, nodes, 0)
-    barrier, width, size = first_barrier(core, planned_end(core, first)), FIRST_GROUP_S, running(core)
-    while first < size:
-        last = _last_of_group(core, it, nodes, first, ended_by(core, barrier + width))
-        if last < 0:
-            return INF
-        end = planned_end(core, last)
-        if end >= enough:
-            if last + 1 < size and planned_end(core, last + 1) == end == enough:  # two end at once
-                time = _start_by_trial(core, placement, it, nodes)
-                return time if time <= later else INF
-            time = end_as_seen(core, end)
-            if time > later:
-                return INF
-            _choose_after(core, placement, it, nodes, end)
-            return time
-        first = last + 1
-        width = wider(core, width)
-        while first < size and planned_end(core, first) > barrier + width:
-            width = wider(core, width)
-    return INF
+    if enough == INF or first == running(core):
+        return INF
+    last = _last_of_group_with(core, it, nodes, first, enough)
+    end = planned_end(core, last)
+    if end == enough and last + 1 < running(core) and planned_end(core, last + 1) == end:  # two end at once
+        time = _start_by_trial(core, placement, it, nodes)
+        return time if time <= later else INF
+    time = end_as_seen(core, end)
+    if time > later:
+        return INF
+    _pick_after(core, placement, it, nodes, end)
+    return time
 
 
 @part
-def _last_of_group(core: ConsTresCore, it: Partition, nodes: Words, first: int, ended: int) -> int:
+def _last_of_group_with(core: ConsTresCore, it: Partition, nodes: Words, first: int, end: int) -> int:
+    """The last job of the group in which one leaves that runs on these nodes and is planned to end then.
+
+    The ``first`` that runs there tells where groups end. It leaves in the first that is wide enough, or in
+    the one before, if that is not whole without it.
+    """
+    barrier, width, before = _groups_around(core, first, end)
+    if before > 0:
+        last = _last_of_group(core, it, nodes, ended_by(core, barrier + before))
+        if planned_end(core, last) >= end:
+            return last
+    return _last_of_group(core, it, nodes, ended_by(core, barrier + width))
+
+
+@part
+def _groups_around(core: ConsTresCore, first: int, time: int) -> tuple[int, int, int]:
+    """From where groups count, how wide the first is that reaches a time, and the one before (-1: none)."""
+    barrier = first_barrier(core, planned_end(core, first))
+    width, before = FIRST_GROUP_S, -1
+    while barrier + width < time:
+        width, before = wider(core, width), width
+    return barrier, width, before
+
+
+@part
+def _last_of_group(core: ConsTresCore, it: Partition, nodes: Words, ended: int) -> int:
     """The last job of a group that counts, on these nodes: of those up to ``ended``, or the next behind them.
 
-    Whether a group is whole is only asked behind a job that counts.
+    Whether a group is whole is only asked behind a job that counts. If none is behind, it is the last of all.
     """
-    if ended > first and _runs_among(core, it, _placed(core, ended - 1), nodes):
-        return ended - 1
-    following, size = _next_among(core, it, nodes, ended), running(core)
-    if following < size:
-        return following
-    for i in range(size - 1, first - 1, -1):
-        if _runs_among(core, it, _placed(core, i), nodes):
-            return i
-    return -1
+    last, size = _next_among(core, it, nodes, max(ended - 1, 0)), running(core)
+    if last < size:
+        return last
+    last = ended - 2
+    while not _runs_among(core, it, _placed(core, last), nodes):
+        last -= 1
+    return last
 
 
 @part
@@ -117,75 +170,32 @@ def _next_among(core: ConsTresCore, it: Partition, nodes: Words, i: int) -> int:
 
 
 @part
-def _enough_able_by(core: ConsTresCore, level: int, it: Partition, nodes: Words, wanted: int) -> int:
-    """The planned end with which so many of these nodes are able, INF if there is none."""
-    part, heap, count = core.cons_tres, core.cons_tres.list, 0
-    able_at, begin = part.able_at[level], core.shared_nodes.module[it.module].begin
-    for word in range(it.low, it.high):
-        bits = nodes[word]
-        while bits != NONE:
-            time = able_at[begin + ((word - it.low) << 6) + lowest_in(bits)]
-            bits &= bits - ONE
-            if count < wanted:
-                count = _put_in(heap, count, time)
-            elif time < heap[0]:
-                _put_on_top(heap, count, time)
-    return int(heap[0]) if count == wanted else INF
-
-
-@inlined
-def _put_in(heap: Ints, size: int, time: int) -> int:
-    """Put a time into a heap with the latest on top; returns its size."""
-    at = size
-    while at > 0 and heap[(at - 1) >> 1] < time:
-        heap[at] = heap[(at - 1) >> 1]
-        at = (at - 1) >> 1
-    heap[at] = time
-    return size + 1
-
-
-@inlined
-def _put_on_top(heap: Ints, size: int, time: int) -> None:
-    """The latest time makes room for an earlier one."""
-    at, child = 0, 1
-    while child < size:
-        if child + 1 < size and heap[child + 1] > heap[child]:
-            child += 1
-        if heap[child] <= time:
-            break
-        heap[at] = heap[child]
-        at, child = child, 2 * child + 1
-    heap[at] = time
-
-
-@part
-def _choose_after(core: ConsTresCore, placement: int, it: Partition, nodes: Words, end: int) -> None:
-    """Choose nodes in the room that there is once all have ended that are planned to by then."""
+def _pick_after(core: ConsTresCore, placement: int, it: Partition, nodes: Words, end: int) -> None:
+    """Pick nodes in the room that there is once all have ended that are planned to by then."""
     part, among = core.cons_tres, core.slurm.sets.best
     number = part.asked[placement].need
     need, begin = part.need[number], core.shared_nodes.module[it.module].begin
     copy(among, nodes, it.low, it.high)
+    if need.even == AMONG_ABLE:
+        keep_able_by(core, need.level, it, among, end)
+        if part.level[need.level].alike:
+            pick_alike(core, it, among, need.min_nodes)
+            return
+    forget_changed(core)
     for word in range(it.low, it.high):
-        bits = nodes[word]
+        bits = among[word]
         while bits != NONE:
-            bit = bits & ~(bits - ONE)
+            leave_by(core, begin + ((word - it.low) << 6) + lowest_in(bits), end)
             bits &= bits - ONE
-            node = begin + ((word - it.low) << 6) + lowest_in(bit)
-            if need.even == AMONG_ABLE and part.able_at[need.level, node] > end:
-                among[word] &= ~bit
-                continue
-            copy_node(core, node)
-            slot = part.machine[node].first
-            while slot >= 0 and end_of(core, slot) <= end:
-                leave_node(core, core.jobs[part.tenant[slot].row].placed, slot)
-                slot = part.tenant[slot].next
     choose_nodes(core, number, part.later, among, False)
+    pick_chosen(core, it)
 
 
 @part
 def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Words) -> int:
     """The same for any need: it is tried after each group."""
     copy_room(core, it.module)
+    need = int(core.cons_tres.asked[placement].need)
     width, barrier, i, size = FIRST_GROUP_S, -1, 0, running(core)
     while i < size:
         last = -1
@@ -205,9 +215,16 @@ def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Wo
         width = wider(core, width)
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
-        if _fits(core, core.cons_tres.asked[placement].need, core.cons_tres.later, nodes):
+        group_has_ended(core, need)
+        if fits_in(core, need, core.cons_tres.later, nodes):
+            pick_chosen(core, it)
             return end_as_seen(core, planned_end(core, last))
     return INF
+
+
+@event
+def group_has_ended(core: ConsTresCore, need: int) -> None:
+    """Jobs have left the later room together, before the need is tried there."""
 
 
 @part

@@ -13,12 +13,19 @@ from scheduler_sim.engine.rules.shared_nodes.lifecycle import (
     share_of,
     take_parts,
 )
-from scheduler_sim.engine.rules.shared_nodes.service import service_changed
+from scheduler_sim.engine.rules.shared_nodes.service import in_use_by, service_changed
 from scheduler_sim.engine.rules.shared_nodes.state import UP
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
-from scheduler_sim.engine.rules.slurm.cons_tres.levels import strike_shares
-from scheduler_sim.engine.rules.slurm.cons_tres.room import change_room, empty_room, place_of, room_now
+from scheduler_sim.engine.rules.slurm.cons_tres.room import (
+    change_room,
+    empty_room,
+    entering,
+    has_left,
+    place_of,
+    room_now,
+)
 from scheduler_sim.engine.rules.slurm.cons_tres.state import NEVER, SOMETIME, YET_UNKNOWN, ConsTresCore
+from scheduler_sim.engine.rules.slurm.cons_tres.tenants import strike_shares
 from scheduler_sim.engine.rules.slurm.lifecycle import room_is_left
 from scheduler_sim.engine.rules.slurm.nodes import allocate, deallocate, match_service, set_leaving
 from scheduler_sim.engine.rules.slurm.state import Partition
@@ -78,6 +85,7 @@ def allocate_shares(core: ConsTresCore, row: int, placement: int) -> None:
 def take_shares(core: ConsTresCore, placement: int) -> None:
     """From now on it is known how many nodes they are: it may be more than were asked for."""
     core.placements[placement].nodes = core.cons_tres.attempt.taken
+    entering(core, placement)
     change_room(core, placement, room_now(core), -1)
     take_parts(core, placement)
 
@@ -92,6 +100,7 @@ def leave_room(core: ConsTresCore, row: int) -> None:
     it = core.slurm.partition[core.slurm.way[placement].partition]
     change_room(core, placement, room_now(core), 1)
     strike_shares(core, row)
+    has_left(core, placement)
     first = shared.request[placement].slot
     for slot in range(first, first + core.placements[placement].nodes):
         change_free(core, placement, slot, 1)
@@ -152,6 +161,12 @@ def hold_nothing(core: ConsTresCore, row: int) -> None:
 @on(match_service, "cons_tres")
 def know_service(core: ConsTresCore, module: int, low: int, high: int) -> None:
     """Which nodes are in service is known of each."""
+
+
+@on(in_use_by, "cons_tres")
+def jobs_there_and_completing(core: ConsTresCore, node: int) -> int:
+    """A node where jobs are completing is not idle yet."""
+    return int(core.shared_nodes.node[node].jobs + core.cons_tres.machine[node].completing)
 
 
 @on(service_changed, "cons_tres")

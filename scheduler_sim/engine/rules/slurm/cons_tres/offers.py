@@ -6,10 +6,11 @@ Read in Slurm's source: ``_verify_node_state`` (cons_common/job_test.c) for whic
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Ints
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY, THOUSANDTHS
+from scheduler_sim.engine.rules.shared_nodes.state import AWAY, CORES, GPUS, MEMORY, THOUSANDTHS
 from scheduler_sim.engine.rules.slurm.cons_tres.state import (
     AVAILABLE,
     ONE_ROW,
@@ -23,10 +24,15 @@ NEAR_GPUS = 255
 """So many GPUs at most tell nodes apart, and so many weights are between two of Slurm's."""
 
 
+OUT = -(AWAY >> 1)
+"""Of a node out of service fewer cores are free; of one whose cores jobs share it may be less than none."""
+
+
 @inlined
-def free_pieces(free: Ints, generic: int, node: int) -> int:
-    """How many pieces of a generic resource are free on a node."""
-    return int(free[GPUS + generic, node]) // THOUSANDTHS
+def free_pieces(it: Need, free: Ints, generic: int, node: int) -> int:
+    """How many pieces of a generic resource are free on a node; of GPUs, of the type that a job wants."""
+    kind = it.gpu_kind if generic == 0 else generic
+    return int(free[GPUS + kind, node]) // THOUSANDTHS
 
 
 @inlined
@@ -45,7 +51,7 @@ def may_use(core: ConsTresCore, need: int, room: Room, node: int) -> bool:
     if it.kind == RESERVED:
         if jobs[AVAILABLE, node] + jobs[ONE_ROW, node] + jobs[RESERVED, node] > 0:
             return False
-    elif jobs[RESERVED, node] > 0 or (it.kind == AVAILABLE and jobs[ONE_ROW, node] > 0):
+    elif jobs[RESERVED, node] > 0 or not _may_be_beside(core, it, room, node):
         return False
     if core.cons_tres.rules.memory and not _has_memory(core, it, room, node):
         return False
@@ -53,12 +59,25 @@ def may_use(core: ConsTresCore, need: int, room: Room, node: int) -> bool:
         return True
     each, total, per_task = core.cons_tres.each, core.cons_tres.total, core.cons_tres.per_task
     for kind in range(each.shape[1]):
-        free = free_pieces(room.free, kind, node)
+        free = free_pieces(it, room.free, kind, node)
         if it.whole and room.free[GPUS + kind, node] < core.shared_nodes.capacity[GPUS + kind, node]:
             return False
         if free < each[need, kind] or (total[need, kind] > 0 and free < (per_task[need, kind] or 1)):
             return False
     return True
+
+
+@inlined
+def _may_be_beside(core: ConsTresCore, it: Need, room: Room, node: int) -> bool:
+    if it.kind == AVAILABLE:
+        return bool(room.jobs[ONE_ROW, node] == 0)
+    return not keeps_off(core, it, room, node)
+
+
+@question
+def keeps_off(core: ConsTresCore, it: Need, room: Room, node: int) -> bool:
+    """Whether cores are shared on a node in such a way that a job with cores of its own may not be there."""
+    return False
 
 
 @inlined
@@ -109,8 +128,8 @@ def make_offer(core: ConsTresCore, need: int, room: Room, node: int, all_cores: 
 def _offer_cores(core: ConsTresCore, room: Room, node: int, all_cores: bool) -> int:
     """Note the free cores of each socket, or all; of whole sockets those of which none is taken."""
     part, machine, count = core.cons_tres, core.cons_tres.machine[node], 0
-    if room.free[CORES, node] < 0:
-        return 0  # out of service
+    if room.free[CORES, node] < OUT:
+        return 0
     for socket in range(machine.sockets):
         free = machine.cores if all_cores else room.cores[socket, node]
         if part.rules.whole_sockets and free < machine.cores:
@@ -135,7 +154,7 @@ def _offer_generic(core: ConsTresCore, need: int, room: Room, node: int, cpus: i
         ):
             if asked == 0:
                 continue
-            free = free_pieces(room.free, kind, node)
+            free = free_pieces(it, room.free, kind, node)
             most, needed = (free, max(least, free)) if it.whole else (asked, least)
             if kind == 0 and it.gpu_memory and part.rules.memory:
                 by_memory = room.free[MEMORY, node] // it.gpu_memory

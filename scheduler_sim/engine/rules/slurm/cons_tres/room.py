@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.core.bits import ONE, clear
+from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import inlined, part
+from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.state import CORES, THOUSANDTHS
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore, Room
 from scheduler_sim.engine.rules.slurm.state import Partition
@@ -35,7 +37,9 @@ def place_of(core: ConsTresCore, it: Partition, node: int) -> tuple[int, np.uint
 def room_now(core: ConsTresCore) -> Room:
     """The room of now."""
     now = core.cons_tres.now
-    return Room(core.shared_nodes.free, now.cores, now.jobs, now.used)
+    return Room(
+        core.shared_nodes.free, now.cores, now.jobs, now.used, now.taken, now.row, now.order, now.size
+    )
 
 
 @part
@@ -49,12 +53,29 @@ def change_room(core: ConsTresCore, placement: int, room: Room, sign: int) -> No
 @inlined
 def _change_node(core: ConsTresCore, placement: int, slot: int, room: Room, sign: int) -> None:
     part, node = core.cons_tres, core.shared_nodes.slots[slot]
+    room.jobs[part.need[part.asked[placement].need].kind, node] -= sign
+    change_cores(core, placement, slot, room, sign)
+
+
+@question
+def change_cores(core: ConsTresCore, placement: int, slot: int, room: Room, sign: int) -> None:
+    """A job takes its cores of a node (-1), or gives them back (1)."""
+    part, node = core.cons_tres, core.shared_nodes.slots[slot]
     it, kinds = part.need[part.asked[placement].need], len(core.shared_nodes.free)
     for socket in range(len(room.cores)):
         room.cores[socket, node] += sign * part.share[slot, kinds + socket]
-    room.jobs[it.kind, node] -= sign
     if part.sharing[it.partition].most_cpus > 0:
         room.used[it.partition, node] -= sign * part.share[slot, CORES] // THOUSANDTHS
+
+
+@event
+def entering(core: ConsTresCore, placement: int) -> None:
+    """A job is about to enter the room of now, with its shares."""
+
+
+@event
+def has_left(core: ConsTresCore, placement: int) -> None:
+    """A job has left it."""
 
 
 # -- once some jobs have ended
@@ -65,6 +86,17 @@ def copy_room(core: ConsTresCore, module: int) -> None:
     """The later room becomes that of now, as far as the nodes of a module go."""
     for node in range(core.shared_nodes.module[module].begin, core.shared_nodes.module[module].end):
         copy_node(core, node)
+    room_copied(core)
+
+
+@event
+def room_copied(core: ConsTresCore) -> None:
+    """All nodes of a module are as they are now."""
+
+
+@event
+def node_copied(core: ConsTresCore, node: int) -> None:
+    """A node is as it is now."""
 
 
 @inlined
@@ -79,6 +111,14 @@ def copy_node(core: ConsTresCore, node: int) -> None:
         later.jobs[kind, node] = now.jobs[kind, node]
     for partition in range(len(now.used)):
         later.used[partition, node] = now.used[partition, node]
+    node_copied(core, node)
+    put_unknown(core, node)
+
+
+@inlined
+def put_unknown(core: ConsTresCore, node: int) -> None:
+    """As of when the later room of a node is, is not kept."""
+    core.cons_tres.machine[node].known_to = -INF
 
 
 @part
@@ -111,3 +151,4 @@ def empty_room(core: ConsTresCore, module: int) -> None:
             later.jobs[kind, node] = 0
         for partition in range(len(later.used)):
             later.used[partition, node] = 0
+        put_unknown(core, node)

@@ -8,32 +8,31 @@ free now, or once jobs have ended.
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, count, count_common, keep_common, take_out
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import (
     any_unallocated,
     fixed_slot,
-    span,
-    started_beside_plan,
+    is_out_of_sight,
+    none_leave,
     starts_on_picked,
 )
-from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
-from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now
+from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now, may_fit_by
 from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
+from scheduler_sim.engine.rules.slurm.cons_tres.windows import open_windows, put_unreserved_from
 from scheduler_sim.engine.rules.slurm.main_pass import close_taken, open_nodes, picked_among_free
 from scheduler_sim.engine.rules.slurm.node_space import (
+    has_whole_nodes,
     is_free,
     next_attempt,
     plan_is_full,
     record_at,
-    reserve,
-    rounded_down,
+    span,
 )
-from scheduler_sim.engine.rules.slurm.slot_search import put_unreserved
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 # -- a start now
@@ -81,13 +80,10 @@ def starts_on_shares(core: ConsTresCore, row: int, placement: int) -> bool:
     return _picks_shares(core, placement, sets.available)
 
 
-@on(started_beside_plan, "cons_tres")
-def plan_whole_nodes(core: ConsTresCore, row: int, placement: int) -> None:
-    """Only nodes that a job has to itself are out of the plan for the rest of the pass: others have room."""
-    if not core.cons_tres.need[core.cons_tres.asked[placement].need].whole:
-        return
-    end = rounded_down(core, core.clock.now + core.placements[placement].limit)
-    reserve(core, core.slurm.partition[core.slurm.way[placement].partition], core.clock.now, end)
+@on(has_whole_nodes, "cons_tres")
+def gets_whole_nodes(core: ConsTresCore, placement: int) -> bool:
+    """Others have room left on them."""
+    return bool(core.cons_tres.need[core.cons_tres.asked[placement].need].whole)
 
 
 @on(any_unallocated, "cons_tres")
@@ -107,34 +103,31 @@ def shared_slot(
     it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     start, counted = now, False
+    open_windows(core)
     record = record_at(core, start)
     while True:
         following = next_attempt(core, placement, record, start)
         later = core.slurm.plan.record[following].begin if following >= 0 else INF
-        put_unreserved(core, placement, record, start)
-        time = INF
-        if count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
-            core.slurm.memory.tested += not counted
+        put_unreserved_from(core, placement, record, start)
+        if not counted and count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
+            core.slurm.memory.tested += 1
             counted = True
-            time = _slot_on_unreserved(core, placement, ahead, later)
+        time = _slot_on_unreserved(core, placement, ahead, later) if counted else INF
         if time == INF:
             if later == INF or not ahead:
                 return INF
             start, record = later, following
             continue
-        pick_chosen(core, it)
         if time < start:
             core.slurm.memory.self_change = 1
             time = start
         if time == now:
-            if count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) == 0:
+            if none_leave(core, it):
                 return now
             time = now + 1
         if not ahead:
             return INF
-        holds_until(core, time)
-        if time > now + core.slurm.rules.bf_window:
-            holds_until(core, time - core.slurm.rules.bf_window)
+        if is_out_of_sight(core, time):
             return INF
         begin, end = span(core, placement, time)
         if plan_is_full(core) or is_free(core, it, begin, end):
@@ -147,9 +140,18 @@ def shared_slot(
 def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool, later: int) -> int:
     """When a placement fits on nodes UNRESERVED, by planned ends if it may plan; INF if not by ``later``.
 
-    By then other nodes come free, and it is tried anew.
+    By then other nodes come free, and it is tried anew. The nodes are PICKED.
     """
     unreserved = core.slurm.sets.unreserved
-    if fits_now(core, placement, unreserved):
+    if ahead and not may_fit_by(core, placement, unreserved, later):
+        return INF
+    if fits_in_slot(core, placement, unreserved):
+        pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
         return core.clock.now
     return expected_start(core, placement, unreserved, later) if ahead else INF
+
+
+@question
+def fits_in_slot(core: ConsTresCore, placement: int, nodes: Words) -> bool:
+    """Whether it fits now, as the backfill scheduler tries it."""
+    return fits_now(core, placement, nodes)

@@ -1,7 +1,8 @@
 """What select/cons_tres keeps: what jobs need, who is on a node, and the notes of one choice of nodes.
 
 Nodes are numbered as in ``shared_nodes``, where what is free on each is counted: a core there is what Slurm
-calls a CPU. Of generic resources the first kind is GPUs; they are counted in whole pieces here.
+calls a CPU. Of generic resources the first kind is GPUs; they are counted in whole pieces here. GPUs of a
+type that stands beside others on some node are a kind, too, of which nothing is asked: see ``gpu_kind``.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import numpy as np
 
 from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, Words, one, table
 from scheduler_sim.engine.rules.shared_nodes.state import SharedCore
+from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 AVAILABLE, ONE_ROW, RESERVED = 0, 1, 2
 """Which jobs a node takes beside a job: any of FORCE partitions, any with cores of their own, none."""
 
 CLASSES = 3
+
+MARKS = 32
+"""Times for which it is kept which nodes are able by then."""
 
 EVEN, AMONG_ABLE = 1, 2
 """Of a need that so many able nodes meet: others may be looked at when nodes are chosen, or are of no use."""
@@ -51,6 +56,8 @@ class Machine:
     weight: int
     completing: int  # jobs that have ended, and whose nodes are not back yet
     first: int  # slot of the share that is planned to end first, -1 = none
+    known_from: int  # its later room is that once all have ended that are planned to by now ...
+    known_to: int  # ... or at any later time before this one
 
 
 class Need:
@@ -69,6 +76,7 @@ class Need:
     memory: int  # KB, 0 = all of a node
     gpu_cpus: int  # for each GPU, 0 = any number
     gpu_memory: int  # KB for each GPU instead of the other memory, 0 = not so
+    gpu_kind: int  # the kind in which its GPUs are free: 0 = of any type, else of the type that it names
     possible: int  # whether it ever fits: see above
     level: int
     per_cpu: Tiny  # 1 = its memory is for each CPU
@@ -78,6 +86,7 @@ class Need:
     even: Tiny  # it is met by so many nodes of its level, whichever they are: see below
     whole: Tiny  # 1 = nodes are for it alone
     kind: Tiny  # AVAILABLE, ONE_ROW, or RESERVED
+    by_request: Tiny  # 1 = it may share cores, as it asks for that
 
 
 class Asked:
@@ -92,12 +101,21 @@ class Level:
     need: int  # one of them
     cpus: int  # of each node
     read: int  # how far the log of changed nodes was read
+    alike: int  # 1 = all nodes that are able offer the same: all their CPUs
+    marked: int  # ... when the marks were made
+
+
+class Known(Record):
+    """What is kept of the later room (see ``tenants``)."""
+
+    read: int  # how far the log of changed nodes was read
 
 
 class Tenant:
     """A share of a node, in a list of those of the node by planned end."""
 
-    row: int  # the job
+    placement: int  # of the job
+    end: int  # when it is planned to end
     next: int  # the slot of the next one, -1 = none
 
 
@@ -146,13 +164,24 @@ class Cutoff(Record):
     taken: int  # 1 = since it was found, something was taken
 
 
+class Window(Record):
+    """From where to where records of the plan are kept in two parts (see ``windows``)."""
+
+    middle: int  # the last record of the first part
+    last: int  # of the second part; the same if that is empty
+
+
 class Room(NamedTuple):
     """What is free, and who is there, n nodes: now, or once some jobs have ended."""
 
     free: Ints  # [c, n] as of ``shared_nodes``, which has that of now
     cores: Ints  # [sockets, n] of each socket
-    jobs: Ints  # [classes, n] that run there, by class
+    jobs: Ints  # [classes + partitions, n] that run there, by class; then of each partition with several rows
     used: Ints  # [partitions, n] CPUs that jobs of those with MaxCPUsPerNode have
+    taken: Words  # [rows, n, w] cores that the jobs of a row have; no rows where no core is shared
+    row: Ints  # [slots] in which row a job is
+    order: Ints  # [rows] those of each partition, the fullest first
+    size: Ints  # [rows] how many cores its jobs have
 
 
 class ConsTres(NamedTuple):
@@ -166,8 +195,11 @@ class ConsTres(NamedTuple):
     each: Ints  # [needs, k] generic resources of each node
     total: Ints  # [needs, k] ... of all nodes together
     per_task: Ints  # [needs, k] ... of each task
+    types: Ints  # [t, n] the kinds of the types of its GPUs, in the order of the node; 0 = no more
     level: Table[Level]
-    able: Words  # [levels, w] the nodes that have what is asked for now
+    known: Known
+    mark: Ints  # [levels, MARKS] times: 0 is the first, and the last is behind all planned ends
+    able_by: Words  # [levels, MARKS, w] the nodes that have what is asked for by then
     able_at: Ints  # [levels, n] 0 = now, else the planned end that makes a node able; INF = none does
     tenant: Table[Tenant]  # [slots]
     share: Ints  # [slots, c + s] what a job has of its nodes, then its cores of each socket
@@ -175,6 +207,9 @@ class ConsTres(NamedTuple):
     later: Room
     attempt: Attempt
     cutoff: Cutoff
+    window: Window
+    from_record: Words  # [records, w] what is free from each record to the middle
+    behind_middle: Words  # [w] ... and behind it, to the last
     offer: Table[Offer]  # [n]
     run: Table[Run]  # [n]
     list: Ints  # [n] nodes that are left
@@ -206,6 +241,11 @@ class ConsTresSizes(NamedTuple):
     slots: int
     levels: int
     words: int
+    records: int  # of the plan
+    types: int  # of GPUs on a node, at most
+    several: int = 0  # partitions with several rows
+    rows: int = 0
+    core_words: int = 0  # for the cores of a node
 
 
 def _machines(nodes: int) -> Table[Machine]:
@@ -223,7 +263,16 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
     n, generic, sockets = sizes.nodes, sizes.kinds - 2, sizes.sockets
 
     def room(kinds: int) -> Room:
-        return Room(zeros(kinds, n), zeros(sockets, n), zeros(CLASSES, n), zeros(sizes.partitions, n))
+        return Room(
+            free=zeros(kinds, n),
+            cores=zeros(sockets, n),
+            jobs=zeros(CLASSES + sizes.several, n),
+            used=zeros(sizes.partitions, n),
+            taken=np.zeros((sizes.rows, n if sizes.rows else 0, sizes.core_words), dtype=np.uint64),
+            row=zeros(sizes.slots if sizes.rows else 0),
+            order=zeros(sizes.rows),
+            size=zeros(sizes.rows),
+        )
 
     return ConsTres(
         rules=one(ConsTresRules),
@@ -234,8 +283,11 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
         each=zeros(sizes.needs, generic),
         total=zeros(sizes.needs, generic),
         per_task=zeros(sizes.needs, generic),
+        types=zeros(sizes.types, n),
         level=table(Level, sizes.levels),
-        able=np.zeros((sizes.levels, sizes.words), dtype=np.uint64),
+        known=one(Known),
+        mark=zeros(sizes.levels, MARKS),
+        able_by=np.zeros((sizes.levels, MARKS, sizes.words), dtype=np.uint64),
         able_at=zeros(sizes.levels, n),
         tenant=table(Tenant, sizes.slots),
         share=zeros(sizes.slots, sizes.kinds + sockets),
@@ -243,6 +295,9 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
         later=room(sizes.kinds),
         attempt=one(Attempt),
         cutoff=one(Cutoff),
+        window=one(Window),
+        from_record=words(sizes.records, sizes.words),
+        behind_middle=words(1, sizes.words)[0],
         offer=table(Offer, n),
         run=table(Run, n + 1),
         list=zeros(n),
