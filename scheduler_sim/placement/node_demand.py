@@ -16,7 +16,7 @@ Choices = tuple[NodeChoice, ...]
 """The alternatives of one placement, usually one."""
 
 ANY_TYPE, SEVERAL_TYPES = 0, -1
-"""Of GPUs, beside 1, 2 ... for those of ``System.gpu_types``: on other nodes all are of one."""
+"""Of GPUs, beside 1, 2 ... for those of ``System.gpu_types``, under Slurm ``gpu_types_under_slurm``."""
 
 
 @dataclass(frozen=True)

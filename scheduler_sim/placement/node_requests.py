@@ -41,6 +41,7 @@ class NodeRequests:
         self._constraints, self._constraint_of = parse_once(workload, rows, "constraint", _checked)
         self._gres, self.in_vain = self._without_unknown(system)
         self._shared = np.array([system.module(p.module).shared for p in system.partitions], dtype=bool)
+        self._types = system.gpu_types
 
     def _spread_over_nodes(self, workload: Workload, rows: Ints) -> None:
         """What is asked for each core, each task, or in all: of each node so much, rounded up."""
@@ -118,16 +119,15 @@ class NodeRequests:
             columns.append(_thousandths(of_spelling)[gres])
         amounts = np.column_stack(columns) * shared[:, np.newaxis]
         types = self.gpu_types(owner, partition)
-        columns += [columns[GPUS] * (types == i + 1) for i in range(len(self.system.gpu_types))]
+        columns += [columns[GPUS] * (types == i + 1) for i in range(len(self._types))]
         which, kinds = self._choices(owner, partition, columns, self._gres)
         return NodeDemands(which, kinds, amounts, exclusive, types)
 
     def gpu_types(self, owner: Ints, partition: Ints) -> Ints:
         """Return the type of GPU that ways of components ask for: see ``NodeDemands``."""
-        known = self.system.gpu_types
-        if not known:
+        if not self._types:
             return np.full(len(owner), ANY_TYPE, dtype=np.int64)
-        number = {name: i for i, name in enumerate(known, 1)}
+        number = {name: i for i, name in enumerate(self._types, 1)}
         codes = []
         for types in map(types_of_gpus, self._gres):
             one = number.get(types[0], ANY_TYPE) if types else ANY_TYPE

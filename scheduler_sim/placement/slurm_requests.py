@@ -9,10 +9,20 @@ from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.node_requests import NodeRequests
 from scheduler_sim.system.gres import types_of_gpus
 from scheduler_sim.system.node_resources import CORES, MEMORY
+from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
 
 
 class SlurmRequests(NodeRequests):
-    """The requests of n components: of shared nodes only partition, constraint and types of GPUs are told."""
+    """The requests of n components: of shared nodes only partition, constraint, cores and memory are told.
+
+    As in Slurm, nodes without the GPUs that are asked for are among those that its schedulers look at.
+    """
+
+    def __init__(self, workload: Workload, system: System, rows: Ints) -> None:
+        super().__init__(workload, system, rows)
+        self._types = system.gpu_types_under_slurm
+        self._on_nodes = {name for module in system.modules for one in module.sets for name in one.gpu_types}
 
     def nodes_for(self, processors: Ints, partition: Ints) -> Ints:
         """Return the least nodes for so many processors: one where jobs share nodes."""
@@ -25,8 +35,10 @@ class SlurmRequests(NodeRequests):
         columns[CORES], columns[MEMORY] = (
             np.where(shared, 0, np.maximum(asked[owner], 0)) for asked in (self.cores, self._memory)
         )
-        types = [dict.fromkeys(types_of_gpus(one), 1.0) for one in self._gres]
-        kind, kinds = self._choices(owner, partition, columns, types)
-        amounts = np.zeros((len(owner), len(columns)), dtype=np.int64)
+        nowhere = [
+            {name: 1.0 for name in types_of_gpus(one) if name not in self._on_nodes} for one in self._gres
+        ]
+        kind, kinds = self._choices(owner, partition, columns, nowhere)
+        amounts = np.zeros((len(owner), len(self.system.counted) + len(self._types)), dtype=np.int64)
         exclusive = shared & (self.cores[owner] < 0) & (not self.by_processors)
         return NodeDemands(kind, kinds, amounts, exclusive, self.gpu_types(owner, partition))

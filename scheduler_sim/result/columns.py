@@ -151,7 +151,8 @@ PARTS = (
         "text",
         "",
         "nodes that, idle, have what it asks for, numbered likewise: those of its partition that are large"
-        " enough and have its features; of several placements, those of all on its module",
+        " enough, and have its features and generic resources; of several placements, those of all on its"
+        " module",
     ),
 )
 """Further columns of ``components``, at its end, in a run in which jobs share nodes."""

@@ -16,6 +16,7 @@ from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_lists import node_list, node_lists, node_shares
 from scheduler_sim.result.node_use import node_parts
 from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.simulation.able_nodes import able_lists
 from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 
@@ -54,7 +55,7 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
         "gpus": amounts[:, GPUS] / THOUSANDTHS,
         "node_list": node_lists(numbers - begin[owner], count),
         "exclusive": alone.astype(np.int64),
-        "able_list": _able_lists(core, jobs["first"], jobs["last"], place),
+        "able_list": able_lists(core, jobs["first"], jobs["last"], place),
         **dealt,
     }
 
@@ -104,41 +105,6 @@ def _told(shares: Ints, numbers: Ints, count: Ints) -> pd.Categorical[str]:
         amounts = shares[own, : len(KINDS)][np.argsort(numbers[own])] / [THOUSANDTHS, 1, THOUSANDTHS]
         texts[row] = node_shares(dict(zip(KINDS, amounts.T, strict=True)))
     return pd.Categorical(texts)
-
-
-def _able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categorical[str]:
-    """Return the nodes that components may have, as text: those of all their placements on one module.
-
-    Their placements are ``first`` to before ``last``; ``place`` is the one that counts.
-    """
-    part, modules = core.shared_nodes, core.placements["module"]
-    demand, begins = part.request["demand"], part.module["begin"][modules[place]]
-    codes, texts = np.zeros(len(place), dtype=np.int64), {"": 0}
-
-    def code_of(demands: Ints, begin: int) -> int:
-        numbers = _nodes_that_may_be_taken(core, demands)
-        return texts.setdefault(node_list(numbers - begin), len(texts))
-
-    one = np.flatnonzero(last - first == 1)
-    reach = part.demand["first"] * (len(part.range) + 1) + part.demand["last"]
-    _, some, which = np.unique(reach[demand[place[one]]], return_index=True, return_inverse=True)
-    each = [code_of(demand[place[row]].reshape(1), int(begins[row])) for row in one[some]]
-    codes[one] = np.array(each, dtype=np.int64)[which]
-    for row in np.flatnonzero(last - first > 1).tolist():
-        ways = np.arange(first[row], last[row])
-        there = ways[modules[ways] == modules[place[row]]]
-        codes[row] = code_of(np.unique(demand[there]), int(begins[row]))
-    return pd.Categorical.from_codes(codes, pd.Index(list(texts)))
-
-
-def _nodes_that_may_be_taken(core: FullCore, demands: Ints) -> Ints:
-    """Return the nodes that any of some demands may take, each once."""
-    part = core.shared_nodes
-    ranges = [
-        part.range[i] for d in demands.tolist() for i in range(part.demand[d].first, part.demand[d].last)
-    ]
-    own = [np.arange(one.begin, one.end) for one in ranges]
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *own]))
 
 
 def told_apart(system: System) -> dict[str, dict[str, float]]:

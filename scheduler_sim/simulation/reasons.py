@@ -12,6 +12,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.steps import sum_of_intervals, time_at_least
+from scheduler_sim.simulation.able_nodes import nodes_able
 from scheduler_sim.system.system import System
 
 ASKED = ("hold", "begin_time", "dependency_ids", "dependency_kinds")
@@ -42,15 +43,17 @@ def reason_columns(
     start, end = np.where(ran, comp["start"], 0), np.where(ran, comp["end"], 0)
     return {
         "partition": pd.Categorical.from_codes(partition, pd.Index(names, dtype=object)),
-        "nodes_able": _nodes_able(placements, place, able),
+        "nodes_able": _nodes_able(core, placements, place, able),
         "held_by": _held_by(comp, table, placements, place, able, system),
         "wait_array": np.where(ran, _array_waits(core, comp, start, end), NEVER),
         "wait_licences": np.where(ran, _licence_waits(comp, placements, place, system, start, end), NEVER),
     }
 
 
-def _nodes_able(placements: Placements, place: Ints, able: Ints) -> Ints:
+def _nodes_able(core: FullCore, placements: Placements, place: Ints, able: Ints) -> Ints:
     """How many nodes of its partition each may take, alone."""
+    if has(core, "cons_tres"):
+        return np.where(able, nodes_able(core, place), 0)
     demands = placements.of_nodes
     if demands is None or not able.any():
         return np.full(len(able), NEVER)

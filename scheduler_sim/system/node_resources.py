@@ -30,6 +30,13 @@ def types_beside_others(sets: Iterable[NodeSet]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(types))
 
 
+def types_that_differ(sets: Iterable[NodeSet]) -> tuple[str, ...]:
+    """Return the types of GPUs of nodes, each once; none where all with GPUs have the same single one."""
+    of_nodes = {one.gpu_types: None for one in sets if one.gpus > 0}
+    types = tuple(dict.fromkeys(kind for own in of_nodes for kind in own))
+    return types if len(of_nodes) > 1 or len(types) > 1 else ()
+
+
 def capacities(one: NodeSet, kinds: tuple[str, ...]) -> list[int]:
     """Return what a node of a set has of each kind: thousandths, of memory KB."""
     gres = {name.lower(): amount for name, amount in one.gres.items()}

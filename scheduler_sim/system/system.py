@@ -15,7 +15,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
-from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others
+from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others, types_that_differ
 from scheduler_sim.system.over_subscribe import OverSubscribe
 
 __all__ = ["Module", "NodeChoice", "NodeSet", "Partition", "Resource", "System"]
@@ -231,6 +231,11 @@ class System:
     def gpu_types(self) -> tuple[str, ...]:
         """The types of GPUs that stand beside others on a node that jobs share."""
         return types_beside_others(one for module in self.modules if module.shared for one in module.sets)
+
+    @cached_property
+    def gpu_types_under_slurm(self) -> tuple[str, ...]:
+        """The types of GPUs that Slurm counts by themselves, of nodes that jobs share."""
+        return types_that_differ(one for module in self.modules if module.shared for one in module.sets)
 
     @cached_property
     def sizes_of_nodes(self) -> tuple[tuple[int, ...], ...]:

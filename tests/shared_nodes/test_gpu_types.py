@@ -232,6 +232,49 @@ def test_under_slurm_a_type_in_all_chooses_among_nodes_of_one_type():
     assert result.components["node_list"].tolist() == ["1"]
 
 
+TYPES_BY_NODE = {
+    "one type": [{}, {"gpu:a100": 2}],
+    "two types": [{"gpu:v100": 2}, {"gpu:a100": 2}],
+    "one type and none": [{"gpu": 2}, {"gpu:a100": 2}],
+}
+
+
+def two_partitions(gres_of_nodes):
+    sets = [{"name": f"s{i}", "nodes": 1, "gres": gres} for i, gres in enumerate(gres_of_nodes)]
+    module = {"name": "A", "nodes": 2, "cores_per_node": 4, "shared": True, "node_sets": sets}
+    return [
+        System.from_dict({"modules": [module], "partitions": partitions})
+        for partitions in (
+            [{"name": "first", "module": "A", "node_sets": ["s0"]}, {"name": "all", "module": "A"}],
+            [
+                {"name": "first", "module": "A", "node_sets": ["s0"]},
+                {"name": "last", "module": "A", "node_sets": ["s1"]},
+            ],
+        )
+    ]
+
+
+@pytest.mark.parametrize("gres_of_nodes", TYPES_BY_NODE.values(), ids=TYPES_BY_NODE)
+def test_under_slurm_nodes_without_a_type_are_looked_at_and_not_taken(gres_of_nodes):
+    both, apart = two_partitions(gres_of_nodes)
+    asked = {"run_time": [60, 60], "time_limit": 60, "gres": ["gpu:a100:2", "gpu:a100:1"]}
+    for there, partitions in ((both, "all"), (apart, "first,last")):
+        result = run(there, "slurm", partition=partitions, **asked)
+        assert result.components["node_list"].tolist() == ["1", "1"]
+        assert result.components["start_time"].tolist()[1] >= 60
+        assert result.components[["able_list", "nodes_able"]].drop_duplicates().values.tolist() == [["1", 1]]
+
+
+@pytest.mark.parametrize("gres_of_nodes", TYPES_BY_NODE.values(), ids=TYPES_BY_NODE)
+def test_under_slurm_a_type_that_no_node_of_the_partition_has_is_rejected(gres_of_nodes):
+    _, there = two_partitions(gres_of_nodes)
+    gres = ["gpu:a100:1", "gpu:a100:1", "gpu:p100:1"]
+    result = run(
+        there, "slurm", run_time=[9] * 3, time_limit=60, partition=["first", "last", "last"], gres=gres
+    )
+    assert result.components["state"].tolist() == ["REJECTED", "COMPLETED", "REJECTED"]
+
+
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 def test_the_example_of_the_page_on_semantics(policy):
     result = run(system(), policy, run_time=[20, 50, 5], gres=["gpu:a100:2", "gpu:2", "gpu:a100"])

@@ -34,9 +34,10 @@ MIXED_NODES = st.builds(
     Node,
     cores=st.just(8),
     memory=st.just(16_000),
-    gres=st.sampled_from([{"gpu:a": 2, "gpu:b": 3}, {"gpu:b": 2, "gpu:c": 1, "gpu:a": 1}, {"gpu:b": 2}]),
+    gres=st.sampled_from([{"gpu:a": 2, "gpu:b": 3}, {"gpu:b": 2, "gpu:c": 1, "gpu:a": 1}, {"gpu:b": 2}])
+    | st.sampled_from([{}, {"gpu": 2}, {"gpu:a": 2}, {"gpu:b": 1}]),
 )
-"""GPUs of several types on a node, in its order."""
+"""GPUs of several types on a node, in its order; of one on others; of none, or no GPUs, on some."""
 TYPED_ASKS = st.builds(
     Ask,
     nodes=st.sampled_from([None, (1, 1), (2, 2)]),

@@ -291,8 +291,8 @@ def shares_under_slurm(system: System, policy: Policy) -> bool:
 
 
 def counted_under_slurm(system: System) -> tuple[str, ...]:
-    """Return what Slurm counts of nodes: GPUs of a type that stands beside others by themselves, too."""
-    return system.counted + system.gpu_types
+    """Return what Slurm counts of nodes: GPUs of each type by themselves, too, where they are of several."""
+    return system.counted + system.gpu_types_under_slurm
 
 
 def offsets_of(system: System, policy: Policy) -> Ints:

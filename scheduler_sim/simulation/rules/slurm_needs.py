@@ -264,7 +264,7 @@ class Needs:
         lists, spelling = parse_once(jobs.workload, jobs.placements.rows, name, parse_gres)
         amounts = [[gpus_in(one), *(one.get(kind, 0) for kind in others)] for one in lists]
         found = np.array(amounts, dtype=float).reshape(len(lists), 1 + len(others))
-        found = np.pad(found, ((0, 0), (0, len(self._system.gpu_types))))
+        found = np.pad(found, ((0, 0), (0, len(self._system.gpu_types_under_slurm))))
         odd = np.asarray((found % 1 > 0).any(axis=1))[spelling]
         if odd.any():
             row = int(jobs.placements.rows[int(np.argmax(odd))])

@@ -71,7 +71,7 @@ class ConsTres(Numbers):
             levels=max(len(self._levels), 1),
             words=sum(words_of(module.nodes) for module in system.modules),
             records=records_for(self.run.policy.slurm.settled("bf_node_space_size"), sizes.placements),
-            types=len(system.gpu_types),
+            types=len(system.gpu_types_under_slurm),
             several=int((rows > 1).sum()),
             rows=int(rows.sum()),
             core_words=core_words(system),

@@ -1,8 +1,8 @@
 """What select/cons_tres keeps: what jobs need, who is on a node, and the notes of one choice of nodes.
 
 Nodes are numbered as in ``shared_nodes``, where what is free on each is counted: a core there is what Slurm
-calls a CPU. Of generic resources the first kind is GPUs; they are counted in whole pieces here. GPUs of a
-type that stands beside others on some node are a kind, too, of which nothing is asked: see ``gpu_kind``.
+calls a CPU. Of generic resources the first kind is GPUs; they are counted in whole pieces here. Where GPUs
+are of several types, those of each are a kind, too, of which nothing is asked: see ``gpu_kind``.
 """
 
 from __future__ import annotations
