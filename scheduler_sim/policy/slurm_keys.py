@@ -46,8 +46,8 @@ PRIORITY_FLAGS = (
 )
 ENFORCED = ("associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all", "none")
 SELECTED = (
-    *("CR_CORE", "CR_CORE_MEMORY", "CR_CPU", "CR_CPU_MEMORY", "CR_SOCKET", "CR_SOCKET_MEMORY", "CR_MEMORY"),
-    *("CR_LLN", "CR_PACK_NODES", "CR_CORE_DEFAULT_DIST_BLOCK"),
+    *("CR_CORE", "CR_CORE_MEMORY", "CR_CPU", "CR_CPU_MEMORY", "CR_SOCKET", "CR_SOCKET_MEMORY"),
+    *("CR_LLN", "CR_PACK_NODES"),
 )
 WITH_LIMITS = ("limits", "safe", "all")
 """Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
@@ -174,7 +174,8 @@ class SlurmKeys(Keys):
     SelectTypeParameters: Select = Field(
         default=(),
         description="where jobs share nodes, what of them is given out: CR_Core or CR_CPU, CR_Socket, each "
-        "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours)",
+        "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours); "
+        "CR_Pack_Nodes changes no start",
     )
     DefMemPerCPU: Count = Field(
         default=0, description="memory of a job that asks for none, MB for each core; 0: all of its nodes"

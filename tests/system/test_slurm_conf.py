@@ -629,3 +629,19 @@ def test_what_jobs_share_of_a_node(tmp_path) -> None:
     assert [p.exclusive for p in found.partitions] == [False, True]
     with_memory = site(tmp_path, f"{select}_Memory\n{NODES}{GPU_NODES}{parts}").system.modules[0]
     assert with_memory.sets[0].memory_kb == 2 << 20
+
+
+def test_words_of_what_is_given_out_that_change_nothing_here_are_listed(tmp_path) -> None:
+    words = "CR_Memory,CR_ONE_TASK_PER_CORE,CR_CORE_DEFAULT_DIST_BLOCK,CR_Pack_Nodes,CR_LLN"
+    found = site(
+        tmp_path,
+        f"SelectType=select/cons_tres\nSelectTypeParameters={words}\n{NODES}PartitionName=p Nodes=ALL\n",
+    )
+    listed = {one.value: one.matters for one in found.ignored if one.key == "SelectTypeParameters"}
+    assert found.policy["SelectTypeParameters"] == "CR_LLN,CR_CORE_MEMORY"
+    assert listed == {
+        "CR_MEMORY": True,
+        "CR_ONE_TASK_PER_CORE": True,
+        "CR_CORE_DEFAULT_DIST_BLOCK": True,
+        "CR_PACK_NODES": False,
+    }

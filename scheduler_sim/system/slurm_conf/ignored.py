@@ -21,6 +21,10 @@ PREEMPTION = "preemption is not in this version"
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
+OF_STEPS = "how the tasks of a step are laid out on nodes that a job has does not change a schedule"
+IN_TURN = "cores of a node are given of each socket in turn"
+OF_EACH_THREAD = "a job has tasks on all threads of a core"
+ALSO_CORES = "that memory alone is given out is not modelled: cores are, too"
 SAME_NODES = "that several jobs have the same whole nodes at once is not modelled"
 TOO_FEW = "such a number of jobs is none, so Slurm takes NO instead"
 UNSTATED = "without a SelectType jobs have whole nodes here, as up to Slurm 21.08"
@@ -57,7 +61,7 @@ RUNNING = "priorities of running jobs decide nothing without preemption"
 WEIGHED = ("cpu", "mem", "node", "billing")
 """Resources whose weight in PriorityWeightTRES counts here."""
 
-HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES)
+HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS)
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.slurm_conf.ignored import LIMITS, RUNNING, TRES, WEIGHED, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import (
+    ALSO_CORES,
+    IN_TURN,
+    LIMITS,
+    OF_EACH_THREAD,
+    OF_STEPS,
+    RUNNING,
+    SHARING,
+    TRES,
+    WEIGHED,
+    why_ignored,
+)
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import (
@@ -15,7 +26,6 @@ from scheduler_sim.system.slurm_conf.values import (
     job_defaults,
     parameters,
     seconds,
-    selected,
     size_mb,
     unlimited_or,
 )
@@ -25,6 +35,14 @@ LISTS = ("SchedulerParameters", "DependencyParameters")
 _ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
+_SELECTED_WITHOUT_EFFECT = {
+    "CR_PACK_NODES": OF_STEPS,
+    "CR_CORE_DEFAULT_DIST_BLOCK": IN_TURN,
+    "CR_ONE_TASK_PER_CORE": OF_EACH_THREAD,
+    "CR_MEMORY": ALSO_CORES,
+    **dict.fromkeys(("LL_SHARED_GRES", "MULTIPLE_SHARING_GRES_PJ", "ONE_TASK_PER_SHARING_GRES"), SHARING),
+    **dict.fromkeys(("ENFORCE_BINDING_GRES", "OTHER_CONS_RES", "OTHER_CONS_TRES"), SHARING),
+}
 
 
 def _time(text: str) -> int | str:
@@ -64,14 +82,16 @@ READERS: dict[str, Callable[[str], Any]] = {
     "PriorityWeightPartition": count,
     "PriorityWeightQOS": count,
     "FairShareDampeningFactor": count,
-    "SelectTypeParameters": selected,
     "DefMemPerCPU": unlimited_or(size_mb),
     "DefMemPerNode": unlimited_or(size_mb),
     "MaxMemPerCPU": unlimited_or(size_mb),
 }
 """How each key is read; a few more need their own rules below."""
 
-OWN_RULES = ("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES", "JobDefaults")
+OWN_RULES = (
+    *("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES", "JobDefaults"),
+    "SelectTypeParameters",
+)
 
 _SPELLING = {name.lower(): name for name in (*READERS, *LISTS, *OWN_RULES)}
 
@@ -89,7 +109,9 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
     if name == "AccountingStorageEnforce":
         return {name: _enforced(pair, notes)}
     if name == "PriorityFlags":
-        return {name: _flags(pair, notes)}
+        return {name: _with_effect(pair, _FLAGS_WITHOUT_EFFECT, notes)}
+    if name == "SelectTypeParameters":
+        return {name: _selected(pair, notes)}
     if name == "PriorityWeightTRES":
         return _weighed(pair, name, notes)
     if name == "JobDefaults":
@@ -122,11 +144,19 @@ def _enforced(pair: Pair, notes: Notes) -> str:
     return words
 
 
-def _flags(pair: Pair, notes: Notes) -> str:
+def _selected(pair: Pair, notes: Notes) -> str:
+    """The words that say what is given out; where that is memory alone it is cores, too."""
+    words = _with_effect(pair, _SELECTED_WITHOUT_EFFECT, notes)
+    memory_alone = "CR_MEMORY" in pair.value.upper().replace(" ", "").split(",")
+    return ",".join(filter(None, (words, "CR_CORE_MEMORY" if memory_alone else "")))
+
+
+def _with_effect(pair: Pair, without: Mapping[str, str], notes: Notes) -> str:
+    """The words of a list but those that change nothing here, which are noted."""
     kept = []
     for word in filter(None, (part.strip().upper() for part in pair.value.split(","))):
-        if word in _FLAGS_WITHOUT_EFFECT:
-            notes.ignore(pair, _FLAGS_WITHOUT_EFFECT[word], value=word)
+        if word in without:
+            notes.ignore(pair, without[word], value=word)
         else:
             kept.append(word)
     return ",".join(kept)

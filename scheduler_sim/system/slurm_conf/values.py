@@ -132,11 +132,3 @@ def job_defaults(text: str) -> dict[str, int]:
         key, read = readers[name.strip().lower()]
         found[key] = read(value.strip())
     return found
-
-
-def selected(text: str) -> str:
-    """Read SelectTypeParameters: the words that say what is given out, in upper case."""
-    words = [word.strip().upper() for word in text.split(",") if word.strip()]
-    if odd := [word for word in words if not re.fullmatch(r"CR_[A-Z_]{1,40}", word)]:
-        raise InputError(f"found {odd[0][:60]!r}; allowed: words such as CR_Core_Memory")
-    return ",".join(words)
