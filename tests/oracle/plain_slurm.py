@@ -256,7 +256,8 @@ class Slurm(Passes):
 
     def _weigh(self, job: Job, now: int) -> None:
         c = self.c
-        since = job.eligible if job.eligible is not None else now
+        begun = job.begin if job.free and 0 < job.begin <= now else now  # known before a pass looks at it
+        since = job.eligible if job.eligible is not None else begun
         age = min(1.0, max(0, now - since) / c.max_age)
         size = job.nodes / (c.nodes or len(self.all_nodes))  # nodes and CPUs alike: one CPU per node
         most = max(p.factor for p in c.partitions.values())
