@@ -444,7 +444,7 @@ class LimitedSlurm(Slurm):
             self.reason[job.id] = found
             return False
         nodes = self.chosen(self.room(), job, part, usable)
-        if nodes is None or self.post_select(job, part):
+        if self.post_select(job, part) or nodes is None:  # also where there will be nodes but later
             return False
         job.part = part
         self._launch(job, now, nodes, by)
