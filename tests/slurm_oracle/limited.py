@@ -1,11 +1,12 @@
-"""The recorded cases with limits, played by the plain model; limits from what sacctmgr shows of the database."""
+"""The recorded cases with limits, played by the plain model; limits as sacctmgr shows them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.oracle.plain_slurm_limits import REFUSED, Association, Database, Limits, LimitedSlurm
-from tests.slurm_oracle.cases import Case, Fate, Run, load_case, read_json
+from tests.oracle.plain_limit_records import Association, Database, Limits
+from tests.oracle.plain_limited_slurm import LimitedSlurm
+from tests.slurm_oracle.cases import Case, Fate, Run, read_json
 from tests.slurm_oracle.plain import plain_config, plain_jobs, plain_ops
 from tests.slurm_oracle.second_set import DATA_2
 
@@ -23,7 +24,7 @@ def database_of(case: Case, recorded: dict) -> Database:
     for row in table(recorded["sacctmgr_assoc"]):
         name = f"{row['Account']}/{row['User']}" if row["User"] else row["Account"]
         parent = row["Account"] if row["User"] else "" if name == "root" else "root"
-        associations[name] = Association(name, parent, _limits(row), row["Def QOS"])
+        associations[name] = Association(parent, _limits(row), row["Def QOS"])
     own = {row["Name"]: _limits(row) for row in table(recorded["sacctmgr_qos"])}
     conf = case.conf
     of_partition = {
@@ -55,7 +56,6 @@ def _limits(row: dict[str, str]) -> Limits:
         "grp_tres_run_mins": "GrpTRESRunMins",
         "max_tres": "MaxTRES",
         "max_tres_mins": "MaxTRESMins",
-        "max_tres_pn": "MaxTRESPerNode",
         "max_tres_pu": "MaxTRESPU",
         "max_tres_pa": "MaxTRESPA",
         "min_tres": "MinTRES",
