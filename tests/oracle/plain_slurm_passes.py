@@ -66,16 +66,24 @@ class Passes:
             if not full and depth > self.c.default_queue_depth:
                 break
             depth += 1
-            if part in blocked or not self._has_licences(job):
+            if part in blocked or self.waits_for_a_limit(job, part) or not self._has_licences(job):
                 continue
             own = set(self.c.partitions[part].nodes)
             if job.nodes > len(own):
                 continue
             usable = own - gone - self.completing(now)
             started = self.start_on(now, job, part, usable, "main")
-            if not started and self._old_and_high_enough(now, job, part):
+            if not started and self.may_block(job) and self._old_and_high_enough(now, job, part):
                 blocked.add(part)
                 gone |= own
+
+    def waits_for_a_limit(self, job: Job, part: str) -> bool:
+        """Main: whether the limit for which it was known to wait still holds it."""
+        return False
+
+    def may_block(self, job: Job) -> bool:
+        """Main: whether one that did not start may block its partition."""
+        return True
 
     def _array_has_room(self, job: Job) -> bool:
         if job.array < 0 or job.array_limit < 1:
@@ -117,6 +125,8 @@ class Passes:
             if c.as_19_05:
                 tests += 1
             if self._over_limits(counts, job, part) or not self._has_licences(job):
+                continue
+            if self.is_limited(job, part):
                 continue
             now_only = not self._old_and_high_enough(now, job, part) or self._enough(reserved, job, part)
             asked = self._backfill_one(now, job, part, space, now_only, reserved)
@@ -168,6 +178,22 @@ class Passes:
             counts[key] = counts.get(key, 0) + 1
         return False
 
+    def is_limited(self, job: Job, part: str) -> bool:
+        """Backfill: whether a limit keeps it from any plan."""
+        return False
+
+    def not_before(self, job: Job, part: str) -> int:
+        """Backfill: the earliest start, where limits of others bound it."""
+        return self.het.not_before(job)
+
+    def after_a_limit(self, now: int, job: Job, later: int) -> int | None:
+        """Backfill: when it is planned though a limit did not let it start now; None: no plan."""
+        return now
+
+    def may_plan(self, job: Job, part: str) -> bool:
+        """Backfill: whether it may be planned for later."""
+        return True
+
     def _enough(self, reserved: dict[object, int], job: Job, part: str) -> bool:
         """Whether its partition, its array or the job itself holds as many reservations as it may."""
         c = self.c
@@ -191,7 +217,7 @@ class Passes:
         asked = 0
         later = now
         while True:
-            start_res, later = max(later, self.het.not_before(job)), 0
+            start_res, later = max(later, self.not_before(job, part)), 0
             avail, later = space.available(own, start_res, max(start_res, now) + limit)
             if len(avail) < job.nodes:
                 if later and not now_only:
@@ -212,12 +238,16 @@ class Passes:
             if start <= now and not job.het:
                 if self.start_planned(now, job, part, avail, space):
                     return asked
-                later = 0
+                start, later = self.after_a_limit(now, job, later), 0
+                if start is None:
+                    return asked
             self.het.note(job, start)
             if now_only and start > now:
                 return asked
             if later and start > later:
                 continue
+            if not self.may_plan(job, part):
+                return asked
             begin, end = self._floor(start), self._floor(start + limit)
             end = max(end, begin + c.bf_resolution)
             if start > now + c.bf_window:

@@ -37,6 +37,8 @@ class Job:
     array_limit: int = -1  # how many tasks of its array may run at once
     licences: int = 0  # of the one kind that there is
     het: int = 0  # id of the first component of its heterogeneous job, 0 = it is in none
+    account: str = ""
+    qos: str = ""
 
     state: str = PENDING
     eligible: int | None = None
@@ -50,6 +52,7 @@ class Job:
     free: bool = False  # of all of them
     requeue_at: int | None = None
     by: str = ""
+    part: str = ""  # in which it has started
 
     @property
     def planned_end(self) -> int:

@@ -12,8 +12,8 @@ QosPriorities = dict[str, int]
 def accounts_of(commands: Sequence[Sequence[str]]) -> Accounts:
     """The keys of ``policy.slurm.accounts`` that ``sacctmgr add account`` and ``add user`` come to.
 
-    What jobs say themselves (``defaultqos``) and what ``qos_of`` reads is passed over; anything else that is
-    not understood is an error.
+    What jobs say themselves (``defaultqos``), what ``qos_of`` reads and limits are passed over; anything else
+    that is not understood is an error.
     """
     accounts: Accounts = {}
     for verb, kind, name, *rest in commands:
@@ -23,7 +23,7 @@ def accounts_of(commands: Sequence[Sequence[str]]) -> Accounts:
             accounts[name] = {"shares": shares, "users": {}}
         elif (verb, kind) == ("add", "user"):
             accounts[options["account"]]["users"][name] = shares
-        elif (verb, kind) not in (("add", "qos"), ("modify", "user")):
+        elif (verb, kind) not in (("add", "qos"), ("modify", "user"), ("modify", "account")):
             raise ValueError(f"sacctmgr {verb} {kind} {name}: not understood")
     return accounts
 

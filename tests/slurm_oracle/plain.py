@@ -40,7 +40,7 @@ def plain_config(case: Case, run: Run, settings: dict[str, object]) -> Config:
     if config.multifactor:
         with_database = "slurmdbd" in conf["AccountingStorageType"]
         config.calc_period = int(conf["PriorityCalcPeriod"]) * 60 if with_database else NEVER
-        config.max_age = _duration(conf["PriorityMaxAge"])
+        config.max_age = _duration(conf.get("PriorityMaxAge", "7-00:00:00"))
         config.weight_age = int(conf.get("PriorityWeightAge", 0))
         config.weight_size = int(conf.get("PriorityWeightJobSize", 0))
         config.weight_partition = int(conf.get("PriorityWeightPartition", 0))

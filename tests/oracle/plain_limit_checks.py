@@ -1,0 +1,228 @@
+"""Limits of associations and QOS in the plain model of Slurm: who must wait though there are nodes.
+
+Read in acct_policy.c of 22.05. Limits are looked for in two QOS, then in the associations of the job's user;
+of each kind the first QOS that sets it counts alone, else all associations. What is in use is added up anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.oracle.plain_limit_records import Database, Holder, Limits, Tres, Used
+from tests.oracle.plain_slurm import Slurm
+from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job, Op
+
+REFUSED = "REFUSED"
+RESOURCES = {"cpu": "Cpu", "node": "Node"}
+HIDING = {"max_jobs": ("max_jobs_pu", "max_jobs_pa"), "max_submit": ("max_submit_pu", "max_submit_pa")}
+"""Limits of QOS that go before those of associations by another name."""
+
+
+class LimitChecks(Slurm):
+    """The controller with limits; a node has one CPU."""
+
+    def __init__(self, config: Config, jobs: list[Job], ops: list[Op], database: Database):
+        super().__init__(config, jobs, ops)
+        self.db = database
+        self.used: dict[Holder, Used] = {}
+        self.charged: dict[int, int] = {}  # up to when, by id of what runs
+        self.reason: dict[int, str] = {}  # of those that wait for a limit
+        self.blocking = ""  # the QOS whose limit it is
+        self.refused: list[Job] = []
+
+    # ------------------------------------------------------------------ whose limits
+
+    def qos_of(self, job: Job) -> str:
+        return job.qos or self.db.associations[f"{job.account}/{job.user}"].default_qos
+
+    def holders(self, job: Job, part: str) -> list[Holder]:
+        """QOS 1 and QOS 2, the partition's first unless the job's says OverPartQOS; then the associations."""
+        own = self.qos_of(job)
+        names = [name for name in (self.db.of_partition.get(part, ""), own) if name]
+        if own and "OverPartQOS" in self.db.qos[own].flags:
+            names.reverse()
+        names = list(dict.fromkeys(names))
+        found = [Holder("QOS", name, before=tuple(names[:i])) for i, name in enumerate(names)]
+        name, level = f"{job.account}/{job.user}", 0
+        while name:
+            found.append(Holder("Assoc", name, level, tuple(names)))
+            name, level = self.db.associations[name].parent, level + 1
+        return found
+
+    def limits_of(self, holder: Holder) -> Limits:
+        return self.db.qos[holder.name] if holder.word == "QOS" else self.db.associations[holder.name].limits
+
+    def limit(self, holder: Holder, kind: str, resource: str = "") -> int | None:
+        """The limit, if it counts: Max of associations only of the user's own, and none that a QOS hides."""
+        if holder.level and kind.startswith("max"):
+            return None
+        hiding = [kind, *(HIDING.get(kind, ()) if holder.word == "Assoc" else ())]
+        hidden = any(self.db.qos[n].of(k, resource) is not None for n in holder.before for k in hiding)
+        return None if hidden else self.limits_of(holder).of(kind, resource)
+
+    # ------------------------------------------------------------------ what is in use
+
+    def tres_of(self, job: Job) -> Tres:
+        return {"cpu": job.nodes, "node": job.nodes}
+
+    def belongs(self, job: Job, holder: Holder) -> bool:
+        """Whether it counts for a QOS or an association."""
+        part = job.part or job.partitions[0]
+        return any((one.word, one.name) == (holder.word, holder.name) for one in self.holders(job, part))
+
+    def running(self, holder: Holder, like: Job | None = None, by: str = "") -> list[Job]:
+        """Who runs in a QOS or below an association; of one user or account if ``by`` says so."""
+        return [
+            job
+            for job in self.seen
+            if job.state == RUNNING and (not by or getattr(job, by) == getattr(like, by))
+            if self.belongs(job, holder)
+        ]
+
+    def in_use(self, jobs: list[Job], resource: str) -> int:
+        return sum(self.tres_of(job)[resource] for job in jobs)
+
+    def run_minutes(self, jobs: list[Job], resource: str) -> int:
+        """What they may yet use, as of the last computation."""
+        left = 0.0
+        for job in jobs:
+            seconds = job.limit * 60 - (self.charged.get(job.id, job.start) - job.start)
+            left += self.tres_of(job)[resource] * max(seconds, 0) * self.factor(job)
+        return int(left) // 60
+
+    def minutes_used(self, holder: Holder, resource: str) -> int:
+        used = self.used.get(self.key(holder), Used())
+        return int(used.tres.get(resource, 0) if resource else used.wall) // 60
+
+    def key(self, holder: Holder) -> Holder:
+        return Holder(holder.word, holder.name)
+
+    def factor(self, job: Job) -> float:
+        own = self.qos_of(job)
+        return self.db.qos[own].factor if own else 1.0
+
+    # ------------------------------------------------------------------ before nodes are looked for
+
+    def pre_select(self, job: Job, part: str) -> str:
+        """The reason for which it must wait; "" if none. An older one is forgotten."""
+        return self._note(job, self._pre_select(job, part))
+
+    def _note(self, job: Job, reasons: Iterator[str]) -> str:
+        self.reason.pop(job.id, None)
+        found = next(reasons, "")
+        if found:
+            self.reason[job.id] = found
+        return found
+
+    def _pre_select(self, job: Job, part: str) -> Iterator[str]:
+        for holder in self.holders(job, part):
+            self.blocking = holder.name
+            qos = holder.word == "QOS"
+            for kind, by, word in (
+                ("grp_jobs", "", f"{holder.word}GrpJobsLimit"),
+                ("grp_wall", "", f"{holder.word}GrpWallLimit"),
+                *((("max_jobs_pa", "account", "MaxJobsPerAccount"),) if qos else ()),
+                *((("max_jobs_pu", "user", "QOSMaxJobsPerUserLimit"),) if qos else ()),
+                *(() if qos else (("max_jobs", "", "AssocMaxJobsLimit"),)),
+                ("max_wall", "", f"{holder.word}MaxWallDurationPerJobLimit"),
+            ):
+                most = self.limit(holder, kind)
+                if most is None:
+                    continue
+                if kind == "grp_wall":
+                    used = self.minutes_used(holder, "")
+                    reached = used >= most or (self.db.safe and used + job.limit > most)
+                elif kind == "max_wall":
+                    reached = job.limit > most
+                else:
+                    reached = len(self.running(holder, job, by)) >= most
+                if reached:
+                    yield word
+
+    def too_many_nodes(self, job: Job, part: str) -> str:
+        """The reason for which so many nodes are never allowed at once; "" if none."""
+        for kind, qos_word, word in (
+            ("max_tres_pa", "QOSMaxNodePerAccount", ""),
+            ("max_tres", "QOSMaxNodePerJobLimit", "AssocMaxNodePerJobLimit"),
+            ("max_tres_pu", "QOSMaxNodePerUserLimit", ""),
+            ("grp_tres", "QOSGrpNodeLimit", "AssocGrpNodeLimit"),
+        ):
+            for holder in self.holders(job, part):
+                most = self.limit(holder, kind, "node")
+                if most is not None and job.nodes > most:
+                    self.reason[job.id] = qos_word if holder.word == "QOS" else word
+                    return self.reason[job.id]
+        return ""
+
+    # ------------------------------------------------------------------ once there are nodes
+
+    def post_select(self, job: Job, part: str) -> str:
+        """The reason for which it must wait with the nodes that it would get; "" if none."""
+        return self._note(job, self._post_select(job, part))
+
+    def _post_select(self, job: Job, part: str) -> Iterator[str]:
+        asks = self.tres_of(job)
+        for holder in self.holders(job, part):
+            self.blocking = holder.name
+            mine = {by: self.running(holder, job, by) for by in ("", "account", "user")}
+            for kind, by, word in (
+                ("grp_tres_mins", "", "Grp{}MinutesLimit"),
+                ("grp_tres", "", "Grp{}Limit"),
+                ("grp_tres_run_mins", "", "Grp{}RunMinutesLimit"),
+                ("max_tres_mins", None, "Max{}MinutesPerJobLimit"),
+                ("max_tres", None, "Max{}PerJobLimit"),
+                ("min_tres", None, "Min{}NotSatisfied"),
+                ("max_tres_pa", "account", "Max{}PerAccount"),
+                ("max_tres_pu", "user", "Max{}PerUserLimit"),
+            ):
+                for resource in self.limits_of(holder).of(kind):
+                    most = self.limit(holder, kind, resource)
+                    if most is None:
+                        continue
+                    jobs = [] if by is None else mine[by]
+                    minutes = int(asks[resource] * job.limit * self.factor(job))
+                    if kind == "grp_tres_mins":
+                        used = self.minutes_used(holder, resource)
+                        over = used >= most or (
+                            self.db.safe and minutes + self.run_minutes(jobs, resource) > most - used
+                        )
+                    elif kind == "grp_tres_run_mins":
+                        over = minutes + self.run_minutes(jobs, resource) > most
+                    elif kind == "max_tres_mins":
+                        over = asks[resource] * job.limit > most
+                    elif kind == "min_tres":
+                        over = asks[resource] < most
+                    else:
+                        over = asks[resource] + self.in_use(jobs, resource) > most
+                    if over:
+                        name = RESOURCES[resource]
+                        yield holder.word + word.format(
+                            name.upper() if "Minutes" in word and name == "Cpu" else name
+                        )
+
+    # ------------------------------------------------------------------ at submission
+
+    def _submit(self, job: Job, now: int) -> None:
+        if self._too_many_submitted(job):
+            job.state = REFUSED
+            self.by_id[job.id] = job
+            self.jobs.remove(job)
+            self.refused.append(job)
+        else:
+            super()._submit(job, now)
+
+    def _too_many_submitted(self, job: Job) -> bool:
+        there = [other for other in self.seen if other.state in (PENDING, RUNNING)]
+        for holder in self.holders(job, job.partitions[0]):
+            own = [other for other in there if self.belongs(other, holder)]
+            for kind, by in (
+                ("grp_submit", ""),
+                ("max_submit", ""),
+                ("max_submit_pa", "account"),
+                ("max_submit_pu", "user"),
+            ):
+                most = self.limit(holder, kind)
+                many = sum(not by or getattr(other, by) == getattr(job, by) for other in own)
+                if most is not None and many >= most:
+                    return True
+        return False
