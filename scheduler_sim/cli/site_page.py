@@ -52,7 +52,8 @@ def _reason(why: str, keys: dict[str, list[Ignored]], path: str) -> Iterator[str
     for key, several in keys.items():
         values = list(dict.fromkeys(one.value for one in several))
         value = f"={plain(values[0])}" if len(values) == 1 and values[0] else ""
-        places = [_line(one.place, path) for one in several]
+        places = list(dict.fromkeys(_line(one.place, path) for one in several))
+        value = value or (f"={plain(','.join(values))}" if len(places) == 1 and values[-1] else "")
         more = f" and {len(places) - LINES_SHOWN} more" if len(places) > LINES_SHOWN else ""
         lines = "lines" if len(places) > 1 else "line"
         yield f"      {plain(key)}{value}  ({lines} {', '.join(places[:LINES_SHOWN])}{more})"

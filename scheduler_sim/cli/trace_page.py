@@ -93,11 +93,15 @@ def _of_nodes(said: Summary) -> Iterator[tuple[str, str]]:
         amounts = f"{least} to {most}" if least != most else least
         half = f", half of them for {median} at most" if least != most else ""
         each = f"{amounts}{unit} of each node{half}"
-        yield word, f"{count(asked.components, 'component')} ask for {each}"
+        yield word, f"{_askers(asked.components)} for {each}"
     if said.gres:
         yield "resources", f"of each node: {_listed(said.gres)}"
     if said.exclusive:
-        yield "whole nodes", f"{count(said.exclusive, 'component')} ask for nodes to themselves"
+        yield "whole nodes", f"{_askers(said.exclusive)} for nodes to themselves"
+
+
+def _askers(components: int) -> str:
+    return f"{count(components, 'component')} {'asks' if components == 1 else 'ask'}"
 
 
 def _listed(counts: Mapping[str, int]) -> str:

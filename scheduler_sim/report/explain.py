@@ -83,7 +83,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         return replace(
             said,
             waits=waits,
-            reasons=slurm_words.reasons(facts, waits, 0) if under_slurm else (),
+            reasons=slurm_words.reasons(facts, waits, 0, undivided=False) if under_slurm else (),
             reason=_why_never_eligible(result.manifest, facts, str(policy.get("backfill"))),
         )
     said = replace(said, notes=_of_its_job(result, facts))
@@ -93,7 +93,9 @@ def explain(result: Result, component_id: int | str) -> Explanation:
     if until > eligible:
         said, unavailable = _with_replay(said, result, row, Rules.of(policy))
     if under_slurm:
-        said = replace(said, reasons=slurm_words.reasons(facts, said.waits, unavailable))
+        undivided = not said.whole_nodes
+        words = slurm_words.reasons(facts, said.waits, unavailable, undivided=undivided)
+        said = replace(said, reasons=words)
     return said
 
 

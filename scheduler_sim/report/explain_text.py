@@ -20,6 +20,12 @@ MEANING_OF_PARTS = {
 }
 """Where jobs share nodes."""
 
+MEANING_UNDIVIDED = {
+    "priority": "for nodes or for its turn: under slurm these are not told apart where jobs share nodes",
+    "resources": "too few of its licences were free",
+}
+"""... under policy slurm."""
+
 
 def text_of(said: Explanation) -> str:
     """Return the whole story, its parts apart by empty lines."""
@@ -72,7 +78,8 @@ def _waits(said: Explanation) -> list[str]:
         head = f"It was cancelled after {duration(said.wait)} of waiting:"
     else:
         head = f"It never started; at the end of the record it had waited {duration(said.wait)}:"
-    meaning_of = MEANING if said.whole_nodes else MEANING | MEANING_OF_PARTS
+    of_parts = MEANING_UNDIVIDED if said.reasons else MEANING_OF_PARTS
+    meaning_of = MEANING if said.whole_nodes else MEANING | of_parts
     lines = [head]
     for wait in said.waits:
         if wait.seconds:

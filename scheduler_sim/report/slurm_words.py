@@ -23,8 +23,13 @@ MEANING = {
 }
 """What the reasons mean, in the order in which they are told (squeue(1), Job Reason Codes)."""
 
+UNDIVIDED = ("Resources", "Priority")
+UNDIVIDED_MEANING = "too few of its nodes had room, or it was kept for others: a result does not say which"
 
-def reasons(facts: Mapping[str, Any], waits: tuple[Wait, ...], unavailable: int) -> tuple[Reason, ...]:
+
+def reasons(
+    facts: Mapping[str, Any], waits: tuple[Wait, ...], unavailable: int, *, undivided: bool
+) -> tuple[Reason, ...]:
     """Return why a component waited, in the order of MEANING; reasons of no time at all are left out.
 
     Parameters
@@ -32,6 +37,8 @@ def reasons(facts: Mapping[str, Any], waits: tuple[Wait, ...], unavailable: int)
     facts : its row of a result with the columns of reasons
     waits : what it waited, by kind
     unavailable : s after eligibility in which nodes out of service would have been enough
+    undivided : jobs share its nodes, so that what it waited for them is part of ``priority``: as Slurm deals
+        what is asked for to nodes, the engine does not count those that have it
     """
     seconds = {wait.kind: wait.seconds for wait in waits}
     array = min(max(int(facts["wait_array"]), 0), seconds.get("priority", 0))
@@ -47,7 +54,10 @@ def reasons(facts: Mapping[str, Any], waits: tuple[Wait, ...], unavailable: int)
     held = [word for word in str(facts["held_by"]).split(", ") if word]
     before = seconds.get("dependency", 0)
     first = (Reason(tuple(held or ["Dependency"]), before),) if before else ()
-    return (*first, *(Reason((word,), after[word]) for word in MEANING if after.get(word, 0) > 0))
+    last = () if not undivided else UNDIVIDED
+    told = [Reason((word,), after[word]) for word in MEANING if word not in last and after.get(word, 0) > 0]
+    together = sum(after[word] for word in last)
+    return (*first, *told, *([Reason(UNDIVIDED, together)] if together else []))
 
 
 def confinement(facts: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
@@ -83,4 +93,6 @@ def rejected_word(reason: str) -> str:
 
 def meaning(reason: Reason) -> Iterator[str]:
     """Yield what each word of a reason means."""
+    if reason.words == UNDIVIDED:
+        return iter([UNDIVIDED_MEANING])
     return (MEANING.get(word, "") for word in reason.words)

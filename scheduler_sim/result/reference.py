@@ -47,7 +47,8 @@ WAITS = """\
 The three waits sum to start − submit. After a component has become eligible, the time from one scheduling
 pass to the next counts as `wait_resources` if at the end of the first pass none of its placements fits the
 free nodes and resources of its module, and as `wait_priority` otherwise: then it waits for its turn, or
-behind a reservation.
+behind a reservation. Under policy slurm, on nodes that jobs share, nodes are not looked at for that: there
+`wait_priority` is waiting for them, too.
 """
 
 ROWS = """\

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.engine.core.state import REJECTED
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
@@ -107,7 +108,7 @@ def build_result(
         "skipped": int(np.count_nonzero(table["skipped"])),
         "not_honoured": dict(not_honoured),
         **_details(table, placements),
-        **(_spread(core, placements) if has(core, "cons_tres") else resized(core, placements)),
+        **(_under_cons_tres(core, placements) if has(core, "cons_tres") else resized(core, placements)),
         **({"unmatched": {kind: len(names) for kind, names in nothing.items()}} if nothing else {}),
         **{name: count for name, count in operated.items() if count},
     }
@@ -160,12 +161,18 @@ def _details(table: Mapping[str, Any], placements: Placements) -> dict[str, Any]
     return {name: value for name, value in details.items() if value}
 
 
-def _spread(core: FullCore, placements: Placements) -> dict[str, int]:
-    """Count components that Slurm dealt to more nodes than the least they may have; empty without any."""
+def _under_cons_tres(core: FullCore, placements: Placements) -> dict[str, Any]:
+    """Count components that Slurm dealt to more nodes than the least they may have, and those it refused.
+
+    It refuses at submission what would not fit on idle nodes, beside those for which no way was found before.
+    """
     comp = core.jobs[: len(placements.rows)]
     ran = comp["start"] >= 0
     more = int((core.placements["nodes"][comp["placed"]] != placements.asked_nodes)[ran].sum())
-    return {"several_sizes": more} if more else {}
+    no_room = int(np.count_nonzero((comp["state"] == REJECTED) & (np.diff(placements.first) > 0)))
+    return ({"several_sizes": more} if more else {}) | (
+        {"rejected_because": placements.rejected | {"no_room": no_room}} if no_room else {}
+    )
 
 
 def resized(core: FullCore, placements: Placements) -> dict[str, dict[str, int]]:

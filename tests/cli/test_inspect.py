@@ -172,7 +172,7 @@ def test_what_a_trace_asks_for_of_nodes(cli, tmp_path):
         r"memory +2 components ask for 1 to 4 GB of each node, half of them for 2.5 at most\n",
         r"GPUs +2 components ask for 0.5 to 2 of each node, half of them for 1.25 at most\n",
         r"resources +of each node: shard:3 \(2\)\n",
-        r"whole nodes +1 component ask for nodes to themselves\n",
+        r"whole nodes +1 component asks for nodes to themselves\n",
         r"not honoured +2 lines: components that ask for GPUs.* to themselves, unless jobs share nodes\n",
     ):
         assert re.search(told, out), told
@@ -182,3 +182,12 @@ def test_a_trace_that_asks_for_whole_nodes_says_no_more(cli):
     out = cli("inspect", SAMPLE).out
     assert "of each node" not in out
     assert "to themselves" not in out
+
+
+def test_several_words_of_one_key_stand_with_its_line_once(cli, tmp_path):
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(
+        "AccountingStorageEnforce=limits,qos,safe\nNodeName=n[1-2] CPUs=4\n"
+        "PartitionName=p Nodes=ALL OverSubscribe=EXCLUSIVE\n"
+    )
+    assert "AccountingStorageEnforce=limits,qos,safe  (line 1)\n" in cli("inspect", conf).out

@@ -141,3 +141,17 @@ def test_an_array_of_which_no_task_ran():
     held = jobs(nodes=[1, 1], array_job_id=7, array_task_id=[1, 2], array_limit=1, hold=1)
     result = simulate(SITE, held, "slurm")
     assert result.components["wait_array"].tolist() == [-1, -1]
+
+
+def test_waits_for_shared_nodes_and_for_a_turn_are_not_told_apart():
+    """Both nodes are full when the third job comes: that nodes were kept for others is not claimed."""
+    shared = System.from_dict(
+        {"modules": [{"name": "M", "nodes": 2, "shared": True, "cores_per_node": 8, "gpus_per_node": 2}]}
+    )
+    result = simulate(shared, jobs(nodes=[1, 1, 1], cores=8, gpus=2), "slurm")
+    seconds, text = told(result, 3)
+    assert seconds == {"Resources, Priority": int(result.components["wait_priority"][2])}
+    assert seconds["Resources, Priority"] > 0
+    assert "for nodes or for its turn" in text
+    assert "a result does not say which" in text
+    assert "kept for jobs of higher priority" not in text

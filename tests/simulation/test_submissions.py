@@ -23,6 +23,29 @@ LAB = {
 }
 
 
+def test_what_slurm_refuses_is_counted_by_its_reason():
+    """More cores, and more GPUs, than a node has; the rest is refused before Slurm looks."""
+    shared = {
+        "name": "M",
+        "nodes": 2,
+        "shared": True,
+        "cores_per_node": 8,
+        "memory_gb": 4,
+        "gpus_per_node": 2,
+    }
+    jobs = Workload.from_columns(
+        submit_time=[0] * 4,
+        run_time=[9] * 4,
+        nodes=[1] * 4,
+        cores=[8.0, 9.0, 1.0, 1.0],
+        gpus=[2.0, 0.0, 3.0, 0.0],
+        memory_kb=[1, 1, 1, 5 << 20],
+    )
+    counts = simulate(System.from_dict({"modules": [shared]}), jobs, "slurm").metrics["counts"]
+    assert counts["rejected"] == 3
+    assert counts["rejected_because"] == {"memory": 1, "no_room": 2}
+
+
 def test_fields_of_a_submission_are_columns_of_a_workload():
     sim = Simulation(System.from_dict(LAB), None, "easy")
     sim.submit(

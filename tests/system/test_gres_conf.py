@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -164,6 +165,15 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, said: str)
 def test_types_are_said_of_all_pieces_or_of_none(tmp_path: Path, gres: str) -> None:
     with pytest.raises(ConfigError, match="found 'gpu' with a type and without"):
         site(tmp_path, gres, "")
+
+
+@pytest.mark.parametrize(
+    "gres", ["gpu:a100:four", "gpu:a100:-4", "gpu:a100:4.5", "gpu::4", ":4", "gpu:", "gpu:a:b:4"]
+)
+def test_pieces_that_cannot_be_read_are_told_with_their_line(tmp_path: Path, gres: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        site(tmp_path, f"nvme:1,{gres}", "")
+    assert re.search(rf"slurm.conf:\d+: Gres: found '{gres}'; allowed: name, name:count", str(error.value))
 
 
 def test_what_is_counted_otherwise_than_in_slurm_is_listed(tmp_path: Path) -> None:

@@ -406,7 +406,7 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ),
         ("top", "PrologFlags EpilogMsgTime TaskPlugin ProctrackType MpiDefault SrunPortRange", "LAUNCH"),
         ("top", "AccountingStorageTRES JobAcctGatherType AcctGatherNodeFreq JobCompLoc", "ACCOUNTING"),
-        ("top", "MaxMemPerNode DefCpuPerGPU", "SHARING"),
+        ("top", "MaxMemPerNode", "SHARING"),
         ("top", "TopologyPlugin SwitchType TreeWidth", "NETWORK"),
         ("top", "SuspendTime ResumeProgram", "POWER"),
         ("top", "MaxJobCount MaxArraySize MinJobAge", "ADMISSION"),
@@ -418,7 +418,7 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("node", "MemSpecLimit", "SHARING"),
         ("partition", "AllowQos DenyAccounts Hidden", "ACCESS"),
         ("partition", "QOS", "LIMITS"),
-        ("partition", "MaxCPUsPerSocket DefMemPerGPU MaxMemPerNode", "SHARING"),
+        ("partition", "MaxCPUsPerSocket MaxMemPerNode", "SHARING"),
         ("partition", "OverTimeLimit", "NOT_MODELLED"),
         ("parameter", "bf_yield_interval max_rpc_cnt", "NO_TIME"),
         ("parameter", "preempt_youngest_first", "PREEMPTION"),
@@ -629,6 +629,18 @@ def test_what_jobs_share_of_a_node(tmp_path) -> None:
     assert [p.exclusive for p in found.partitions] == [False, True]
     with_memory = site(tmp_path, f"{select}_Memory\n{NODES}{GPU_NODES}{parts}").system.modules[0]
     assert with_memory.sets[0].memory_kb == 2 << 20
+
+
+@pytest.mark.parametrize(
+    "words", ["DefCpuPerGPU=16 DefMemPerGPU=120G", "JobDefaults=DefCpuPerGPU=16,DefMemPerGPU=122880"]
+)
+def test_defaults_for_each_gpu_of_the_site_and_of_a_partition(tmp_path: Path, words: str) -> None:
+    """Slurm has both as keys of their own (read_config.c); its manual calls them JobDefaults."""
+    select = "SelectType=select/cons_tres\nDefCPUPerGPU=4\nDefMemPerGPU=8000\n"
+    found = site(tmp_path, f"{select}{NODES}PartitionName=p Nodes=ALL {words}\n")
+    assert {"DefCpuPerGPU": 4, "DefMemPerGPU": 8000}.items() <= found.policy.items()
+    assert found.system.partitions[0].slurm == {"DefCpuPerGPU": 16, "DefMemPerGPU": 122880}
+    assert not [one.key for one in found.ignored if "GPU" in one.key]
 
 
 def test_words_of_what_is_given_out_that_change_nothing_here_are_listed(tmp_path) -> None:

@@ -68,7 +68,7 @@ _TOP = {
     PREEMPTION: r"preempt.*|schedulertimeslice",
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"(topology|switch|route).*|treewidth",
-    SHARING: r"(def|max)(mem|cpu)per.*|defcpupergpu",
+    SHARING: r"(def|max)(mem|cpu)per.*",
     ACCOUNTING: r"(accounting|jobacct|jobcomp|acctgather|job_?container).*|track_?wckey",
     SITE_CODE: r"jobsubmitplugins|clifilterplugins|prioritysite.*|lua.*",
     ADMISSION: r"max(jobcount|jobid|arraysize|stepcount|taskspernode|nodecount|batchrequeue)|minjobage"

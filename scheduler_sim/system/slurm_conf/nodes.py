@@ -196,10 +196,13 @@ def _gres(text: str) -> tuple[tuple[str, int], ...]:
     for item in re.split(r",(?![^(]*\))", text):
         words = re.sub(r"\(.*?\)", "", item).strip().lower().split(":")
         counted = len(words) > 1 and re.fullmatch(r"[0-9]{1,9}[kmgtp]?", words[-1])
-        names = [word for word in (words[:-1] if counted else words) if word not in ("", NO_CONSUME)]
-        if names:
-            name = ":".join(names)
-            found[name] = found.get(name, 0) + (with_suffix(words[-1]) if counted else 1)
+        names = [word for word in (words[:-1] if counted else words) if word != NO_CONSUME]
+        if names == [""] and not counted:
+            continue
+        if not 1 <= len(names) <= 2 or not all(re.match("[a-z0-9]", word) for word in names):
+            raise InputError(f"found {item.strip()[:60]!r}; allowed: name, name:count, name:type:count")
+        name = ":".join(names)
+        found[name] = found.get(name, 0) + (with_suffix(words[-1]) if counted else 1)
     for name in found:
         if any(other.startswith(f"{name}:") for other in found):
             raise InputError(f"found {name!r} with a type and without; allowed: types for all of it, or none")

@@ -36,6 +36,8 @@ _OF_SHARED: dict[str, Callable[[str], int | bool]] = {
     "DefMemPerCPU": unlimited_or(size_mb),
     "DefMemPerNode": unlimited_or(size_mb),
     "MaxMemPerCPU": unlimited_or(size_mb),
+    "DefCpuPerGPU": unlimited_or(count),
+    "DefMemPerGPU": unlimited_or(size_mb),
 }
 """Keys that policy slurm heeds where jobs share nodes."""
 

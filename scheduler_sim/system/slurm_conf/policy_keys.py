@@ -85,6 +85,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "DefMemPerCPU": unlimited_or(size_mb),
     "DefMemPerNode": unlimited_or(size_mb),
     "MaxMemPerCPU": unlimited_or(size_mb),
+    "DefCpuPerGPU": unlimited_or(count),
+    "DefMemPerGPU": unlimited_or(size_mb),
 }
 """How each key is read; a few more need their own rules below."""
 
