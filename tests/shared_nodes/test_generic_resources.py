@@ -52,6 +52,15 @@ def test_what_is_no_gpu_is_counted_whichever_column_asks_for_it(policy, column):
     assert unknown.manifest["counts"]["not_honoured"]["gres"] == 1
 
 
+@POLICIES
+@pytest.mark.parametrize("column", ["gres", "gres_per_job", "gres_per_task"])
+def test_nothing_of_a_type_is_no_type(policy, column):
+    modules = [SHARED, SHARED | {"name": "B", "gres": {"gpu:a": 2, "shard": 1}}]
+    nothing = ["gpu:a:0", "gpu:b:0,shard:0", "gpu:0"]
+    result = run(modules, policy, partition="A", **{column: nothing})
+    assert result.components["state"].tolist() == ["COMPLETED"] * 3
+
+
 def test_what_is_asked_for_in_all_is_spread_over_the_nodes_and_the_larger_counts():
     there = [SHARED | {"nodes": 2, "gres": {"shard": 2}}]
     asked = {"gres": ["", "", "shard:1"], "gres_per_job": ["shard:3", "shard:5", "shard:5"]}
