@@ -39,6 +39,7 @@ REJECTED = {
     "gpus": "that ask for more GPUs than a node has",
     "features": "that ask for features their module does not have",
     "resources": "that ask for more of a shared resource than there is",
+    "no_room": "for which no partition that they name has room, were all its nodes idle",
     "power_cap": "that draw more than the power cap ever allows beside idle nodes",
 }
 """What the counts of ``rejected_because`` mean, after a number of components."""

@@ -107,3 +107,11 @@ def test_under_slurm_nodes_that_are_too_small_are_not_able(given):
     wanted = ["1-2", "0-1" if memory else "0-2", "1-2", "1" if memory else "0-2"]
     assert able["able_list"].tolist() == wanted
     assert able["nodes_able"].tolist() == [2, 2 if memory else 3, 2, 1 if memory else 3]
+
+
+def test_under_slurm_what_has_no_room_on_idle_nodes_is_counted_by_that_reason():
+    result = run(
+        [SHARED | {"gres": {"shard": 2}}], "slurm", cores=[9, 1, 1], gres=["", "shard:3", "nvme:1,shard:1"]
+    )
+    assert result.components["state"].tolist() == ["REJECTED", "REJECTED", "COMPLETED"]
+    assert result.metrics["counts"]["rejected_because"] == {"no_room": 2}
