@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
@@ -9,7 +11,7 @@ from scheduler_sim.placement.node_demand import ANY_TYPE, SEVERAL_TYPES, Choices
 from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.placement.repeating import as_slice
 from scheduler_sim.system.constraint import parse_constraint
-from scheduler_sim.system.gres import gpus_in, is_gpu, parse_gres, types_of_gpus
+from scheduler_sim.system.gres import GPU, gpus_in, is_gpu, parse_gres, types_of_gpus
 from scheduler_sim.system.node_resources import CORES, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import stated_cores
@@ -53,20 +55,21 @@ class NodeRequests:
         tasks = np.where(of_node > 0, of_node, -(-np.maximum(column["tasks"], 1) // nodes))
         for name, times, over in (("gres_per_job", 1, nodes), ("gres_per_task", tasks, 1)):
             lists, of = parse_once(workload, rows, name, parse_gres)
-            gpus = np.array([gpus_in(one) for one in lists])[of]
-            if gpus.any():
+            if any(lists):
+                gpus = np.array([gpus_in(one) for one in lists])[of]
                 self._gpus = np.maximum(self._gpus, _thousandths(np.ceil(gpus * times / over)))
-                self._add_types(lists, of)
+                self._add_shares(lists, of, np.broadcast_to(times, of.shape), np.broadcast_to(over, of.shape))
         of_cores = -(-self.cores * column["memory_per_core_kb"] // THOUSANDTHS)
         asked = (self._memory < 0) & (column["memory_per_core_kb"] >= 0) & (self.cores > 0)
         if asked.any():
             self._memory = np.where(asked, of_cores, self._memory)
 
-    def _add_types(self, lists: list[dict[str, float]], of: Ints) -> None:
-        """Types of GPUs that are named elsewhere are asked for on each node, too; how many is known."""
-        types: list[dict[str, float]] = [dict.fromkeys(types_of_gpus(one), 0) for one in lists]
-        both, which = np.unique(self._gres_of * len(lists) + of, return_inverse=True)
-        self._gres = [types[i % len(lists)] | self._gres[i // len(lists)] for i in both.tolist()]
+    def _add_shares(self, lists: list[dict[str, float]], of: Ints, times: Ints, over: Ints) -> None:
+        """What is listed elsewhere is asked for on each node, too: ``times`` a list, ``over`` so many."""
+        counted = np.array([any(not is_gpu(name) for name in one) for one in lists])[of]
+        shares = np.column_stack((self._gres_of, of, times * counted, over * counted))
+        each, which = np.unique(shares, axis=0, return_inverse=True)
+        self._gres = [_with_share(self._gres[i], lists[k], n, m) for i, k, n, m in each.tolist()]
         self._gres_of = which.reshape(-1).astype(np.int64)
 
     def _without_unknown(self, system: System) -> tuple[list[dict[str, float]], Bools]:
@@ -174,6 +177,13 @@ def _of_type(gres: dict[str, float], gpus: float) -> dict[str, float]:
     """Generic resources, in which all GPUs are of the type if one is named."""
     types = types_of_gpus(gres)
     return gres | {types[0]: max(gpus, gres[types[0]])} if len(types) == 1 else gres
+
+
+def _with_share(own: dict[str, float], listed: dict[str, float], times: int, over: int) -> dict[str, float]:
+    """Generic resources of a node, with its share of what is listed; of GPUs the types, how many is known."""
+    share = {name: 0 if is_gpu(name) else math.ceil(listed[name] * times / over) for name in listed}
+    share.pop(GPU, None)
+    return share | {name: max(amount, share.get(name, 0)) for name, amount in own.items()}
 
 
 def _checked(text: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.node_requests import NodeRequests
-from scheduler_sim.system.gres import types_of_gpus
+from scheduler_sim.system.gres import GPU, is_gpu
 from scheduler_sim.system.node_resources import CORES, MEMORY
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -22,7 +22,8 @@ class SlurmRequests(NodeRequests):
     def __init__(self, workload: Workload, system: System, rows: Ints) -> None:
         super().__init__(workload, system, rows)
         self._types = system.gpu_types_under_slurm
-        self._on_nodes = {name for module in system.modules for one in module.sets for name in one.gpu_types}
+        sets = [one for module in system.modules if module.shared for one in module.sets]
+        self._on_nodes = {GPU, *(name for one in sets for name, amount in one.gres.items() if amount > 0)}
 
     def nodes_for(self, processors: Ints, partition: Ints) -> Ints:
         """Return the least nodes for so many processors: one where jobs share nodes."""
@@ -36,9 +37,14 @@ class SlurmRequests(NodeRequests):
             np.where(shared, 0, np.maximum(asked[owner], 0)) for asked in (self.cores, self._memory)
         )
         nowhere = [
-            {name: 1.0 for name in types_of_gpus(one) if name not in self._on_nodes} for one in self._gres
+            {name: 1.0 for name, amount in one.items() if self._is_nowhere(name, amount)}
+            for one in self._gres
         ]
         kind, kinds = self._choices(owner, partition, columns, nowhere)
         amounts = np.zeros((len(owner), len(self.system.counted) + len(self._types)), dtype=np.int64)
         exclusive = shared & (self.cores[owner] < 0) & (not self.by_processors)
         return NodeDemands(kind, kinds, amounts, exclusive, self.gpu_types(owner, partition))
+
+    def _is_nowhere(self, name: str, amount: float) -> bool:
+        """Whether no node that jobs share has a resource or a type of GPU, though others may."""
+        return name not in self._on_nodes and (amount > 0 or is_gpu(name))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.result.node_lists import node_list
-from scheduler_sim.system.node_resources import GPUS, THOUSANDTHS
+from scheduler_sim.system.node_resources import CORES, THOUSANDTHS
 
 
 def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categorical[str]:
@@ -18,10 +20,11 @@ def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categ
     """
     modules = core.placements["module"]
     begins = core.shared_nodes.module["begin"][modules[place]]
+    capacity = _capacity(core)
     codes, texts = np.zeros(len(place), dtype=np.int64), {"": 0}
 
     def code_of(placements: Ints, begin: int) -> int:
-        return texts.setdefault(node_list(_able_for_any(core, placements) - begin), len(texts))
+        return texts.setdefault(node_list(_able_for_any(core, placements, capacity) - begin), len(texts))
 
     one = np.flatnonzero(last - first == 1)
     some, which = _told_apart(core, place[one])
@@ -35,8 +38,9 @@ def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categ
 
 def nodes_able(core: FullCore, place: Ints) -> Ints:
     """Return how many nodes placements may take."""
+    capacity = _capacity(core)
     some, which = _told_apart(core, place)
-    each = [len(_able_for_any(core, place[row].reshape(1))) for row in some]
+    each = [len(_able_for_any(core, place[row].reshape(1), capacity)) for row in some]
     counts: Ints = np.array(each, dtype=np.int64)[which]
     return counts
 
@@ -44,37 +48,57 @@ def nodes_able(core: FullCore, place: Ints) -> Ints:
 def _told_apart(core: FullCore, place: Ints) -> tuple[Ints, Ints]:
     """Return one of each of the placements that may take other nodes, and which of these each is like."""
     demand = core.shared_nodes.demand[core.shared_nodes.request["demand"][place]]
-    reach = np.column_stack((demand["first"], demand["last"], _pieces(core, place)))
+    reach = np.column_stack((demand["first"], demand["last"], _least(core, place)))
     _, some, which = np.unique(reach, axis=0, return_index=True, return_inverse=True)
     return some, which.reshape(-1)
 
 
-def _able_for_any(core: FullCore, placements: Ints) -> Ints:
+def _able_for_any(core: FullCore, placements: Ints, capacity: Ints) -> Ints:
     """Return the nodes that any of some placements may take, each once."""
     part = core.shared_nodes
     own = [np.zeros(0, dtype=np.int64)]
-    for number, asked in zip(part.request["demand"][placements], _pieces(core, placements), strict=True):
+    for number, asked in zip(part.request["demand"][placements], _least(core, placements), strict=True):
         demand = part.demand[number]
         for i in range(demand.first, demand.last):
             begin, end = part.range[i].begin, part.range[i].end
-            there = part.capacity[GPUS : GPUS + len(asked), begin:end] // THOUSANDTHS
+            there = capacity[: len(asked), begin:end]
             own.append(begin + np.flatnonzero((there >= asked[:, np.newaxis]).all(axis=0)))
     return np.unique(np.concatenate(own))
 
 
-def _pieces(core: FullCore, place: Ints) -> Ints:
-    """int64[p, k]: the least of generic resources on a node, which under Slurm no range of nodes is cut to.
+def _capacity(core: FullCore) -> Ints:
+    """int64[k, n]: what each node has of each kind; under Slurm one of which no cores are stated has some."""
+    capacity: Ints = core.shared_nodes.capacity
+    if not has(core, "cons_tres"):
+        return capacity
+    machine = core.cons_tres.machine
+    cpus = machine["sockets"] * machine["cores"] * machine["threads"]
+    return np.vstack((cpus * THOUSANDTHS, capacity[CORES + 1 :]))
 
-    GPUs of a type are asked for in the kind of that type; elsewhere k is 0.
+
+def _least(core: FullCore, place: Ints) -> Ints:
+    """int64[p, k]: the least of each kind that a node must have, to which under Slurm no range is cut.
+
+    GPUs of a type are asked for in the kind of that type. Where ranges are cut, k is 0.
     """
     if not has(core, "cons_tres"):
         return np.zeros((len(place), 0), dtype=np.int64)
     part = core.cons_tres
     need = part.asked["need"][place]
+    of = part.need[need]
     in_all = np.where(part.total[need] > 0, np.maximum(part.per_task[need], 1), 0)
-    least: Ints = np.maximum(part.each[need], in_all)
-    typed = part.need["gpu_kind"][need] > 0
-    rows = np.flatnonzero(typed)
-    least[rows, part.need["gpu_kind"][need[rows]]] = least[rows, 0]
-    least[rows, 0] = 0
+    pieces = np.maximum(part.each[need], in_all)
+    typed = np.flatnonzero(of["gpu_kind"] > 0)
+    pieces[typed, of["gpu_kind"][typed]] = pieces[typed, 0]
+    pieces[typed, 0] = 0
+    cores = np.maximum(of["node_cpus"], np.where(of["max_nodes"] == 1, of["min_cpus"], 0))
+    least: Ints = np.column_stack((cores * THOUSANDTHS, _memory_of_a_node(core, of), pieces * THOUSANDTHS))
     return least
+
+
+def _memory_of_a_node(core: FullCore, of: Any) -> Ints:
+    """int64[p], KB: where memory is given out, that of the fewest CPUs that needs may have of a node."""
+    names = ("tasks_per_node", "node_cpus", "cpus_per_task")
+    cpus = np.maximum.reduce([of[name] for name in names])
+    memory: Ints = of["memory"] * np.where(of["per_cpu"] > 0, cpus, 1) * int(core.cons_tres.rules.memory)
+    return memory

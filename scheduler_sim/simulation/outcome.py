@@ -107,8 +107,8 @@ def build_result(
     counts: dict[str, Any] = {
         "skipped": int(np.count_nonzero(table["skipped"])),
         "not_honoured": dict(not_honoured),
-        **_details(table, placements),
-        **(_under_cons_tres(core, placements) if has(core, "cons_tres") else resized(core, placements)),
+        **_details(core, table, placements),
+        **(_spread(core, placements) if has(core, "cons_tres") else resized(core, placements)),
         **({"unmatched": {kind: len(names) for kind, names in nothing.items()}} if nothing else {}),
         **{name: count for name, count in operated.items() if count},
     }
@@ -146,7 +146,7 @@ def _unmatched(
     return unmatched(models, [module.name for module in system.modules], known, placements.type_number)
 
 
-def _details(table: Mapping[str, Any], placements: Placements) -> dict[str, Any]:
+def _details(core: FullCore, table: Mapping[str, Any], placements: Placements) -> dict[str, Any]:
     several = int(np.count_nonzero(np.diff(placements.first) > 1))
     owner = placements.owner
     other = owner[placements.nodes != placements.asked_nodes[owner]] if placements.resizes else owner[:0]
@@ -154,25 +154,27 @@ def _details(table: Mapping[str, Any], placements: Placements) -> dict[str, Any]
     names = [SKIP_REASONS[code] for code in range(1, len(skipped) + 1)] if len(skipped) else []
     details = {
         "skipped_because": {name: int(n) for name, n in zip(names, skipped, strict=True) if n},
-        "rejected_because": placements.rejected,
+        "rejected_because": _rejections(core, placements),
         "several_placements": several,
         "several_sizes": len(np.unique(other)),
     }
     return {name: value for name, value in details.items() if value}
 
 
-def _under_cons_tres(core: FullCore, placements: Placements) -> dict[str, Any]:
-    """Count components that Slurm dealt to more nodes than the least they may have, and those it refused.
+def _rejections(core: FullCore, placements: Placements) -> Mapping[str, int]:
+    """Count rejected components by reason; under Slurm some have no room on idle nodes."""
+    if not has(core, "cons_tres"):
+        return placements.rejected
+    tried = (core.jobs["state"][: len(placements.rows)] == REJECTED) & (np.diff(placements.first) > 0)
+    return {**placements.rejected, **({"no_room": int(tried.sum())} if tried.any() else {})}
 
-    It refuses at submission what would not fit on idle nodes, beside those for which no way was found before.
-    """
+
+def _spread(core: FullCore, placements: Placements) -> dict[str, int]:
+    """Count components that Slurm dealt to more nodes than the least they may have; empty without any."""
     comp = core.jobs[: len(placements.rows)]
     ran = comp["start"] >= 0
     more = int((core.placements["nodes"][comp["placed"]] != placements.asked_nodes)[ran].sum())
-    no_room = int(np.count_nonzero((comp["state"] == REJECTED) & (np.diff(placements.first) > 0)))
-    return ({"several_sizes": more} if more else {}) | (
-        {"rejected_because": placements.rejected | {"no_room": no_room}} if no_room else {}
-    )
+    return {"several_sizes": more} if more else {}
 
 
 def resized(core: FullCore, placements: Placements) -> dict[str, dict[str, int]]:

@@ -40,8 +40,8 @@ def gpus_in(gres: Mapping[str, float]) -> float:
 def parse_gres(text: str) -> dict[str, float]:
     """Read a request such as ``gpu:a100:2,shard:4``: amounts by name in lower case.
 
-    A type belongs to the name, as in ``gpu:a100``. A name without a number asks for one. Raises InputError
-    on nonsense.
+    A type belongs to the name, as in ``gpu:a100``. A name without a number asks for one, one with 0 for
+    nothing. Raises InputError on nonsense.
     """
     return dict(_amounts(text))
 
@@ -60,4 +60,4 @@ def _amounts(text: str) -> tuple[tuple[str, float], ...]:
             raise InputError(f"gres {text[:80]!r}: found {item.strip()[:80]!r}; allowed: {allowed}")
         name = ":".join(filter(None, (match[1], match[2]))).lower()
         amounts[name] = amounts.get(name, 0) + float(match[3] or 1)
-    return tuple(amounts.items())
+    return tuple((name, amount) for name, amount in amounts.items() if amount > 0)

@@ -43,6 +43,22 @@ Nodes = Annotated[int, whole(1, MOST_NODES)]
 State = Annotated[str, choice(*STATES)]
 
 
+def _in_lower_case(written: Any) -> Any:
+    """Return generic resources as traces are read, so that gpu:A and gpu:a are the same."""
+    if not isinstance(written, dict):
+        return written  # told as a mistake of its own
+    lower = {str(name).lower(): amount for name, amount in written.items()}
+    if len(lower) < len(written):
+        raise ValueError
+    return lower
+
+
+Gres = Annotated[
+    dict[str, Decimal],
+    BeforeValidator(Check("a mapping of names that differ in more than case", _in_lower_case)),
+]
+
+
 class NodeSetKeys(Keys):
     """Nodes of a module that are alike, and differ from its other nodes."""
 
@@ -57,7 +73,7 @@ class NodeSetKeys(Keys):
     threads_per_core: Count = Field(
         default=0, description="processors of cores_per_node that make a core; 0: as the module states"
     )
-    gres: dict[str, Decimal] = Field(
+    gres: Gres = Field(
         default={}, description="generic resources of a node by name, as of the module, besides those"
     )
 
@@ -92,7 +108,7 @@ class ModuleKeys(Keys):
         default=False,
         description="true: several jobs may run on a node, each with the cores, memory and GPUs it asks for",
     )
-    gres: dict[str, Decimal] = Field(
+    gres: Gres = Field(
         default={},
         description="generic resources of a node by name, as {shard: 40}; a name with a type, gpu:a100, "
         "is a kind of its own, and its GPUs count for gpus_per_node, too",
