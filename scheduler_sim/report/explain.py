@@ -93,7 +93,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
     if until > eligible:
         said, unavailable = _with_replay(said, result, row, Rules.of(policy))
     if under_slurm:
-        undivided = not said.whole_nodes
+        undivided = not said.whole_nodes and said.shortage is None
         words = slurm_words.reasons(facts, said.waits, unavailable, undivided=undivided)
         said = replace(said, reasons=words)
     return said
@@ -122,6 +122,8 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> t
     resources = sum(phase.resources for phase in phases)
     priority = sum(phase.priority for phase in phases)
     waits = said.waits or _shares(times.eligible - times.submit, priority, resources)
+    if said.shortage and "node_shares" in result.components:
+        waits = _divided(waits, resources)
     told = replace(
         said,
         waits=waits,
@@ -264,6 +266,13 @@ def _recorded_waits(facts: Mapping[str, Any]) -> tuple[Wait, ...]:
     if facts["start_time"] < 0:
         return ()
     return _shares(int(facts["wait_dependency"]), int(facts["wait_priority"]), int(facts["wait_resources"]))
+
+
+def _divided(waits: tuple[Wait, ...], resources: int) -> tuple[Wait, ...]:
+    """Divide what Slurm's runs on shared nodes record as one: what it waited for nodes, and for its turn."""
+    dependency, priority, licences = (wait.seconds for wait in waits)
+    short = min(max(resources - licences, 0), priority)
+    return _shares(dependency, priority - short, licences + short)
 
 
 def _shares(dependency: int, priority: int, resources: int) -> tuple[Wait, ...]:

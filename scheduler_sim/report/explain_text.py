@@ -78,7 +78,7 @@ def _waits(said: Explanation) -> list[str]:
         head = f"It was cancelled after {duration(said.wait)} of waiting:"
     else:
         head = f"It never started; at the end of the record it had waited {duration(said.wait)}:"
-    of_parts = MEANING_UNDIVIDED if said.reasons else MEANING_OF_PARTS
+    of_parts = MEANING_UNDIVIDED if said.reasons and not said.shortage else MEANING_OF_PARTS
     meaning_of = MEANING if said.whole_nodes else MEANING | of_parts
     lines = [head]
     for wait in said.waits:

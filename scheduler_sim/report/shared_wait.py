@@ -1,7 +1,8 @@
 """What a component lacked while it waited for parts of nodes: cores, memory, GPUs, or whole nodes.
 
 A result names the nodes that it may have had. What is told here is told only where these give the very
-wait that the run recorded: licences, other resources of a node and nodes out of service are not known.
+wait that the run recorded: licences, other resources of a node and nodes out of service are not known. Under
+Slurm, whose runs do not record it, it is told of those that had the same of each of their nodes.
 """
 
 from __future__ import annotations
@@ -85,12 +86,21 @@ def shared_wait(result: Result, row: int, view: ModuleView, recorded: int | None
     if out_of_service or (result.manifest.get("counts") or {}).get("requeued"):
         return None
     schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
-    if schedule.dealt:  # it is not known what it asked for of each node
+    if schedule.dealt and not _same_of_each(schedule, row):  # it is not known what it asked for of each node
         return None
     sets, own = able_nodes(schedule, view.name)
     nodes = sets[own[row]]
     found = _in_nodes(schedule, row, view, nodes, _called(schedule, view.name, nodes))
-    return found if recorded is None or _wait(found, view, row) == recorded else None
+    checked = recorded is not None and not schedule.dealt
+    return None if checked and _wait(found, view, row) != recorded else found
+
+
+def _same_of_each(schedule: Schedule, row: int) -> bool:
+    """Tell whether Slurm dealt the same to each of its nodes, of GPUs that are of one type there."""
+    described = (module.get("node_sets") or [module] for module in schedule.system["modules"])
+    types = [[name for name in one.get("gres") or {} if ":" in name] for sets in described for one in sets]
+    dealt_alike = not schedule.components["node_shares"].iloc[row]
+    return bool(schedule.ran[row]) and dealt_alike and max(map(len, types)) <= 1
 
 
 def _wait(found: SharedWait, view: ModuleView, row: int) -> int:

@@ -143,15 +143,27 @@ def test_an_array_of_which_no_task_ran():
     assert result.components["wait_array"].tolist() == [-1, -1]
 
 
-def test_waits_for_shared_nodes_and_for_a_turn_are_not_told_apart():
-    """Both nodes are full when the third job comes: that nodes were kept for others is not claimed."""
-    shared = System.from_dict(
-        {"modules": [{"name": "M", "nodes": 2, "shared": True, "cores_per_node": 8, "gpus_per_node": 2}]}
-    )
-    result = simulate(shared, jobs(nodes=[1, 1, 1], cores=8, gpus=2), "slurm")
+SHARED = System.from_dict(
+    {"modules": [{"name": "M", "nodes": 2, "shared": True, "cores_per_node": 8, "gpus_per_node": 2}]}
+)
+
+
+def test_what_was_missing_on_shared_nodes():
+    """GPUs until one of the first two is over; cores never. Of the killed one the nodes come back later."""
+    asked = jobs(nodes=[1, 1, 1, 1], cores=[2, 2, 1, 1], gpus=[2, 2, 1, 0], run_time=[500, 300, 50, 50])
+    seconds, text = told(simulate(SHARED, asked, "slurm"), 3)
+    assert seconds == {"Resources": 240, "Priority": 30}
+    assert "asked for 1 core and 1 GPU" in text
+    assert "cores 2 nodes never too few" in text
+    assert "GPUs 0 to 2 nodes too few for 0:04:00" in text
+
+
+def test_a_job_that_has_another_part_of_each_node_is_not_told_what_was_missing():
+    """Nine tasks were dealt as eight and one: that nodes were kept for others is not claimed."""
+    result = simulate(SHARED, jobs(nodes=1, max_nodes=[1, 1, 2], tasks=[8, 7, 9]), "slurm")
+    assert result.components["node_shares"].tolist()[2] == "cores=8,1"
     seconds, text = told(result, 3)
     assert seconds == {"Resources, Priority": int(result.components["wait_priority"][2])}
-    assert seconds["Resources, Priority"] > 0
     assert "for nodes or for its turn" in text
     assert "a result does not say which" in text
     assert "kept for jobs of higher priority" not in text
