@@ -47,10 +47,13 @@ def nodes_able(core: FullCore, place: Ints) -> Ints:
 
 def _told_apart(core: FullCore, place: Ints) -> tuple[Ints, Ints]:
     """Return one of each of the placements that may take other nodes, and which of these each is like."""
-    demand = core.shared_nodes.demand[core.shared_nodes.request["demand"][place]]
-    reach = np.column_stack((demand["first"], demand["last"], _least(core, place)))
-    _, some, which = np.unique(reach, axis=0, return_index=True, return_inverse=True)
-    return some, which.reshape(-1)
+    part = core.shared_nodes
+    demand = part.demand[part.request["demand"][place]]
+    key = demand["first"] * (len(part.range) + 1) + demand["last"]
+    if has(core, "cons_tres"):
+        key = key * len(core.cons_tres.need) + core.cons_tres.asked["need"][place]
+    _, some, which = np.unique(key, return_index=True, return_inverse=True)
+    return some, which
 
 
 def _able_for_any(core: FullCore, placements: Ints, capacity: Ints) -> Ints:
