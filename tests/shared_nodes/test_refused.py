@@ -51,6 +51,13 @@ def test_a_part_of_a_gpu_where_they_are_not_told_apart():
         sim.run()
 
 
+@pytest.mark.parametrize("column", ["gpus", "gres"])
+def test_a_part_of_a_gpu_under_slurm(column):
+    asked = {"gpus": [0, 0.5], "gres": ["", "gpu:0.5"]}[column]
+    with pytest.raises(TraceError, match=f"allowed under slurm: whole pieces; .*field {column}.*0.5"):
+        run("slurm", **{column: asked})
+
+
 def submitting(sim, **columns):
     """A process that submits a job of one core."""
     yield sim.env.timeout(1)

@@ -49,8 +49,9 @@ class Needs:
         self.each, self.total, self.per_task = (
             self._generic(name) for name in ("gres", "gres_per_job", "gres_per_task")
         )
-        gpus = np.rint(np.maximum(self._column("gpus"), 0)).astype(np.int64) * self._shared
-        self.each[:, 0] = np.maximum(self.each[:, 0], gpus)
+        gpus = np.maximum(self._column("gpus"), 0) * self._shared
+        self._refuse_parts("gpus", gpus % 1 > 0, self._row)
+        self.each[:, 0] = np.maximum(self.each[:, 0], gpus.astype(np.int64))
         self.numbers = self._numbers()
 
     @property
@@ -265,12 +266,18 @@ class Needs:
         amounts = [[gpus_in(one), *(one.get(kind, 0) for kind in others)] for one in lists]
         found = np.array(amounts, dtype=float).reshape(len(lists), 1 + len(others))
         found = np.pad(found, ((0, 0), (0, len(self._system.gpu_types_under_slurm))))
-        odd = np.asarray((found % 1 > 0).any(axis=1))[spelling]
-        if odd.any():
-            row = int(jobs.placements.rows[int(np.argmax(odd))])
-            raise error_at(jobs.workload, row, name, "a part of a piece; allowed under slurm: whole pieces")
+        odd = np.asarray((found % 1 > 0).any(axis=1))
+        self._refuse_parts(name, odd[spelling], jobs.placements.rows)
         counts: Ints = found.astype(np.int64)[spelling][jobs.placements.owner]
         return counts * self._shared[:, np.newaxis]
+
+    def _refuse_parts(self, column: str, parts: Bools, rows: Ints) -> None:
+        if parts.any():
+            wrong, allowed = (
+                int(rows[int(np.argmax(parts))]),
+                "a part of a piece; allowed under slurm: whole pieces",
+            )
+            raise error_at(self._jobs.workload, wrong, column, allowed)
 
     def _refuse_uncounted(self, tasks: Ints) -> None:
         wrong = (self.per_task > 0).any(axis=1) & (tasks == 0)
