@@ -27,7 +27,7 @@ def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categ
         return texts.setdefault(node_list(_able_for_any(core, placements, capacity) - begin), len(texts))
 
     one = np.flatnonzero(last - first == 1)
-    some, which = _told_apart(core, place[one])
+    some, which = _told_apart(core, place[one], capacity)
     each = [code_of(place[row].reshape(1), int(begins[row])) for row in one[some]]
     codes[one] = np.array(each, dtype=np.int64)[which]
     for row in np.flatnonzero(last - first > 1).tolist():
@@ -39,20 +39,23 @@ def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categ
 def nodes_able(core: FullCore, place: Ints) -> Ints:
     """Return how many nodes placements may take."""
     capacity = _capacity(core)
-    some, which = _told_apart(core, place)
+    some, which = _told_apart(core, place, capacity)
     each = [len(_able_for_any(core, place[row].reshape(1), capacity)) for row in some]
     counts: Ints = np.array(each, dtype=np.int64)[which]
     return counts
 
 
-def _told_apart(core: FullCore, place: Ints) -> tuple[Ints, Ints]:
+def _told_apart(core: FullCore, place: Ints, capacity: Ints) -> tuple[Ints, Ints]:
     """Return one of each of the placements that may take other nodes, and which of these each is like."""
     part = core.shared_nodes
     demand = part.demand[part.request["demand"][place]]
-    key = demand["first"] * (len(part.range) + 1) + demand["last"]
-    if has(core, "cons_tres"):
-        key = key * len(core.cons_tres.need) + core.cons_tres.asked["need"][place]
-    _, some, which = np.unique(key, return_index=True, return_inverse=True)
+    _, some, which = np.unique(
+        demand["first"] * (len(part.range) + 1) + demand["last"], return_index=True, return_inverse=True
+    )
+    for there, asked in zip(capacity, _least(core, place).T, strict=False):
+        sizes = np.unique(there)  # as many nodes have enough of it for all up to the next size
+        classes = which * (len(sizes) + 1) + np.searchsorted(sizes, asked)
+        _, some, which = np.unique(classes, return_index=True, return_inverse=True)
     return some, which
 
 
