@@ -135,7 +135,7 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
             format=args.read_as,
         )
     if simulation.needs_compiling:
-        note("compiling the engine for this policy, once on this machine: 5 to 25 s or so", quiet=args.quiet)
+        note("compiling the engine for this policy, once on this machine: 5 s to a minute", quiet=args.quiet)
     with step("compiling", quiet=args.quiet), log.part("compile"):
         simulation.prepare()
     return simulation
