@@ -8,7 +8,7 @@ measured are in docs/reference/slurm.md).
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, count_common, take_out
-from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.hooks import agreement, event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.core.queue import close_gaps
@@ -106,6 +106,27 @@ def first_attempt(core: SlurmCore, placement: int) -> int:
 @event
 def attempts_failed_before(core: SlurmCore, placement: int, start: int) -> None:
     """All attempts of a job before ``start`` found too few nodes."""
+
+
+# -- beside reservations of operators
+
+
+@question
+def start_beside(core: SlurmCore, placement: int, start: int) -> int:
+    """When a start is tried that should be at ``start``; INF if not at all."""
+    return start
+
+
+@question
+def later_beside(core: SlurmCore) -> int:
+    """When to try next for them, INF if they are not in the way."""
+    return INF
+
+
+@agreement
+def beside_reservations(core: SlurmCore, placement: int) -> bool:
+    """Whether they leave enough of the nodes STAYING."""
+    return True
 
 
 # -- the pass
@@ -233,6 +254,11 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
     record = record_at(core, start)
     counted, found_free, together = core.slurm.rules.aligned == 0, False, is_member(core, row)
     while True:
+        moved = start_beside(core, placement, start)
+        if moved != start:
+            if moved == INF:
+                return INF
+            start, record = moved, record_at(core, moved)
         following = next_attempt(core, placement, record, start)
         later = _later(core, placement, start, following)
         time = INF
@@ -240,7 +266,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
             if not found_free and earliest_s == now and delay == 0:
                 attempts_failed_before(core, placement, start)
             found_free = True
-            if clear_of_reserved(core, placement, start):
+            if beside_reservations(core, placement) and clear_of_reserved(core, placement, start):
                 time = _slot_on_available(core, placement, ahead)
         if time == INF or time > later:  # other nodes come free before that
             if time < INF:
@@ -250,7 +276,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
                     core.slurm.memory.tested += would_suffice(core, placement, ahead)
                 return INF
             start = later + delay
-            at_boundary = delay == 0 and not reservation_is_ahead(core)
+            at_boundary = following >= 0 and core.slurm.plan.record[following].begin == start
             record = following if at_boundary else record_at(core, start)
             continue
         core.slurm.memory.tested += 0 if counted else 1
@@ -329,7 +355,8 @@ def _later(core: SlurmCore, placement: int, start: int, following: int) -> int:
         end = next_end(core, placement, start) + 1
         if end < core.slurm.memory.window_end:
             later = min(later, end)
-    return later
+    beside = later_beside(core)
+    return min(later, beside) if beside < core.slurm.memory.window_end else later
 
 
 @part

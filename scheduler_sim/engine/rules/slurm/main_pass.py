@@ -51,7 +51,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             whole = False
             break
         tried += 1
-        if (it.blocked and not has_reservation(core, row)) or not has_licences(core, placement):
+        if passed_over(core, row, it) or not has_licences(core, placement):
             continue
         if _picked(core, row, placement):
             start_on_picked(core, row, placement, 0)
@@ -62,7 +62,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
                 insert_newcomers(core)
                 core.queue.at.new = 0
                 size = build_queue(core)
-        elif not has_reservation(core, row) and _blocks(core, row, placement):
+        elif _waits(core, row, placement) and _blocks(core, row, placement):
             open_partitions -= _block(core, it)
     close_gaps(core, core.queue.at.tail)
     return whole
@@ -84,6 +84,24 @@ def _picked(core: SlurmCore, row: int, placement: int) -> bool:
     if has_reservation(core, row):
         return picked_reserved(core, row)
     return picked_among_free(core, placement)
+
+
+@question
+def passed_over(core: SlurmCore, row: int, it: Partition) -> bool:
+    """Whether another that waits keeps it from its turn."""
+    return bool(it.blocked and not has_reservation(core, row))
+
+
+@part
+def _waits(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether one that did not start waits for nodes that its partition will have."""
+    return not has_reservation(core, row) and waits_for_nodes(core, placement)
+
+
+@question
+def waits_for_nodes(core: SlurmCore, placement: int) -> bool:
+    """Whether it does, for all that others reserve."""
+    return True
 
 
 @question
