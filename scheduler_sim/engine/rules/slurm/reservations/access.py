@@ -1,0 +1,269 @@
+"""Which nodes advance reservations leave to an entry of the queue, and from when on."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.bits import NONE, clear, copy, count, keep_common, take_out
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
+from scheduler_sim.engine.rules.slurm.main_pass import (
+    open_nodes,
+    passed_over,
+    picked_among_free,
+    waits_for_nodes,
+)
+from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more
+from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, pick, picked_from
+from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
+from scheduler_sim.engine.rules.slurm.start import may_run
+from scheduler_sim.engine.rules.slurm.state import Partition
+
+MOST_MOVES = 10  # of a job behind reservations of all its nodes
+
+
+@part
+def meets(core: ReservationsCore, number: int, start: int, end: int) -> bool:
+    """Whether a reservation stands at some time in between; touching is allowed."""
+    it = core.reservations.table[number]
+    return bool(it.stands and it.start < end and it.end > start)
+
+
+@part
+def keeps_off(core: ReservationsCore, own: int, other: int) -> bool:
+    """Whether jobs of a reservation avoid another's nodes: not those of MAINT, of OVERLAP only MAINT's."""
+    if own < 0:
+        return True
+    mine, theirs = core.reservations.table[own], core.reservations.table[other]
+    return not mine.maint and not (mine.overlap and not theirs.maint)
+
+
+@part
+def put_open(core: ReservationsCore, placement: int, start: int) -> bool:
+    """OPEN: the nodes of its partition that the entry may use from ``start`` to its limit.
+
+    False if its own reservation has not begun, or is over.
+    """
+    at, sets = core.reservations.at, core.reservations.sets
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    end, own = start + core.placements[placement].limit, at.inside
+    at.took = 0
+    clear(sets.open, 0, len(sets.open))
+    copy(sets.open, core.slurm.nodes.masks[it.members], it.low, it.high)
+    keep_common(sets.open, core.slurm.sets.up, it.low, it.high)
+    if own >= 0 and not core.reservations.table[own].flex:
+        if not core.reservations.table[own].start <= start <= core.reservations.table[own].end:
+            return False
+        if not core.reservations.table[own].any_nodes:
+            keep_common(sets.open, core.reservations.nodes[own], it.low, it.high)
+    for i in range(len(core.reservations.table)):
+        if i == own or not meets(core, i, start, end) or not keeps_off(core, own, i):
+            continue
+        for word in range(it.low, it.high):
+            if sets.open[word] & core.reservations.nodes[i, word] != NONE:
+                at.took = 1
+        take_out(sets.open, core.reservations.nodes[i], it.low, it.high)
+    return True
+
+
+@part
+def end_of_covering(core: ReservationsCore, placement: int, start: int) -> int:
+    """The end of the first reservation that leaves nothing to an entry without one; -1 if none does."""
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    for i in range(len(core.reservations.table)):
+        one = core.reservations.table[i]
+        if not meets(core, i, start, start + core.placements[placement].limit):
+            continue
+        if one.everything or (one.maint and _has_all(core, it, i)):
+            return one.end
+    return -1
+
+
+@part
+def _has_all(core: ReservationsCore, it: Partition, number: int) -> bool:
+    for word in range(it.low, it.high):
+        if core.slurm.nodes.masks[it.members, word] & ~core.reservations.nodes[number, word] != NONE:
+            return False
+    return True
+
+
+@on(may_run, "reservations")
+def has_its_reservation(core: ReservationsCore, row: int) -> bool:
+    """One whose reservation is gone is held; one larger than its reservation is not tried.
+
+    From here on its reservation is the one that is looked at.
+    """
+    own = core.reservations.of[row]
+    core.reservations.at.inside = own
+    if own < 0:
+        return True
+    it = core.reservations.table[own]
+    if not it.stands:
+        return False
+    if it.any_nodes:
+        return True
+    placement = core.jobs[row].first
+    partition = core.slurm.partition[core.slurm.way[placement].partition]
+    copy(core.reservations.sets.some, core.reservations.nodes[own], partition.low, partition.high)
+    keep_common(
+        core.reservations.sets.some,
+        core.slurm.nodes.masks[partition.members],
+        partition.low,
+        partition.high,
+    )
+    there = count(core.reservations.sets.some, partition.low, partition.high)
+    return there >= core.placements[placement].nodes
+
+
+# -- the main scheduler
+
+
+@on(open_nodes, "reservations")
+def open_all(core: ReservationsCore) -> None:
+    """A new pass: no reservation's nodes are closed, and nobody waits in one."""
+    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
+    clear(core.reservations.sets.closed, 0, len(core.reservations.sets.closed))
+    core.reservations.at.passes += 1
+
+
+@on(passed_over, "reservations")
+def waits_behind_another(core: ReservationsCore, row: int, it: Partition) -> bool:
+    """In a reservation, one that waits there; else its partition is blocked."""
+    own = core.reservations.at.inside
+    if own >= 0:
+        return core.reservations.table[own].failed == core.reservations.at.passes
+    return bool(it.blocked)
+
+
+@on(picked_among_free, "reservations")
+def picked_among_open(core: ReservationsCore, placement: int) -> bool:
+    """Choose the nodes of a placement among those that are FREE, and OPEN to it."""
+    now, sets, way = core.clock.now, core.reservations.sets, core.slurm.way[placement]
+    it = core.slurm.partition[way.partition]
+    if core.reservations.at.inside < 0 and end_of_covering(core, placement, now) >= 0:
+        return False
+    if not put_open(core, placement, now):
+        return False
+    keep_common(sets.open, core.slurm.sets.free, it.low, it.high)
+    for choice in range(way.first, way.last):
+        way.choice = choice
+        if picked_from(core, placement, sets.open):
+            return True
+    return False
+
+
+@on(waits_for_nodes, "reservations")
+def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
+    """Whether the partition waits with one that did not start: one in a reservation blocks that alone.
+
+    One whose nodes are reserved blocks nothing, but while its own reservation cannot be used yet, the rest of
+    the pass does without the nodes of that.
+    """
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    now, own, nodes = core.clock.now, core.reservations.at.inside, core.placements[placement].nodes
+    some, opened = core.reservations.sets.some, core.reservations.sets.open
+    _put_left(core, it)
+    if count(some, it.low, it.high) < nodes:
+        return True
+    if own < 0 and end_of_covering(core, placement, now) >= 0:
+        return False
+    usable = put_open(core, placement, now)
+    if own >= 0 and not usable:
+        if now < core.reservations.table[own].start:
+            _close(core, own)
+        return False
+    if own >= 0 and core.reservations.at.took and count(opened, it.low, it.high) < nodes:
+        _close(core, own)
+        return False
+    busy = False
+    for word in range(it.low, it.high):
+        busy |= opened[word] & some[word] & ~core.slurm.sets.idle[word] != NONE
+    if own >= 0:
+        if busy:
+            core.reservations.table[own].failed = core.reservations.at.passes
+        return False
+    return bool(busy)
+
+
+@part
+def _put_left(core: ReservationsCore, it: Partition) -> None:
+    """SOME: the nodes of a partition that neither a blocked one nor a closed reservation takes."""
+    some = core.reservations.sets.some
+    copy(some, core.slurm.nodes.masks[it.members], it.low, it.high)
+    keep_common(some, core.slurm.sets.up, it.low, it.high)
+    take_out(some, core.reservations.sets.closed, it.low, it.high)
+    for i in range(len(core.slurm.partition)):
+        if core.slurm.partition[i].blocked:
+            take_out(some, core.slurm.nodes.masks[core.slurm.partition[i].members], it.low, it.high)
+
+
+@part
+def _close(core: ReservationsCore, number: int) -> None:
+    nodes = core.reservations.nodes[number]
+    for word in range(len(nodes)):
+        core.reservations.sets.closed[word] |= nodes[word]
+        core.slurm.sets.free[word] &= ~nodes[word]
+
+
+# -- the backfill scheduler
+
+
+@on(start_beside, "reservations")
+def start_beside_reservations(core: ReservationsCore, placement: int, start: int) -> int:
+    """When to try, with OPEN and LATER for it: behind reservations of all nodes; INF if it is not to be."""
+    at = core.reservations.at
+    if at.inside < 0:
+        moves = 0
+        end = end_of_covering(core, placement, start)
+        while end >= 0:
+            moves += 1
+            if moves > MOST_MOVES:
+                return INF
+            start = end
+            end = end_of_covering(core, placement, start)
+    if not put_open(core, placement, start):
+        return INF
+    at.later = INF
+    if at.took:
+        for i in range(len(core.reservations.table)):
+            one = core.reservations.table[i]
+            if one.stands and one.end >= start:
+                at.later = min(at.later, _rounded_up(core, one.end) + 1)
+    return start
+
+
+@part
+def _rounded_up(core: ReservationsCore, time: int) -> int:
+    return time + -(time + core.slurm.rules.epoch) % core.slurm.rules.bf_resolution
+
+
+@on(later_beside, "reservations")
+def second_behind_an_end(core: ReservationsCore) -> int:
+    """A second behind the next end of any, if one was in the way."""
+    return core.reservations.at.later
+
+
+@on(beside_reservations, "reservations")
+def stays_open(core: ReservationsCore, placement: int) -> bool:
+    """Whether the nodes STAYING that are OPEN suffice; what is not, counts as reserved."""
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    keep_common(core.slurm.sets.staying, core.reservations.sets.open, it.low, it.high)
+    keep_common(core.slurm.sets.unreserved, core.reservations.sets.open, it.low, it.high)
+    return count(core.slurm.sets.staying, it.low, it.high) >= core.placements[placement].nodes
+
+
+@on(gains_nodes, "reservations")
+def gains_open_nodes(core: ReservationsCore, number: int, record: int, mask: int) -> bool:
+    """Whether the next record has nodes OPEN to the entry that this one, within the mask, has not."""
+    plan, masks, it = core.slurm.plan, core.slurm.nodes.masks, core.slurm.partition[number]
+    here, before = plan.space[plan.record[record + 1].row], plan.space[plan.record[record].row]
+    return has_more(here, before, core.reservations.sets.open, masks[mask], it)
+
+
+# -- nodes
+
+
+@on(pick, "reservations")
+def pick_inside_first(core: ReservationsCore, placement: int, source: object) -> None:
+    """With FLEX the nodes of its reservation come first."""
+    raise NotImplementedError
