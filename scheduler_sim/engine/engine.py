@@ -64,6 +64,8 @@ RULES = (
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
+    Rule("reservations", ("slurm.reservations.access", "slurm.reservations.looks"),
+         "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 2}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),

@@ -12,6 +12,7 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.reservations import Reservation
 from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
@@ -103,6 +104,7 @@ class System:
     resources: tuple[Resource, ...] = ()
     swf_partitions: Mapping[str, str] = field(default_factory=dict, hash=False)
     description: str = ""
+    reservations: tuple[Reservation, ...] = ()
 
     def __post_init__(self) -> None:
         reached = {partition.module.lower() for partition in self.partitions}

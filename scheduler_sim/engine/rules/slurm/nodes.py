@@ -66,7 +66,14 @@ def pick(core: SlurmCore, placement: int, source: Words) -> None:
             _add_lightest(
                 core, it, source, core.slurm.nodes.need[i].mask, core.slurm.nodes.need[i].count - there
             )
+    wanted -= added_first(core, it, source, choice.mask, wanted)
     _add_lightest(core, it, source, choice.mask, wanted)
+
+
+@question
+def added_first(core: SlurmCore, it: Partition, source: Words, mask: int, wanted: int) -> int:
+    """Add to PICKED nodes of a set within a mask that go before all others; returns how many."""
+    return 0
 
 
 @part

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, clear, copy, count, keep_common, take_out
+from scheduler_sim.engine.core.bits import NONE, add, clear, copy, count, keep_common, take_out
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
 from scheduler_sim.engine.rules.slurm.main_pass import (
@@ -14,7 +15,7 @@ from scheduler_sim.engine.rules.slurm.main_pass import (
     waits_for_nodes,
 )
 from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more
-from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, pick, picked_from
+from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, added_first, picked_from
 from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
 from scheduler_sim.engine.rules.slurm.start import may_run
 from scheduler_sim.engine.rules.slurm.state import Partition
@@ -263,7 +264,19 @@ def gains_open_nodes(core: ReservationsCore, number: int, record: int, mask: int
 # -- nodes
 
 
-@on(pick, "reservations")
-def pick_inside_first(core: ReservationsCore, placement: int, source: object) -> None:
+@on(added_first, "reservations")
+def added_inside(core: ReservationsCore, it: Partition, source: Words, mask: int, wanted: int) -> int:
     """With FLEX the nodes of its reservation come first."""
-    raise NotImplementedError
+    own, some = core.reservations.at.inside, core.reservations.sets.some
+    if own < 0 or not core.reservations.table[own].flex:
+        return 0
+    copy(some, source, it.low, it.high)
+    keep_common(some, core.slurm.nodes.masks[mask], it.low, it.high)
+    keep_common(some, core.reservations.nodes[own], it.low, it.high)
+    take_out(some, core.slurm.sets.picked, it.low, it.high)
+    there = count(some, it.low, it.high)
+    if there <= wanted:
+        add(core.slurm.sets.picked, some, it.low, it.high)
+        return there
+    add_best_fit(core.slurm.sets.picked, some, core.slurm.nodes.run, it.low, it.high, wanted)
+    return wanted
