@@ -204,6 +204,7 @@ def workload_of(case: Case) -> Workload:
         exit_code=[job.exit_code for job in jobs],
         name=[job.name for job in jobs],
         user=[job.user for job in jobs],
+        reservation=[job.reservation for job in jobs],
         nice=[job.nice for job in jobs],
         begin_time=[job.begin or -1 for job in jobs],
         hold=[int(job.held) for job in jobs],

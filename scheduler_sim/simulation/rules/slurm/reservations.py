@@ -41,7 +41,9 @@ class Reservations(Numbers):
             it.maint, it.overlap, it.flex = ("MAINT" in flags), ("OVERLAP" in flags), ("FLEX" in flags)
             it.any_nodes = "ANY_NODES" in flags
             it.purge = one.purge_comp_s if "PURGE_COMP" in flags else -1
-            nodes = one.nodes if one.nodes else range(self.run.system.modules[0].nodes) if it.everything else ()
+            nodes = (
+                one.nodes if one.nodes else range(self.run.system.modules[0].nodes) if it.everything else ()
+            )
             core.reservations.nodes[number] = bits([range(n, n + 1) for n in nodes], 0, size)
         return core
 

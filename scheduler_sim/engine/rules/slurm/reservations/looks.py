@@ -13,7 +13,6 @@ from scheduler_sim.engine.rules.slurm.moments import ask
 from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
 
 LOOK_S = 5  # from one look at starts and ends to the next
-CHECK_S = 30  # from one look at what is over to the next, with that at time limits
 
 LOOK, CHECK = -8 * KIND, -7 * KIND
 """Events: a look at starts and ends, and at what is over."""
@@ -56,7 +55,7 @@ def _await(core: ReservationsCore) -> None:
         elif not one.over:
             look = min(look, _from(core, now + 1, LOOK_S))
         due = one.start if one.purge >= 0 else one.end
-        check = min(check, _from(core, max(now + 1, due), CHECK_S))
+        check = min(check, _from(core, max(now + 1, due), core.slurm.rules.limit_check_s))
     if look < INF:
         push_end(core, look, LOOK)
     if check < INF:
@@ -72,7 +71,7 @@ def look(core: ReservationsCore, kind: int, number: int) -> None:
     now = core.clock.now
     if now == _before(core, now, LOOK_S):
         _see_starts_and_ends(core)
-    if now == _before(core, now, CHECK_S):
+    if now == _before(core, now, core.slurm.rules.limit_check_s):
         _end_late_jobs(core)
         for i in range(len(core.reservations.table)):
             if core.reservations.table[i].stands:
