@@ -12,12 +12,12 @@ from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.system.reservations import Reservation
 from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
 from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others, types_that_differ
 from scheduler_sim.system.over_subscribe import OverSubscribe
+from scheduler_sim.system.reservations import Reservation
 
 __all__ = ["Module", "NodeChoice", "NodeSet", "Partition", "Resource", "System"]
 

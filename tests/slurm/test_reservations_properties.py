@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from scheduler_sim import Policy, simulate
 from scheduler_sim.system.reservations import Reservation
 from tests.conftest import examples
-from tests.oracle.plain_reservation_records import DELETED, NODES_ARE_ALL, Change, Request
+from tests.oracle.plain_reservation_records import DELETED, NODES_ARE_ALL, RefusedError, Request
 from tests.oracle.plain_reserved_slurm import ReservedSlurm
 from tests.oracle.plain_slurm_records import Job
 from tests.slurm.engine_cases import (
@@ -82,19 +83,17 @@ def reserved_cases(draw: st.DrawFn) -> tuple[Case, tuple[Reservation, ...]]:
 def told(case: Case, made: tuple[Reservation, ...]) -> tuple[Fates, set[int]]:
     """What the plain model makes of it, and which jobs it refused."""
     bare = plain(case)
-    at = bare.c.daemon_start
-    changes = []
+    slurm = ReservedSlurm(bare.c, deepcopy(list(case.jobs)), [])
     for one in made:
-        free = "ANY_NODES" in one.flags
-        nodes = None if free else set(one.nodes) or NODES_ARE_ALL
+        nodes = None if "ANY_NODES" in one.flags else set(one.nodes) or NODES_ARE_ALL
         flags = (*one.flags, "IGNORE_JOBS")
         asked = Request(
             one.start, one.end, nodes=nodes, users=one.users, flags=flags, purge_comp=one.purge_comp_s
         )
-        changes.append(Change(at, "create", one.name, asked))
-    slurm = ReservedSlurm(bare.c, deepcopy(list(case.jobs)), changes)
+        with suppress(RefusedError):
+            slurm._create_reservation(one.name, asked, bare.c.daemon_start)
+    created = {one.name for one in slurm.reservations}
     slurm.run(UNTIL_S)
-    created = {name for _, name, said in slurm.answers if not said}
     ours = {job.id: (slurm.ended_as(job), job.start) for job in slurm.jobs}
     return ours, created
 

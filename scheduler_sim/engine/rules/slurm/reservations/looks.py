@@ -1,4 +1,4 @@
-"""What the daemon does about advance reservations by the clock: looks at starts and ends, and at what is over."""
+"""The daemon's looks at advance reservations: at starts and ends, and at what is over."""
 
 from __future__ import annotations
 
@@ -125,9 +125,8 @@ def _check(core: ReservationsCore, number: int) -> None:
     if one.start <= now:
         one.idle_since = -1 if running or waiting else now if one.idle_since < 0 else one.idle_since
     idle = one.idle_since >= 0 and now - one.idle_since >= one.purge
-    if one.purge >= 0 and idle and one.end > now:
-        _forget(core, number)
-    elif one.end < now and one.begun and one.over and (not running or one.flex):
+    seen_over = one.end < now and one.begun and one.over
+    if (seen_over and (not running or one.flex)) or (one.purge >= 0 and idle and one.end > now):
         _forget(core, number)
 
 
