@@ -78,7 +78,7 @@ def left_beside_reserved(core: SlurmCore, placement: int, start: int) -> int:
     return count(staying, it.low, it.high)
 
 
-@part
+@question
 def would_suffice(core: SlurmCore, placement: int, ahead: bool) -> bool:
     """Whether enough nodes are free of reservations, whatever runs on them, at some start that is tried."""
     start = core.clock.now

@@ -14,9 +14,10 @@ from scheduler_sim.engine.rules.slurm.main_pass import (
     picked_among_free,
     waits_for_nodes,
 )
-from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more
+from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more, next_attempt, record_at
 from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, added_first, picked_from
 from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
+from scheduler_sim.engine.rules.slurm.slot_search import are_unreserved, would_suffice
 from scheduler_sim.engine.rules.slurm.start import may_run
 from scheduler_sim.engine.rules.slurm.state import Partition
 
@@ -245,6 +246,12 @@ def second_behind_an_end(core: ReservationsCore) -> int:
 
 
 @on(beside_reservations, "reservations")
+def suffices_beside(core: ReservationsCore, placement: int) -> bool:
+    """Whether reservations leave enough of the nodes STAYING."""
+    return stays_open(core, placement)
+
+
+@part
 def stays_open(core: ReservationsCore, placement: int) -> bool:
     """Whether the nodes STAYING that are OPEN suffice; what is not, counts as reserved."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
@@ -259,6 +266,26 @@ def gains_open_nodes(core: ReservationsCore, number: int, record: int, mask: int
     plan, masks, it = core.slurm.plan, core.slurm.nodes.masks, core.slurm.partition[number]
     here, before = plan.space[plan.record[record + 1].row], plan.space[plan.record[record].row]
     return has_more(here, before, core.reservations.sets.open, masks[mask], it)
+
+
+@on(would_suffice, "reservations")
+def would_suffice_beside(core: ReservationsCore, placement: int, ahead: bool) -> bool:
+    """Whether enough nodes are free of all reservations at some start that is tried."""
+    start = core.clock.now
+    while True:
+        start = start_beside(core, placement, start)
+        if start == INF:
+            return False
+        record = record_at(core, start)
+        if are_unreserved(core, placement, record, start) and stays_open(core, placement):
+            return True
+        following = next_attempt(core, placement, record, start)
+        later = core.slurm.plan.record[following].begin if following >= 0 else INF
+        if core.reservations.at.later < core.slurm.memory.window_end:
+            later = min(later, core.reservations.at.later)
+        if not ahead or later == INF:
+            return False
+        start = later
 
 
 # -- nodes

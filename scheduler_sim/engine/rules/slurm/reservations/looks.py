@@ -14,7 +14,7 @@ from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
 
 LOOK_S = 5  # from one look at starts and ends to the next
 
-LOOK, CHECK = -8 * KIND, -7 * KIND
+LOOK, CHECK = 8 * KIND, 9 * KIND
 """Events: a look at starts and ends, and at what is over."""
 
 
