@@ -6,6 +6,7 @@ import numpy as np
 
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
+from scheduler_sim.engine.rules.slurm.reservations.looks import LOOK_S
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.slurm.masks import Masks, bits
 
@@ -45,6 +46,8 @@ class Reservations(Numbers):
                 one.nodes if one.nodes else range(self.run.system.modules[0].nodes) if it.everything else ()
             )
             core.reservations.nodes[number] = bits([range(n, n + 1) for n in nodes], 0, size)
+        for time in range(core.slurm.rules.starts_at + LOOK_S, int(core.jobs["submit"].min()), LOOK_S):
+            _see_before(core, time)
         return core
 
     def write(self, core: FullCore, jobs: Jobs, described: np.ndarray) -> FullCore:
@@ -55,3 +58,18 @@ class Reservations(Numbers):
             comp = core.jobs[int(row)]
             core.slurm.way["tier"][comp.first : comp.last] += FIRST_OF_ALL
         return core
+
+
+def _see_before(core: FullCore, time: int) -> None:
+    """A look before the first submission: passes over the empty queue keep their place in time."""
+    memory, rules, table = core.slurm.memory, core.slurm.rules, core.reservations.table
+    if (table["start"] <= time).any() and not table["begun"][table["start"] <= time].all():
+        memory.asked, memory.asked_at, memory.hears_at = 1, time, time
+    table["begun"] |= table["start"] <= time
+    table["over"] |= table["end"] <= time
+    if memory.last_change >= memory.last_backfill:
+        cycle = max(memory.last_backfill + rules.bf_interval, memory.seen_from)
+        if cycle < time + rules.backfill_first:
+            memory.last_backfill = cycle
+    if ((table["start"] <= time) & (table["end"] > time)).any():
+        memory.last_change, memory.seen_from = time, time + rules.backfill_first

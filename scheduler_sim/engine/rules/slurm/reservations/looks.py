@@ -20,14 +20,11 @@ LOOK, CHECK = 8 * KIND, 9 * KIND
 
 @on(instant_opens, "reservations")
 def await_first_look(core: ReservationsCore) -> None:
-    """What began before the first instant has been seen by then."""
+    """Looks begin with the first instant; what was to be seen before has been."""
     if core.reservations.at.awaits:
         return
     core.reservations.at.awaits = 1
-    for i in range(len(core.reservations.table)):
-        one = core.reservations.table[i]
-        one.begun = one.start <= _before(core, core.clock.now - 1, LOOK_S)
-    _await(core)
+    _see(core)
 
 
 @part
@@ -68,6 +65,12 @@ def look(core: ReservationsCore, kind: int, number: int) -> None:
     if kind != LOOK and kind != CHECK:
         return
     drop_end(core, LOOK if kind == CHECK else CHECK)
+    _see(core)
+
+
+@part
+def _see(core: ReservationsCore) -> None:
+    """What is to be seen now, and when there is more to see."""
     now = core.clock.now
     if now == _before(core, now, LOOK_S):
         _see_starts_and_ends(core)
