@@ -46,8 +46,12 @@ class Reservations(Numbers):
                 one.nodes if one.nodes else range(self.run.system.modules[0].nodes) if it.everything else ()
             )
             core.reservations.nodes[number] = bits([range(n, n + 1) for n in nodes], 0, size)
-        for time in range(core.slurm.rules.starts_at + LOOK_S, int(core.jobs["submit"].min()), LOOK_S):
-            _see_before(core, time)
+        first, rules = int(core.jobs["submit"].min()), core.slurm.rules
+        for time in range(rules.starts_at + 1, first):
+            if (time - rules.starts_at) % LOOK_S == 0:
+                _see_before(core, time)
+            if (time - rules.starts_at) % rules.limit_check_s == 0:
+                _check_before(core, time)
         return core
 
     def write(self, core: FullCore, jobs: Jobs, described: np.ndarray) -> FullCore:
@@ -63,13 +67,30 @@ class Reservations(Numbers):
 def _see_before(core: FullCore, time: int) -> None:
     """A look before the first submission: passes over the empty queue keep their place in time."""
     memory, rules, table = core.slurm.memory, core.slurm.rules, core.reservations.table
-    if (table["start"] <= time).any() and not table["begun"][table["start"] <= time].all():
+    stands = table["stands"] == 1
+    begins = stands & (table["start"] <= time)
+    if (begins & (table["begun"] == 0)).any():
         memory.asked, memory.asked_at, memory.hears_at = 1, time, time
-    table["begun"] |= table["start"] <= time
-    table["over"] |= table["end"] <= time
+    table["begun"] |= begins
+    table["over"] |= stands & (table["end"] <= time)
     if memory.last_change >= memory.last_backfill:
         cycle = max(memory.last_backfill + rules.bf_interval, memory.seen_from)
         if cycle < time + rules.backfill_first:
             memory.last_backfill = cycle
-    if ((table["start"] <= time) & (table["end"] > time)).any():
+    if (begins & (table["end"] > time)).any():
         memory.last_change, memory.seen_from = time, time + rules.backfill_first
+
+
+def _check_before(core: FullCore, time: int) -> None:
+    """A look at what is over or without jobs, before there are any."""
+    memory, rules = core.slurm.memory, core.slurm.rules
+    for number in range(len(core.reservations.table)):
+        one = core.reservations.table[number]
+        if one.stands and one.start <= time and one.idle_since < 0:
+            one.idle_since = time
+        purged = one.purge >= 0 and one.idle_since >= 0 and one.end > time
+        if one.stands and (
+            (purged and time - one.idle_since >= one.purge) or (one.end < time and one.begun and one.over)
+        ):
+            one.stands = 0
+            memory.last_change, memory.seen_from = time, time + rules.backfill_first
