@@ -73,6 +73,47 @@ def _limits(row: dict[str, str]) -> Limits:
     return Limits(**found, flags=tuple(filter(None, row.get("Flags", "").split(","))))
 
 
+def limits_as_keys(recorded: dict) -> tuple[dict, dict]:
+    """Accounts and QOS of a recording as keys of ``policy.slurm``, with their limits."""
+    accounts: dict = {}
+    for row in table(recorded["sacctmgr_assoc"]):
+        keys = {"shares": row["Share"], "limits": _stated(row, OF_ASSOCIATIONS)}
+        keys |= {"default_qos": row["Def QOS"]} if row["Def QOS"] else {}
+        if row["User"]:
+            accounts[row["Account"]]["users"][row["User"]] = keys
+        else:
+            accounts[row["Account"]] = keys | {"users": {}}
+    accounts["root"]["users"].pop("root", None)
+    qos = {
+        row["Name"]: _stated(row, OF_QOS) | {"priority": row["Priority"]}
+        for row in table(recorded["sacctmgr_qos"])
+    }
+    return accounts, qos
+
+
+OF_BOTH = {
+    **{name: name for name in ("GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpJobs", "GrpWall", "MaxWall")},
+    "GrpSubmit": "GrpSubmitJobs",
+    "MaxTRES": "MaxTRESPerJob",
+    "MaxTRESMins": "MaxTRESMinsPerJob",
+}
+OF_ASSOCIATIONS = OF_BOTH | {"MaxJobs": "MaxJobs", "MaxSubmit": "MaxSubmitJobs"}
+OF_QOS = OF_BOTH | {
+    "MaxTRESPU": "MaxTRESPerUser",
+    "MaxTRESPA": "MaxTRESPerAccount",
+    "MinTRES": "MinTRESPerJob",
+    "MaxJobsPU": "MaxJobsPerUser",
+    "MaxJobsPA": "MaxJobsPerAccount",
+    "MaxSubmitPU": "MaxSubmitJobsPerUser",
+    "MaxSubmitPA": "MaxSubmitJobsPerAccount",
+    "Flags": "Flags",
+}
+
+
+def _stated(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    return {key: row[column] for column, key in names.items() if row.get(column)}
+
+
 def play_limited(case: Case, run: Run, **settings: object) -> list[Fate]:
     """What the plain model makes of the case."""
     slurm = limited_slurm(case, run, **settings)
