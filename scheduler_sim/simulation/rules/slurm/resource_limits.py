@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import dtype_of, lengthened
@@ -21,6 +22,7 @@ from scheduler_sim.engine.rules.slurm.resource_limits.state import (
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.result.columns import NEVER
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run, numbered
 from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
@@ -143,6 +145,14 @@ class ResourceLimits(Numbers):
         core.resource_limits.of[jobs.where] = described
         core.resource_limits.asks[jobs.where] = self._asks(jobs)
         return core
+
+    def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
+        """Which limit held each last, and for how long limits did."""
+        job, comp = core.resource_limits.job[:rows], core.jobs[:rows]
+        words = np.array(self.reasons, dtype=object)
+        waited = np.where(comp["start"] >= 0, job["waited"], NEVER)
+        reasons = pd.Categorical(words[job["last_reason"]])
+        return {"limit_reason": reasons, "wait_limit": waited}
 
     # -- standings
 
@@ -297,12 +307,18 @@ def is_limited(keys: SlurmKeys) -> bool:
 
 
 def _default_qos(tree: Associations, row: int) -> str:
-    """The QOS of jobs that name none: that of the nearest association that has one."""
+    """The QOS of jobs that name none: the default or the only one of the nearest account that says so.
+
+    Else ``normal``, which every database of Slurm has (assoc_mgr_get_default_qos_info).
+    """
     while row >= 0:
-        if tree.keys[row].default_qos:
-            return str(tree.keys[row].default_qos)
+        keys = tree.keys[row]
+        if keys.default_qos:
+            return str(keys.default_qos)
+        if keys.qos is not None and len(keys.qos) == 1:
+            return str(keys.qos[0])
         row = int(tree.parent[row])
-    return ""
+    return "normal"
 
 
 def _kind_of(name: str, kinds: tuple[str, ...]) -> int | None:

@@ -134,7 +134,7 @@ class Standings:
             nodes,
             self._reason(word),
             self._least_priority(keys, tree, levels),
-            not keys or any("DenyOnLimit" in one.Flags for one in keys),
+            any("DenyOnLimit" in one.Flags for one in keys),
             (numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else -1),
             factor if safe else 1.0,
             factor,

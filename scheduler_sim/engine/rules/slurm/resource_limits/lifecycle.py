@@ -45,6 +45,7 @@ def count_submitted(core: LimitedCore, row: int) -> None:
     if refused:
         job.last_reason = core.resource_limits.job[job.head].last_reason
         core.jobs[row].last = first
+        core.slurm.memory.seen_before += 1  # no pass is asked for
         return
     job.counts = 1
     _count(core, first, 1)
@@ -217,7 +218,7 @@ def _charge(core: LimitedCore, row: int) -> None:
 def _look_for_used_up(core: LimitedCore, row: int) -> None:
     """Where minutes of its groups are used up, their jobs are killed at the next look for such jobs."""
     rules = core.resource_limits.rules
-    if rules.safe or rules.check_due or not _has_used_up(core, row):
+    if rules.safe or rules.check_due or _used_up(core, row) < 0:
         return
     period = max(core.slurm.rules.limit_check_s, 1)
     rules.check_due = core.clock.now + period - (core.clock.now - core.slurm.rules.starts_at) % period
@@ -225,13 +226,14 @@ def _look_for_used_up(core: LimitedCore, row: int) -> None:
 
 
 @part
-def _has_used_up(core: LimitedCore, row: int) -> bool:
+def _used_up(core: LimitedCore, row: int) -> int:
+    """The first limit of minutes that are used up, of those that it is held to; -1 if none."""
     limits = core.resource_limits
     standing = limits.standing[limits.of[core.jobs[row].placed]]
     for i in range(standing.before, standing.at_submission):
         if is_used_up(core, limits.limit[i]):
-            return True
-    return False
+            return i
+    return -1
 
 
 @on(event_due, "resource_limits")
@@ -241,7 +243,11 @@ def kill_used_up(core: LimitedCore, kind: int, number: int) -> None:
         return
     core.resource_limits.rules.check_due = 0
     for row in range(core.clock.jobs):
-        if core.jobs[row].state == RUNNING and _has_used_up(core, row):
+        if core.jobs[row].state != RUNNING:
+            continue
+        limit = _used_up(core, row)
+        if limit >= 0:
+            core.resource_limits.job[row].last_reason = core.resource_limits.limit[limit].reason
             core.placements[core.jobs[row].placed].killed = BY_LIMIT
             drop_end(core, row)
             finish(core, row, TIMEOUT)
