@@ -7,16 +7,9 @@ from dataclasses import replace
 from tests.oracle.plain_limit_records import Association, Database, Limits
 from tests.oracle.plain_limited_slurm import LimitedSlurm
 from tests.slurm_oracle.cases import Case, Fate, Run, read_json
+from tests.slurm_oracle.database import table
 from tests.slurm_oracle.plain import plain_config, plain_jobs, plain_ops
 from tests.slurm_oracle.second_set import DATA_2
-
-Rows = list[dict[str, str]]
-
-
-def table(lines: list[str]) -> Rows:
-    """The lines of ``sacctmgr show -P`` as rows by column."""
-    names, *rows = (line.split("|") for line in lines)
-    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def database_of(case: Case, recorded: dict) -> Database:
@@ -71,47 +64,6 @@ def _limits(row: dict[str, str]) -> Limits:
             hours, minutes, _ = row[theirs].split(":")
             found[mine] = int(hours) * 60 + int(minutes)
     return Limits(**found, flags=tuple(filter(None, row.get("Flags", "").split(","))))
-
-
-def limits_as_keys(recorded: dict) -> tuple[dict, dict]:
-    """Accounts and QOS of a recording as keys of ``policy.slurm``, with their limits."""
-    accounts: dict = {}
-    for row in table(recorded["sacctmgr_assoc"]):
-        keys = {"shares": row["Share"], "limits": _stated(row, OF_ASSOCIATIONS)}
-        keys |= {"default_qos": row["Def QOS"]} if row["Def QOS"] else {}
-        if row["User"]:
-            accounts[row["Account"]]["users"][row["User"]] = keys
-        else:
-            accounts[row["Account"]] = keys | {"users": {}}
-    accounts["root"]["users"].pop("root", None)
-    qos = {
-        row["Name"]: _stated(row, OF_QOS) | {"priority": row["Priority"]}
-        for row in table(recorded["sacctmgr_qos"])
-    }
-    return accounts, qos
-
-
-OF_BOTH = {
-    **{name: name for name in ("GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpJobs", "GrpWall", "MaxWall")},
-    "GrpSubmit": "GrpSubmitJobs",
-    "MaxTRES": "MaxTRESPerJob",
-    "MaxTRESMins": "MaxTRESMinsPerJob",
-}
-OF_ASSOCIATIONS = OF_BOTH | {"MaxJobs": "MaxJobs", "MaxSubmit": "MaxSubmitJobs"}
-OF_QOS = OF_BOTH | {
-    "MaxTRESPU": "MaxTRESPerUser",
-    "MaxTRESPA": "MaxTRESPerAccount",
-    "MinTRES": "MinTRESPerJob",
-    "MaxJobsPU": "MaxJobsPerUser",
-    "MaxJobsPA": "MaxJobsPerAccount",
-    "MaxSubmitPU": "MaxSubmitJobsPerUser",
-    "MaxSubmitPA": "MaxSubmitJobsPerAccount",
-    "Flags": "Flags",
-}
-
-
-def _stated(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
-    return {key: row[column] for column, key in names.items() if row.get(column)}
 
 
 def play_limited(case: Case, run: Run, **settings: object) -> list[Fate]:
