@@ -121,6 +121,7 @@ class ResourceLimits(Numbers):
                 node_has[first + numbers.start : first + numbers.stop] = self._of_node(one)
             of_module = node_has[first : first + module.nodes]
             part.unlike[i] = bool((of_module != of_module[:1]).any())
+        part.rules.exact = not has(core, "cons_tres") and not part.unlike.any()
         return core._replace(
             resource_limits=part._replace(node_has=node_has, resets=core.slurm.accounts.resets)
         )

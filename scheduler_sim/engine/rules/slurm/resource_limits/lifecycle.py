@@ -11,10 +11,11 @@ from scheduler_sim.engine.core.state import BY_LIMIT, RUNNING, TIMEOUT
 from scheduler_sim.engine.rules.slurm.change import expect_change
 from scheduler_sim.engine.rules.slurm.limit_questions import computations_change_limits, usage_computed
 from scheduler_sim.engine.rules.slurm.priority.fair_share import decay_over, faded
-from scheduler_sim.engine.rules.slurm.resource_limits.amounts import count_nodes, take_picked
+from scheduler_sim.engine.rules.slurm.resource_limits.amounts import count_nodes, take_asked, take_picked
 from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     has_no_place,
     is_beyond_for_good,
+    is_short_of_minutes,
     is_used_up,
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.state import DENIED, NODES, LimitedCore
@@ -152,6 +153,7 @@ def compute_usage(core: LimitedCore, since: int) -> None:
     limits, now = core.resource_limits, core.clock.now
     if not limits.rules.minutes:
         return
+    _note_who_is_short(core)
     _forget_when_due(core)
     left = decay_over(core.slurm.rules.decay_rate, float(now - since))
     for counter in range(len(limits.counter)):
@@ -166,7 +168,36 @@ def compute_usage(core: LimitedCore, since: int) -> None:
             _change_what_may_be_used(core, row, -gone * standing.factor)
             _charge(core, row)
             _look_for_used_up(core, row)
-    expect_change(core)
+    if not limits.rules.exact or _others_are_short(core):
+        expect_change(core)
+
+
+@part
+def _note_who_is_short(core: LimitedCore) -> None:
+    """Which of those that wait have too few minutes left in some group."""
+    for i in range(core.queue.at.head, core.queue.at.tail):
+        row = core.queue.waiting[i]
+        core.resource_limits.job[row].short = _is_short(core, row)
+
+
+@part
+def _others_are_short(core: LimitedCore) -> bool:
+    """Whether that is so of others now."""
+    for i in range(core.queue.at.head, core.queue.at.tail):
+        row = core.queue.waiting[i]
+        if core.resource_limits.job[row].short != _is_short(core, row):
+            return True
+    return False
+
+
+@part
+def _is_short(core: LimitedCore, row: int) -> int:
+    """In which of its partitions it is, a bit for each."""
+    short = 0
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        take_asked(core, placement)
+        short = 2 * short + is_short_of_minutes(core, placement)
+    return short
 
 
 @part

@@ -58,6 +58,21 @@ def reached_after(core: LimitedCore, placement: int) -> int:
 
 
 @part
+def is_short_of_minutes(core: LimitedCore, placement: int) -> bool:
+    """Whether a limit stands against it that computations of priorities change."""
+    limits = core.resource_limits
+    standing = limits.standing[limits.of[placement]]
+    for i in range(standing.before, standing.after):
+        if limits.limit[i].kind == GRP_WALL and _stands_before(core, placement, limits.limit[i], standing):
+            return True
+    for i in range(standing.after, standing.at_submission):
+        of_minutes = limits.limit[i].kind in (GRP_MINUTES, GRP_RUN_MINUTES)
+        if of_minutes and _stands_after(core, placement, limits.limit[i], standing):
+            return True
+    return False
+
+
+@part
 def is_used_up(core: LimitedCore, limit: Limit) -> bool:
     """Whether minutes of a group are used up."""
     limits = core.resource_limits

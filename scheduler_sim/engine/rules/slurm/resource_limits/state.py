@@ -37,6 +37,7 @@ class LimitRules(Record):
     safe: int  # 1 = a job starts only if its minutes suffice to its limit
     stop: int  # 1 = assoc_limit_stop: one that waits for a limit holds up others
     minutes: int  # 1 = some limit is one of minutes that computations change
+    exact: int  # 1 = a job has what it asks for, whichever nodes it gets
     resets_done: int  # how often usage has been forgotten
     chosen: int  # 1 = what a job WOULD HAVE is of nodes that were chosen
     check_due: int  # when jobs are looked for whose minutes are used up, 0 = no such look is due
@@ -93,6 +94,7 @@ class LimitedJob:
     head: int  # the first task of its array, itself if it has none
     tasks: int  # jobs that are submitted with that one, itself counted
     counts: int  # 1 = it counts as submitted
+    short: int  # in which partitions it was short of minutes before they were computed, a bit for each
 
 
 class ResourceLimits(NamedTuple):
