@@ -89,6 +89,12 @@ def computations_change_limits(core: SlurmCore) -> bool:
     return False
 
 
+@question
+def usage_may_lift_limits(core: SlurmCore) -> bool:
+    """Whether usage that fades, or is forgotten, will let a job start for which nothing else is to come."""
+    return False
+
+
 @event
 def usage_computed(core: SlurmCore, since: int) -> None:
     """Priorities are computed: what was used since ``since`` is charged, after all usage has faded."""

@@ -103,7 +103,7 @@ def count_shared_nodes(core: LimitedSharesCore, placement: int, counter: int, no
     slot = core.shared_nodes.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
         node = core.shared_nodes.slots[i]
-        before = core.resource_limits.on_node[row, node]
-        core.resource_limits.on_node[row, node] = before + sign
-        changed += (before + sign > 0) - (before > 0)
+        core.resource_limits.on_node[row, node] += sign
+        if core.resource_limits.on_node[row, node] == (1 if sign > 0 else 0):
+            changed += sign
     return changed

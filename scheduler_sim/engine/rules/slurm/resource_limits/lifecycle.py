@@ -9,7 +9,11 @@ from scheduler_sim.engine.core.lifecycle import finish
 from scheduler_sim.engine.core.moments import ended, event_due, started, stopped, submitted
 from scheduler_sim.engine.core.state import BY_LIMIT, RUNNING, TIMEOUT
 from scheduler_sim.engine.rules.slurm.change import expect_change
-from scheduler_sim.engine.rules.slurm.limit_questions import computations_change_limits, usage_computed
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    computations_change_limits,
+    usage_computed,
+    usage_may_lift_limits,
+)
 from scheduler_sim.engine.rules.slurm.priority.fair_share import decay_over, faded
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import count_nodes, take_asked, take_picked
 from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
@@ -17,6 +21,7 @@ from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     is_beyond_for_good,
     is_short_of_minutes,
     is_used_up,
+    may_be_lifted,
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.state import DENIED, NODES, LimitedCore
 from scheduler_sim.engine.rules.slurm.resource_limits.waiting import wait_for
@@ -145,6 +150,23 @@ def count_stopped(core: LimitedCore, row: int) -> None:
 def minutes_are_limited(core: LimitedCore) -> bool:
     """Usage that fades lifts limits, and usage that is charged reaches them."""
     return core.resource_limits.rules.minutes == 1
+
+
+@on(usage_may_lift_limits, "resource_limits")
+def some_job_waits_for_usage(core: LimitedCore) -> bool:
+    """Usage fades, or is forgotten one day, and a job waits for that alone."""
+    limits = core.resource_limits
+    if not limits.rules.minutes or not core.slurm.rules.calc_period:
+        return False
+    if core.slurm.rules.decay_rate == 1.0 and limits.rules.resets_done == len(limits.resets):
+        return False
+    for i in range(core.queue.at.head, core.queue.at.tail):
+        row = core.queue.waiting[i]
+        for placement in range(core.jobs[row].first, core.jobs[row].last):
+            take_asked(core, placement)
+            if may_be_lifted(core, placement):
+                return True
+    return False
 
 
 @on(usage_computed, "resource_limits")

@@ -73,6 +73,24 @@ def is_short_of_minutes(core: LimitedCore, placement: int) -> bool:
 
 
 @part
+def may_be_lifted(core: LimitedCore, placement: int) -> bool:
+    """Whether only usage stands against it, so that it may start once that has faded."""
+    limits = core.resource_limits
+    standing = limits.standing[limits.of[placement]]
+    minutes = time_limit(core, placement, standing)
+    for i in range(standing.before, standing.at_submission):
+        limit = limits.limit[i]
+        if limit.kind in (GRP_WALL, GRP_MINUTES):
+            asks = 1 if limit.kind == GRP_WALL else limits.asks[placement, limit.resource]
+            if limit.most == 0 or (limits.rules.safe and asks * minutes > limit.most):
+                return False
+            forgotten = limits.rules.resets_done < len(limits.resets)
+            if is_used_up(core, limit) and not (forgotten or limits.counter[limit.counter].decays):
+                return False
+    return is_short_of_minutes(core, placement)
+
+
+@part
 def is_used_up(core: LimitedCore, limit: Limit) -> bool:
     """Whether minutes of a group are used up."""
     limits = core.resource_limits
