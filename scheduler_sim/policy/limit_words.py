@@ -5,6 +5,9 @@ from __future__ import annotations
 DENIED = "AccountingPolicy"
 """What is rejected at submission, as it is beyond a limit for good: sbatch says it in a sentence."""
 
+NOT_ALLOWED = "QOSNotAllowed"
+"""What is rejected at submission, as its association may not have its QOS."""
+
 JOBS = {
     ("GrpJobs", True): "QOSGrpJobsLimit",
     ("GrpJobs", False): "AssocGrpJobsLimit",

@@ -7,7 +7,8 @@ from typing import Any
 from scheduler_sim.config.keys import Keys, words_for
 from scheduler_sim.config.page import filled as page_with
 from scheduler_sim.config.page import row
-from scheduler_sim.policy.shares import AccountKeys
+from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
+from scheduler_sim.policy.shares import AccountKeys, UserKeys
 from scheduler_sim.policy.slurm_keys import VERSIONS, SlurmKeys
 from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS
 
@@ -68,6 +69,9 @@ def filled(page: str) -> str:
     tables = {
         "keys": keys_tables,
         "accounts": accounts_table,
+        "users": lambda: _table_of(UserKeys),
+        "limits": limits_table,
+        "qos": lambda: _table_of(QosKeys, without=LimitKeys),
         "harmless": harmless_table,
         "missed": missed_table,
     }
@@ -89,9 +93,20 @@ def keys_tables() -> str:
 
 def accounts_table() -> str:
     """Return the keys of an account."""
+    return _table_of(AccountKeys)
+
+
+def limits_table() -> str:
+    """Return the limits that a QOS and an association may have, then those of associations alone."""
+    return _table_of(AssociationLimits)
+
+
+def _table_of(model: type[Keys], without: type[Keys] = Keys) -> str:
+    """Return the keys of a mapping, without those of another one."""
     rows = [
-        row((f"`{name}`", _allowed(AccountKeys, name), _spelt(info.default), _meaning(AccountKeys, name)))
-        for name, info in AccountKeys.model_fields.items()
+        row((f"`{name}`", _allowed(model, name), _spelt(info.default), _meaning(model, name)))
+        for name, info in model.model_fields.items()
+        if name not in without.model_fields
     ]
     return "\n".join([row(("key", "values", "default", "meaning")), "|---|---|---|---|", *rows])
 
@@ -119,7 +134,7 @@ def _names(why: str) -> str:
 def _allowed(model: type[Keys], name: str) -> str:
     if name in _UNIT:
         return _UNIT[name]
-    return "by name, as below" if name == "accounts" else words_for(model, name)
+    return "by name, as below" if name in ("accounts", "users", "qos", "limits") else words_for(model, name)
 
 
 def _meaning(model: type[Keys], name: str) -> str:
@@ -127,7 +142,7 @@ def _meaning(model: type[Keys], name: str) -> str:
 
 
 def _spelt(default: Any) -> str:
-    if default is None or default in ((), {}):
+    if default is None or default in ((), {}) or isinstance(default, Keys):
         return ""
     return str(default).lower() if isinstance(default, bool) else str(default)
 

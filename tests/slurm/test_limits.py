@@ -124,6 +124,22 @@ def test_more_nodes_than_there_may_ever_be_block_nobody() -> None:
     assert column(found, "limit_reason") == ["QOSMaxNodePerUserLimit", ""]
 
 
+def test_an_association_may_have_the_qos_that_it_lists_where_that_is_enforced() -> None:
+    three, accounts = jobs(qos=["q", "r", ""]), {"a": {"qos": ["q"]}}
+    found = play(WHOLE, three, {"q": {}, "r": {}}, accounts, AccountingStorageEnforce="limits,qos")
+    assert column(found, "state") == ["COMPLETED", "REJECTED", "COMPLETED"]
+    assert column(found, "limit_reason") == ["", "QOSNotAllowed", ""]
+    assert "REJECTED" not in column(play(WHOLE, three, {"q": {}, "r": {}}, accounts), "state")
+
+
+@pytest.mark.parametrize(("most", "start"), [(4, 0), (3, -1)])
+def test_components_of_a_heterogeneous_job_count_together(most: int, start: int) -> None:
+    system = System.from_dict({"modules": [{"name": name, "nodes": 4} for name in "ab"]})
+    both = jobs(nodes=[2, 2], partition=["a", "b"], modular_job_id=[1, 1], account=["x", "x"])
+    found = play(system, both, accounts={"x": {"limits": {"GrpTRES": {"node": most}}}})
+    assert column(found, "start_time") == [start, start]
+
+
 # -- minutes
 
 MINUTES = {"PriorityType": "priority/multifactor", "PriorityCalcPeriod": 60, "PriorityDecayHalfLife": 0}

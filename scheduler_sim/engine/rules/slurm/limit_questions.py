@@ -63,6 +63,12 @@ def may_plan(core: SlurmCore, row: int, placement: int) -> bool:
 
 
 @question
+def all_within_limits(core: SlurmCore, leader: int) -> bool:
+    """Whether limits let all components of a heterogeneous job start together."""
+    return True
+
+
+@question
 def least_priority_that_reserves(core: SlurmCore, placement: int) -> int:
     """With less a job neither reserves nor blocks its partition."""
     return core.slurm.rules.bf_min_prio_reserve

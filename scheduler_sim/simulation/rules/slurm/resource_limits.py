@@ -63,7 +63,9 @@ class ResourceLimits(Numbers):
         self._charged: Numbering = {}
         self._keys: Numbering = {}
         self._made: list[Made] = []
-        self._standings = Standings(keys.qos, resources_named(keys.qos, associations(keys.accounts, (), ())))
+        tree = associations(keys.accounts, (), ())
+        resources = resources_named(keys.qos, tree)
+        self._standings = Standings(keys.qos, resources, listed_only=_lists_count(keys))
 
     @property
     def reasons(self) -> list[str]:
@@ -168,7 +170,7 @@ class ResourceLimits(Numbers):
                 places.append(len(limits))
             first = len(counted)
             counted += one.counted
-            said = (one.most_nodes, one.nodes_reason, one.least_priority, one.strict, *one.qos)
+            said = (one.most_nodes, one.nodes_reason, one.least_priority, one.strict, one.refused, *one.qos)
             rows.append((*places, first, len(counted), *said, one.safe_factor, one.factor))
         counters = len(self._standings.counters)
         new = slice(len(part.counter), None)
@@ -304,7 +306,13 @@ def _max_wall(made: Made) -> int:
 
 def is_limited(keys: SlurmKeys) -> bool:
     """Tell whether limits are enforced, and any is stated."""
-    return keys.charges_ends and any_limits(keys.qos, associations(keys.accounts, (), ()))
+    tree = associations(keys.accounts, (), ())
+    return keys.charges_ends and any_limits(keys.qos, tree, listed_only=_lists_count(keys))
+
+
+def _lists_count(keys: SlurmKeys) -> bool:
+    """Tell whether a job may have the QOS alone that its association lists."""
+    return bool({"qos", "all"} & set(keys.AccountingStorageEnforce))
 
 
 def _default_qos(tree: Associations, row: int) -> str:

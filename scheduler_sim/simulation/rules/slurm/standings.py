@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from scheduler_sim.engine.rules.slurm.resource_limits import state as kinds
-from scheduler_sim.policy.limit_words import DENIED, word_for
+from scheduler_sim.policy.limit_words import DENIED, NOT_ALLOWED, word_for
 from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
 from scheduler_sim.policy.shares import Associations
 
@@ -90,6 +90,7 @@ class Made(NamedTuple):
     nodes_reason: int
     least_priority: int
     strict: bool
+    refused: int
     qos: tuple[int, int]
     safe_factor: float
     factor: float
@@ -105,8 +106,9 @@ class Standings:
     reasons : Slurm's words, by number; the first is of no limit
     """
 
-    def __init__(self, qos: Mapping[str, QosKeys], resources: tuple[str, ...]) -> None:
+    def __init__(self, qos: Mapping[str, QosKeys], resources: tuple[str, ...], *, listed_only: bool) -> None:
         self._qos, self._names = qos, list(qos)
+        self._listed_only = listed_only
         self.resources = resources
         self.counters: dict[Counts, int] = {}
         self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED}
@@ -135,6 +137,7 @@ class Standings:
             self._reason(word),
             self._least_priority(keys, tree, levels),
             any("DenyOnLimit" in one.Flags for one in keys),
+            self._reason("" if self._may_have(tree, levels, own) else NOT_ALLOWED),
             (numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else -1),
             factor if safe else 1.0,
             factor,
@@ -218,6 +221,12 @@ class Standings:
                 break
         return most, word
 
+    def _may_have(self, tree: Associations, levels: list[int], own: str) -> bool:
+        """Whether the nearest association that lists QOS has this one, where such lists are enforced."""
+        lists = (tree.keys[row].qos for row in levels)
+        nearest = next((names for names in lists if names is not None), None)
+        return not self._listed_only or nearest is None or own in nearest
+
     def _limit_factor(self, names: list[str]) -> float:
         factors = (self._qos[name].LimitFactor for name in names)
         return next((factor for factor in factors if factor is not None), 1.0)
@@ -275,8 +284,10 @@ def resources_named(qos: Mapping[str, QosKeys], tree: Associations) -> tuple[str
     return (*(name for name in first if name in named), *sorted(named.difference(first)))
 
 
-def any_limits(qos: Mapping[str, QosKeys], tree: Associations) -> bool:
-    """Tell whether anything at all is limited."""
+def any_limits(qos: Mapping[str, QosKeys], tree: Associations, *, listed_only: bool) -> bool:
+    """Tell whether anything at all is limited; ``listed_only``: lists of QOS are limits, too."""
+    if listed_only and any(keys.qos is not None for keys in tree.keys):
+        return True
     told = {"priority", "UsageFactor", "LimitFactor", "Flags"}
     return any(one.model_fields_set - told for one in qos.values()) or any(
         keys.limits.model_fields_set for keys in tree.keys

@@ -62,7 +62,10 @@ def _reason_to_refuse(core: LimitedCore, row: int) -> int:
     """The word for why it is rejected; 0 if it is not."""
     limits, first = core.resource_limits, core.jobs[row].first
     for placement in range(first, core.jobs[row].last):
-        if limits.standing[limits.of[placement]].strict and is_beyond_for_good(core, placement):
+        standing = limits.standing[limits.of[placement]]
+        if standing.refused:
+            return int(standing.refused)
+        if standing.strict and is_beyond_for_good(core, placement):
             return DENIED
     place = has_no_place(core, first, limits.job[row].tasks)
     return limits.limit[place].reason if place >= 0 else 0

@@ -67,6 +67,7 @@ class Standing:
     nodes_reason: int
     least_priority: int  # that reserves, -1 = as for all
     strict: int  # 1 = what it can never have is refused when it is submitted
+    refused: int  # number of the word for why its association may not have its QOS, 0 = it may
     qos: int  # the QOS that hold it up, with assoc_limit_stop, -1 = none
     other_qos: int
     safe_factor: float  # its time limits count so many times

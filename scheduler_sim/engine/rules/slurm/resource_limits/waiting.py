@@ -11,6 +11,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import starts_on_picked
 from scheduler_sim.engine.rules.slurm.limit_questions import (
+    all_within_limits,
     held_up_until,
     least_priority_that_reserves,
     limited_before_choice,
@@ -167,6 +168,38 @@ def own_threshold(core: LimitedCore, placement: int) -> int:
     limits = core.resource_limits
     own = limits.standing[limits.of[placement]].least_priority
     return own if own >= 0 else core.slurm.rules.bf_min_prio_reserve
+
+
+@on(all_within_limits, "resource_limits", "coscheduling")
+def each_beside_the_others(core: LimitedCore, leader: int) -> bool:
+    """Each is tested as if those before it ran."""
+    fits = True
+    unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
+    tested = unit.first
+    while fits and tested < unit.last:
+        row = core.coscheduling.member_rows[tested]
+        placement = core.jobs[row].first
+        take_asked(core, placement)
+        number = reached_before(core, placement)
+        number = number if number >= 0 else reached_after(core, placement)
+        fits = not _waits_for_limit(core, row, number)
+        if fits:
+            _count_beside(core, placement, 1)
+            tested += 1
+    for i in range(unit.first, tested):
+        _count_beside(core, core.jobs[core.coscheduling.member_rows[i]].first, -1)
+    return fits
+
+
+@part
+def _count_beside(core: LimitedCore, placement: int, sign: int) -> None:
+    """What a component asks for is in use, or no longer."""
+    limits = core.resource_limits
+    standing = limits.standing[limits.of[placement]]
+    for i in range(standing.counted, standing.counted_last):
+        limits.counter[limits.counted[i]].jobs += sign
+        for resource in range(len(limits.would_have)):
+            limits.amount[limits.counted[i], resource] += sign * limits.asks[placement, resource]
 
 
 # -- what may be left out for speed
