@@ -33,7 +33,7 @@ def read_associations(path: str | Path, cluster: str, notes: Notes) -> Associati
     """
     rows = list(read_table(path, COMMAND, ("Account", "User"), notes.problems))
     tree = Associations()
-    rows = _of_cluster(rows, cluster, str(path))
+    rows = of_cluster(rows, cluster, str(path))
     for header in rows[0].headers.items() if rows else ():
         if header[0] not in _PLACED and option_named(OF_ASSOCIATIONS, header[0]) is None:
             notes.ignore(Pair(header[1], "", f"{path}:1"), NOT_READ)
@@ -49,7 +49,7 @@ def read_associations(path: str | Path, cluster: str, notes: Notes) -> Associati
     return tree
 
 
-def _of_cluster(rows: list[Row], cluster: str, path: str) -> list[Row]:
+def of_cluster(rows: list[Row], cluster: str, path: str) -> list[Row]:
     """Those of the cluster; without a column of that name, all."""
     there = dict.fromkeys(row.text("cluster") for row in rows if row.text("cluster"))
     if not there or (not cluster and len(there) == 1):
