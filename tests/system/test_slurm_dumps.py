@@ -27,9 +27,9 @@ brook|n4|2026-03-01T12:00:00|2026-03-01T13:00:00|MAINT|planned|root(0)
 """
 RESERVATION = (
     "ReservationName=lab StartTime=2026-03-01T12:00:00 EndTime=2026-03-01T13:00:00 Duration=01:00:00 "
-    "Nodes=n[1-2] NodeCnt=2 CoreCnt=2 Features=(null) PartitionName=main Flags=MAINT,SPEC_NODES,PURGE_COMP=00:05:00 "
-    "TRES=cpu=2 Users=ann,bob Groups=(null) Accounts=(null) Licenses=(null) State=ACTIVE BurstBuffer=(null) Watts=n/a "
-    "MaxStartDelay=(null)\n"
+    "Nodes=n[1-2] NodeCnt=2 CoreCnt=2 Features=(null) PartitionName=main "
+    "Flags=MAINT,SPEC_NODES,PURGE_COMP=00:05:00 TRES=cpu=2 Users=ann,bob Groups=(null) Accounts=(null) "
+    "Licenses=(null) State=ACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n"
 )
 
 
