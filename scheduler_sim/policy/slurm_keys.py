@@ -16,8 +16,9 @@ from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Problem, found
-from scheduler_sim.config.value import Check, Count, Duration, Flag, Seconds, choice, duration, whole
+from scheduler_sim.config.value import Check, Count, Duration, Flag, Name, Seconds, choice, duration, whole
 from scheduler_sim.errors import did_you_mean
+from scheduler_sim.policy.limits import QosKeys
 from scheduler_sim.policy.shares import AccountKeys
 from scheduler_sim.system.slurm_conf.ignored import (
     HARMLESS,
@@ -257,6 +258,10 @@ class SlurmKeys(Keys):
         description="a job that asks for more than its partitions' limits is rejected if it is beyond those "
         "of all (ANY) or of any (ALL); NO: it waits for ever",
     )
+    assoc_limit_stop: Flag = Field(
+        default=False,
+        description="a job that waits for a limit of a QOS or an association holds up those behind it",
+    )
     OverTimeLimit: Count = Field(
         default=0, description="how long a job may run past its limit; plans do not count on it"
     )
@@ -297,15 +302,17 @@ class SlurmKeys(Keys):
     AccountingStorageEnforce: Enforced = Field(
         default=("associations", "limits"),
         description="with limits, safe or all, usage is charged at each computation and at each end; else, "
-        "as by Slurm's own default, what a job used since the last computation is forgotten when it ends. "
-        "The limits themselves are not modelled",
+        "as by Slurm's own default, what a job used since the last computation is forgotten when it ends, "
+        "and no limit of a QOS or an association counts",
     )
     accounts: dict[str, AccountKeys] = Field(
         default={},
         description="accounts and users with their shares; without them all are equal. Slurm's own user "
         "`root` is always there (ours)",
     )
-    qos: dict[str, Count] = Field(default={}, description="priority of each QOS (ours)")
+    qos: dict[Name, QosKeys] = Field(
+        default={}, description="each QOS: its priority alone, or a mapping with its limits, too (ours)"
+    )
 
     # the daemon, and rules that can be switched off
     clock: Annotated[str, choice("daemon", "simulator")] = Field(

@@ -100,6 +100,24 @@ REASONS = (
 )
 """Further columns of ``components``, at its end, in a run under policy slurm."""
 
+LIMITED = (
+    Column(
+        "limit_reason",
+        "text",
+        "",
+        "the last limit of a QOS or an association that held it, rejected it or ended it, as `squeue` calls"
+        " it",
+    ),
+    Column(
+        "wait_limit",
+        "int64",
+        "s",
+        "waited while the schedulers, when they last looked, found such a limit against it, wherever else"
+        " that time counts; −1 if it never started",
+    ),
+)
+"""... where QOS or associations have limits."""
+
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
@@ -204,12 +222,14 @@ class Further(NamedTuple):
     switched : nodes that are switched off
     shared : parts of nodes that jobs share
     devices : which GPUs they had
+    limited : limits of QOS and associations
     """
 
     reasons: bool = False
     switched: bool = False
     shared: bool = False
     devices: bool = False
+    limited: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -220,6 +240,7 @@ class Further(NamedTuple):
             bool(energy.get("switched")),
             bool(manifest.get("shared_nodes")),
             bool(manifest.get("devices")),
+            bool(manifest.get("limited")),
         )
 
 
@@ -229,6 +250,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
     return (
         COMPONENTS
         + REASONS * further.reasons
+        + LIMITED * further.limited
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices

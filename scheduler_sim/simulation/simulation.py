@@ -242,10 +242,12 @@ class Simulation(Actions):
 
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
         not_honoured = {**placements.not_honoured, **asked}
+        core = stopped(self._core, self._now())
         return outcome.build_result(
-            stopped(self._core, self._now()),
+            core,
             table,
             placements,
+            self._loader.columns(core, len(placements.rows)),
             self.system,
             plans,
             manifest,

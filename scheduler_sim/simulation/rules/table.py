@@ -13,6 +13,7 @@ RULES = {
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
+    "resource_limits": "slurm.resource_limits.ResourceLimits",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
@@ -24,7 +25,7 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_SLURM = ("slurm", "cons_tres", "rows")
+OF_SLURM = ("slurm", "cons_tres", "rows", "resource_limits")
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:
