@@ -29,10 +29,19 @@ def read_site(path: str) -> Site | None:
 
 def read_folder(path: str) -> SiteFolder:
     """Read the folder of a site with the policy keys that are modelled, checked."""
+    from scheduler_sim.policy.limits import FLAGS, AssociationLimits, QosKeys
+    from scheduler_sim.policy.shares import UserKeys
     from scheduler_sim.policy.slurm_keys import SlurmKeys
-    from scheduler_sim.system.site_folder import read_site_folder
+    from scheduler_sim.system.site_folder import Modelled, read_site_folder
 
-    folder = read_site_folder(Path(path), modelled=SlurmKeys.model_fields)
+    modelled = Modelled(
+        policy=SlurmKeys.model_fields,
+        qos=QosKeys.model_fields,
+        users=UserKeys.model_fields,
+        limits=AssociationLimits.model_fields,
+        flags=FLAGS,
+    )
+    folder = read_site_folder(Path(path), modelled)
     slurm_keys(folder.site.policy, folder.site.places)
     return folder
 

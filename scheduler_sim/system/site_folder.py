@@ -13,7 +13,7 @@ from typing import Any
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
-from scheduler_sim.system.slurm_conf.ignored import NETWORK, PREEMPTION
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.site import Site, found_as, read_slurm_conf
@@ -34,14 +34,30 @@ RESERVATIONS = "reservations.txt"
 EVENTS = ".events"
 PACKED = (".gz", ".zst")
 
-NOT_HELD_TO = "limits are read, and not held to in this version: they count as unlimited"
-NOT_ASKED = "which QOS a job may have is not checked, nor given: jobs of a trace name theirs"
+FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
 NOT_OUT = "node events are read, and not used in this version: all nodes are in service all the time"
 NOT_RESERVED = "reservations are read, and not used in this version: no nodes are set aside"
 UNLIMITED = "is enforced, and not in the folder: counts as unlimited"
 ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
 
 _ENFORCING = ("limits", "qos", "safe", "all")
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """Names of what policies have keys for; what else a folder says is noted.
+
+    Attributes
+    ----------
+    policy, qos, users, limits : keys of ``policy.slurm``, of a QOS, of users and accounts, of their limits.
+    flags : of a QOS.
+    """
+
+    policy: Collection[str]
+    qos: Collection[str]
+    users: Collection[str]
+    limits: Collection[str]
+    flags: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -77,11 +93,11 @@ class SiteFolder:
     reservations: tuple[Mapping[str, Any], ...] = ()
 
 
-def read_site_folder(folder: Path, modelled: Collection[str] | None = None) -> SiteFolder:
+def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFolder:
     """Read all that a folder has of a site; its workload is found, and read by whoever simulates it.
 
-    ``modelled`` are names of keys of the policy, as for ``read_slurm_conf``. Raises ConfigError with every
-    mistake of every file, InputError where there is no slurm.conf, or not one workload.
+    Without ``modelled`` all that accounts and QOS say is kept. Raises ConfigError with every mistake of every
+    file, InputError where there is no slurm.conf, or not one workload.
     """
     conf = found_as(folder / SLURM_CONF)
     if conf is None:
@@ -89,8 +105,8 @@ def read_site_folder(folder: Path, modelled: Collection[str] | None = None) -> S
             f"{folder}: found no {SLURM_CONF}; allowed: a folder with {SLURM_CONF} and a workload"
         )
     workload = _workload(folder)
-    site = read_slurm_conf(conf, modelled)
-    reading = _Reading(folder, site)
+    site = read_slurm_conf(conf, None if modelled is None else modelled.policy)
+    reading = _Reading(folder, site, modelled)
     reading.take(conf, _of_conf(site))
     if (devices := found_as(folder / gres_conf.FILE)) is not None:
         reading.take(devices, "devices, held against Gres= of the nodes")
@@ -101,7 +117,9 @@ def read_site_folder(folder: Path, modelled: Collection[str] | None = None) -> S
     reservations = reading.file(RESERVATIONS, reading.reservations) or []
     if reading.notes.problems:
         raise ConfigError(listed(dict.fromkeys(reading.notes.problems)))
-    ignored = (*site.ignored, *dict.fromkeys(reading.notes.ignored))
+    limited = "accounts" in reading.policy and "qos" in reading.policy
+    of_conf = (one for one in site.ignored if not (limited and one.why == LIMITS))
+    ignored = (*of_conf, *dict.fromkeys(reading.notes.ignored))
     return SiteFolder(
         conf=conf,
         workload=workload,
@@ -153,7 +171,8 @@ def _count(number: int, noun: str) -> str:
 class _Reading:
     """The files of a folder as they are read, one after another."""
 
-    def __init__(self, folder: Path, site: Site) -> None:
+    def __init__(self, folder: Path, site: Site, modelled: Modelled | None) -> None:
+        self._modelled = modelled
         self.folder, self.site, self.notes = folder, site, Notes()
         self.understood: list[Understood] = []
         self.policy, self.places = dict(site.policy), dict(site.places)
@@ -194,16 +213,18 @@ class _Reading:
         if tree is None and script is not None:
             tree, place = script.tree, str(self.folder / SCRIPT) + ":1"
         if tree is not None:
-            accounts = accounts_form(tree, self.notes)
+            form = accounts_form(tree, self.notes)
+            left = _Left(Pair("accounts", "", place), self.notes)
             self._give(
-                "accounts", accounts_of_today(accounts, Pair("accounts", "", place), self.notes), place
+                "accounts", form if self._modelled is None else left.accounts(form, self._modelled), place
             )
-        if qos is None and script is not None:
-            qos, place = script.qos_form(self.notes), str(self.folder / SCRIPT) + ":1"
-        elif qos is not None:
-            place = str(self.folder / QOS) + ":1"
         if qos is not None:
-            self._give("qos", qos_of_today(qos, Pair("qos", "", place), self.notes), place)
+            place = str(self.folder / QOS) + ":1"
+        elif script is not None:
+            qos, place = script.qos_form(self.notes), str(self.folder / SCRIPT) + ":1"
+        if qos is not None:
+            left = _Left(Pair("qos", "", place), self.notes)
+            self._give("qos", qos if self._modelled is None else left.qos(qos, self._modelled), place)
 
     def events(self, path: Path) -> tuple[list[dict[str, Any]], str]:
         """Read when nodes were out of service."""
@@ -262,60 +283,66 @@ class _Reading:
             self.notes.ignore(Pair(path.name, what, f"{path}:1"), why)
 
 
-# -- what policies take today
+# -- what policies have keys for
 
 _WHY_LEFT = {
-    "qos": NOT_ASKED,
-    "default_qos": NOT_ASKED,
-    "priority": "priorities of users are read, and not used in this version: those of their accounts count",
+    "default": FIRST_ACCOUNT,
     **dict.fromkeys(("Preempt", "PreemptMode", "PreemptExemptTime", "GraceTime"), PREEMPTION),
 }
 
 
-def accounts_of_today(form: Mapping[str, Any], said: Pair, notes: Notes) -> dict[str, Any]:
-    """The accounts as policies take them today: shares, priorities of accounts; the rest is noted by kind."""
-    left: dict[str, set[str]] = {}
+class _Left:
+    """Takes out of accounts and QOS what policies have no key for, and notes it by kind."""
 
-    def noted(name: str, keys: Any) -> None:
-        for limit in keys.get("limits", ()):
-            left.setdefault(limit, set()).add(name)
-        for key in ("qos", "default_qos"):
-            if key in keys:
-                left.setdefault(key, set()).add(name)
+    def __init__(self, said: Pair, notes: Notes) -> None:
+        self._said, self._notes = said, notes
+        self._whose: dict[tuple[str, str], list[str]] = {}
 
-    def taken(name: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-        noted(name, keys)
-        kept = {key: keys[key] for key in ("shares", "priority") if key in keys}
-        users = {}
-        for user, own in keys.get("users", {}).items():
-            if isinstance(own, dict):
-                noted(user, own)
-                if "priority" in own:
-                    left.setdefault("priority", set()).add(user)
-                own = own["shares"]
-            users[user] = own
-        inner = {one: taken(one, its) for one, its in keys.get("accounts", {}).items()}
+    def accounts(self, form: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        """The accounts with what is modelled."""
+        kept = {name: self._account(name, keys, modelled) for name, keys in form.items()}
+        self._note()
+        return kept
+
+    def qos(self, form: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        """The QOS with what is modelled."""
+        kept = {}
+        for name, own in form.items():
+            keys = self._kept(name, own, modelled.qos) if isinstance(own, dict) else own
+            if isinstance(keys, dict) and "Flags" in keys:
+                flags = [flag for flag in keys["Flags"] if flag in modelled.flags]
+                for flag in keys.pop("Flags"):
+                    if flag not in flags:
+                        self._whose.setdefault(("Flags", flag), []).append(name)
+                keys |= {"Flags": flags} if flags else {}
+            kept[name] = keys
+        self._note()
+        return kept
+
+    def _account(self, name: str, keys: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        inner = {one: self._account(one, its, modelled) for one, its in keys.get("accounts", {}).items()}
+        users = {
+            user: self._association(user, its, modelled) if isinstance(its, dict) else its
+            for user, its in keys.get("users", {}).items()
+        }
+        own = {key: value for key, value in keys.items() if key not in ("accounts", "users")}
+        kept = self._association(name, own, modelled)
         return kept | ({"users": users} if users else {}) | ({"accounts": inner} if inner else {})
 
-    noted("root", form.get("root", {}))
-    accounts = {name: taken(name, keys) for name, keys in form.items() if name != "root"}
-    for key, names in left.items():
-        notes.ignore(said, _WHY_LEFT.get(key, NOT_HELD_TO), key=key, value=_of(names))
-    return accounts
+    def _association(self, name: str, keys: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        kept = self._kept(name, keys, modelled.users)
+        if limits := self._kept(name, kept.pop("limits", {}), modelled.limits):
+            kept["limits"] = limits
+        return kept
 
+    def _kept(self, name: str, keys: Mapping[str, Any], modelled: Collection[str]) -> dict[str, Any]:
+        for key in keys:
+            if key not in modelled:
+                self._whose.setdefault((key, ""), []).append(name)
+        return {key: value for key, value in keys.items() if key in modelled}
 
-def qos_of_today(form: Mapping[str, Any], said: Pair, notes: Notes) -> dict[str, int]:
-    """The QOS as policies take them today: their priorities; the rest is noted, by kind."""
-    left: dict[str, set[str]] = {}
-    for name, own in form.items():
-        for key in own if isinstance(own, dict) else ():
-            if key != "priority":
-                left.setdefault(key, set()).add(name)
-    for key, names in left.items():
-        notes.ignore(said, _WHY_LEFT.get(key, NOT_HELD_TO), key=key, value=_of(names))
-    return {name: own["priority"] if isinstance(own, dict) else own for name, own in form.items()}
-
-
-def _of(names: Collection[str]) -> str:
-    first = min(names)
-    return f"of {first}" + (f" and {len(names) - 1:,} more" if len(names) > 1 else "")
+    def _note(self) -> None:
+        for (key, value), names in self._whose.items():
+            more = f" and {len(names) - 1:,} more" if names[1:] else ""
+            shown = f"{value} of {names[0]}{more}".strip()
+            self._notes.ignore(self._said, _WHY_LEFT.get(key, NOT_MODELLED), key=key, value=shown)

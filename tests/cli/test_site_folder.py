@@ -11,13 +11,11 @@ import pytest
 from scheduler_sim.cli.site import read_folder
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.site_folder import (
-    NOT_ASKED,
-    NOT_HELD_TO,
     NOT_OUT,
     NOT_RESERVED,
     read_site_folder,
 )
-from scheduler_sim.system.slurm_conf.ignored import NETWORK, PREEMPTION
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
 from tests.conftest import ROOT, SHARED, needs_shared
 
 SAMPLE = ROOT / "workloads" / "sample-site"
@@ -44,7 +42,7 @@ brook| phys||60|node=2||normal
 brook|  phys|ann|3||5|normal
 brook|  phys|bob|1||5|fast,normal
 """
-QOS = "Name|Priority|GrpJobs|Preempt\nnormal|0||\nfast|10|4|normal\n"
+QOS = "Name|Priority|GrpJobs|Preempt|Flags\nnormal|0|||\nfast|10|4|normal|NoDecay,NoReserve\n"
 MORE = {
     "topology.conf": "SwitchName=s Nodes=n[1-4]\n",
     "sacctmgr_assoc.txt": ASSOC,
@@ -93,8 +91,21 @@ def test_a_whole_site_runs_with_a_table_of_what_was_understood(cli, whole):
 
 def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole):
     folder = read_folder(str(whole))
-    assert folder.site.policy["accounts"] == {"phys": {"shares": 60, "users": {"ann": 3, "bob": 1}}}
-    assert folder.site.policy["qos"] == {"normal": 0, "fast": 10}
+    assert folder.site.policy["accounts"] == {
+        "phys": {
+            "shares": 60,
+            "qos": ["normal"],
+            "limits": {"GrpTRES": {"node": 2}},
+            "users": {
+                "ann": {"shares": 3, "limits": {"MaxJobs": 5}},
+                "bob": {"shares": 1, "qos": ["fast", "normal"], "limits": {"MaxJobs": 5}},
+            },
+        }
+    }
+    assert folder.site.policy["qos"] == {
+        "normal": 0,
+        "fast": {"priority": 10, "GrpJobs": 4, "Flags": ["NoDecay"]},
+    }
     assert folder.topology == {"switches": {"s": {"nodes": "n[1-4]"}}}
     assert [one["nodes"] for one in folder.events] == [["n1"]]
     assert [one["users"] for one in folder.reservations] == [["ann"]]
@@ -103,10 +114,9 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
     assert noted["topology.conf", "1 switch"] == NETWORK
     assert noted["sacctmgr_event.txt", "1 node event"] == NOT_OUT
     assert noted["reservations.txt", "1 reservation"] == NOT_RESERVED
-    assert noted["GrpTRES", "of phys"] == noted["MaxJobs", "of ann and 1 more"] == NOT_HELD_TO
-    assert noted["qos", "of bob and 1 more"] == NOT_ASKED
-    assert noted["GrpJobs", "of fast"] == NOT_HELD_TO
     assert noted["Preempt", "of fast"] == PREEMPTION
+    assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
+    assert LIMITS not in noted.values()  # they are there
 
 
 def test_packed_files_and_commands_give_the_same(whole):
@@ -115,7 +125,11 @@ def test_packed_files_and_commands_give_the_same(whole):
         (whole / f"{name}.gz").write_bytes(gzip.compress((whole / name).read_bytes()))
         (whole / name).unlink()
     (whole / "sacctmgr_assoc.txt").unlink()
-    commands = "add account phys fairshare=60\nadd user ann account=phys share=3\nadd user bob account=phys\n"
+    commands = (
+        "add qos fast\nadd account phys fairshare=60 grpnodes=2\n"
+        "add user ann account=phys share=3 maxjobs=5\n"
+        "add user bob account=phys maxjobs=5 qos=fast,normal\n"
+    )
     (whole / "sacctmgr.script").write_text(commands)
     packed = read_site_folder(whole)
     assert packed.site.policy == plain.site.policy

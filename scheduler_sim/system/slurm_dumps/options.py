@@ -173,7 +173,7 @@ OF_ASSOCIATIONS = (
     _option("MaxJobs", number, "MaxJobs/4", inherited=True),
     _option("MaxSubmitJobs", number, "MaxSubmitJobs/4", inherited=True),
     _option("MaxWall", minutes, "MaxWallDurationPerJob/4", inherited=True),
-    _option("MinPrioThreshold", number, "MinPrioThreshold/4", inherited=True, modelled=False),
+    _option("MinPrioThreshold", number, "MinPrioThreshold/4", inherited=True),
     _option("parent", name, "ParentName/2"),
     _option("priority", number, "Priority/2", inherited=True),
     _option("qos", names, "QosLevel/1", inherited=True),

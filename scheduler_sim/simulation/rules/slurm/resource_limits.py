@@ -190,7 +190,7 @@ class ResourceLimits(Numbers):
             part.counter["nodes"][:counters] = np.arange(counters)
             nodes = int(offsets_of(self.run.system, self.run.policy)[-1])
             there = np.zeros((counters, nodes), dtype=np.int64)
-            there[: len(part.on_node)] = part.on_node
+            there[: len(part.on_node), : part.on_node.shape[1]] = part.on_node
             part = part._replace(on_node=there)
         return core._replace(resource_limits=part)
 
