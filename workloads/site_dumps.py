@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from scheduler_sim import Policy, simulate
-from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.cli.site import read_folder
 from scheduler_sim.streams import stream
-from scheduler_sim.system.slurm_conf.site import read_slurm_conf
 
 FOLDER = Path(__file__).parent / "sample-site"
 MONDAY = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp())
@@ -96,7 +95,7 @@ def main(folder: str | Path = FOLDER) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     jobs, dump = jobs_of_a_week(), folder / "sacct.txt"
     dump.write_text(_told(jobs, {number: (job[0], job[0] + job[5]) for number, job in jobs.items()}), "utf-8")
-    site = read_slurm_conf(folder / "slurm.conf", modelled=SlurmKeys.model_fields)
+    site = read_folder(str(folder)).site
     ran = simulate(site.system, dump, Policy(backfill="slurm", slurm=site.policy)).components
     first = min(job[0] for job in jobs.values()) - int(ran["submit_time"].min())  # on the clock of the trace
     columns = (ran[name].tolist() for name in ("component_id", "start_time", "end_time"))
@@ -111,11 +110,12 @@ def jobs_of_a_week(many: int = 300) -> dict[int, Job]:
     for number, submit in enumerate(sorted(draw.integers(0, WEEK, many).tolist()), FIRST_JOB):
         user = str(draw.choice(list(USERS)))
         gpus = int(draw.choice([1, 2, 4])) if draw.random() < 0.25 else 0
-        nodes = 1 if gpus or draw.random() < 0.7 else int(draw.choice([2, 4, 8]))
+        nodes = 1 if gpus or draw.random() < 0.7 else int(draw.choice([2, 4]))
         cores = 4 * gpus or (32 if nodes > 1 else int(draw.choice([1, 2, 4, 8, 16, 32])))
-        limit = int(draw.choice([60, 240, 720, 1440]))
+        limit = int(draw.choice([60, 240, 720] if user == "dan" else [60, 240, 720, 1440]))
         run = max(30, int(60 * limit * float(draw.beta(1.4, 2.1))))
-        qos = "urgent" if USERS[user] != "genome" and limit <= 240 and draw.random() < 0.3 else "normal"
+        may = USERS[user] != "genome" and limit <= 240 and nodes * cores <= 64
+        qos = "urgent" if may and draw.random() < 0.3 else "normal"
         jobs[number] = (MONDAY + submit, user, qos, nodes, cores, run, limit, 3 * cores, gpus)
     return jobs
 
