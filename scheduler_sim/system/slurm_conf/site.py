@@ -34,12 +34,22 @@ class Site:
     policy : keys of ``policy.slurm`` that it sets, by Slurm's own names, times in seconds.
     places : ``file:line`` of each of these keys.
     ignored : what the simulation does without, in the order of the file, with the reason.
+    cluster : its ClusterName, "" without.
+    node_names : of all nodes that it names, also of those that are left out.
     """
 
     system: System
     policy: dict[str, Any]
     places: dict[str, str]
     ignored: tuple[Ignored, ...]
+    cluster: str
+    node_names: frozenset[str]
+
+
+def found_as(path: Path) -> Path | None:
+    """A file by its name, or packed, as ``NAME.gz``; None where neither is there."""
+    packed = path.with_name(f"{path.name}.gz")
+    return path if path.is_file() else packed if packed.is_file() else None
 
 
 def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:
@@ -66,8 +76,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
-    devices = Path(path).parent / FILE
-    if devices.is_file():
+    if (devices := found_as(Path(path).parent / FILE)) is not None:
         said += read_gres_conf(devices, nodes, known, notes)
     partitions = read_partitions(
         records,
@@ -94,7 +103,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place[one.place])
-    return Site(system, settings.policy, settings.places, tuple(ignored))
+    return Site(system, settings.policy, settings.places, tuple(ignored), settings.cluster, frozenset(known))
 
 
 class _Settings:

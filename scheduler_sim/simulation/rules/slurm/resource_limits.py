@@ -193,7 +193,8 @@ class ResourceLimits(Numbers):
             part.counter["nodes"][:counters] = np.arange(counters)
             nodes = int(offsets_of(self.run.system, self.run.policy)[-1])
             there = np.zeros((counters, nodes), dtype=np.int64)
-            there[: len(part.on_node)] = part.on_node if len(part.on_node) else 0
+            if len(part.on_node):
+                there[: len(part.on_node)] = part.on_node
             part = part._replace(on_node=there)
         return core._replace(resource_limits=part)
 
