@@ -203,7 +203,7 @@ class ReservedSlurm(Reservations):
         nodes, took = found
         ends = [one.end for one in self.reservations if one.end >= start]
         later = -self._floor(-min(ends)) + 1 if took and ends else 0
-        return start, nodes, later if later < now + self.c.bf_window else 0
+        return start, nodes, later if later < self._floor(now + self.c.bf_window) else 0
 
     def is_counted(self) -> bool:
         return not self.is_drawn
