@@ -66,16 +66,36 @@ class Passes:
             if not full and depth > self.c.default_queue_depth:
                 break
             depth += 1
-            if part in blocked or self.waits_for_a_limit(job, part) or not self._has_licences(job):
+            if self.is_passed_over(part, blocked) or self.waits_for_a_limit(job, part):
                 continue
             own = set(self.c.partitions[part].nodes)
-            if job.nodes > len(own):
+            if not self._has_licences(job) or job.nodes > len(own):
                 continue
-            usable = own - gone - self.completing(now)
-            started = self.start_on(now, job, part, usable, "main")
-            if not started and self.may_block(job) and self._old_and_high_enough(now, job, part):
+            free = own - gone
+            usable = self.open_to(now, job, part, free)
+            if self.start_on(now, job, part, usable - self.completing(now), "main"):
+                continue
+            gone |= self.closed_by(now, job, part, free, usable)
+            blocks = self.blocks_partition(now, job, free, usable) and self.may_block(job)
+            if blocks and self._old_and_high_enough(now, job, part):
                 blocked.add(part)
                 gone |= own
+
+    def is_passed_over(self, part: str, blocked: set[str]) -> bool:
+        """Main: whether another that waits keeps it from its turn."""
+        return part in blocked
+
+    def open_to(self, now: int, job: Job, part: str, nodes: set[int]) -> set[int]:
+        """Main: which of the nodes no advance reservation keeps from it."""
+        return nodes
+
+    def closed_by(self, now: int, job: Job, part: str, free: set[int], usable: set[int]) -> set[int]:
+        """Main: what an advance reservation takes from the rest of the pass, as the job did not start."""
+        return set()
+
+    def blocks_partition(self, now: int, job: Job, free: set[int], usable: set[int]) -> bool:
+        """Main: whether one that did not start waits for nodes that its partition will have."""
+        return True
 
     def waits_for_a_limit(self, job: Job, part: str) -> bool:
         """Main: whether the limit for which it was known to wait still holds it."""
@@ -124,13 +144,15 @@ class Passes:
                 continue
             if c.as_19_05:
                 tests += 1
-            if self._over_limits(counts, job, part) or not self._has_licences(job):
+            if self.is_counted() and self._over_limits(counts, job, part):
+                continue
+            if not self._has_licences(job):
                 continue
             if self.is_limited(job, part):
                 continue
             now_only = not self._old_and_high_enough(now, job, part) or self._enough(reserved, job, part)
             asked = self._backfill_one(now, job, part, space, now_only, reserved)
-            tests += 0 if c.as_19_05 else asked
+            tests += 0 if c.as_19_05 or not self.is_counted() else asked
             if space.full:
                 break
             started += job.state == RUNNING
@@ -178,6 +200,14 @@ class Passes:
             counts[key] = counts.get(key, 0) + 1
         return False
 
+    def is_counted(self) -> bool:
+        """Backfill: whether the present record counts for limits of the cycle."""
+        return True
+
+    def unreserved(self, now: int, job: Job, part: str, start: int) -> tuple[int, set[int], int] | None:
+        """Backfill: from when on which nodes it may be tried, for advance reservations, and when else."""
+        return start, set(self.c.partitions[part].nodes), 0
+
     def is_limited(self, job: Job, part: str) -> bool:
         """Backfill: whether a limit keeps it from any plan."""
         return False
@@ -212,13 +242,16 @@ class Passes:
     ) -> int:
         """Start the job, or plan it. Returns 1 if the select plugin was asked."""
         c = self.c
-        own = set(c.partitions[part].nodes)
         limit = job.limit * 60
         asked = 0
         later = now
         while True:
-            start_res, later = max(later, self.not_before(job, part)), 0
+            found = self.unreserved(now, job, part, max(later, self.not_before(job, part)))
+            if found is None:
+                return asked
+            start_res, own, behind = found
             avail, later = space.available(own, start_res, max(start_res, now) + limit)
+            later = min(filter(None, (later, behind)), default=0)
             if len(avail) < job.nodes:
                 if later and not now_only:
                     continue

@@ -39,6 +39,7 @@ class Job:
     het: int = 0  # id of the first component of its heterogeneous job, 0 = it is in none
     account: str = ""
     qos: str = ""
+    reservation: str = ""
 
     state: str = PENDING
     eligible: int | None = None

@@ -129,7 +129,7 @@ def _effective(conf: dict[str, str], recorded: dict) -> dict[str, str]:
 def _load_run(name: str, recorded: dict) -> Run:
     since = next(line for line in recorded["sdiag"] if line.startswith("Data since"))
     began = int(re.search(r"\((\d+)\)", since).group(1))
-    jobs = [job for job in recorded["jobs"] if not job.get("het_offset")]
+    jobs = [job for job in recorded["jobs"] if not job.get("het_offset") and job["id"] is not None]
     return Run(
         name=name,
         origin=recorded["t0_epoch"],
