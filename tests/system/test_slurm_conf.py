@@ -417,7 +417,6 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("node", "NodeAddr Port", "DAEMONS"),
         ("node", "MemSpecLimit", "SHARING"),
         ("partition", "AllowQos DenyAccounts Hidden", "ACCESS"),
-        ("partition", "QOS", "LIMITS"),
         ("partition", "MaxCPUsPerSocket MaxMemPerNode", "SHARING"),
         ("partition", "OverTimeLimit", "NOT_MODELLED"),
         ("parameter", "bf_yield_interval max_rpc_cnt", "NO_TIME"),
