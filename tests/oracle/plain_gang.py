@@ -1,8 +1,8 @@
-"""Jobs that are suspended for others, in the plain model: PreemptMode=SUSPEND,GANG with OverSubscribe=FORCE:1.
+"""Jobs that are suspended for others, in the plain model of Slurm.
 
-Read in gang.c and cons_common's job_test.c of 22.05. Within a partition no two jobs have a node in common, so
-the turns of SchedulerTimeSlice change nothing on whole nodes: a job is suspended as long as one of a higher
-tier runs on a node of its own.
+That is PreemptMode=SUSPEND,GANG with OverSubscribe=FORCE:1. Read in gang.c and cons_common's job_test.c of
+22.05. Within a partition no two jobs have a node in common, so the turns of SchedulerTimeSlice change nothing
+on whole nodes: a job is suspended as long as one of a higher tier runs on a node of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ def nodes_of(jobs: list[Job]) -> set[int]:
 
 class GangSlurm(PreemptingSlurm):
     """Nodes of lower tiers count as free where idle ones do not suffice; who is there is suspended."""
+
+    def __init__(self, *given: object):
+        super().__init__(*given)
+        self.suspended: list[int] = []
 
     def room(self) -> list[Job]:
         """Who is on nodes."""
@@ -70,6 +74,7 @@ class GangSlurm(PreemptingSlurm):
                 work.append(job)
             if covered and job.paused_since is None:
                 job.paused_since = now
+                self.suspended.append(job.id)
             elif not covered and job.paused_since is not None:
                 job.paused += now - job.paused_since
                 job.paused_since = None

@@ -1,4 +1,4 @@
-"""Slurm's preemption in the plain model: who may preempt whom, which jobs are chosen, and what becomes of them.
+"""Slurm's preemption in the plain model: who may preempt whom, which are chosen, what becomes of them.
 
 Read in preempt.c, preempt_partition_prio.c, preempt_qos.c, node_scheduler.c and cons_common's job_test.c of
 22.05. Nodes are whole; jobs of a partition have their nodes to themselves (OverSubscribe=EXCLUSIVE, or
@@ -15,7 +15,6 @@ from tests.oracle.plain_preemption_records import (
     PREEMPTED,
     QOS,
     REQUEUE,
-
     Ended,
     Preemptable,
     PreemptQos,
@@ -35,6 +34,7 @@ class PreemptingSlurm(Slurm):
         self.runs: list[Ended] = []
         self.preempted_for: dict[int, int] = {}  # when jobs were preempted for a job
         self.in_progress: set[int] = set()  # those for which this pass has done so
+        self.away: list[Job] = []  # whom backfill's test thinks away at first
 
     # ------------------------------------------------------------------ who may preempt whom
 
@@ -196,7 +196,7 @@ class PreemptingSlurm(Slurm):
             job.requeue_at = job.released
 
     def end_overdue(self, job: Job, now: int) -> None:
-        """The check of time limits: one in grace is preempted, whether anybody still needs its nodes or not."""
+        """The check of time limits: one in grace is preempted, whoever still needs its nodes."""
         if job.grace_end is None:
             super().end_overdue(job, now)
         else:
@@ -231,6 +231,9 @@ class PreemptingSlurm(Slurm):
         ended = (j for j in self.seen if j.state not in (PENDING, RUNNING) and j.released > now - self.unseen)
         return {min(job.where) for job in ended if job.where}
 
+    def _over(self) -> bool:
+        return super()._over() and all(job.requeue_at is None for job in self.seen)
+
     # ------------------------------------------------------------------ backfill's tests
 
     def will_run(
@@ -252,5 +255,3 @@ class PreemptingSlurm(Slurm):
 
     def who_leaves_by_itself(self, job: Job, part: str) -> list[Job]:
         return [other for other in super().who_leaves_by_itself(job, part) if other not in self.away]
-
-

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import median
 
 from tests.oracle.plain_gang import GangSlurm
 from tests.oracle.plain_preemption import PreemptingSlurm
-from tests.oracle.plain_preemption_records import SUSPEND, Preemptable, PreemptQos, PreemptRules
+from tests.oracle.plain_preemption_records import PREEMPTED, SUSPEND, Preemptable, PreemptQos, PreemptRules
 from tests.oracle.plain_slurm_records import Config, Job, Partition
-from tests.slurm_oracle.cases import Case, Fate, Run, read_json
+from tests.slurm_oracle.cases import Case, Run, read_json
+from tests.slurm_oracle.figures import quantile
 from tests.slurm_oracle.limited import table
 from tests.slurm_oracle.plain import plain_config, plain_jobs, plain_ops
 from tests.slurm_oracle.second_set import DATA_2
@@ -39,9 +42,7 @@ def preempting_slurm(case: Case, run: Run, **settings: object) -> PreemptingSlur
 def config_of(case: Case, run: Run, settings: dict[str, object]) -> Config:
     """Partitions are over the same nodes; requeued jobs are eligible 30 s after clean-up."""
     nodes = list(range(max(case.nodes.values())))
-    tiers = {
-        name: int(case.partition_options.get(name, {}).get("PriorityTier", 1)) for name in case.nodes
-    }
+    tiers = {name: int(case.partition_options.get(name, {}).get("PriorityTier", 1)) for name in case.nodes}
     config = plain_config(case, run, settings)
     config.partitions = {name: Partition(nodes, tier=tier) for name, tier in tiers.items()}
     config.requeue_delay = 30
@@ -79,8 +80,84 @@ def _seconds(clock: str) -> int:
     return (hours * 60 + minutes) * 60 + seconds
 
 
-def play_preempting(case: Case, run: Run, **settings: object) -> list[Fate]:
-    """What the plain model makes of the case."""
-    slurm = preempting_slurm(case, run, **settings)
-    slurm.run(until=20_000)
-    return [(job.id, job.state, job.start, job.end) for job in slurm.jobs]
+@dataclass
+class Outcome:
+    """What became of the jobs of a case, in a recording or in the model."""
+
+    states: dict[int, str]
+    starts: dict[int, list[int]]  # of every run
+    preempted: set[int]  # or suspended
+
+    def order(self) -> list[int]:
+        """Jobs by the starts of all their runs; ties by id."""
+        return [job for _, job in sorted((at, job) for job, begun in self.starts.items() for at in begun)]
+
+
+def recorded_outcome(run: Run) -> Outcome:
+    recorded = read_json(DATA_2 / "out" / f"{run.name}.out.json.gz")
+    jobs = recorded["jobs"]
+    starts = {job["id"]: [int(at) for at, _ in job["log_starts"]] for job in jobs}
+    suspended = {event[1] for event in recorded["events"] if event[2] == "SUSPENDED"}
+    preempted = {job["id"] for job in jobs if job["state"] == PREEMPTED or len(starts[job["id"]]) > 1}
+    return Outcome({job["id"]: job["state"] for job in jobs}, starts, preempted | suspended)
+
+
+def outcome(slurm: PreemptingSlurm) -> Outcome:
+    starts: dict[int, list[int]] = {job.id: [] for job in slurm.jobs}
+    for ended in slurm.runs:
+        starts[ended.id].append(ended.start)
+    preempted = {ended.id for ended in slurm.runs if ended.why == PREEMPTED}
+    suspended = set(slurm.suspended) if isinstance(slurm, GangSlurm) else set()
+    return Outcome({job.id: job.state for job in slurm.jobs}, starts, preempted | suspended)
+
+
+PHASES = [(first, start) for first in (True, False) for start in (-10, -9, -8, -7)]
+"""Which of the two threads looks first, and in which second the daemon started: as recordings differ."""
+
+
+def outcomes(case: Case) -> Iterator[tuple[Run, Outcome]]:
+    """What the plain model makes of the case, beside each of its recordings."""
+    for run in case.runs:
+        for first, start in PHASES:
+            slurm = preempting_slurm(case, run, backfill_first=first, daemon_start=start)
+            slurm.run(until=20_000)
+            yield run, outcome(slurm)
+
+
+def equals(ours: Outcome, theirs: Outcome) -> bool:
+    """Cases made by hand: the same ends, runs, order and victims, each start within 3 s."""
+    alike = ours.states == theirs.states and ours.preempted == theirs.preempted
+    if not alike or ours.order() != theirs.order():
+        return False
+    return all(abs(a - b) <= 3 for job in theirs.starts for a, b in both(ours, theirs, job))
+
+
+def both(one: Outcome, other: Outcome, job: int) -> list[tuple[int, int]]:
+    """The starts of its runs in both; it must have as many."""
+    return list(zip(one.starts[job], other.starts[job], strict=True))
+
+
+def is_as_near(case: Case, ours: Outcome, theirs: Outcome) -> bool:
+    """Random cases: as near to a recording as recordings are to one another, and half as far again."""
+    first, second = (recorded_outcome(run) for run in case.runs)
+    sure = {job for job, state in first.states.items() if second.states[job] == state}
+    if any(ours.states[job] != theirs.states[job] for job in sure):
+        return False
+    noise, gaps = last_gaps(first, second), last_gaps(ours, theirs)
+    near = median(gaps) <= 1.5 * median(noise) + 1
+    return (
+        near
+        and quantile(gaps, 0.9) <= 1.5 * quantile(noise, 0.9) + 1
+        and overlap(ours, theirs) >= overlap(first, second)
+    )
+
+
+def last_gaps(one: Outcome, other: Outcome) -> list[int]:
+    """Differences of the starts of last runs."""
+    return [abs(one.starts[job][-1] - begun[-1]) for job, begun in other.starts.items()]
+
+
+def overlap(one: Outcome, other: Outcome) -> float:
+    """Of all that were preempted in one of them, the share of those that were in both."""
+    either = one.preempted | other.preempted
+    return len(one.preempted & other.preempted) / len(either) if either else 1.0
