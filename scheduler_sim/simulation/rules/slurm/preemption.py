@@ -1,0 +1,64 @@
+"""Which jobs may be preempted for which under Slurm: groups are partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.rules.slurm.preemption.state import CANCEL, REQUEUE, PreemptionSizes
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
+
+MODES = {"REQUEUE": REQUEUE, "CANCEL": CANCEL}
+
+
+class Preemption(Numbers):
+    """Writes the partitions' tiers as who preempts whom."""
+
+    part = "preemption"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self._keys = run.policy.slurm
+        self.needed = self._keys.preempts and run.policy.backfill == "slurm"
+        if self.needed and shares_under_slurm(run.system, run.policy):
+            raise ConfigError(
+                f"policy.slurm.PreemptMode: found {self._keys.PreemptMode} where jobs share nodes;"
+                " allowed here: OFF"
+            )
+
+    def describe(self, jobs: Jobs) -> None:
+        """Jobs are of the groups that their placements are in."""
+
+    def room(self, sizes: Sizes) -> PreemptionSizes:
+        """A group for each partition."""
+        words = sum(-(-module.nodes // 64) + 8 for module in self.run.system.modules)
+        return PreemptionSizes(sizes.rows, sizes.placements, len(self.run.system.partitions), words)
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Write the rules and the groups."""
+        keys, rules, group = self._keys, core.preemption.rules, core.preemption.group
+        rules.youngest_first = int(keys.preempt_youngest_first)
+        rules.strict_order = int(keys.preempt_strict_order)
+        rules.reorder_count = keys.preempt_reorder_count
+        rules.pause = keys.KillWait + keys.MessageTimeout
+        tiers = np.array([partition.priority for partition in self.run.system.partitions], dtype=np.int64)
+        group["mode"], group["rank"] = MODES[keys.PreemptMode], tiers
+        group["exempt"] = keys.PreemptExemptTime
+        core.preemption.may[:] = (tiers[:, None] > tiers[None, :]).ravel()
+        core.slurm.rules.plans_started = 0  # what may be preempted does not stand in the plan
+        return core
+
+    def write(self, core: FullCore, jobs: Jobs, described: None) -> FullCore:
+        """Write the group of each placement."""
+        core.preemption.of[jobs.where] = jobs.placements.partition
+        core.preemption.job["tried_at"][jobs.rows] = -INF
+        core.preemption.job["requeue"][jobs.rows] = 1
+        return core
+
+    def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """The new ways of a component may be in other partitions."""
+        core.preemption.of[jobs.where] = jobs.placements.partition
+        return core
