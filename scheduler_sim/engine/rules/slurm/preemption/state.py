@@ -39,10 +39,27 @@ class Preemptor:
     tried_at: int  # when others were last preempted for it
 
 
+class LostRun:
+    """A run that ended in a requeue."""
+
+    row: int
+    placed: int
+    start: int
+    end: int
+
+
+class Log:
+    """How many runs stand in the table of those that were lost; whoever reads them sets it to 0."""
+
+    lost: int
+
+
 class Preemption(NamedTuple):
     """The groups, and the candidates for one job, in the order in which they are tried."""
 
     rules: PreemptRules
+    log: Log
+    lost: Table[LostRun]  # [3 n]
     group: Table[Group]  # [g]
     may: Ints  # [g * g] 1 = the first preempts the second
     of: Ints  # [p] group of a placement
@@ -73,6 +90,8 @@ def blank_preemption(sizes: PreemptionSizes) -> Preemption:
     room, usable = words(2, sizes.words)
     made = Preemption(
         rules=one(PreemptRules),
+        log=one(Log),
+        lost=table(LostRun, 3 * sizes.rows),
         group=table(Group, sizes.groups),
         may=np.zeros(sizes.groups**2, dtype=np.int64),
         of=np.zeros(sizes.placements, dtype=np.int64),

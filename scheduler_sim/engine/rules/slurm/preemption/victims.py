@@ -6,11 +6,13 @@ most of the nodes chosen go first, and it is tried again, ``preempt_reorder_coun
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import copy, keep_common
+from scheduler_sim.engine.core.bits import copy, keep_common, take_out
 from scheduler_sim.engine.core.events import drop_end
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish, forget_run, vacate
-from scheduler_sim.engine.core.state import CANCELLED, HELD
+from scheduler_sim.engine.core.state import HELD, PREEMPTED
 from scheduler_sim.engine.rules.slurm.lifecycle import requeue
 from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
@@ -21,8 +23,6 @@ from scheduler_sim.engine.rules.slurm.preemption.candidates import (
     think_away,
 )
 from scheduler_sim.engine.rules.slurm.preemption.state import REQUEUE, PreemptionCore
-from scheduler_sim.engine.core.hooks import on
-from scheduler_sim.engine.core.bits import take_out
 
 FIRST = 99_999
 """Slurm's number of nodes for the one without which the job would not have fitted."""
@@ -111,15 +111,31 @@ def _until_it_fits(core: PreemptionCore, placement: int, size: int) -> int:
     return -1
 
 
+@on(log_is_full, "preemption")
+def lost_are_many(core: PreemptionCore) -> bool:
+    """Whether the runs lost in one more instant might have no room."""
+    return core.preemption.log.lost + 2 * len(core.preemption.job) > len(core.preemption.lost)
+
+
 @part
 def preempt(core: PreemptionCore, row: int) -> None:
     """End it now: it waits again after a while, or is over."""
     drop_end(core, row)
     group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
     if group.mode == REQUEUE and core.preemption.job[row].requeue:
+        _write_down(core, row)
         gone = vacate(core, row, HELD)
         forget_run(core, row)
         if gone:
             requeue(core, row)
     else:
-        finish(core, row, CANCELLED)
+        finish(core, row, PREEMPTED)
+
+
+@part
+def _write_down(core: PreemptionCore, row: int) -> None:
+    """The run that a job loses."""
+    lost = core.preemption.lost[core.preemption.log.lost]
+    lost.row, lost.placed = row, core.jobs[row].placed
+    lost.start, lost.end = core.jobs[row].start, core.clock.now
+    core.preemption.log.lost += 1
