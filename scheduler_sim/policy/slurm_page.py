@@ -17,6 +17,7 @@ GROUPS = {
     "sched_interval": "Main scheduler",
     "bf_interval": "Backfill scheduler",
     "kill_invalid_depend": "Dependencies and limits",
+    "PreemptType": "Preemption",
     "PriorityType": "Priorities",
     "clock": "The daemon",
     "fixed_nodes": "Rules that can be switched off",
@@ -25,7 +26,7 @@ GROUPS = {
 
 UNITS = {
     "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
-    " KillWait PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife epoch epilog_s launch_s"
+    " KillWait PreemptExemptTime MessageTimeout PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife epoch epilog_s launch_s"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
     "ms": "main_wait_ms",
     "µs": "sched_min_interval",

@@ -11,6 +11,9 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 
+NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
+"""Keys beside which jobs are preempted."""
+
 MODES = {"REQUEUE": REQUEUE, "CANCEL": CANCEL}
 
 
@@ -23,11 +26,20 @@ class Preemption(Numbers):
         super().__init__(run)
         self._keys = run.policy.slurm
         self.needed = self._keys.preempts and run.policy.backfill == "slurm"
-        if self.needed and shares_under_slurm(run.system, run.policy):
-            raise ConfigError(
-                f"policy.slurm.PreemptMode: found {self._keys.PreemptMode} where jobs share nodes;"
-                " allowed here: OFF"
-            )
+        if self.needed:
+            self._refuse_what_is_not_there()
+
+    def _refuse_what_is_not_there(self) -> None:
+        """Preemption is on whole nodes, by the rules of 22.05, and of single components."""
+        mode = f"policy.slurm.PreemptMode: found {self._keys.PreemptMode}"
+        if shares_under_slurm(self.run.system, self.run.policy):
+            raise ConfigError(f"{mode} where jobs share nodes; allowed here: OFF")
+        if self.run.units.members:
+            raise ConfigError(f"{mode} where components start together; allowed here: OFF")
+        for key, needed in NEEDED.items():
+            if getattr(self._keys, key) != needed:
+                found = getattr(self._keys, key)
+                raise ConfigError(f"policy.slurm.{key}: found {found} beside preemption; allowed: {needed}")
 
     def describe(self, jobs: Jobs) -> None:
         """Jobs are of the groups that their placements are in."""
