@@ -28,8 +28,12 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
+    from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
 
-    class FullCore(SlurmCallsCore, AcceleratedCore, RowsCore, PowerSavingCore, ShadowCore, NodePlanCore):
+    class SlurmsCore(SlurmCallsCore, AcceleratedCore, PreemptionCore, RowsCore):
+        """A core with all of Slurm."""
+
+    class FullCore(SlurmsCore, PowerSavingCore, ShadowCore, NodePlanCore):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core

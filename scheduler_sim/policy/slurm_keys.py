@@ -409,6 +409,11 @@ class SlurmKeys(Keys):
         """Whether jobs are preempted."""
         return self.PreemptType != "preempt/none" and self.PreemptMode != "OFF"
 
+    @property
+    def accelerates(self) -> bool:
+        """Whether what is there for speed alone is there: it knows nothing of preemption."""
+        return self.accelerate and not self.preempts
+
     def settled(self, name: str) -> Any:
         """Return the value of a key, its default by version and latency filled in."""
         value = getattr(self, name)

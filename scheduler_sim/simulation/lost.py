@@ -16,7 +16,6 @@ from scheduler_sim.result.node_use import WHOLE, part_of_node
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
-
 LOGGED = ("row", "placed", "start", "end")
 """What the engine writes down of a run that preemption has lost."""
 

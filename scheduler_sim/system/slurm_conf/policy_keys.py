@@ -36,7 +36,7 @@ _NOT_READ = (
     *("kill_invalid_depend", "preempt_reorder_count", "preempt_strict_order"),
     "preempt_youngest_first",
 )
-"""Keys of ``policy.slurm`` that the list does not set: 22.05 has one elsewhere, and preemption is not read."""
+"""Keys of ``policy.slurm`` that no list sets: 22.05 has one elsewhere, and preemption is not read."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 _SELECTED_WITHOUT_EFFECT = {

@@ -10,6 +10,7 @@ from scheduler_sim.engine.rules.slurm.preemption.state import CANCEL, REQUEUE, P
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
+from scheduler_sim.simulation.rules.slurm.masks import Masks
 
 NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
 """Keys beside which jobs are preempted."""
@@ -46,8 +47,8 @@ class Preemption(Numbers):
 
     def room(self, sizes: Sizes) -> PreemptionSizes:
         """A group for each partition."""
-        words = sum(-(-module.nodes // 64) + 8 for module in self.run.system.modules)
-        return PreemptionSizes(sizes.rows, sizes.placements, len(self.run.system.partitions), words)
+        partitions, words = len(self.run.system.partitions), int(Masks(self.run.system).low[-1])
+        return PreemptionSizes(sizes.rows, sizes.placements, partitions, words)
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write the rules and the groups."""

@@ -141,5 +141,3 @@ def start_or_preempt(core: PreemptionCore, row: int, placement: int) -> bool:
     core.slurm.way[placement].choice = choice
     pick(core, placement, sets.later)
     return False
-
-
