@@ -35,6 +35,7 @@ UNITS = {
     "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"
     " bf_max_job_user_part bf_max_job_start bf_job_part_count_reserve",
     "tasks": "bf_max_job_array_resv",
+    "times": "preempt_reorder_count",
     "MB": "DefMemPerCPU DefMemPerNode MaxMemPerCPU DefMemPerGPU",
     "cores": "DefCpuPerGPU",
     "records": "bf_node_space_size",
