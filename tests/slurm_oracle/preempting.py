@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import median
 
+from scheduler_sim import Policy, Simulation, System, Workload
 from tests.oracle.plain_gang import GangSlurm
 from tests.oracle.plain_preemption import PreemptingSlurm
 from tests.oracle.plain_preemption_records import PREEMPTED, SUSPEND, Preemptable, PreemptQos, PreemptRules
@@ -161,3 +163,53 @@ def overlap(one: Outcome, other: Outcome) -> float:
     """Of all that were preempted in one of them, the share of those that were in both."""
     either = one.preempted | other.preempted
     return len(one.preempted & other.preempted) / len(either) if either else 1.0
+
+
+def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) -> Outcome:
+    """What the engine makes of the case: preemption by tiers."""
+    conf, jobs = case.conf, case.jobs
+    keys: dict[str, object] = {name: conf[name] for name in ("PreemptType", "PreemptMode")}
+    for word in conf["SchedulerParameters"].split(","):
+        name, _, value = word.partition("=")
+        keys |= {name: int(value)} if name in ("bf_interval", "bf_resolution") else {}
+    keys |= {
+        "KillWait": int(conf["KillWait"]),
+        "epoch": run.origin,
+        "latency": "measured",
+        "looks_first": looks_first,
+        "starts_before_s": min(job["submit"] for job in jobs) - daemon_start,
+        "requeue_delay_s": 30,
+    }
+    partitions = [
+        {"name": name, "module": "m", "priority": int(options.get("PriorityTier", 1))}
+        for name, options in case.partition_options.items()
+    ]
+    nodes = max(case.nodes.values())
+    modules = [{"name": "m", "nodes": nodes, "cores_per_node": 1}]
+    system = System.from_dict({"modules": modules, "partitions": partitions})
+    workload = Workload.from_columns(
+        component_id=[job["id"] for job in jobs],
+        submit_time=[job["submit"] for job in jobs],
+        partition=[job["partition"] for job in jobs],
+        nodes=[job["nodes"] for job in jobs],
+        run_time=[math.ceil(job["runtime"]) for job in jobs],
+        time_limit=[60 * job["limit_min"] for job in jobs],
+    )
+    simulation = Simulation(system, workload, Policy(name="slurm", backfill="slurm", slurm=keys))
+    found = simulation.run().components
+    ids = found["component_id"].tolist()
+    states = dict(zip(ids, map(str, found["state"]), strict=True))
+    starts: dict[int, list[int]] = {job: [] for job in ids}
+    for lost in simulation._lost:
+        starts[ids[lost.row]].append(lost.start)
+    preempted = {job for job in ids if starts[job] or states[job] == PREEMPTED}
+    for job, start in zip(ids, found["start_time"].tolist(), strict=True):
+        starts[job].append(int(start))
+    return Outcome(states, starts, preempted)
+
+
+def engine_outcomes(case: Case) -> Iterator[tuple[Run, Outcome]]:
+    """What the engine makes of the case, beside each of its recordings."""
+    for run in case.runs:
+        for first, start in PHASES:
+            yield run, engine_outcome(case, run, "backfill" if first else "main", start)
