@@ -70,13 +70,13 @@ def preempting(draw: st.DrawFn) -> Preempting:
     times = sorted(draw(st.lists(st.integers(0, 150), min_size=3, max_size=10)))
     jobs = []
     for number, time in enumerate(times, start=1):
-        queue = draw(st.sampled_from(queues))
-        nodes = sum(sizes) if SECOND in queue.sets else sizes[0]
+        named = draw(st.lists(st.sampled_from(queues), min_size=1, max_size=2, unique=True))
+        nodes = sum(sizes) if all(SECOND in queue.sets for queue in named) else sizes[0]
         jobs.append(
             Job(
                 number,
                 time,
-                [queue.name],
+                [queue.name for queue in named],
                 draw(st.integers(1, nodes)),
                 draw(st.integers(1, 200)),
                 draw(st.integers(1, 4)),
