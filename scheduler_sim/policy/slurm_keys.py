@@ -269,6 +269,29 @@ class SlurmKeys(Keys):
         default=30, description="how long a job that is killed keeps its nodes: from SIGTERM to SIGKILL"
     )
 
+    # preemption
+    PreemptType: Annotated[str, choice("preempt/none", "preempt/partition_prio")] = Field(
+        default="preempt/none", description="nobody is preempted, or jobs of partitions of a lower tier"
+    )
+    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL")] = Field(
+        default="OFF", description="what becomes of a job that is preempted"
+    )
+    PreemptExemptTime: Seconds = Field(
+        default=0, description="how long a job runs before it may be preempted"
+    )
+    preempt_youngest_first: Flag = Field(
+        default=False, description="the last to have started is preempted first, not the smallest"
+    )
+    preempt_strict_order: Flag = Field(
+        default=False, description="of those to preempt only the last that was needed is moved in front"
+    )
+    preempt_reorder_count: Count = Field(
+        default=1, description="how often the order of those to preempt is improved"
+    )
+    MessageTimeout: Seconds = Field(
+        default=10, description="with KillWait: how long nobody more is preempted for the same job"
+    )
+
     # priorities
     PriorityType: Annotated[str, choice("priority/basic", "priority/multifactor")] = Field(
         default="priority/basic", description="in order of submission, or by factors"
@@ -387,6 +410,16 @@ class SlurmKeys(Keys):
     def charges_ends(self) -> bool:
         """Whether Slurm charges what a job has used when it ends, too."""
         return not set(WITH_LIMITS).isdisjoint(self.AccountingStorageEnforce)
+
+    @property
+    def preempts(self) -> bool:
+        """Whether jobs are preempted."""
+        return self.PreemptType != "preempt/none" and self.PreemptMode != "OFF"
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether what is there for speed alone is there: it knows nothing of preemption."""
+        return self.accelerate and not self.preempts
 
     def settled(self, name: str) -> Any:
         """Return the value of a key, its default by version and latency filled in."""

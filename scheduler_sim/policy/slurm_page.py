@@ -18,6 +18,7 @@ GROUPS = {
     "sched_interval": "Main scheduler",
     "bf_interval": "Backfill scheduler",
     "kill_invalid_depend": "Dependencies and limits",
+    "PreemptType": "Preemption",
     "PriorityType": "Priorities",
     "clock": "The daemon",
     "fixed_nodes": "Rules that can be switched off",
@@ -26,7 +27,8 @@ GROUPS = {
 
 UNITS = {
     "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
-    " KillWait PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife epoch epilog_s launch_s"
+    " KillWait PreemptExemptTime MessageTimeout PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
+    " epoch epilog_s launch_s"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
     "ms": "main_wait_ms",
     "µs": "sched_min_interval",
@@ -34,6 +36,7 @@ UNITS = {
     "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"
     " bf_max_job_user_part bf_max_job_start bf_job_part_count_reserve",
     "tasks": "bf_max_job_array_resv",
+    "times": "preempt_reorder_count",
     "MB": "DefMemPerCPU DefMemPerNode MaxMemPerCPU DefMemPerGPU",
     "cores": "DefCpuPerGPU",
     "records": "bf_node_space_size",

@@ -19,7 +19,7 @@ NEVER = -1
 TOTAL = "total"
 """The name under which the timeline gives the whole system."""
 
-STATES = ("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PENDING")
+STATES = ("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PENDING", "PREEMPTED")
 
 
 Columns = Mapping[str, Any] | pd.DataFrame

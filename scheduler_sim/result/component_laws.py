@@ -40,9 +40,9 @@ def known_modules(schedule: Schedule) -> Breach:
 
 
 def started_or_not(schedule: Schedule) -> Breach:
-    """COMPLETED, TIMEOUT and FAILED started; REJECTED and PENDING did not."""
+    """COMPLETED, TIMEOUT, FAILED and PREEMPTED started; REJECTED and PENDING did not."""
     must, never = (
-        schedule.in_state("COMPLETED", "TIMEOUT", "FAILED"),
+        schedule.in_state("COMPLETED", "TIMEOUT", "FAILED", "PREEMPTED"),
         schedule.in_state("REJECTED", "PENDING"),
     )
     row = _first((must & ~schedule.ran) | (never & schedule.ran))

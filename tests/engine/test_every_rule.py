@@ -68,9 +68,9 @@ SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
 NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
-SLURM = {"slurm", "accelerate"} | NAMED
+SLURM = {"slurm", "accelerate", "preemption"} | NAMED
 ABSENT = {name: SLURM if name in SWITCHED else SLURM | {"power_saving"} for name in SCHEMES} | {
-    "slurm": {"power_saving"} | NAMED
+    "slurm": {"power_saving", "preemption"} | NAMED
 }
 OPERATED: dict[str, tuple[str, ...]] = {
     "conservative": (

@@ -17,7 +17,7 @@ ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
 LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
-PREEMPTION = "preemption is not in this version"
+PREEMPTION = "preemption of a slurm.conf is not read: the keys of policy.slurm have it, for whole nodes"
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
@@ -105,7 +105,7 @@ _PARAMETERS_BY_REASON = {
     DAEMONS: "inventory_interval no_backup_scheduling",
     ACCESS: "enable_user_top",
     MOVED: "kill_invalid_depend",
-    PREEMPTION: "preempt_reorder_count preempt_send_user_signal preempt_strict_order preempt_youngest_first",
+    PREEMPTION: "preempt_send_user_signal",
     HETEROGENEOUS: "bf_hetjob_immediate bf_hetjob_prio whole_hetjob whole_pack",
     SHARING: "ignore_numa pack_serial_at_end spec_cores_first",
     NETWORK: "bf_topopt_enable bf_topopt_iterations max_switch_wait",

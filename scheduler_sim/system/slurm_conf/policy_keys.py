@@ -32,7 +32,11 @@ from scheduler_sim.system.slurm_conf.values import (
 
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters")
-_ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
+_NOT_READ = (
+    *("kill_invalid_depend", "preempt_reorder_count", "preempt_strict_order"),
+    "preempt_youngest_first",
+)
+"""Keys of ``policy.slurm`` that no list sets: 22.05 has one elsewhere, and preemption is not read."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 _SELECTED_WITHOUT_EFFECT = {
@@ -130,7 +134,7 @@ def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
     nothing: dict[str, int | str | bool] = {}
     found = notes.read(pair, parameters, nothing)
     if name == "SchedulerParameters":
-        for key in _ONLY_22_05_ELSEWHERE:
+        for key in _NOT_READ:
             if key in found:
                 notes.ignore(pair, why_ignored("parameter", key), key=key, value="")
                 del found[key]

@@ -350,7 +350,7 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
     way = core.slurm.way[placement]
     way.choice = way.first
     if way.last - way.first == 1:
-        return _slot_of_choice(core, placement, ahead)
+        return slot_of_choice(core, placement, ahead)
     it = core.slurm.partition[way.partition]
     best, best_time = way.first, INF
     staying, either = core.slurm.sets.staying, core.slurm.sets.either
@@ -359,7 +359,7 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
         way.choice = choice
         copy(staying, either, it.low, it.high)
         keep_masked(core, it, staying, core.slurm.nodes.choice[choice].mask)
-        time = _slot_of_choice(core, placement, ahead)
+        time = slot_of_choice(core, placement, ahead)
         if time < best_time:
             best, best_time = choice, time
             copy(core.slurm.sets.best, core.slurm.sets.later, it.low, it.high)
@@ -368,8 +368,8 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
     return best_time
 
 
-@part
-def _slot_of_choice(core: SlurmCore, placement: int, ahead: bool) -> int:
+@question
+def slot_of_choice(core: SlurmCore, placement: int, ahead: bool) -> int:
     """When nodes STAYING suffice, by planned ends if it may plan ahead."""
     if ahead:
         return predicted_start(core, placement)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, keep_common, take_out
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.instant import untie_ready
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
@@ -75,9 +75,10 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
                 core.queue.at.new = 0
                 size = build_queue(core)
         elif not has_reservation(core, row) and not (limited and may_be_passed(core)):
-            if not _blocks(core, row, placement):
-                continue
-            open_partitions -= _block(core, it)
+            if not limited:
+                cannot_start(core, row, placement)
+            if _blocks(core, row, placement):
+                open_partitions -= _block(core, it)
     close_gaps(core, core.queue.at.tail)
     return whole
 
@@ -98,6 +99,11 @@ def _picked(core: SlurmCore, row: int, placement: int) -> bool:
     if has_reservation(core, row):
         return picked_reserved(core, row)
     return picked_among_free(core, placement)
+
+
+@event
+def cannot_start(core: SlurmCore, row: int, placement: int) -> None:
+    """The idle nodes do not suffice for one that is not behind a blocked partition."""
 
 
 @question

@@ -9,7 +9,6 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.backfill_pass import starts_on_picked
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     all_within_limits,
     held_up_until,
@@ -25,7 +24,12 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.node_space import plan_opens
-from scheduler_sim.engine.rules.slurm.resource_limits.amounts import take_asked, take_picked, take_planned
+from scheduler_sim.engine.rules.slurm.resource_limits.amounts import (
+    knows_its_share,
+    take_asked,
+    take_picked,
+    take_planned,
+)
 from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     has_too_many_nodes,
     reached_after,
@@ -135,7 +139,7 @@ def behind_its_qos(core: LimitedCore, placement: int) -> int:
 @on(start_or_plan, "resource_limits")
 def start_or_wait_for_limit(core: LimitedCore, row: int, placement: int, later: int) -> int:
     """The limits are tested with the nodes that it would really get."""
-    if not starts_on_picked(core, row, placement):
+    if not knows_its_share(core, row, placement):
         return core.clock.now
     number = reached_before(core, placement)
     if number < 0:
