@@ -101,6 +101,8 @@ REASONS = (
 """Further columns of ``components``, at its end, in a run under policy slurm."""
 
 LIMITED = (
+    Column("account", "text", "", "the account that it counts for; `root` without one"),
+    Column("qos", "text", "", "its QOS, its association's default if it named none"),
     Column(
         "limit_reason",
         "text",

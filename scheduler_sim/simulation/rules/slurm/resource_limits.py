@@ -63,6 +63,7 @@ class ResourceLimits(Numbers):
         self._charged: Numbering = {}
         self._keys: Numbering = {}
         self._made: list[Made] = []
+        self._who: list[tuple[str, str]] = []  # account and QOS of each component
         tree = associations(keys.accounts, (), ())
         resources = resources_named(keys.qos, tree)
         self._standings = Standings(keys.qos, resources, listed_only=_lists_count(keys))
@@ -82,6 +83,8 @@ class ResourceLimits(Numbers):
         tree = associations(keys.accounts, users, accounts)
         rows, named = tree.row[pairs], jobs.table("qos")["qos"].astype(str).to_numpy()
         own = [name or _default_qos(tree, row) for name, row in zip(named, rows.tolist(), strict=True)]
+        above = [tree.names[tree.parent[row]] for row in rows.tolist()]
+        self._who[jobs.rows] = zip(above, own, strict=True)
         owner, partition = jobs.placements.owner, jobs.placements.partition
         of_partition = [one.slurm.get("QOS", "") for one in system.partitions]
         found = np.empty(len(owner), dtype=np.int64)
@@ -153,9 +156,11 @@ class ResourceLimits(Numbers):
         """Which limit held each last, and for how long limits did."""
         job, comp = core.resource_limits.job[:rows], core.jobs[:rows]
         words = np.array(self.reasons, dtype=object)
+        accounts, qos = zip(*self._who[:rows], strict=True) if rows else ((), ())
         waited = np.where(comp["start"] >= 0, job["waited"], NEVER)
         reasons = pd.Categorical(words[job["last_reason"]])
-        return {"limit_reason": reasons, "wait_limit": waited}
+        told = {"account": pd.Categorical(accounts), "qos": pd.Categorical(qos)}
+        return told | {"limit_reason": reasons, "wait_limit": waited}
 
     # -- standings
 
