@@ -12,12 +12,15 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Check, Count, duration, whole
+from scheduler_sim.config.value import Check, Count, Name, choice, duration, whole
 from scheduler_sim.units import MINUTE
 
 MOST_AMOUNT = 10**15
 _RESOURCE = re.compile(r"cpu|mem|node|billing|(gres|license)/[A-Za-z0-9_.:-]+")
 _SIZES = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
+
+PREEMPT_MODES = ("OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG")
+"""What sacctmgr knows; jobs are cancelled or requeued here."""
 
 FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", "UsageFactorSafe")
 """Flags of a QOS that are modelled."""
@@ -142,6 +145,16 @@ class QosKeys(LimitKeys):
     UsageFactor: Factor = Field(default=1.0, description="what its jobs use is counted so many times")
     LimitFactor: Annotated[float | None, BeforeValidator(Check("a number >= 0", _factor))] = Field(
         default=None, description="GrpTRES and MaxTRESPerJob of associations count so many times for its jobs"
+    )
+    Preempt: tuple[Name, ...] = Field(
+        default=(), description="QOS whose jobs its own may preempt, under PreemptType: preempt/qos"
+    )
+    PreemptMode: Annotated[str, choice("cluster", *PREEMPT_MODES)] = Field(
+        default="cluster",
+        description="what becomes of its jobs that are preempted: REQUEUE or CANCEL, or as in policy.slurm",
+    )
+    PreemptExemptTime: Annotated[int | None, whole(0)] = Field(
+        default=None, description="how long its jobs run before they may be preempted, s"
     )
     Flags: QosFlags = Field(
         default=(),

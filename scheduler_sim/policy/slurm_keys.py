@@ -270,8 +270,9 @@ class SlurmKeys(Keys):
     )
 
     # preemption
-    PreemptType: Annotated[str, choice("preempt/none", "preempt/partition_prio")] = Field(
-        default="preempt/none", description="nobody is preempted, or jobs of partitions of a lower tier"
+    PreemptType: Annotated[str, choice("preempt/none", "preempt/partition_prio", "preempt/qos")] = Field(
+        default="preempt/none",
+        description="nobody is preempted, or jobs of partitions of a lower tier, or of QOS by their Preempt",
     )
     PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL")] = Field(
         default="OFF", description="what becomes of a job that is preempted"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from scheduler_sim import Policy, Result, simulate
 from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.oracle.plain_preemption import PreemptingSlurm
-from tests.oracle.plain_preemption_records import PreemptRules
+from tests.oracle.plain_preemption_records import PreemptQos, PreemptRules
 from tests.oracle.plain_slurm_records import Config, Job
 from tests.slurm.engine_cases import (
     FIRST,
@@ -88,23 +88,23 @@ def preempting(draw: st.DrawFn) -> Preempting:
     return Preempting(case, rules, draw(st.sampled_from([30, 121])))
 
 
-def played(one: Preempting) -> Result:
+def played(one: Preempting, columns: dict[str, Any] | None = None, **more: Any) -> Result:
     case = one.case
     keys = {RULES[name][0]: value for name, value in one.rules.items()}
-    keys |= {"PreemptType": "preempt/partition_prio", "requeue_delay_s": one.requeue_delay_s}
+    keys |= {"PreemptType": "preempt/partition_prio", "requeue_delay_s": one.requeue_delay_s} | more
     given_keys = {"starts_before_s": case.begins_s} | case.keys | keys
     policy = Policy(name="slurm", backfill="slurm", slurm=given_keys)
-    result = simulate(system_of(case), workload_of(case), policy)
+    result = simulate(system_of(case), workload_of(case, **columns or {}), policy)
     result.check()
     return result
 
 
-def plain(one: Preempting) -> PreemptingSlurm:
+def plain(one: Preempting, **rules: Any) -> PreemptingSlurm:
     case = one.case
     config = Config(_partitions(case))
     configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     config.requeue_delay = one.requeue_delay_s
-    slurm = PreemptingSlurm(config, deepcopy(list(case.jobs)), [], PreemptRules(**one.rules))
+    slurm = PreemptingSlurm(config, deepcopy(list(case.jobs)), [], PreemptRules(**one.rules | rules))
     slurm.run(UNTIL_S)
     return slurm
 
@@ -116,6 +116,42 @@ def test_the_engine_is_equal_to_the_plain_model(one: Preempting) -> None:
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
     again = sum(ended.why == "PREEMPTED" for ended in slurm.runs) if one.rules["mode"] == "REQUEUE" else 0
     assert result.metrics["counts"].get("requeued", 0) == again
+
+
+QOS = {
+    "low": PreemptQos(priority=1),
+    "other": PreemptQos(priority=2),
+    "normal": PreemptQos(priority=5, preempts=("low", "other")),
+    "high": PreemptQos(priority=9, preempts=("normal", "low", "other")),
+}
+"""Each preempts all below it, so that the order of the queue is one: Slurm compares two by two."""
+
+
+@st.composite
+def preempting_by_qos(draw: st.DrawFn) -> tuple[Preempting, dict[str, PreemptQos]]:
+    """The same partitions, in which QOS count; each may say itself what becomes of its jobs."""
+    one = draw(preempting())
+    jobs = tuple(replace(job, qos=draw(st.sampled_from(list(QOS)))) for job in one.case.jobs)
+    modes, times = st.sampled_from(["", "REQUEUE", "CANCEL"]), st.sampled_from([None, None, 40])
+    qos = {name: replace(its, mode=draw(modes), exempt=draw(times)) for name, its in QOS.items()}
+    return replace(one, case=replace(one.case, jobs=jobs)), qos
+
+
+@given(preempting_by_qos())
+@examples(60)
+def test_by_qos_it_is_equal_to_the_plain_model_too(given_: tuple[Preempting, dict[str, PreemptQos]]) -> None:
+    one, qos = given_
+    keys = {"PreemptType": "preempt/qos", "qos": {name: _keys_of(its) for name, its in qos.items()}}
+    result = played(one, {"qos": [job.qos for job in one.case.jobs]}, **keys)
+    slurm = plain(one, kind="preempt/qos", qos=deepcopy(qos))
+    assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
+
+
+def _keys_of(qos: PreemptQos) -> dict[str, Any]:
+    said = {"Preempt": list(qos.preempts), "PreemptMode": qos.mode, "PreemptExemptTime": qos.exempt}
+    return {"priority": qos.priority} | {
+        name: value for name, value in said.items() if value not in ("", None)
+    }
 
 
 def two(**rules: Any) -> Preempting:

@@ -166,7 +166,7 @@ def overlap(one: Outcome, other: Outcome) -> float:
 
 
 def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) -> Outcome:
-    """What the engine makes of the case: preemption by tiers."""
+    """What the engine makes of the case: preemption by tiers, or by QOS."""
     conf, jobs = case.conf, case.jobs
     keys: dict[str, object] = {name: conf[name] for name in ("PreemptType", "PreemptMode")}
     for word in conf["SchedulerParameters"].split(","):
@@ -180,6 +180,11 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         "starts_before_s": min(job["submit"] for job in jobs) - daemon_start,
         "requeue_delay_s": 30,
     }
+    if conf["PreemptType"] == "preempt/qos":
+        keys |= {name: conf[name] for name in conf if name.startswith("Priority")}
+        keys |= {"PreemptExemptTime": rules_of(case, run).exempt}
+        keys |= {"qos": {name: qos_keys(qos) for name, qos in rules_of(case, run).qos.items()}}
+        keys |= {"PriorityCalcPeriod": f"{conf.get('PriorityCalcPeriod', 5)}m"}
     partitions = [
         {"name": name, "module": "m", "priority": int(options.get("PriorityTier", 1))}
         for name, options in case.partition_options.items()
@@ -194,6 +199,9 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         nodes=[job["nodes"] for job in jobs],
         run_time=[math.ceil(job["runtime"]) for job in jobs],
         time_limit=[60 * job["limit_min"] for job in jobs],
+        qos=[job.get("qos", "") for job in jobs],
+        user=[job.get("user", "") for job in jobs],
+        account=[job.get("account", "") for job in jobs],
     )
     simulation = Simulation(system, workload, Policy(name="slurm", backfill="slurm", slurm=keys))
     found = simulation.run().components
@@ -206,6 +214,14 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
     for job, start in zip(ids, found["start_time"].tolist(), strict=True):
         starts[job].append(int(start))
     return Outcome(states, starts, preempted)
+
+
+def qos_keys(qos: PreemptQos) -> dict[str, object]:
+    """A QOS as ``policy.slurm.qos`` has it."""
+    said = {"Preempt": list(qos.preempts), "PreemptMode": qos.mode, "PreemptExemptTime": qos.exempt}
+    return {"priority": qos.priority} | {
+        name: value for name, value in said.items() if value not in ("", None)
+    }
 
 
 def engine_outcomes(case: Case) -> Iterator[tuple[Run, Outcome]]:

@@ -20,12 +20,13 @@ from scheduler_sim.engine.rules.slurm.resource_limits.state import (
     Standing,
 )
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.policy.shares import Associations, associations
+from scheduler_sim.policy.shares import associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.result.columns import NEVER
-from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run, numbered
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
+from scheduler_sim.simulation.rules.slurm.qos import Owners
 from scheduler_sim.simulation.rules.slurm.standings import (
     OF_MINUTES,
     Found,
@@ -60,7 +61,7 @@ class ResourceLimits(Numbers):
             raise ConfigError(
                 "policy.slurm.fixed_nodes: found False with limits of QOS or associations; allowed here: True"
             )
-        self._charged: Numbering = {}
+        self._owners = Owners(keys)
         self._keys: Numbering = {}
         self._made: list[Made] = []
         self._who: list[tuple[str, str]] = []  # account and QOS of each component
@@ -77,12 +78,7 @@ class ResourceLimits(Numbers):
         """int64[p]: the standing of each placement."""
         if not self.needed:
             return None
-        system, keys = self.run.system, self.run.policy.slurm
-        pairs = numbered(self._charged, jobs.table("user", "account"))
-        users, accounts = zip(*self._charged, strict=True) if self._charged else ((), ())
-        tree = associations(keys.accounts, users, accounts)
-        rows, named = tree.row[pairs], jobs.table("qos")["qos"].astype(str).to_numpy()
-        own = [name or _default_qos(tree, row) for name, row in zip(named, rows.tolist(), strict=True)]
+        system, (tree, rows, own) = self.run.system, self._owners.of(jobs)
         above = [tree.names[tree.parent[row]] for row in rows.tolist()]
         self._who[jobs.rows] = zip(above, own, strict=True)
         owner, partition = jobs.placements.owner, jobs.placements.partition
@@ -319,21 +315,6 @@ def is_limited(keys: SlurmKeys) -> bool:
 def _lists_count(keys: SlurmKeys) -> bool:
     """Tell whether a job may have the QOS alone that its association lists."""
     return bool({"qos", "all"} & set(keys.AccountingStorageEnforce))
-
-
-def _default_qos(tree: Associations, row: int) -> str:
-    """The QOS of jobs that name none: the default or the only one of the nearest account that says so.
-
-    Else ``normal``, which every database of Slurm has (assoc_mgr_get_default_qos_info).
-    """
-    while row >= 0:
-        keys = tree.keys[row]
-        if keys.default_qos:
-            return str(keys.default_qos)
-        if keys.qos is not None and len(keys.qos) == 1:
-            return str(keys.qos[0])
-        row = int(tree.parent[row])
-    return "normal"
 
 
 def _kind_of(name: str, kinds: tuple[str, ...]) -> int | None:

@@ -289,6 +289,7 @@ def any_limits(qos: Mapping[str, QosKeys], tree: Associations, *, listed_only: b
     if listed_only and any(keys.qos is not None for keys in tree.keys):
         return True
     told = {"priority", "UsageFactor", "LimitFactor", "Flags"}
+    told |= {"Preempt", "PreemptMode", "PreemptExemptTime"}
     return any(one.model_fields_set - told for one in qos.values()) or any(
         keys.limits.model_fields_set for keys in tree.keys
     )

@@ -12,6 +12,7 @@ from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish, forget_run, vacate
+from scheduler_sim.engine.core.moments import placed_anew
 from scheduler_sim.engine.core.state import HELD, PREEMPTED
 from scheduler_sim.engine.rules.slurm.lifecycle import requeue
 from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
@@ -139,3 +140,9 @@ def _write_down(core: PreemptionCore, row: int) -> None:
     lost.row, lost.placed = row, core.jobs[row].placed
     lost.start, lost.end = core.jobs[row].start, core.clock.now
     core.preemption.log.lost += 1
+
+
+@on(placed_anew, "preemption")
+def keep_its_place(core: PreemptionCore, row: int) -> None:
+    """In the queue it stands by the tier of its new ways, with that by which it may preempt others."""
+    core.ranks[row].tier = core.slurm.way[core.jobs[row].first].tier
