@@ -51,6 +51,7 @@ EFFECTLESS = {
 
 MISSED = {
     "allow_zero_lic": "jobs that ask for licences the site has none of",
+    "bf_max_job_assoc": "a limit of the jobs of one association that a pass tries",
     "bf_busy_nodes": "reservations that prefer busy nodes to idle ones",
     "bf_licenses": "reservations of licences",
     "bf_running_job_reserve": "reservations for what runs on whole nodes",

@@ -17,7 +17,9 @@ ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
 LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
-PREEMPTION = "preemption of a slurm.conf is not read: the keys of policy.slurm have it, for whole nodes"
+PREEMPTION = (
+    "preemption where jobs share nodes, by suspension, with GraceTime, or of one partition is not modelled"
+)
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
@@ -62,7 +64,10 @@ RUNNING = "priorities of running jobs decide nothing without preemption"
 WEIGHED = ("cpu", "mem", "node", "billing")
 """Resources whose weight in PriorityWeightTRES counts here."""
 
-HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS)
+HARMLESS = (
+    *(DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
+    NO_EFFECT_BY_DEFAULT,
+)
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {

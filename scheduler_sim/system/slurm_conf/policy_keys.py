@@ -32,11 +32,12 @@ from scheduler_sim.system.slurm_conf.values import (
 
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters")
-_NOT_READ = (
-    *("kill_invalid_depend", "preempt_reorder_count", "preempt_strict_order"),
-    "preempt_youngest_first",
+_ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
+OF_PREEMPTION = (
+    *("PreemptType", "PreemptMode", "PreemptExemptTime"),
+    *("preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first"),
 )
-"""Keys of ``policy.slurm`` that no list sets: 22.05 has one elsewhere, and preemption is not read."""
+"""Keys that count where jobs have whole nodes, and are requeued or cancelled."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 _SELECTED_WITHOUT_EFFECT = {
@@ -72,6 +73,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "EnforcePartLimits": _enforce,
     "OverTimeLimit": _minutes,
     "KillWait": count,
+    "MessageTimeout": count,
+    "PreemptType": str.lower,
+    "PreemptMode": str.upper,
+    "PreemptExemptTime": lambda text: seconds(text) or 0,
     "AccountingStorageType": str.lower,
     "PriorityType": str.lower,
     "PriorityMaxAge": _time,
@@ -134,7 +139,7 @@ def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
     nothing: dict[str, int | str | bool] = {}
     found = notes.read(pair, parameters, nothing)
     if name == "SchedulerParameters":
-        for key in _NOT_READ:
+        for key in _ONLY_22_05_ELSEWHERE:
             if key in found:
                 notes.ignore(pair, why_ignored("parameter", key), key=key, value="")
                 del found[key]
