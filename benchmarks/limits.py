@@ -18,7 +18,7 @@ from scheduler_sim import Policy, Recipe, Simulation, System, Workload, generate
 QOS, ACCOUNTS, USERS = 50, 300, 3_000
 SEED = 11
 WITHOUT, WITH = "without", "with"
-COLUMNS = "<limits", "jobs", "QOS", "accounts", "users", "engine s", "x without", "held by a limit"
+COLUMNS = "<limits", "jobs", "QOS", "accounts", "users", "engine cpu s", "x without", "held by a limit"
 
 
 def section(asked: Asked) -> str:

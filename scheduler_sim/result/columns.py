@@ -114,8 +114,8 @@ LIMITED = (
         "wait_limit",
         "int64",
         "s",
-        "waited while the schedulers, when they last looked, found such a limit against it, wherever else"
-        " that time counts; −1 if it never started",
+        "waited, up to now if it still does, while the schedulers, when they last looked, found such a"
+        " limit against it, wherever else that time counts",
     ),
 )
 """... where QOS or associations have limits."""

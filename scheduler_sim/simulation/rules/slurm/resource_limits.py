@@ -22,7 +22,6 @@ from scheduler_sim.engine.rules.slurm.resource_limits.state import (
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.shares import associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
-from scheduler_sim.result.columns import NEVER
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
@@ -150,10 +149,10 @@ class ResourceLimits(Numbers):
 
     def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
         """Which limit held each last, and for how long limits did."""
-        job, comp = core.resource_limits.job[:rows], core.jobs[:rows]
+        job = core.resource_limits.job[:rows]
         words = np.array(self.reasons, dtype=object)
         accounts, qos = zip(*self._who[:rows], strict=True) if rows else ((), ())
-        waited = np.where(comp["start"] >= 0, job["waited"], NEVER)
+        waited = job["waited"] + np.where(job["reason"] > 0, core.clock.now - job["since"], 0)
         reasons = pd.Categorical(words[job["last_reason"]])
         told = {"account": pd.Categorical(accounts), "qos": pd.Categorical(qos)}
         return told | {"limit_reason": reasons, "wait_limit": waited}
