@@ -169,10 +169,7 @@ def test_a_job_that_has_another_part_of_each_node_is_not_told_what_was_missing()
     assert "kept for jobs of higher priority" not in text
 
 
-LIMITED = {
-    "backfill": "slurm",
-    "slurm": {"qos": {"normal": {"MaxJobsPerUser": 1}, "no": {"GrpSubmitJobs": 0}}},
-}
+QOS = {"normal": {"MaxJobsPerUser": 1}, "no": {"GrpSubmitJobs": 0}}
 
 
 def test_a_limit_in_squeues_words():
