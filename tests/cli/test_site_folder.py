@@ -42,7 +42,7 @@ brook| phys||60|node=2||normal
 brook|  phys|ann|3||5|normal
 brook|  phys|bob|1||5|fast,normal
 """
-QOS = "Name|Priority|GrpJobs|Preempt|Flags\nnormal|0|||\nfast|10|4|normal|NoDecay,NoReserve\n"
+QOS = "Name|Priority|GrpJobs|GraceTime|Flags\nnormal|0|||\nfast|10|4|00:01:00|NoDecay,NoReserve\n"
 MORE = {
     "topology.conf": "SwitchName=s Nodes=n[1-4]\n",
     "sacctmgr_assoc.txt": ASSOC,
@@ -114,7 +114,7 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
     assert noted["topology.conf", "1 switch"] == NETWORK
     assert noted["sacctmgr_event.txt", "1 node event"] == NOT_OUT
     assert noted["reservations.txt", "1 reservation"] == NOT_RESERVED
-    assert noted["Preempt", "of fast"] == PREEMPTION
+    assert noted["GraceTime", "of fast"] == PREEMPTION
     assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
     assert LIMITS not in noted.values()  # they are there
 
