@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import files, native, peers, run, sharing, slurm, studies
+from benchmarks import files, limits, native, peers, run, sharing, slurm, studies
 from benchmarks.section import KTH, ROOT, Asked
 
 SECTIONS: dict[str, Callable[[Asked], str]] = {
@@ -26,6 +26,7 @@ SECTIONS: dict[str, Callable[[Asked], str]] = {
     "cold": run.cold,
     "files": files.section,
     "slurm": slurm.section,
+    "limits": limits.section,
     "sharing": sharing.section,
     "studies": studies.section,
     "peers": peers.section,

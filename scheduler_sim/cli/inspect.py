@@ -21,8 +21,10 @@ examples:
   scheduler-sim inspect workloads/sample-1000.swf --plot sample.png --law workloads/sample-1000.yaml
   scheduler-sim inspect configs/systems/deep-est-prototype.yaml
   scheduler-sim inspect configs/systems/small-site.conf
+  scheduler-sim inspect workloads/sample-site/
 
-A name ending in .yaml or .yml is a system, one ending in .conf Slurm's configuration, anything else a trace.
+A folder is a site, as for scheduler-sim run. A name ending in .yaml or .yml is a system, one ending in .conf
+Slurm's configuration, anything else a trace.
 """
 
 
@@ -37,7 +39,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("what", metavar="TRACE|SYSTEM", help="job trace, system in YAML, or slurm.conf")
+    parser.add_argument(
+        "what",
+        metavar="TRACE|SYSTEM|SITE_DIR",
+        help="job trace, system in YAML, slurm.conf, or the folder of a site",
+    )
     add_from(parser, "TRACE")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too, over an older picture")
     parser.add_argument("--law", metavar="RECIPE", help="draw the law of this recipe into the picture")
@@ -48,12 +54,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def execute(args: argparse.Namespace) -> None:
     """Show what is there."""
     read_as = format_named("--from", args.read_as)
-    is_system = read_as is None and Path(args.what).suffix.lower() in SYSTEMS
+    is_folder = Path(args.what).is_dir()
+    is_system = is_folder or (read_as is None and Path(args.what).suffix.lower() in SYSTEMS)
     if args.plot is not None:
         _check_plot(args.plot, is_system, force=args.force)
     elif args.law is not None:
         raise InputError("--law: found without --plot; allowed: inspect TRACE --plot FILE.png --law RECIPE")
-    show(_system(args.what) if is_system else _trace(args))
+    if is_folder:
+        show(_folder(args))
+    else:
+        show(_system(args.what) if is_system else _trace(args))
     if args.plot is not None:
         note(f"picture: {args.plot}")
 
@@ -68,6 +78,16 @@ def _check_plot(path: str, is_system: bool, *, force: bool) -> None:
     from scheduler_sim.report.look import PICTURE
 
     check_place(path, PICTURE, force=force)
+
+
+def _folder(args: argparse.Namespace) -> str:
+    """The pages on a site and on its workload."""
+    from scheduler_sim.cli.folder_page import folder_text
+    from scheduler_sim.cli.site import read_folder
+
+    folder = read_folder(args.what)
+    args.what = str(folder.workload)
+    return f"{folder_text(folder)}\n\n{_trace(args)}"
 
 
 def _system(path: str) -> str:

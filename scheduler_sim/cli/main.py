@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser().print_help(sys.stderr)
         return BAD_INPUT
     try:
-        parsed = parser().parse_args(list(_one_setting_each(arguments)))
+        parsed = _parsed(list(_one_setting_each(arguments)))
         with _clean_end_on_sigterm(), heard(partial(_remark, quiet=getattr(parsed, "quiet", False))):
             parsed.execute(parsed)
         sys.stdout.flush()
@@ -91,6 +91,17 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add_to(commands)
     return whole
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse them; a TRACE that may be left out may stand behind options, too."""
+    whole = parser()
+    parsed, left = whole.parse_known_args(arguments)
+    if len(left) == 1 and not left[0].startswith("-") and getattr(parsed, "trace", "") is None:
+        parsed.trace = left[0]
+    elif left:
+        whole.error(f"unrecognized arguments: {' '.join(left)}")
+    return parsed
 
 
 def _one_setting_each(arguments: Sequence[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from scheduler_sim.errors import InputError
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.simulation import Simulation
+    from scheduler_sim.system.site_folder import SiteFolder
 
 HONOUR_STATUS = "workload.honour_status"
 
@@ -24,11 +25,15 @@ examples:
   scheduler-sim run configs/systems/deep-est-prototype.yaml workloads/sample-modular.mwf \\
       --policy conservative --set policy.replan=keep --out result
   scheduler-sim run configs/systems/small-site.conf workloads/sample-sacct.txt --policy slurm
+  scheduler-sim run workloads/sample-site/
 
 SYSTEM is a YAML file; the least that works is one line: modules: [{name: CM, nodes: 100}]
 It may be a slurm.conf (a name ending in .conf), which also gives --policy slurm its keys.
 TRACE ends in .swf, .mwf or .csv (each also .gz or .zst), or .parquet; or it is what sacct
 --parsable2 printed, as .sacct, .psv or .txt (each also .gz or .zst). Without --out nothing is written.
+In place of both a folder may be given that has a slurm.conf and sacct.txt (or NAME.events), and as there
+are gres.conf, topology.conf, sacctmgr_assoc.txt, sacctmgr_qos.txt, sacctmgr.script, sacctmgr_event.txt,
+reservations.txt, each also .gz; a table says what was understood. --policy is slurm then by default.
 The first run of a policy on a machine compiles the engine for it; later runs take it from a cache.
 """
 
@@ -43,15 +48,21 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("system", metavar="SYSTEM", help="system in YAML, or slurm.conf")
-    parser.add_argument("trace", metavar="TRACE", help="job trace: SWF, MWF, sacct, CSV, Parquet")
+    parser.add_argument(
+        "system", metavar="SYSTEM|SITE_DIR", help="system in YAML, slurm.conf, or the folder of a whole site"
+    )
+    parser.add_argument(
+        "trace",
+        metavar="TRACE",
+        nargs="?",
+        help="job trace: SWF, MWF, sacct, CSV, Parquet; none with SITE_DIR",
+    )
     add_from(parser, "TRACE")
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
-        default="easy",
         help="fcfs, easy, conservative, slurm (Slurm's own schedulers), an order by name (that order"
-        " without backfill), or a YAML file; default: easy",
+        " without backfill), or a YAML file; default: easy, with SITE_DIR slurm",
     )
     parser.add_argument(
         "--set",
@@ -77,8 +88,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def execute(args: argparse.Namespace) -> None:
     """Simulate, write the result, print the table."""
     log = RunLog()
-    _refuse_swapped(args.system, args.trace)
     args.read_as = format_named("--from", args.read_as)
+    folder = _folder(args)
     settings = _settings(args.settings)
     honour_status = _honour_status(settings)
     out = Path(args.out) if args.out is not None else None
@@ -88,7 +99,7 @@ def execute(args: argparse.Namespace) -> None:
         from scheduler_sim.policy.policy import Policy
         from scheduler_sim.report.wording import doubts
     try:
-        policy = _at_site(Policy.resolve(args.policy), settings, args)
+        policy = _at_site(Policy.resolve(args.policy), settings, args, folder)
         policy = policy.with_settings(settings) if settings else policy
         simulation = _loaded(args, policy, honour_status, log)
         with step(f"simulating {args.trace}", quiet=args.quiet) as shown, log.part("simulate"):
@@ -141,10 +152,37 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
     return simulation
 
 
-def _at_site(policy: Policy, settings: dict[str, str], args: argparse.Namespace) -> Policy:
-    """Let a slurm.conf give the policy the keys that nothing else states."""
+def _folder(args: argparse.Namespace) -> SiteFolder | None:
+    """Read a site's folder and put its files in the places of system and trace; None for two files."""
+    if not Path(args.system).is_dir():
+        if args.trace is None:
+            raise InputError(
+                f"found {args.system} and no trace; allowed: SYSTEM TRACE, or the folder of a site"
+            )
+        _refuse_swapped(args.system, args.trace)
+        args.policy = args.policy or "easy"
+        return None
+    if args.trace is not None:
+        raise InputError(
+            f"found the folder {args.system} with {args.trace}; allowed: a folder alone, or SYSTEM TRACE"
+        )
+    from scheduler_sim.cli.folder_page import folder_summary, listed_by
+    from scheduler_sim.cli.site import read_folder
+
+    folder = read_folder(args.system)
+    show(f"{folder_summary(folder)}\n\n  {listed_by(Path(args.system))}\n", quiet=args.quiet)
+    args.system, args.trace, args.policy = str(folder.conf), str(folder.workload), args.policy or "slurm"
+    return folder
+
+
+def _at_site(
+    policy: Policy, settings: dict[str, str], args: argparse.Namespace, folder: SiteFolder | None
+) -> Policy:
+    """Let a slurm.conf, or the folder of a site, give the policy the keys that nothing else states."""
     from scheduler_sim.cli.site import left_out, read_site, with_site
 
+    if folder is not None:
+        return with_site(policy, folder.site, settings)
     site = read_site(args.system)
     if site is None:
         return policy

@@ -1,4 +1,4 @@
-"""A slurm.conf in place of a system file: its policy keys, and what it leaves out."""
+"""A slurm.conf or a site's folder in place of a system file: its policy keys, and what it leaves out."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scheduler_sim.errors import ConfigError
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.policy.slurm_keys import SlurmKeys
+    from scheduler_sim.system.site_folder import SiteFolder
     from scheduler_sim.system.slurm_conf.site import Site
 
 
@@ -24,6 +25,25 @@ def read_site(path: str) -> Site | None:
     from scheduler_sim.system.slurm_conf.site import read_slurm_conf
 
     return read_slurm_conf(path, modelled=SlurmKeys.model_fields)
+
+
+def read_folder(path: str) -> SiteFolder:
+    """Read the folder of a site with the policy keys that are modelled, checked."""
+    from scheduler_sim.policy.limits import FLAGS, AssociationLimits, QosKeys
+    from scheduler_sim.policy.shares import UserKeys
+    from scheduler_sim.policy.slurm_keys import SlurmKeys
+    from scheduler_sim.system.site_folder import Modelled, read_site_folder
+
+    modelled = Modelled(
+        policy=SlurmKeys.model_fields,
+        qos=QosKeys.model_fields,
+        users=UserKeys.model_fields,
+        limits=AssociationLimits.model_fields,
+        flags=FLAGS,
+    )
+    folder = read_site_folder(Path(path), modelled)
+    slurm_keys(folder.site.policy, folder.site.places)
+    return folder
 
 
 def with_site(policy: Policy, site: Site, settings: Collection[str]) -> Policy:

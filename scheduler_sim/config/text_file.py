@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from pathlib import Path
 
 from scheduler_sim.errors import ConfigError
@@ -9,8 +11,10 @@ from scheduler_sim.errors import ConfigError
 MAX_BYTES = 1_000_000
 
 
-def read_text(path: Path, kind: str) -> str:
-    """Read a file in UTF-8; ``kind`` says in messages what it should be.
+def read_text(path: Path, kind: str, most: int = MAX_BYTES) -> str:
+    """Read a file in UTF-8, packed where its name ends in ``.gz``.
+
+    ``kind`` says in messages what it should be; ``most`` are the bytes that it may have, unpacked.
 
     Raises ConfigError for a file that cannot be read, is too large, or is not text.
     """
@@ -18,16 +22,17 @@ def read_text(path: Path, kind: str) -> str:
         if path.is_dir():
             raise ConfigError(f"{path}: is a directory; allowed: {kind}")
         with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+            packed = path.suffix.lower() == ".gz"
+            raw = (gzip.GzipFile(fileobj=stream) if packed else stream).read(most + 1)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ConfigError(f"{path}: broken gzip: {error}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"{str(path)!r}: cannot be read: {reason}") from None
-    if len(raw) > MAX_BYTES:
-        raise ConfigError(
-            f"{path}: larger than {MAX_BYTES:,} bytes; allowed: a configuration, not a data file"
-        )
+    if len(raw) > most:
+        raise ConfigError(f"{path}: larger than {most:,} bytes; allowed: a configuration, not a data file")
     if (at := raw.find(b"\0")) >= 0:
         line = raw.count(b"\n", 0, at) + 1
         raise ConfigError(f"{path}:{line}: holds a NUL byte; allowed: text in UTF-8")

@@ -28,17 +28,16 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
+    from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
+    from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
 
-    class FullCore(
-        SlurmCallsCore,
-        AcceleratedCore,
-        RowsCore,
-        ReservationsCore,
-        PowerSavingCore,
-        ShadowCore,
-        NodePlanCore,
+    class SlurmsCore(
+        SlurmCallsCore, AcceleratedCore, PreemptionCore, RowsCore, ReservationsCore, LimitedSharesCore
     ):
+        """A core with all of Slurm."""
+
+    class FullCore(SlurmsCore, PowerSavingCore, ShadowCore, NodePlanCore):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core
@@ -71,11 +70,15 @@ RULES = (
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
+    Rule("preemption", ("slurm.preemption.slots", "slurm.preemption.victims"),
+         "slurm.preemption.state.blank_preemption"),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
     Rule("reservations", ("slurm.reservations.access", "slurm.reservations.looks"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 2}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
+    Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
+         "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),

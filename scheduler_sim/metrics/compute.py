@@ -98,6 +98,9 @@ def state_counts(components: Columns, counts: Mapping[str, Any]) -> dict[str, An
             ("failed", "FAILED"),
             ("cancelled", "CANCELLED"),
             ("pending", "PENDING"),
+            ("preempted", "PREEMPTED"),
         )
     }
+    if not by_state["preempted"]:
+        del by_state["preempted"]
     return {"skipped": 0, **by_state, "not_honoured": {}} | dict(counts) | by_state

@@ -13,11 +13,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem
 from scheduler_sim.config.value import Check, Name, whole
+from scheduler_sim.policy.limits import AssociationLimits
 
 PARENT = -1
 """Shares of a user that counts as a part of the account above."""
@@ -42,6 +43,36 @@ _SHARES = Check(f"an integer from 0 to {MOST_SHARES}, or parent", _shares, ("par
 Shares = Annotated[int | str, BeforeValidator(_SHARES)]
 
 
+class UserKeys(Keys):
+    """A user of an account."""
+
+    shares: Shares = Field(default=1, description="Shares, as of an account.")
+    priority: Annotated[int | None, whole(0, MOST_PRIORITY)] = Field(
+        default=None, description="Priority of the association, by default that of the account."
+    )
+    limits: AssociationLimits = Field(default=AssociationLimits(), description="Limits, as below.")
+    default_qos: Name | None = Field(
+        default=None, description="QOS of jobs that name none, by default that of the account."
+    )
+    qos: list[Name] | None = Field(
+        default=None,
+        description="The QOS that its jobs may have, where AccountingStorageEnforce has qos; by default "
+        "those of the account, any at the top.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shares_alone(cls, data: Any) -> Any:
+        """A number, or ``parent``, are its shares."""
+        return {"shares": data} if isinstance(data, int | float | str) else data
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, dump: SerializerFunctionWrapHandler) -> Any:
+        """As a file would have it: shares alone, or what is said beside."""
+        said = {name: value for name, value in dump(self).items() if name in self.model_fields_set}
+        return said.get("shares", 1) if set(said) <= {"shares"} else said
+
+
 class AccountKeys(Keys):
     """An account: its shares among its neighbours, and what is inside it."""
 
@@ -55,9 +86,21 @@ class AccountKeys(Keys):
         description="Priority of the association, for PriorityWeightAssoc; by default that of the account "
         "above, 0 at the top.",
     )
-    users: dict[Name, Shares] = Field(
+    limits: AssociationLimits = Field(
+        default=AssociationLimits(), description="Limits of all that is inside, as below."
+    )
+    default_qos: Name | None = Field(
+        default=None, description="QOS of jobs that name none, by default that of the account above."
+    )
+    qos: list[Name] | None = Field(
+        default=None,
+        description="The QOS that its jobs may have, where AccountingStorageEnforce has qos; by default "
+        "those of the account above, any at the top.",
+    )
+    users: dict[Name, UserKeys] = Field(
         default={},
-        description="Users and their shares. Users a trace names beyond them get 1 share each.",
+        description="Users and their shares, or a mapping with shares and more. Users a trace names beyond "
+        "them get 1 share each.",
     )
     accounts: dict[Name, AccountKeys] = Field(
         default={},
@@ -67,9 +110,14 @@ class AccountKeys(Keys):
 
 
 def account_problems(accounts: Mapping[str, AccountKeys], where: Location = ()) -> Iterator[Problem]:
-    """Check that every account has a name of its own: it is all a trace says."""
+    """Check that every account has a name of its own: it is all a trace says.
+
+    The account root, at the top, stands for the top of the tree.
+    """
     seen = {ROOT: "the top of the tree"}
     for place, name in _places(accounts, where):
+        if place == (*where, ROOT):
+            continue
         if name in seen:
             yield Problem(place, f"the name of {seen[name]}, too; allowed: a name that stands once")
         seen.setdefault(name, "another account")
@@ -91,6 +139,7 @@ class Associations(NamedTuple):
     user : bool[a], False for accounts
     shares : int64[a], PARENT = those of the account above
     priority : int64[a]
+    keys : [a], as they were written, with limits; of those that stand nowhere nothing
     row : int64[n], which of them each component is charged to
     """
 
@@ -99,6 +148,7 @@ class Associations(NamedTuple):
     user: NDArray[np.bool_]
     shares: NDArray[np.int64]
     priority: NDArray[np.int64]
+    keys: tuple[AccountKeys | UserKeys, ...]
     row: NDArray[np.int64]
 
 
@@ -117,7 +167,7 @@ def associations(
     users, charged : [n], user and account of each component; empty if unknown
     """
     tree = _Tree()
-    tree.add_user(ROOT, 0)
+    tree.add_user(ROOT, 0, UserKeys())
     for name, account in accounts.items():
         tree.add_all(name, account, above=0)
     user_codes, user_names = pd.factorize(np.asarray(users, dtype=object))
@@ -131,6 +181,7 @@ def associations(
         user=np.array(tree.user, dtype=np.bool_),
         shares=np.array(tree.shares, dtype=np.int64),
         priority=np.array(tree.priority, dtype=np.int64),
+        keys=tuple(tree.keys),
         row=np.array(places, dtype=np.int64)[codes],
     )
 
@@ -144,27 +195,29 @@ class _Tree:
     user: list[bool] = field(default_factory=lambda: [False])
     shares: list[int] = field(default_factory=lambda: [1])
     priority: list[int] = field(default_factory=lambda: [0])
+    keys: list[AccountKeys | UserKeys] = field(default_factory=lambda: [AccountKeys()])
     account_rows: dict[str, int] = field(default_factory=lambda: {ROOT: 0})
     user_rows: dict[tuple[int, str], int] = field(default_factory=dict)
     default_account: dict[str, int] = field(default_factory=dict)
 
     def add_all(self, name: str, account: AccountKeys, above: int) -> None:
         """Add an account, its users and the accounts inside it."""
-        here = self.add_account(name, above, account.shares, account.priority)
-        for user, shares in account.users.items():
-            self.add_user(user, here, shares)
+        if name == ROOT:
+            here, self.keys[0] = 0, account
+        else:
+            here = self.add_account(name, above, account)
+        for user, its in account.users.items():
+            self.add_user(user, here, its)
             self.default_account.setdefault(user, here)
         for inner, keys in account.accounts.items():
             self.add_all(inner, keys, here)
 
-    def add_account(
-        self, name: str, above: int = 0, shares: int | str = 1, priority: int | None = None
-    ) -> int:
-        self.account_rows[name] = self._add(name, above, False, shares, priority)
+    def add_account(self, name: str, above: int, keys: AccountKeys) -> int:
+        self.account_rows[name] = self._add(name, above, False, keys)
         return self.account_rows[name]
 
-    def add_user(self, user: str, above: int, shares: int | str = 1) -> int:
-        row = self._add(f"{self.names[above]}/{user}", above, True, shares, None)
+    def add_user(self, user: str, above: int, keys: UserKeys) -> int:
+        row = self._add(f"{self.names[above]}/{user}", above, True, keys)
         self.user_rows[above, user] = row
         return row
 
@@ -175,14 +228,15 @@ class _Tree:
         elif account in self.account_rows:
             above = self.account_rows[account]
         else:
-            above = self.add_account(account)
+            above = self.add_account(account, 0, AccountKeys())
         known = self.user_rows.get((above, user))
-        return self.add_user(user, above) if known is None else known
+        return self.add_user(user, above, UserKeys()) if known is None else known
 
-    def _add(self, name: str, above: int, user: bool, shares: int | str, priority: int | None) -> int:
+    def _add(self, name: str, above: int, user: bool, keys: AccountKeys | UserKeys) -> int:
         self.names.append(name)
         self.parent.append(above)
         self.user.append(user)
-        self.shares.append(PARENT if shares == "parent" else int(shares))
-        self.priority.append(self.priority[above] if priority is None else priority)
+        self.keys.append(keys)
+        self.shares.append(PARENT if keys.shares == "parent" else int(keys.shares))
+        self.priority.append(self.priority[above] if keys.priority is None else keys.priority)
         return len(self.names) - 1

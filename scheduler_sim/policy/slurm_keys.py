@@ -16,8 +16,9 @@ from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Problem, found
-from scheduler_sim.config.value import Check, Count, Duration, Flag, Seconds, choice, duration, whole
+from scheduler_sim.config.value import Check, Count, Duration, Flag, Name, Seconds, choice, duration, whole
 from scheduler_sim.errors import did_you_mean
+from scheduler_sim.policy.limits import QosKeys
 from scheduler_sim.policy.shares import AccountKeys
 from scheduler_sim.system.slurm_conf.ignored import (
     HARMLESS,
@@ -257,11 +258,39 @@ class SlurmKeys(Keys):
         description="a job that asks for more than its partitions' limits is rejected if it is beyond those "
         "of all (ANY) or of any (ALL); NO: it waits for ever",
     )
+    assoc_limit_stop: Flag = Field(
+        default=False,
+        description="a job that waits for a limit of a QOS or an association holds up those behind it",
+    )
     OverTimeLimit: Count = Field(
         default=0, description="how long a job may run past its limit; plans do not count on it"
     )
     KillWait: Seconds = Field(
         default=30, description="how long a job that is killed keeps its nodes: from SIGTERM to SIGKILL"
+    )
+
+    # preemption
+    PreemptType: Annotated[str, choice("preempt/none", "preempt/partition_prio", "preempt/qos")] = Field(
+        default="preempt/none",
+        description="nobody is preempted, or jobs of partitions of a lower tier, or of QOS by their Preempt",
+    )
+    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL")] = Field(
+        default="OFF", description="what becomes of a job that is preempted"
+    )
+    PreemptExemptTime: Seconds = Field(
+        default=0, description="how long a job runs before it may be preempted"
+    )
+    preempt_youngest_first: Flag = Field(
+        default=False, description="the last to have started is preempted first, not the smallest"
+    )
+    preempt_strict_order: Flag = Field(
+        default=False, description="of those to preempt only the last that was needed is moved in front"
+    )
+    preempt_reorder_count: Count = Field(
+        default=1, description="how often the order of those to preempt is improved"
+    )
+    MessageTimeout: Seconds = Field(
+        default=10, description="with KillWait: how long nobody more is preempted for the same job"
     )
 
     # priorities
@@ -297,15 +326,17 @@ class SlurmKeys(Keys):
     AccountingStorageEnforce: Enforced = Field(
         default=("associations", "limits"),
         description="with limits, safe or all, usage is charged at each computation and at each end; else, "
-        "as by Slurm's own default, what a job used since the last computation is forgotten when it ends. "
-        "The limits themselves are not modelled",
+        "as by Slurm's own default, what a job used since the last computation is forgotten when it ends, "
+        "and no limit of a QOS or an association counts",
     )
     accounts: dict[str, AccountKeys] = Field(
         default={},
         description="accounts and users with their shares; without them all are equal. Slurm's own user "
         "`root` is always there (ours)",
     )
-    qos: dict[str, Count] = Field(default={}, description="priority of each QOS (ours)")
+    qos: dict[Name, QosKeys] = Field(
+        default={}, description="each QOS: its priority alone, or a mapping with its limits, too (ours)"
+    )
 
     # the daemon, and rules that can be switched off
     clock: Annotated[str, choice("daemon", "simulator")] = Field(
@@ -380,6 +411,16 @@ class SlurmKeys(Keys):
     def charges_ends(self) -> bool:
         """Whether Slurm charges what a job has used when it ends, too."""
         return not set(WITH_LIMITS).isdisjoint(self.AccountingStorageEnforce)
+
+    @property
+    def preempts(self) -> bool:
+        """Whether jobs are preempted."""
+        return self.PreemptType != "preempt/none" and self.PreemptMode != "OFF"
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether what is there for speed alone is there: it knows nothing of preemption."""
+        return self.accelerate and not self.preempts
 
     def settled(self, name: str) -> Any:
         """Return the value of a key, its default by version and latency filled in."""

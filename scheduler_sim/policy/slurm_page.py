@@ -7,7 +7,8 @@ from typing import Any
 from scheduler_sim.config.keys import Keys, words_for
 from scheduler_sim.config.page import filled as page_with
 from scheduler_sim.config.page import row
-from scheduler_sim.policy.shares import AccountKeys
+from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
+from scheduler_sim.policy.shares import AccountKeys, UserKeys
 from scheduler_sim.policy.slurm_keys import VERSIONS, SlurmKeys
 from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS
 
@@ -17,6 +18,7 @@ GROUPS = {
     "sched_interval": "Main scheduler",
     "bf_interval": "Backfill scheduler",
     "kill_invalid_depend": "Dependencies and limits",
+    "PreemptType": "Preemption",
     "PriorityType": "Priorities",
     "clock": "The daemon",
     "fixed_nodes": "Rules that can be switched off",
@@ -25,7 +27,8 @@ GROUPS = {
 
 UNITS = {
     "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
-    " KillWait PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife epoch epilog_s launch_s"
+    " KillWait PreemptExemptTime MessageTimeout PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
+    " epoch epilog_s launch_s"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
     "ms": "main_wait_ms",
     "µs": "sched_min_interval",
@@ -33,6 +36,7 @@ UNITS = {
     "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"
     " bf_max_job_user_part bf_max_job_start bf_job_part_count_reserve",
     "tasks": "bf_max_job_array_resv",
+    "times": "preempt_reorder_count",
     "MB": "DefMemPerCPU DefMemPerNode MaxMemPerCPU DefMemPerGPU",
     "cores": "DefCpuPerGPU",
     "records": "bf_node_space_size",
@@ -47,6 +51,7 @@ EFFECTLESS = {
 
 MISSED = {
     "allow_zero_lic": "jobs that ask for licences the site has none of",
+    "bf_max_job_assoc": "a limit of the jobs of one association that a pass tries",
     "bf_busy_nodes": "reservations that prefer busy nodes to idle ones",
     "bf_licenses": "reservations of licences",
     "bf_running_job_reserve": "reservations for what runs on whole nodes",
@@ -68,6 +73,9 @@ def filled(page: str) -> str:
     tables = {
         "keys": keys_tables,
         "accounts": accounts_table,
+        "users": lambda: _table_of(UserKeys),
+        "limits": limits_table,
+        "qos": lambda: _table_of(QosKeys, without=LimitKeys),
         "harmless": harmless_table,
         "missed": missed_table,
     }
@@ -89,9 +97,20 @@ def keys_tables() -> str:
 
 def accounts_table() -> str:
     """Return the keys of an account."""
+    return _table_of(AccountKeys)
+
+
+def limits_table() -> str:
+    """Return the limits that a QOS and an association may have, then those of associations alone."""
+    return _table_of(AssociationLimits)
+
+
+def _table_of(model: type[Keys], without: type[Keys] = Keys) -> str:
+    """Return the keys of a mapping, without those of another one."""
     rows = [
-        row((f"`{name}`", _allowed(AccountKeys, name), _spelt(info.default), _meaning(AccountKeys, name)))
-        for name, info in AccountKeys.model_fields.items()
+        row((f"`{name}`", _allowed(model, name), _spelt(info.default), _meaning(model, name)))
+        for name, info in model.model_fields.items()
+        if name not in without.model_fields
     ]
     return "\n".join([row(("key", "values", "default", "meaning")), "|---|---|---|---|", *rows])
 
@@ -119,7 +138,7 @@ def _names(why: str) -> str:
 def _allowed(model: type[Keys], name: str) -> str:
     if name in _UNIT:
         return _UNIT[name]
-    return "by name, as below" if name == "accounts" else words_for(model, name)
+    return "by name, as below" if name in ("accounts", "users", "qos", "limits") else words_for(model, name)
 
 
 def _meaning(model: type[Keys], name: str) -> str:
@@ -127,7 +146,7 @@ def _meaning(model: type[Keys], name: str) -> str:
 
 
 def _spelt(default: Any) -> str:
-    if default is None or default in ((), {}):
+    if default is None or default in ((), {}) or isinstance(default, Keys):
         return ""
     return str(default).lower() if isinstance(default, bool) else str(default)
 

@@ -74,6 +74,8 @@ def explain(result: Result, component_id: int | str) -> Explanation:
     under_slurm = "held_by" in facts
     if said.state == "REJECTED":
         why = _why_rejected(result.manifest, facts)
+        if facts.get("limit_reason"):
+            return replace(said, reason=f"{facts['limit_reason']}: {slurm_words.OF_LIMITS} at submission")
         word = f"{slurm_words.rejected_word(why)}: " if under_slurm else ""
         return replace(said, reason=word + why)
     if under_slurm and until > submit:

@@ -23,6 +23,8 @@ MEANING = {
 }
 """What the reasons mean, in the order in which they are told (squeue(1), Job Reason Codes)."""
 
+OF_LIMITS = "a limit of its QOS or its association stood against it"
+
 UNDIVIDED = ("Resources", "Priority")
 UNDIVIDED_MEANING = "too few of its nodes had room, or it was kept for others: a result does not say which"
 
@@ -43,17 +45,21 @@ def reasons(
     seconds = {wait.kind: wait.seconds for wait in waits}
     array = min(max(int(facts["wait_array"]), 0), seconds.get("priority", 0))
     licences = min(max(int(facts["wait_licences"]), 0), seconds.get("resources", 0))
-    down = min(unavailable, seconds.get("resources", 0) - licences)
+    limited = min(int(facts.get("wait_limit", 0)), seconds.get("priority", 0) - array)
+    more = min(int(facts.get("wait_limit", 0)) - limited, seconds.get("resources", 0) - licences)
+    down = min(unavailable, seconds.get("resources", 0) - licences - more)
     after = {
         "JobArrayTaskLimit": array,
         "Licenses": licences,
         "ReqNodeNotAvail": down,
-        "Resources": seconds.get("resources", 0) - licences - down,
-        "Priority": seconds.get("priority", 0) - array,
+        "Resources": seconds.get("resources", 0) - licences - more - down,
+        "Priority": seconds.get("priority", 0) - array - limited,
     }
     held = [word for word in str(facts["held_by"]).split(", ") if word]
     before = seconds.get("dependency", 0)
-    first = (Reason(tuple(held or ["Dependency"]), before),) if before else ()
+    first = [Reason(tuple(held or ["Dependency"]), before)] if before else []
+    if limited + more > 0:
+        first.append(Reason((str(facts["limit_reason"]),), limited + more))
     last = () if not undivided else UNDIVIDED
     told = [Reason((word,), after[word]) for word in MEANING if word not in last and after.get(word, 0) > 0]
     together = sum(after[word] for word in last)
@@ -95,4 +101,4 @@ def meaning(reason: Reason) -> Iterator[str]:
     """Yield what each word of a reason means."""
     if reason.words == UNDIVIDED:
         return iter([UNDIVIDED_MEANING])
-    return (MEANING.get(word, "") for word in reason.words)
+    return (MEANING.get(word, OF_LIMITS if "Limit" in word or "Max" in word else "") for word in reason.words)

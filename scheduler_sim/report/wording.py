@@ -38,6 +38,7 @@ REJECTED = {
     "cores": "that ask for more cores than a node has",
     "gpus": "that ask for more GPUs than a node has",
     "features": "for which too few nodes have all they ask for: features, types of GPU, amounts on one node",
+    "limit": "beyond a limit of their QOS or association, at submission",
     "no_room": "for which the nodes of their partition, were all idle, would have too little room",
     "resources": "that ask for more of a shared resource than there is",
     "power_cap": "that draw more than the power cap ever allows beside idle nodes",

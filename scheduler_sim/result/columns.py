@@ -19,7 +19,7 @@ NEVER = -1
 TOTAL = "total"
 """The name under which the timeline gives the whole system."""
 
-STATES = ("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PENDING")
+STATES = ("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PENDING", "PREEMPTED")
 
 
 Columns = Mapping[str, Any] | pd.DataFrame
@@ -99,6 +99,26 @@ REASONS = (
     ),
 )
 """Further columns of ``components``, at its end, in a run under policy slurm."""
+
+LIMITED = (
+    Column("account", "text", "", "the account that it counts for; `root` without one"),
+    Column("qos", "text", "", "its QOS, its association's default if it named none"),
+    Column(
+        "limit_reason",
+        "text",
+        "",
+        "the last limit of a QOS or an association that held it, rejected it or ended it, as `squeue` calls"
+        " it",
+    ),
+    Column(
+        "wait_limit",
+        "int64",
+        "s",
+        "waited, up to now if it still does, while the schedulers, when they last looked, found such a"
+        " limit against it, wherever else that time counts",
+    ),
+)
+"""... where QOS or associations have limits."""
 
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
@@ -204,12 +224,14 @@ class Further(NamedTuple):
     switched : nodes that are switched off
     shared : parts of nodes that jobs share
     devices : which GPUs they had
+    limited : limits of QOS and associations
     """
 
     reasons: bool = False
     switched: bool = False
     shared: bool = False
     devices: bool = False
+    limited: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -220,6 +242,7 @@ class Further(NamedTuple):
             bool(energy.get("switched")),
             bool(manifest.get("shared_nodes")),
             bool(manifest.get("devices")),
+            bool(manifest.get("limited")),
         )
 
 
@@ -229,6 +252,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
     return (
         COMPONENTS
         + REASONS * further.reasons
+        + LIMITED * further.limited
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices

@@ -40,9 +40,9 @@ def known_modules(schedule: Schedule) -> Breach:
 
 
 def started_or_not(schedule: Schedule) -> Breach:
-    """COMPLETED, TIMEOUT and FAILED started; REJECTED and PENDING did not."""
+    """COMPLETED, TIMEOUT, FAILED and PREEMPTED started; REJECTED and PENDING did not."""
     must, never = (
-        schedule.in_state("COMPLETED", "TIMEOUT", "FAILED"),
+        schedule.in_state("COMPLETED", "TIMEOUT", "FAILED", "PREEMPTED"),
         schedule.in_state("REJECTED", "PENDING"),
     )
     row = _first((must & ~schedule.ran) | (never & schedule.ran))
@@ -98,7 +98,10 @@ def run_time(schedule: Schedule) -> Breach:
 
 
 def time_limit(schedule: Schedule) -> Breach:
-    """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late."""
+    """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late.
+
+    What ended as the minutes of its QOS or association were used up may have run for less.
+    """
     if schedule.shortened:
         return None
     allowed = schedule.of("time_limit") + schedule.overrun_s
@@ -107,12 +110,22 @@ def time_limit(schedule: Schedule) -> Breach:
     if row is not None:
         return f"{schedule.name(row)} ran for {ran_for[row]} s, its limit + overrun is {allowed[row]} s"
     off = (ran_for < allowed) | (ran_for > allowed + schedule.late_s)
-    row = _first(schedule.in_state("TIMEOUT") & off)
+    row = _first(schedule.in_state("TIMEOUT") & off & ~_used_up(schedule))
     if row is not None:
         return (
             f"{schedule.name(row)} is TIMEOUT after {ran_for[row]} s, its limit + overrun is {allowed[row]} s"
         )
     return None
+
+
+def _used_up(schedule: Schedule) -> np.ndarray:
+    """bool[n]: held, or ended, by a limit of minutes."""
+    if "limit_reason" not in schedule.components:
+        return np.zeros(len(schedule.components), dtype=bool)
+    words: np.ndarray = (
+        schedule.components["limit_reason"].astype(str).str.contains("Minutes|GrpWall").to_numpy()
+    )
+    return words
 
 
 def wait_dependency(schedule: Schedule) -> Breach:

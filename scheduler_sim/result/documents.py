@@ -101,6 +101,7 @@ MANIFEST: dict[str, Any] = {
     "unmatched": Each([str]),
     "reasons": bool,
     "devices": bool,
+    "limited": bool,
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
     "energy": {

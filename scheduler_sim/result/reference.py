@@ -9,7 +9,17 @@ import sys
 from collections.abc import Sequence
 
 from scheduler_sim.result.check import INVARIANTS
-from scheduler_sim.result.columns import COMPONENTS, DEVICES, PARTS, REASONS, SWITCHED, TIMELINE, USED, Column
+from scheduler_sim.result.columns import (
+    COMPONENTS,
+    DEVICES,
+    LIMITED,
+    PARTS,
+    REASONS,
+    SWITCHED,
+    TIMELINE,
+    USED,
+    Column,
+)
 
 INTRODUCTION = """\
 # Result directory
@@ -90,6 +100,8 @@ def page() -> str:
         _table(COMPONENTS),
         "Under policy slurm there are these ([why it waited](../how-to/explain.md#under-policy-slurm)):\n",
         _table(REASONS),
+        "Where [QOS or associations have limits](slurm.md#limits-of-qos-and-associations):\n",
+        _table(LIMITED),
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " what is not stated of nodes is 0:\n",
         _table(PARTS),

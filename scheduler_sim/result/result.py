@@ -14,6 +14,7 @@ from scheduler_sim.result import documents
 from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
 from scheduler_sim.result.columns import (
     DEVICES,
+    LIMITED,
     REASONS,
     SWITCHED,
     USED,
@@ -107,6 +108,7 @@ class Result:
             _has(self._timeline, SWITCHED[0]),
             _has(self._timeline, USED[0]),
             _has(self._components, DEVICES[0]),
+            _has(self._components, LIMITED[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

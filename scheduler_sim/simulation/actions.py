@@ -64,6 +64,7 @@ class Actions:
             self._loader, self._expand, self.workload, self._placements, self.models
         )
         self._lost: list[LostRun] = []
+        self._preempted = 0  # runs that were requeued to make room
         self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
         self._requests = Requests(self._submissions, self._loader, self._lost)

@@ -104,6 +104,13 @@ class Loader:
         write_request(core, jobs, self.scheme)
         return core
 
+    def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
+        """Return the columns that rules add to the result, of so many components in the order of the core."""
+        found: dict[str, Any] = {}
+        for rule in self._in(core):
+            found |= rule.columns(core, rows)
+        return found
+
     def with_rule(self, core: FullCore, part: str) -> FullCore:
         """Return the core with the part of a rule that it may not have needed up to now."""
         for rule in self._rules:

@@ -16,6 +16,9 @@ from scheduler_sim.result.node_use import WHOLE, part_of_node
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
+LOGGED = ("row", "placed", "start", "end")
+"""What the engine writes down of a run that preemption has lost."""
+
 
 class LostRun(NamedTuple):
     """What a component ran in before a requeue: row, which of its placements, module, nodes, s, s.
@@ -44,6 +47,28 @@ def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     way = int(it.placed - it.first)
     parts = _parts_of(core, int(it.placed))
     return [LostRun(row, way, int(place.module), int(place.nodes), int(it.start), int(end), parts)]
+
+
+def preempted_runs(core: FullCore) -> list[LostRun]:
+    """Take the runs that preemption has lost since this was last asked."""
+    if not has(core, "preemption"):
+        return []
+    log, first = core.preemption.log, core.jobs["first"]
+    found = core.preemption.lost[: log.lost]
+    runs = [
+        LostRun(
+            row=int(row),
+            way=int(placed - first[row]),
+            module=int(core.placements[placed].module),
+            nodes=int(core.placements[placed].nodes),
+            start=int(start),
+            end=int(end),
+            parts=int(core.placements[placed].nodes) * WHOLE,
+        )
+        for row, placed, start, end in zip(*(found[name] for name in LOGGED), strict=True)
+    ]
+    log.lost = 0
+    return runs
 
 
 def _parts_of(core: FullCore, placement: int) -> int:

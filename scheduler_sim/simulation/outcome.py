@@ -51,6 +51,7 @@ def build_result(
     core: FullCore,
     table: Mapping[str, Any],
     placements: Placements,
+    of_rules: Mapping[str, Any],
     system: System,
     plans: Plans,
     manifest: Callable[[], dict[str, Any]],
@@ -67,6 +68,7 @@ def build_result(
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
     ran longer than the limit to which theirs was ``shortened``, and waited while their partition or number
     of nodes was ``updated``;
+    ``of_rules`` are columns that rules of the run add;
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.
     """
     made = ComponentTable(core, table, placements, system)
@@ -74,14 +76,16 @@ def build_result(
     reasons, parts, shared = dict[str, Any](), dict[str, Any](), dict[str, dict[str, float]]()
     if has(core, "slurm"):
         told["reasons"] = True
-        reasons = _in_file(reason_columns(core, table, placements, system), placements)
+        reasons = _in_file(reason_columns(core, table, placements, system) | dict(of_rules), placements)
+    if has(core, "resource_limits"):
+        told["limited"] = True
     if has(core, "shared_nodes"):
         told["shared_nodes"] = apart = told_apart(system)
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
     further = Further(
-        has(core, "slurm"), has(core, "power_saving"), has(core, "shared_nodes"), has(core, "devices")
+        *(has(core, name) for name in ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits"))
     )
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
@@ -162,11 +166,16 @@ def _details(core: FullCore, table: Mapping[str, Any], placements: Placements) -
 
 
 def _rejections(core: FullCore, placements: Placements) -> Mapping[str, int]:
-    """Count rejected components by reason; under Slurm some have no room on idle nodes."""
-    if not has(core, "cons_tres"):
+    """Count rejected components by reason; under Slurm some have no room, or are beyond a limit."""
+    rows = len(placements.rows)
+    tried = (core.jobs["state"][:rows] == REJECTED) & (np.diff(placements.first) > 0)
+    if not tried.any():
         return placements.rejected
-    tried = (core.jobs["state"][: len(placements.rows)] == REJECTED) & (np.diff(placements.first) > 0)
-    return {**placements.rejected, **({"no_room": int(tried.sum())} if tried.any() else {})}
+    limited = np.zeros(rows, dtype=bool)
+    if has(core, "resource_limits"):
+        limited = np.asarray(core.resource_limits.job)["last_reason"][:rows] > 0
+    found = {"limit": int((tried & limited).sum()), "no_room": int((tried & ~limited).sum())}
+    return {**placements.rejected, **{name: count for name, count in found.items() if count}}
 
 
 def _spread(core: FullCore, placements: Placements) -> dict[str, int]:

@@ -24,6 +24,7 @@ from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.load import Loader
+from scheduler_sim.simulation.lost import preempted_runs
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
@@ -242,16 +243,18 @@ class Simulation(Actions):
 
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
         not_honoured = {**placements.not_honoured, **asked}
+        core = stopped(self._core, self._now())
         return outcome.build_result(
-            stopped(self._core, self._now()),
+            core,
             table,
             placements,
+            self._loader.columns(core, len(placements.rows)),
             self.system,
             plans,
             manifest,
             not_honoured,
             {
-                "requeued": self._outages.requeued + self._operations.requeued,
+                "requeued": self._outages.requeued + self._operations.requeued + self._preempted,
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
@@ -360,6 +363,9 @@ class Simulation(Actions):
             begin = perf_counter()
             self._loader.scheme.run(self._core, until, clock.steps + self._steps_at_once)
             took = perf_counter() - begin
+            preempted = preempted_runs(self._core)
+            self._lost += preempted
+            self._preempted += len(preempted)
             self.engine_s += took
             if clock.status == slot.BUDGET:
                 self._steps_at_once = int(self._steps_at_once * min(max(LOOK_EVERY_S / took, 0.1), 2)) + 1

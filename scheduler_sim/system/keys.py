@@ -132,6 +132,9 @@ class SlurmPartitionKeys(Keys):
     LLN: Flag = Field(default=False, description="true: its jobs take the least loaded nodes")
     DefMemPerCPU: Count = Field(default=0, description="memory of a job that asks for none, for each core")
     DefMemPerNode: Count = Field(default=0, description="... on each node")
+    QOS: Name | None = Field(
+        default=None, description="the QOS whose limits its jobs are held to, before those of their own"
+    )
     MaxMemPerCPU: Count = Field(
         default=0, description="a job that asks for more memory a core gets more cores; 0: no limit"
     )

@@ -8,7 +8,7 @@ from scheduler_sim.system.system import System
 
 
 def read_system(path: str | Path) -> System:
-    """Read a system file, or a Slurm configuration (a name ending in ``.conf``).
+    """Read a system file, or a Slurm configuration (a name ending in ``.conf``, also ``.gz``).
 
     Of a slurm.conf only the machine counts here; ``slurm_conf.site`` gives its
     policy keys, and what it leaves out. Raises ConfigError with every problem.
@@ -22,4 +22,4 @@ def read_system(path: str | Path) -> System:
 
 def is_slurm_conf(path: str | Path) -> bool:
     """Tell by its name whether a file is a Slurm configuration."""
-    return Path(path).suffix.lower() == ".conf"
+    return str(path).lower().endswith((".conf", ".conf.gz"))

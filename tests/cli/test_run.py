@@ -41,6 +41,16 @@ def test_easy_is_the_default_and_other_policies_differ(cli, system, trace):
     assert row(fcfs, "wait") != row(easy, "wait")
 
 
+def test_the_trace_may_stand_behind_options(cli, system, trace):
+    machine, jobs = system(), trace(*QUEUE)
+    behind, before = (
+        cli("run", machine, "--policy", "easy", jobs),
+        cli("run", machine, jobs, "--policy", "easy"),
+    )
+    assert row(behind.out, "wait") == row(before.out, "wait")
+    assert "unrecognized arguments: one" in cli("run", machine, jobs, "--quiet", "one").err
+
+
 def test_result_directory(cli, tmp_path):
     out = tmp_path / "deep" / "result"
     ended = cli("run", CLUSTER, SAMPLE, "--out", out, "--seed", 5)

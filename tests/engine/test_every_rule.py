@@ -68,9 +68,9 @@ SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
 NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
-SLURM = {"slurm", "accelerate"} | NAMED
+SLURM = {"slurm", "accelerate", "preemption", "resource_limits"} | NAMED
 ABSENT = {name: SLURM if name in SWITCHED else SLURM | {"power_saving"} for name in SCHEMES} | {
-    "slurm": {"power_saving"} | NAMED
+    "slurm": {"power_saving", "preemption", "resource_limits"} | NAMED
 }
 OPERATED: dict[str, tuple[str, ...]] = {
     "conservative": (
@@ -150,5 +150,26 @@ def test_slurms_rules_by_themselves_agree_too():
     compiled = simulation("slurm", accelerate=False, operated=False).run()
     with interpreted():
         plain = simulation("slurm", operated=False).run()
+    for one, other in zip(tables(compiled), tables(plain), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+LIMITS = {
+    "qos": {"normal": {"MaxJobsPerUser": 4, "GrpTRES": {"node": 7}, "GrpTRESRunMins": {"cpu": 12}}},
+    "accounts": {"root": {"limits": {"GrpJobs": 5, "GrpWall": 90}}},
+    "PriorityType": "priority/multifactor",
+    "PriorityCalcPeriod": 20,
+}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+def test_limits_agree_too():
+    run = simulation("slurm", **LIMITS)
+    assert has(run._core, "resource_limits")
+    compiled = run.run()
+    assert (compiled.components["limit_reason"] != "").any()
+    with interpreted():
+        plain = simulation("slurm", **LIMITS).run()
     for one, other in zip(tables(compiled), tables(plain), strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)

@@ -53,12 +53,33 @@ class LimitChecks(Slurm):
         return self.db.qos[holder.name] if holder.word == "QOS" else self.db.associations[holder.name].limits
 
     def limit(self, holder: Holder, kind: str, resource: str = "") -> int | None:
-        """The limit, if it counts: Max of associations only of the user's own, and none that a QOS hides."""
+        """The limit, if it counts, and no QOS hides it.
+
+        Max of associations is that of the user, or of the nearest account above that has one.
+        """
         if holder.level and kind.startswith("max"):
             return None
         hiding = [kind, *(HIDING.get(kind, ()) if holder.word == "Assoc" else ())]
         hidden = any(self.db.qos[n].of(k, resource) is not None for n in holder.before for k in hiding)
-        return None if hidden else self.limits_of(holder).of(kind, resource)
+        if hidden:
+            return None
+        if holder.word == "QOS" or not kind.startswith("max"):
+            return self.limits_of(holder).of(kind, resource)
+        name, found = holder.name, None
+        while name and found is None:
+            found = self.db.associations[name].limits.of(kind, resource)
+            name = self.db.associations[name].parent
+        return found
+
+    def resources(self, holder: Holder, kind: str) -> list[str]:
+        """Of which resources it, or an account above, has such a limit."""
+        if holder.word == "QOS":
+            return list(self.limits_of(holder).of(kind))
+        name, found = holder.name, set()
+        while name:
+            found |= set(self.db.associations[name].limits.of(kind))
+            name = self.db.associations[name].parent
+        return [resource for resource in RESOURCES if resource in found]
 
     # ------------------------------------------------------------------ what is in use
 
@@ -90,6 +111,10 @@ class LimitChecks(Slurm):
             left += self.tres_of(job)[resource] * max(seconds, 0) * self.factor(job)
         return int(left) // 60
 
+    def left_minutes(self, job: Job, jobs: list[Job], resource: str) -> int:
+        """What those that run may yet use; to a job that is not counted, nothing."""
+        return self.run_minutes(jobs, resource) if self.factor(job) else 0
+
     def minutes_used(self, holder: Holder, resource: str) -> int:
         used = self.used.get(self.key(holder), Used())
         return int(used.tres.get(resource, 0) if resource else used.wall) // 60
@@ -100,6 +125,12 @@ class LimitChecks(Slurm):
     def factor(self, job: Job) -> float:
         own = self.qos_of(job)
         return self.db.qos[own].factor if own else 1.0
+
+    def minutes_asked(self, job: Job) -> int:
+        """Its time limit as limits count it."""
+        own = self.qos_of(job)
+        safe = own and "UsageFactorSafe" in self.db.qos[own].flags
+        return int(job.limit * self.factor(job)) if safe else job.limit
 
     # ------------------------------------------------------------------ before nodes are looked for
 
@@ -131,9 +162,9 @@ class LimitChecks(Slurm):
                     continue
                 if kind == "grp_wall":
                     used = self.minutes_used(holder, "")
-                    reached = used >= most or (self.db.safe and used + job.limit > most)
+                    reached = used >= most or (self.db.safe and used + self.minutes_asked(job) > most)
                 elif kind == "max_wall":
-                    reached = job.limit > most
+                    reached = self.minutes_asked(job) > most
                 else:
                     reached = len(self.running(holder, job, by)) >= most
                 if reached:
@@ -175,21 +206,21 @@ class LimitChecks(Slurm):
                 ("max_tres_pa", "account", "Max{}PerAccount"),
                 ("max_tres_pu", "user", "Max{}PerUserLimit"),
             ):
-                for resource in self.limits_of(holder).of(kind):
+                for resource in self.resources(holder, kind):
                     most = self.limit(holder, kind, resource)
                     if most is None:
                         continue
                     jobs = [] if by is None else mine[by]
-                    minutes = int(asks[resource] * job.limit * self.factor(job))
+                    minutes = asks[resource] * self.minutes_asked(job)
                     if kind == "grp_tres_mins":
-                        used = self.minutes_used(holder, resource)
+                        used = self.minutes_used(holder, resource) * bool(self.factor(job))
                         over = used >= most or (
-                            self.db.safe and minutes + self.run_minutes(jobs, resource) > most - used
+                            self.db.safe and minutes + self.left_minutes(job, jobs, resource) > most - used
                         )
                     elif kind == "grp_tres_run_mins":
-                        over = minutes + self.run_minutes(jobs, resource) > most
+                        over = minutes + self.left_minutes(job, jobs, resource) > most
                     elif kind == "max_tres_mins":
-                        over = asks[resource] * job.limit > most
+                        over = minutes > most
                     elif kind == "min_tres":
                         over = asks[resource] < most
                     else:
@@ -203,18 +234,52 @@ class LimitChecks(Slurm):
     # ------------------------------------------------------------------ at submission
 
     def _submit(self, job: Job, now: int) -> None:
-        if self._too_many_submitted(job):
-            job.state = REFUSED
+        if self._is_refused(job):
+            job.state, job.end, job.released = REFUSED, now, now
             self.by_id[job.id] = job
             self.jobs.remove(job)
             self.refused.append(job)
         else:
             super()._submit(job, now)
 
-    def _too_many_submitted(self, job: Job) -> bool:
+    def _is_refused(self, job: Job) -> bool:
+        """The tasks of an array are submitted as one: all are refused, or none."""
+        tasks = [job]
+        if job.array >= 0:
+            everyone = sorted([*self.jobs, *self.refused], key=lambda other: other.id)
+            tasks = [one for one in everyone if (one.array, one.submit) == (job.array, job.submit)]
+        if job is not tasks[0]:
+            return tasks[0] in self.refused
+        if any(self._denied(job, part) for part in job.partitions):
+            return True
+        return self._too_many_submitted(job, len(tasks))
+
+    def _denied(self, job: Job, part: str) -> bool:
+        """DenyOnLimit: whether it asks for what it can never have, though nobody else were there."""
+        holders = self.holders(job, part)
+        if not any(h.word == "QOS" and "DenyOnLimit" in self.limits_of(h).flags for h in holders):
+            return False
+        asks, minutes = self.tres_of(job), self.minutes_asked(job)
+        for holder in holders:
+            for kind in ("grp_wall", "max_wall"):
+                most = self.limit(holder, kind)
+                if most is not None and minutes > most:
+                    return True
+            for kind in (
+                *("grp_tres_mins", "grp_tres", "grp_tres_run_mins", "max_tres_mins", "max_tres"),
+                *("min_tres", "max_tres_pa", "max_tres_pu"),
+            ):
+                for resource in self.resources(holder, kind):
+                    most = self.limit(holder, kind, resource)
+                    wanted = asks[resource] * (minutes if "mins" in kind else 1)
+                    if most is not None and (wanted < most if kind == "min_tres" else wanted > most):
+                        return True
+        return False
+
+    def _too_many_submitted(self, job: Job, tasks: int) -> bool:
         there = [other for other in self.seen if other.state in (PENDING, RUNNING)]
         for holder in self.holders(job, job.partitions[0]):
-            own = [other for other in there if self.belongs(other, holder)]
+            own = [other for other in there if self.counts_for(other, holder)]
             for kind, by in (
                 ("grp_submit", ""),
                 ("max_submit", ""),
@@ -223,6 +288,11 @@ class LimitChecks(Slurm):
             ):
                 most = self.limit(holder, kind)
                 many = sum(not by or getattr(other, by) == getattr(job, by) for other in own)
-                if most is not None and many >= most:
+                if most is not None and many + tasks > most:
                     return True
         return False
+
+    def counts_for(self, job: Job, holder: Holder) -> bool:
+        """Whether it counts as submitted: in its first partition."""
+        there = self.holders(job, job.partitions[0])
+        return any((one.word, one.name) == (holder.word, holder.name) for one in there)

@@ -100,13 +100,17 @@ class Slurm(Passes):
         """Jobs that end in this second: before both threads look (phase 0), between (1) or after them (2)."""
         ended = False
         for job in self.seen:
-            if job.state == RUNNING and job.start + job.runtime <= now and self._end_phase(job) <= phase:
+            if self._is_done(job, now) and self._end_phase(job) <= phase:
                 self._finish(job, now)
                 ended = ended or job.released == now
         if phase == 2:
             self.ended_late = ended
         if ended:
             self.asks.append(now + (0 if phase == 2 or self.ended_late else self._wait_of_main()))
+
+    def _is_done(self, job: Job, now: int) -> bool:
+        works = job.state == RUNNING and job.paused_since is None
+        return works and job.start + job.paused + job.runtime <= now
 
     def _wait_of_main(self) -> int:
         """Whole seconds until main looks at what ended, fractions added up; what ended late has waited."""
@@ -199,7 +203,10 @@ class Slurm(Passes):
     def _kill_overdue(self, now: int) -> None:
         for job in self.seen:
             if job.state == RUNNING and job.planned_end + self.c.over_time_limit * 60 <= now:
-                self._kill(job, now, TIMEOUT)
+                self.end_overdue(job, now)
+
+    def end_overdue(self, job: Job, now: int) -> None:
+        self._kill(job, now, TIMEOUT)
 
     def _back_to_queue(self, job: Job, now: int) -> None:
         job.submit = now

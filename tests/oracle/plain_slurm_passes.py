@@ -355,14 +355,22 @@ class Passes:
             return now, nodes
         if now_only:
             return None
-        running = sorted((j for j in self.seen if j.state == RUNNING), key=lambda j: j.planned_end)
+        running = sorted(self.who_leaves_by_itself(job, part), key=lambda j: j.planned_end)
         return self._first_window(now, job, part, avail, running)
+
+    def who_leaves_by_itself(self, job: Job, part: str) -> list[Job]:
+        """The running jobs for whose ends this job would wait."""
+        return [other for other in self.seen if other.state == RUNNING]
+
+    def room_to_come(self, job: Job, part: str) -> set[int]:
+        """What is left by the running jobs for whose ends this job would wait."""
+        return self.room()
 
     def _first_window(
         self, now: int, job: Job, part: str, avail: set[int], running: list[Job]
     ) -> tuple[int, set[int]] | None:
         """select/cons_tres: running jobs leave in groups; windows double, aligned on 30 s of the epoch."""
-        room, window, barrier, i = self.room(), 30, None, 0
+        room, window, barrier, i = self.room_to_come(job, part), 30, None, 0
         while i < len(running):
             last = None
             while i < len(running):

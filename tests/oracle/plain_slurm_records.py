@@ -54,10 +54,15 @@ class Job:
     requeue_at: int | None = None
     by: str = ""
     part: str = ""  # in which it has started
+    requeue: bool = True  # whether it may be requeued where it is preempted
+    paused: int = 0  # seconds for which it was suspended, up to its last resumption
+    paused_since: int | None = None  # it is suspended
+    grace_end: int | None = None  # it is to be preempted, by then at the latest
 
     @property
     def planned_end(self) -> int:
-        return self.start + self.limit * 60
+        end = self.start + self.paused + self.limit * 60
+        return end if self.grace_end is None else min(end, self.grace_end)
 
     def done_at(self, now: int) -> bool:
         """Finished, and its epilog too."""

@@ -212,9 +212,12 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
         ("bf_max_time", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
         ("max_rpc_cnt", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
         ("bf_busy_nodes", "Slurm has it, but it is not modelled; allowed: to leave it out"),
-        ("preempt_youngest_first", "Slurm has it, but it is not modelled: preemption is not in this version"),
+        (
+            "preempt_send_user_signal",
+            "Slurm has it, but it is not modelled: preemption where jobs share nodes",
+        ),
         ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs stand"),
-        ("PreemptType", "Slurm has it, but it is not modelled: preemption is not in this version"),
+        ("SchedulerTimeSlice", "Slurm has it, but it is not modelled: preemption where jobs share nodes"),
         ("SlurmctldPort", "Slurm has it, but it changes nothing here: where daemons, files and networks are"),
     ],
 )

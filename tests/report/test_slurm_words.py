@@ -167,3 +167,19 @@ def test_a_job_that_has_another_part_of_each_node_is_not_told_what_was_missing()
     assert "for nodes or for its turn" in text
     assert "a result does not say which" in text
     assert "kept for jobs of higher priority" not in text
+
+
+QOS = {"normal": {"MaxJobsPerUser": 1}, "no": {"GrpSubmitJobs": 0}}
+
+
+def test_a_limit_in_squeues_words():
+    of_user = simulate(
+        SITE,
+        jobs(nodes=[1, 1, 1], user="u", qos=["", "", "no"]),
+        {"backfill": "slurm", "slurm": {"qos": QOS}},
+    )
+    seconds, text = told(of_user)
+    assert set(seconds) - {"Priority", "Resources"} == {"QOSMaxJobsPerUserLimit"}
+    assert seconds["QOSMaxJobsPerUserLimit"] >= 190  # until the first is over, 200 s, from the first look
+    assert "a limit of its QOS or its association stood against it" in text
+    assert "QOSGrpSubmitJobsLimit" in told(of_user, 3)[1]

@@ -190,31 +190,33 @@ def system_of(case: Case) -> System:
     )
 
 
-def workload_of(case: Case) -> Workload:
+def workload_of(case: Case, **more: Any) -> Workload:
+    """The jobs, with more columns beside or instead."""
     jobs = case.jobs
     kinds, ids, anyway = zip(*(_as_columns(job) for job in jobs), strict=True)
-    return Workload.from_columns(
-        component_id=[job.id for job in jobs],
-        modular_job_id=[job.het or job.id for job in jobs],
-        submit_time=[job.submit for job in jobs],
-        partition=[",".join(job.partitions) for job in jobs],
-        nodes=[job.nodes for job in jobs],
-        run_time=[job.runtime for job in jobs],
-        time_limit=[job.limit * 60 for job in jobs],
-        exit_code=[job.exit_code for job in jobs],
-        name=[job.name for job in jobs],
-        user=[job.user for job in jobs],
-        reservation=[job.reservation for job in jobs],
-        nice=[job.nice for job in jobs],
-        begin_time=[job.begin or -1 for job in jobs],
-        hold=[int(job.held) for job in jobs],
-        array_job_id=[job.array for job in jobs],
-        array_limit=[job.array_limit for job in jobs],
-        licences=[f"l:{job.licences}" if job.licences else "" for job in jobs],
-        dependency_kinds=kinds,
-        dependency_ids=ids,
-        dependency_any=anyway,
-    )
+    columns = {
+        "component_id": [job.id for job in jobs],
+        "modular_job_id": [job.het or job.id for job in jobs],
+        "submit_time": [job.submit for job in jobs],
+        "partition": [",".join(job.partitions) for job in jobs],
+        "nodes": [job.nodes for job in jobs],
+        "run_time": [job.runtime for job in jobs],
+        "time_limit": [job.limit * 60 for job in jobs],
+        "exit_code": [job.exit_code for job in jobs],
+        "name": [job.name for job in jobs],
+        "user": [job.user for job in jobs],
+        "reservation": [job.reservation for job in jobs],
+        "nice": [job.nice for job in jobs],
+        "begin_time": [job.begin or -1 for job in jobs],
+        "hold": [int(job.held) for job in jobs],
+        "array_job_id": [job.array for job in jobs],
+        "array_limit": [job.array_limit for job in jobs],
+        "licences": [f"l:{job.licences}" if job.licences else "" for job in jobs],
+        "dependency_kinds": kinds,
+        "dependency_ids": ids,
+        "dependency_any": anyway,
+    }
+    return Workload.from_columns(**columns | more)
 
 
 def _as_columns(job: Job) -> tuple[str, str, int]:

@@ -97,17 +97,21 @@ def test_the_root_may_be_charged():
     assert made.parent[made.row[0]] == 0
 
 
-@pytest.mark.parametrize("shares", [-1, 1.5, "many", True, 2**31, [1]])
+@pytest.mark.parametrize("shares", [-1, 1.5, "many", True, 2**31])
 def test_shares_are_counted_or_the_parents(shares):
     assert problems(users={"anna": shares})[0].endswith("allowed: an integer from 0 to 2147483647, or parent")
     assert problems(shares=shares)[0].endswith("allowed: an integer from 0 to 2147483647, or parent")
+
+
+def test_a_user_is_shares_or_a_mapping():
+    assert "found a list; allowed: a mapping with the keys shares" in problems(users={"anna": [1]})[0]
 
 
 def test_problems_name_their_place():
     found = problems(accounts={"theory": {"share": 3, "users": {"a b": 1}}})
     assert found[0].startswith("accounts.theory.users.a b")
     assert found[1].startswith(
-        "accounts.theory.share: unknown key; allowed: shares, priority, users, accounts"
+        "accounts.theory.share: unknown key; allowed: shares, priority, limits, default_qos, qos, users"
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import SHARED
-from tests.slurm_oracle.database import Accounts, QosPriorities, accounts_of, qos_of
+from tests.slurm_oracle.database import Accounts, QosPriorities, accounts_of, limits_as_keys, qos_of
 from tests.slurm_oracle.second_set import DATA_2, TASK, as_in_the_first
 
 DATA = SHARED / "data" / "slurm_oracle"
@@ -59,6 +59,7 @@ class Case:
     runs: list[Run] = field(default_factory=list)
     accounts: Accounts = field(default_factory=dict)  # as in policy.slurm
     qos: QosPriorities = field(default_factory=dict)
+    accounting: dict = field(default_factory=dict)  # keys of policy.slurm: accounts and QOS, with limits
 
     @property
     def heterogeneous(self) -> bool:
@@ -95,6 +96,9 @@ def load_case(name: str) -> Case:
         part: dict(item.split("=", 1) for item in text.split()) for part, text in given["part_opts"].items()
     }
     ops = given["ops"] + BY_HAND.get(name, [])
+    accounts = accounts_of(given.get("accounting", []))
+    qos = qos_of(recorded[name].get("sacctmgr_qos", []))
+    shown = "sacctmgr_assoc" in recorded[name]
     return Case(
         name,
         given["nodes"],
@@ -103,8 +107,9 @@ def load_case(name: str) -> Case:
         given["jobs"],
         ops,
         [_load_run(run, found) for run, found in recorded.items()],
-        accounts_of(given.get("accounting", [])),
-        qos_of(recorded[name].get("sacctmgr_qos", [])),
+        accounts,
+        qos,
+        limits_as_keys(recorded[name]) if shown else {"accounts": accounts, "qos": qos},
     )
 
 

@@ -31,3 +31,53 @@ def accounts_of(commands: Sequence[Sequence[str]]) -> Accounts:
 def qos_of(lines: Sequence[str]) -> QosPriorities:
     """Priorities of all QOS of the database, from ``sacctmgr show qos``: it served all recordings."""
     return {name: int(priority) for name, priority, *_ in (line.split("|") for line in lines[1:])}
+
+
+Rows = list[dict[str, str]]
+
+
+def table(lines: list[str]) -> Rows:
+    """The lines of ``sacctmgr show -P`` as rows by column."""
+    names, *rows = (line.split("|") for line in lines)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def limits_as_keys(recorded: dict) -> dict[str, Any]:
+    """Accounts and QOS of a recording as keys of ``policy.slurm``, with their limits."""
+    accounts: dict = {}
+    for row in table(recorded["sacctmgr_assoc"]):
+        keys = {"shares": row["Share"], "limits": _stated(row, OF_ASSOCIATIONS)}
+        keys |= {"default_qos": row["Def QOS"]} if row["Def QOS"] else {}
+        if row["User"]:
+            accounts[row["Account"]]["users"][row["User"]] = keys
+        else:
+            accounts[row["Account"]] = keys | {"users": {}}
+    accounts["root"]["users"].pop("root", None)
+    qos = {
+        row["Name"]: _stated(row, OF_QOS) | {"priority": row["Priority"]}
+        for row in table(recorded["sacctmgr_qos"])
+    }
+    return {"accounts": accounts, "qos": qos}
+
+
+OF_BOTH = {
+    **{name: name for name in ("GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpJobs", "GrpWall", "MaxWall")},
+    "GrpSubmit": "GrpSubmitJobs",
+    "MaxTRES": "MaxTRESPerJob",
+    "MaxTRESMins": "MaxTRESMinsPerJob",
+}
+OF_ASSOCIATIONS = OF_BOTH | {"MaxJobs": "MaxJobs", "MaxSubmit": "MaxSubmitJobs"}
+OF_QOS = OF_BOTH | {
+    "MaxTRESPU": "MaxTRESPerUser",
+    "MaxTRESPA": "MaxTRESPerAccount",
+    "MinTRES": "MinTRESPerJob",
+    "MaxJobsPU": "MaxJobsPerUser",
+    "MaxJobsPA": "MaxJobsPerAccount",
+    "MaxSubmitPU": "MaxSubmitJobsPerUser",
+    "MaxSubmitPA": "MaxSubmitJobsPerAccount",
+    "Flags": "Flags",
+}
+
+
+def _stated(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    return {key: row[column] for column, key in names.items() if row.get(column)}

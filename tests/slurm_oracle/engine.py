@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_sim import Policy, Simulation, System, Workload
 from tests.slurm_oracle.cases import Case, Fate, Run
+from tests.slurm_oracle.second_set import CLAIMED
 
 DAEMON_START = -8  # of the recordings, seven to nine seconds before second 0
 HET = 1_000_000  # component ids of a heterogeneous job: so far apart
@@ -25,7 +26,8 @@ def played(case: Case, simulation: Simulation) -> list[Fate]:
     result = simulation.run()
     columns = ("component_id", "state", "start_time", "end_time")
     rows = result.components[list(columns)].itertuples(index=False)
-    return [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows if i < HET]
+    fates = [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows if i < HET]
+    return [fate for fate in fates if fate[1] != "REJECTED"]  # sbatch said so: Slurm never had the job
 
 
 def _known(time: int) -> int | None:
@@ -58,6 +60,11 @@ def _system(case: Case) -> System:
                     "priority_job_factor": int(
                         case.partition_options.get(name, {}).get("PriorityJobFactor", 1)
                     ),
+                    "slurm": {
+                        key: value
+                        for key, value in case.partition_options.get(name, {}).items()
+                        if key == "QOS"
+                    },
                 }
                 for name in case.nodes
             ],
@@ -72,11 +79,16 @@ def _listed(text: str) -> list[str]:
     return [item for item in text.split(",") if item]
 
 
+def daemon_start(case: Case, run: Run) -> int:
+    """When the daemon started, s: in the second set each recording says it."""
+    return run.daemon_start if case.name in CLAIMED else DAEMON_START
+
+
 def policy_of(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
     conf = case.conf
     keys: dict[str, Any] = {
         "epoch": run.origin,
-        "starts_before_s": min(job["submit"] for job in case.jobs) - DAEMON_START,
+        "starts_before_s": min(job["submit"] for job in case.jobs) - daemon_start(case, run),
         "latency": "measured",
         "kill_invalid_depend": "kill_invalid_depend" in conf.get("DependencyParameters", ""),
     }
@@ -89,7 +101,7 @@ def policy_of(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
     )
     priorities = [name for name in conf if name.startswith("Priority")]
     keys |= {name: conf[name] for name in (*names, *priorities) if name in conf}
-    keys |= {"accounts": case.accounts, "qos": case.qos}
+    keys |= case.accounting
     for item in _listed(conf.get("SchedulerParameters", "")):
         key, _, value = item.partition("=")
         if key not in (*OWN_KEYS, "kill_invalid_depend"):

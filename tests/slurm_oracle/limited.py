@@ -7,16 +7,9 @@ from dataclasses import replace
 from tests.oracle.plain_limit_records import Association, Database, Limits
 from tests.oracle.plain_limited_slurm import LimitedSlurm
 from tests.slurm_oracle.cases import Case, Fate, Run, read_json
+from tests.slurm_oracle.database import table
 from tests.slurm_oracle.plain import plain_config, plain_jobs, plain_ops
 from tests.slurm_oracle.second_set import DATA_2
-
-Rows = list[dict[str, str]]
-
-
-def table(lines: list[str]) -> Rows:
-    """The lines of ``sacctmgr show -P`` as rows by column."""
-    names, *rows = (line.split("|") for line in lines)
-    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def database_of(case: Case, recorded: dict) -> Database:

@@ -61,11 +61,32 @@ def test_an_escaped_hash_is_no_comment(tmp_path: Path) -> None:
 def test_included_files_count_at_their_place(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "nodes.conf").write_text("NodeName=n[1-3]\nINCLUDE parts/more.conf\n")
-    (tmp_path / "parts" / "more.conf").write_text("KillWait=9\nPreemptMode=OFF\n")
+    (tmp_path / "parts" / "more.conf").write_text("KillWait=9\nSuspendTime=60\n")
     found = site(tmp_path, "KillWait=1\nInclude parts/nodes.conf\n" + PART)
     assert found.system.nodes == 3
     assert found.policy["KillWait"] == 9
     assert found.ignored[0].place == f"{tmp_path}/parts/more.conf:2"
+
+
+WITH_PREEMPTION = (
+    "PreemptType=preempt/partition_prio\nPreemptMode={}\nSchedulerParameters=preempt_youngest_first\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("mode", "select", "left_out"),
+    [
+        ("REQUEUE", "select/linear", []),
+        ("REQUEUE", "select/cons_tres", ["PreemptType", "PreemptMode", "preempt_youngest_first"]),
+        ("SUSPEND,GANG", "select/linear", ["PreemptType", "PreemptMode", "preempt_youngest_first"]),
+    ],
+)
+def test_preemption_is_read_where_jobs_have_whole_nodes(
+    tmp_path: Path, mode: str, select: str, left_out: list[str]
+) -> None:
+    found = site(tmp_path, WITH_PREEMPTION.format(mode) + f"SelectType={select}\n" + NODES + PART)
+    assert [one.key for one in found.ignored if one.why == ignored.PREEMPTION] == left_out
+    assert ("PreemptType" in found.policy) == (not left_out)
 
 
 def test_the_last_of_a_key_counts(tmp_path: Path) -> None:
@@ -359,13 +380,13 @@ def test_licences_are_shared_resources(tmp_path: Path) -> None:
 
 def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> None:
     text = (
-        "SlurmctldPort=6817\nPreemptType=preempt/qos\nSuspendTime=300\nFutureKey=1\n"
+        "SlurmctldPort=6817\nSchedulerTimeSlice=30\nSuspendTime=300\nFutureKey=1\n"
         "NodeName=n1 Port=17 CoreSpecCount=2\nPartitionName=p Nodes=n1 AllowGroups=a OverSubscribe=FORCE:4\n"
     )
     found = site(tmp_path, text).ignored
     assert [(one.place.rpartition(":")[2], one.key, one.why.split(" ")[0]) for one in found] == [
         ("1", "SlurmctldPort", "where"),
-        ("2", "PreemptType", "preemption"),
+        ("2", "SchedulerTimeSlice", "preemption"),
         ("3", "SuspendTime", "nodes"),
         ("4", "FutureKey", "not"),
         ("5", "Port", "where"),
@@ -417,7 +438,6 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("node", "NodeAddr Port", "DAEMONS"),
         ("node", "MemSpecLimit", "SHARING"),
         ("partition", "AllowQos DenyAccounts Hidden", "ACCESS"),
-        ("partition", "QOS", "LIMITS"),
         ("partition", "MaxCPUsPerSocket MaxMemPerNode", "SHARING"),
         ("partition", "OverTimeLimit", "NOT_MODELLED"),
         ("parameter", "bf_yield_interval max_rpc_cnt", "NO_TIME"),

@@ -43,6 +43,12 @@ def move_to(core: Core, time: int) -> None:
         core.clock.now = time
 
 
+@question
+def log_is_full(core: Core) -> bool:
+    """Whether what a rule has written down must be read before the clock moves on."""
+    return False
+
+
 @inlined
 def open_step(core: Core, until: int, budget: int) -> bool:
     """Move the clock to the next instant; False, with the reason, if there is none before ``until``."""
@@ -50,7 +56,7 @@ def open_step(core: Core, until: int, budget: int) -> bool:
         return _stop(core, NOTICE)
     if core.clock.rows + core.clock.modules > len(core.timeline):
         return _stop(core, TIMELINE_FULL)
-    if core.clock.steps >= budget:
+    if core.clock.steps >= budget or log_is_full(core):
         return _stop(core, BUDGET)
     time = next_instant(core)
     if until == INF and is_over(core):

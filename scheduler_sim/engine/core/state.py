@@ -20,10 +20,11 @@ INF = 1 << 60
 """Later than any instant of any trace."""
 
 # States of a job: not submitted yet, held, in the queue, with a reservation of its own, ...
-UNSEEN, HELD, WAITING, RESERVED, RUNNING, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = range(10)
+UNSEEN, HELD, WAITING, RESERVED, RUNNING = range(5)
+COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED, PREEMPTED = range(5, 11)
 STATE_NAMES = (
     *("NOT SUBMITTED", "HELD", "WAITING", "RESERVED", "RUNNING"),
-    *("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED"),
+    *("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PREEMPTED"),
 )
 
 # Why the core returned

@@ -110,6 +110,10 @@ class Numbers:
         """Write another request of one component; what it was before stands in ``core.jobs``."""
         return core
 
+    def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
+        """Return further columns of the result, of so many components in the order of the core."""
+        return {}
+
     def reads_placements(self, core: FullCore, row: int) -> bool:
         """Whether the placements of a component that does not run are still read."""
         return False

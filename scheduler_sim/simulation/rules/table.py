@@ -10,10 +10,12 @@ from scheduler_sim.simulation.rules.numbers import Numbers, Run
 RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
+    "preemption": "slurm.preemption.Preemption",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
     "reservations": "slurm.reservations.Reservations",
+    "resource_limits": "slurm.resource_limits.ResourceLimits",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
@@ -25,7 +27,7 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_SLURM = ("slurm", "cons_tres", "rows", "reservations")
+OF_SLURM = ("slurm", "preemption", "cons_tres", "rows", "reservations", "resource_limits")
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:

@@ -16,8 +16,10 @@ LAUNCH = "how jobs are launched, watched and cleaned up is not modelled"
 ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
-LIMITS = "limits by association and QOS are not in this version"
-PREEMPTION = "preemption is not in this version"
+LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
+PREEMPTION = (
+    "preemption where jobs share nodes, by suspension, with GraceTime, or of one partition is not modelled"
+)
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
@@ -29,6 +31,7 @@ SAME_NODES = "that several jobs have the same whole nodes at once is not modelle
 TOO_FEW = "such a number of jobs is none, so Slurm takes NO instead"
 UNSTATED = "without a SelectType jobs have whole nodes here, as up to Slurm 21.08"
 SITE_CODE = "code of the site is not run"
+NO_EFFECT_BY_DEFAULT = "it is so without it, too"
 REQUEUE = "a job runs once, unless a trace or a process says otherwise"
 NO_TIME = "a pass takes no time here, so it is never cut short or interrupted"
 TRES = "of resources cpu, mem, node and billing have a weight here: what jobs ask of others is not known"
@@ -61,7 +64,10 @@ RUNNING = "priorities of running jobs decide nothing without preemption"
 WEIGHED = ("cpu", "mem", "node", "billing")
 """Resources whose weight in PriorityWeightTRES counts here."""
 
-HARMLESS = (DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS)
+HARMLESS = (
+    *(DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
+    NO_EFFECT_BY_DEFAULT,
+)
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
@@ -90,7 +96,6 @@ _NODE = {
 }
 _PARTITION = {
     ACCESS: r"(allow|deny)(accounts|groups|qos)|allocnodes|hidden|rootonly|disablerootjobs|reqresv",
-    LIMITS: r"qos",
     PREEMPTION: r"preemptmode|gracetime",
     SHARING: r"(def|max)(mem|cpu|cpus)per.*|maxcpuspersocket|selecttypeparameters"
     r"|exclusiveuser|cpubind|oversubscribe|shared",
@@ -105,8 +110,7 @@ _PARAMETERS_BY_REASON = {
     DAEMONS: "inventory_interval no_backup_scheduling",
     ACCESS: "enable_user_top",
     MOVED: "kill_invalid_depend",
-    PREEMPTION: "preempt_reorder_count preempt_send_user_signal preempt_strict_order preempt_youngest_first",
-    LIMITS: "assoc_limit_continue assoc_limit_stop bf_max_job_assoc",
+    PREEMPTION: "preempt_send_user_signal",
     HETEROGENEOUS: "bf_hetjob_immediate bf_hetjob_prio whole_hetjob whole_pack",
     SHARING: "ignore_numa pack_serial_at_end spec_cores_first",
     NETWORK: "bf_topopt_enable bf_topopt_iterations max_switch_wait",
@@ -114,8 +118,9 @@ _PARAMETERS_BY_REASON = {
     LAUNCH: "bb_array_stage_cnt delay_boot disable_hetjob_steps enable_hetjob_steps no_env_cache"
     " nohold_on_prolog_fail requeue_setup_env_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count"
     " step_retry_time",
-    NOT_MODELLED: "allow_zero_lic bf_busy_nodes bf_licenses bf_running_job_reserve defer_batch"
-    " extra_constraints ignore_prefer_validation permit_job_expansion reduce_completing_frag"
+    NO_EFFECT_BY_DEFAULT: "assoc_limit_continue",
+    NOT_MODELLED: "allow_zero_lic bf_busy_nodes bf_licenses bf_max_job_assoc bf_running_job_reserve"
+    " defer_batch extra_constraints ignore_prefer_validation permit_job_expansion reduce_completing_frag"
     " sched_max_job_start time_min_as_soft_limit",
 }
 PARAMETERS = {name: why for why, names in _PARAMETERS_BY_REASON.items() for name in names.split()}

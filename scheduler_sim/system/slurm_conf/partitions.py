@@ -30,7 +30,8 @@ _READ = {
     *("priority", "prioritytier", "priorityjobfactor"),
 }
 
-_OF_SHARED: dict[str, Callable[[str], int | bool]] = {
+_OF_SLURM: dict[str, Callable[[str], Any]] = {
+    "QOS": lambda text: "" if text.upper() == "N/A" else _name(text),
     "MaxCPUsPerNode": unlimited_or(count),
     "LLN": flag,
     "DefMemPerCPU": unlimited_or(size_mb),
@@ -39,10 +40,10 @@ _OF_SHARED: dict[str, Callable[[str], int | bool]] = {
     "DefCpuPerGPU": unlimited_or(count),
     "DefMemPerGPU": unlimited_or(size_mb),
 }
-"""Keys that policy slurm heeds where jobs share nodes."""
+"""Keys that policy slurm heeds; all but the QOS where jobs share nodes."""
 
 
-_READ_OF_SHARED = {*(name.lower() for name in _OF_SHARED), "jobdefaults"}
+_READ_OF_SLURM = {*(name.lower() for name in _OF_SLURM), "jobdefaults"}
 
 
 @dataclass(frozen=True)
@@ -138,15 +139,15 @@ def _partition(record: Record, notes: Notes, *, shares: bool) -> Partition:
         notes.read(pairs.get("state"), _state, "UP"),
         notes.read(pairs.get("priorityjobfactor"), count, both),
         _is_exclusive(record),
-        _of_shared(record, notes, shares=shares),
+        _of_slurm(record, notes, shares=shares),
     )
 
 
-def _of_shared(record: Record, notes: Notes, *, shares: bool) -> dict[str, Any]:
+def _of_slurm(record: Record, notes: Notes, *, shares: bool) -> dict[str, Any]:
     """Keys of ``partitions[].slurm``, those that say something."""
     sharing = notes.read(_sharing(record), _jobs_of_a_core, OverSubscribe())
     said: dict[str, Any] = {
-        name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SHARED.items()
+        name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SLURM.items()
     } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
     said["OverSubscribe"] = str(sharing) if shares and sharing != OverSubscribe() else ""
     return {name: value for name, value in said.items() if value}
@@ -189,7 +190,7 @@ def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: 
     """Keys that are not read; a partition whose jobs share whole nodes, or by default nodes: not so here."""
     sharing = _sharing(record)
     for key, pair in record.pairs.items():
-        if key not in _READ_OF_SHARED and key not in _READ and pair is not sharing:
+        if key not in _READ_OF_SLURM and key not in _READ and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))
     said = sharing or Pair("OverSubscribe", "NO", record.place)
     if _is_too_few(said.value):

@@ -33,6 +33,11 @@ from scheduler_sim.system.slurm_conf.values import (
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters")
 _ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
+OF_PREEMPTION = (
+    *("PreemptType", "PreemptMode", "PreemptExemptTime"),
+    *("preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first"),
+)
+"""Keys that count where jobs have whole nodes, and are requeued or cancelled."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 _SELECTED_WITHOUT_EFFECT = {
@@ -68,6 +73,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "EnforcePartLimits": _enforce,
     "OverTimeLimit": _minutes,
     "KillWait": count,
+    "MessageTimeout": count,
+    "PreemptType": str.lower,
+    "PreemptMode": str.upper,
+    "PreemptExemptTime": lambda text: seconds(text) or 0,
     "AccountingStorageType": str.lower,
     "PriorityType": str.lower,
     "PriorityMaxAge": _time,

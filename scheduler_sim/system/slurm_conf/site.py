@@ -10,15 +10,18 @@ from typing import Any
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
-from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, PREEMPTION, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
 from scheduler_sim.system.slurm_conf.modules import build_modules
 from scheduler_sim.system.slurm_conf.nodes import known_names, read_nodes, read_sets
 from scheduler_sim.system.slurm_conf.notes import Ignored, Notes
 from scheduler_sim.system.slurm_conf.partitions import read_partitions
-from scheduler_sim.system.slurm_conf.policy_keys import is_policy_key, read_policy_key
+from scheduler_sim.system.slurm_conf.policy_keys import OF_PREEMPTION, is_policy_key, read_policy_key
 from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
+
+WHOLE_NODES_MODES = ("OFF", "REQUEUE", "CANCEL")
+"""What may become of jobs that are preempted here."""
 
 SLURMS_OWN = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageEnforce": "none"}
 """Defaults of Slurm's that policy.slurm does not have: a database, and limits that are enforced."""
@@ -34,12 +37,22 @@ class Site:
     policy : keys of ``policy.slurm`` that it sets, by Slurm's own names, times in seconds.
     places : ``file:line`` of each of these keys.
     ignored : what the simulation does without, in the order of the file, with the reason.
+    cluster : its ClusterName, "" without.
+    node_names : of all nodes that it names, also of those that are left out.
     """
 
     system: System
     policy: dict[str, Any]
     places: dict[str, str]
     ignored: tuple[Ignored, ...]
+    cluster: str
+    node_names: frozenset[str]
+
+
+def found_as(path: Path) -> Path | None:
+    """A file by its name, or packed, as ``NAME.gz``; None where neither is there."""
+    packed = path.with_name(f"{path.name}.gz")
+    return path if path.is_file() else packed if packed.is_file() else None
 
 
 def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:
@@ -66,8 +79,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
-    devices = Path(path).parent / FILE
-    if devices.is_file():
+    if (devices := found_as(Path(path).parent / FILE)) is not None:
         said += read_gres_conf(devices, nodes, known, notes)
     partitions = read_partitions(
         records,
@@ -94,7 +106,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place[one.place])
-    return Site(system, settings.policy, settings.places, tuple(ignored))
+    return Site(system, settings.policy, settings.places, tuple(ignored), settings.cluster, frozenset(known))
 
 
 class _Settings:
@@ -107,6 +119,7 @@ class _Settings:
         self.cluster, self.select_stated = "", False
         self.shares, self.shares_memory = False, False
         self._notes, self._modelled = notes, modelled
+        self._pairs: dict[str, Pair] = {}
 
     def take(self, pair: Pair) -> None:
         """Take one key in, or note why not."""
@@ -135,13 +148,26 @@ class _Settings:
             if by_factors and name not in self.policy and self._is_modelled(name):
                 self.policy[name], self.places[name] = value, self.places["PriorityType"]
 
+        self._leave_preemption_out()
+
+    def _leave_preemption_out(self) -> None:
+        """Of jobs that share nodes, or that are suspended, preemption is not modelled."""
+        kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode", "OFF")
+        if kind == "preempt/none" or (not self.shares and mode in WHOLE_NODES_MODES):
+            return
+        for name in OF_PREEMPTION:
+            if name in self.policy:
+                value = "" if self.policy[name] is True else str(self.policy[name])
+                self._notes.ignore(self._pairs[name], PREEMPTION, key=name, value=value)
+                del self.policy[name], self.places[name]
+
     def _is_modelled(self, name: str) -> bool:
         return self._modelled is None or name in self._modelled
 
     def _take_policy(self, pair: Pair) -> None:
         for name, value in read_policy_key(pair, self._notes).items():
             if self._is_modelled(name):
-                self.policy[name], self.places[name] = value, pair.place
+                self.policy[name], self.places[name], self._pairs[name] = value, pair.place, pair
             elif name.lower() == pair.key.lower():
                 self._notes.ignore(pair, NOT_MODELLED)
             else:

@@ -36,6 +36,12 @@ from scheduler_sim.engine.rules.slurm.het.het_jobs import (
     would_block,
 )
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    held_up_until,
+    may_plan,
+    passed_over,
+    start_or_plan,
+)
 from scheduler_sim.engine.rules.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.rules.slurm.node_space import (
     is_free,
@@ -190,6 +196,8 @@ def _tried_entry(core: SlurmCore, i: int) -> bool:
         core.slurm.memory.tested += 1
     if over_a_limit(core, row, placement) or not has_licences(core, placement):
         return True
+    if passed_over(core, row, placement):
+        return True
     return _tried(core, row, placement)
 
 
@@ -200,7 +208,8 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
         if picked_reserved(core, row) or (replaced_lost(core, row) and picked_reserved(core, row)):
             return _started(core, row, placement)
         return True
-    ahead, first, delay = may_reserve(core, row, placement), not_before(core, row), delay_of(core, row)
+    ahead, delay = may_reserve(core, row, placement), delay_of(core, row)
+    first = max(not_before(core, row), held_up_until(core, placement))
     if core.slurm.rules.fixed_nodes:
         time = fixed_slot(core, row, placement, ahead, first, delay)
     else:
@@ -286,14 +295,17 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
         if time < start:
             core.slurm.memory.self_change = 1
             time = start
-        if time == now and none_leave(core, it):
-            note_start(core, row, now)
-            return now
+        at_once = time == now and none_leave(core, it)
+        if at_once:
+            time = now if together else start_or_plan(core, row, placement, later)
+            if time in (now, INF):
+                note_start(core, row, now)
+                return time
         time = max(time, now + 1)  # for the epilogs
         note_start(core, row, time)
         if not ahead:
             return INF
-        if is_out_of_sight(core, time):
+        if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
             return INF
         begin, end = span(core, placement, time)
         known = start + core.placements[placement].limit  # free until then, from the start that was tried
@@ -365,7 +377,7 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
     way = core.slurm.way[placement]
     way.choice = way.first
     if way.last - way.first == 1:
-        return _slot_of_choice(core, placement, ahead)
+        return slot_of_choice(core, placement, ahead)
     it = core.slurm.partition[way.partition]
     best, best_time = way.first, INF
     staying, either = core.slurm.sets.staying, core.slurm.sets.either
@@ -374,7 +386,7 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
         way.choice = choice
         copy(staying, either, it.low, it.high)
         keep_masked(core, it, staying, core.slurm.nodes.choice[choice].mask)
-        time = _slot_of_choice(core, placement, ahead)
+        time = slot_of_choice(core, placement, ahead)
         if time < best_time:
             best, best_time = choice, time
             copy(core.slurm.sets.best, core.slurm.sets.later, it.low, it.high)
@@ -383,8 +395,8 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
     return best_time
 
 
-@part
-def _slot_of_choice(core: SlurmCore, placement: int, ahead: bool) -> int:
+@question
+def slot_of_choice(core: SlurmCore, placement: int, ahead: bool) -> int:
     """When nodes STAYING suffice, by planned ends if it may plan ahead."""
     if ahead:
         return predicted_start(core, placement)

@@ -166,7 +166,7 @@ def _nodes_back(core: SlurmCore, row: int) -> None:
     if core.jobs[row].state > RUNNING:
         ended(core, row)
     elif core.jobs[row].state == HELD:
-        _requeue(core, row)
+        requeue(core, row)
 
 
 @on(plan_anew, "slurm")
@@ -185,7 +185,7 @@ def send_back_later(core: SlurmCore, row: int) -> None:
     plan_anew(core)
     forget_run(core, row)
     if gone:
-        _requeue(core, row)
+        requeue(core, row)
 
 
 @on(wait_again, "slurm")
@@ -193,11 +193,11 @@ def wait_for_nodes(core: SlurmCore, row: int) -> None:
     """Requeue what has ended; what depends on it may start after all."""
     may_be_satisfied_again(core, row)
     if core.slurm.job[row].piece < 0:  # else its nodes are yet to come back
-        _requeue(core, row)
+        requeue(core, row)
 
 
 @part
-def _requeue(core: SlurmCore, row: int) -> None:
+def requeue(core: SlurmCore, row: int) -> None:
     """One that is requeued counts as submitted now, and is eligible after Slurm's delay."""
     now, term = core.clock.now, core.holds.term[row]
     if term.begin > now:  # it still waited for a begin time when it was cancelled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.slurm.change import holds_until
+from scheduler_sim.engine.rules.slurm.limit_questions import least_priority_that_reserves
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 
@@ -33,7 +34,8 @@ def may_reserve(core: SlurmCore, row: int, placement: int) -> bool:
     if slurm.rules.bf_min_age_reserve and now - core.holds.term[row].begin < slurm.rules.bf_min_age_reserve:
         holds_until(core, core.holds.term[row].begin + slurm.rules.bf_min_age_reserve)
         return False
-    if slurm.rules.bf_min_prio_reserve and -core.slurm.way[placement].key < slurm.rules.bf_min_prio_reserve:
+    least = least_priority_that_reserves(core, placement)
+    if least and -core.slurm.way[placement].key < least:
         return False
     if slurm.rules.bf_one_resv_per_job and core.jobs[row].reserved_placement >= 0:
         return False

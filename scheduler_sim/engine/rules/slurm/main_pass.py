@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, keep_common, take_out
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.instant import untie_ready
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
@@ -12,6 +12,13 @@ from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.het.het_jobs import whole_job_waits
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    least_priority_that_reserves,
+    limited_before_choice,
+    limited_by_choice,
+    may_be_passed,
+    waits_for_known_limit,
+)
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, SlurmCore
@@ -51,9 +58,14 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             whole = False
             break
         tried += 1
-        if passed_over(core, row, it) or not has_licences(core, placement):
+        if waits_behind(core, row, it) or waits_for_known_limit(core, row, placement):
             continue
-        if _picked(core, row, placement):
+        if not has_licences(core, placement):
+            continue
+        limited = limited_before_choice(core, row, placement)
+        picked = not limited and _picked(core, row, placement)
+        limited = limited or limited_by_choice(core, row, placement, picked)
+        if picked and not limited:
             start_on_picked(core, row, placement, 0)
             close_taken(core, it)
             if core.slurm.rules.builtin == IN_LIST_ORDER and core.queue.at.released > 0:
@@ -62,8 +74,11 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
                 insert_newcomers(core)
                 core.queue.at.new = 0
                 size = build_queue(core)
-        elif _waits(core, row, placement) and _blocks(core, row, placement):
-            open_partitions -= _block(core, it)
+        elif not has_reservation(core, row) and not (limited and may_be_passed(core)):
+            if not limited:
+                cannot_start(core, row, placement)
+            if (limited or waits_for_nodes(core, placement)) and _blocks(core, row, placement):
+                open_partitions -= _block(core, it)
     close_gaps(core, core.queue.at.tail)
     return whole
 
@@ -86,21 +101,20 @@ def _picked(core: SlurmCore, row: int, placement: int) -> bool:
     return picked_among_free(core, placement)
 
 
+@event
+def cannot_start(core: SlurmCore, row: int, placement: int) -> None:
+    """The idle nodes do not suffice for one that is not behind a blocked partition."""
+
+
 @question
-def passed_over(core: SlurmCore, row: int, it: Partition) -> bool:
+def waits_behind(core: SlurmCore, row: int, it: Partition) -> bool:
     """Whether another that waits keeps it from its turn."""
     return bool(it.blocked and not has_reservation(core, row))
 
 
-@part
-def _waits(core: SlurmCore, row: int, placement: int) -> bool:
-    """Whether one that did not start waits for nodes that its partition will have."""
-    return not has_reservation(core, row) and waits_for_nodes(core, placement)
-
-
 @question
 def waits_for_nodes(core: SlurmCore, placement: int) -> bool:
-    """Whether it does, for all that others reserve."""
+    """Whether one that did not start waits for nodes that its partition will have."""
     return True
 
 
@@ -145,7 +159,5 @@ def _blocks(core: SlurmCore, row: int, placement: int) -> bool:
         and core.clock.now - core.holds.term[row].begin < core.slurm.rules.bf_min_age_reserve
     ):
         return False
-    return (
-        not core.slurm.rules.bf_min_prio_reserve
-        or -core.slurm.way[placement].key >= core.slurm.rules.bf_min_prio_reserve
-    )
+    least = least_priority_that_reserves(core, placement)
+    return least == 0 or -core.slurm.way[placement].key >= least

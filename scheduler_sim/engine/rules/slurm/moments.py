@@ -6,6 +6,10 @@ from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.change import LATE
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    computations_change_limits,
+    usage_may_lift_limits,
+)
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 MS = 1000
@@ -15,10 +19,12 @@ MS = 1000
 def next_moment(core: SlurmCore) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock.now, core.slurm
-    if not more_comes(core) and slurm.memory.valid == INF and _both_have_seen_all(core):
+    over = not more_comes(core) and slurm.memory.valid == INF and _both_have_seen_all(core)
+    if over and not usage_may_lift_limits(core):
         return INF  # priorities may change for ever, but nothing else
     time, waits = INF, any_job_waits(core)
-    shows = waits or (more_comes(core) and (slurm.memory.pending > 0 or slurm.rules.weight_fair > 0))
+    counts = slurm.memory.pending > 0 or slurm.rules.weight_fair > 0 or computations_change_limits(core)
+    shows = waits or (more_comes(core) and counts)
     if slurm.rules.calc_period and shows:
         time = next_computation_that_matters(core)
     if slurm.memory.asked and waits:

@@ -40,10 +40,14 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
     )
     shares = np.array([partition.priority_job_factor for partition in system.partitions], dtype=np.int64)
     highest = 1 if "NO_NORMAL_PART" in flags else max(int(shares.max()), 1)
+    priorities = {name: one.priority for name, one in keys.qos.items()}
     named = (
-        jobs.table("qos")["qos"].astype(str).map(lambda name: keys.qos.get(name, 0)).to_numpy(dtype=np.int64)
+        jobs.table("qos")["qos"]
+        .astype(str)
+        .map(lambda name: priorities.get(name, 0))
+        .to_numpy(dtype=np.int64)
     )
-    best = 1 if "NO_NORMAL_QOS" in flags else max(keys.qos.values(), default=1)
+    best = 1 if "NO_NORMAL_QOS" in flags else max(priorities.values(), default=1)
     asked = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
     requested = _columns(asked, keys.PriorityWeightTRES, len(nodes))
     totals = _columns(there, keys.PriorityWeightTRES, len(shares))[partition]

@@ -90,7 +90,7 @@ class Schedulers(Numbers):
             records=records_for(keys.settled("bf_node_space_size"), sizes.placements) + 2 * members,
             members=sizes.rows if members or self.run.calls else 0,
             booked=self._booked,
-            accelerate=keys.accelerate
+            accelerate=keys.accelerates
             and not shares_under_slurm(system, self.run.policy)
             and not system.reservations,
         )

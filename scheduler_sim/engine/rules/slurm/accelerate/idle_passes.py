@@ -13,6 +13,7 @@ from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.backfill_pass import continues_last_pass, outcome_until, try_entries
 from scheduler_sim.engine.rules.slurm.change import NEWCOMERS_ONLY, holds_until
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue
+from scheduler_sim.engine.rules.slurm.limit_questions import computations_change_limits
 from scheduler_sim.engine.rules.slurm.moments import (
     any_job_waits,
     backfill_may_differ,
@@ -146,6 +147,8 @@ def pass_over_steady(core: AcceleratedCore) -> int:
 def steady_while_alike(core: AcceleratedCore, same: bool) -> int:
     """Priorities grow with age, if at all."""
     slurm, now, until = core.slurm, core.clock.now, INF
+    if computations_change_limits(core):
+        return 0
     if slurm.memory.resets_done < len(core.slurm.accounts.resets):
         until = core.slurm.accounts.resets[slurm.memory.resets_done]
     if core.queue.at.head == core.queue.at.tail and core.slurm.rules.decay_rate == 1.0:

@@ -14,6 +14,7 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, idle_t
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
+from scheduler_sim.engine.rules.slurm.limit_questions import never_starts_in_pass
 
 
 @on(entries_begin, "cons_tres")
@@ -46,7 +47,7 @@ def _may_start(core: ConsTresCore, i: int) -> bool:
     """Whether the job of an entry of the queue may start now."""
     row, placement = entry(core, i)
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
-    if core.jobs[row].state != WAITING:
+    if core.jobs[row].state != WAITING or never_starts_in_pass(core, placement):
         return False
     if not need.even:
         return True

@@ -24,6 +24,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, 
 from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.cons_tres.windows import open_windows, put_unreserved_from
+from scheduler_sim.engine.rules.slurm.limit_questions import may_plan, start_or_plan
 from scheduler_sim.engine.rules.slurm.main_pass import close_taken, open_nodes, picked_among_free
 from scheduler_sim.engine.rules.slurm.node_space import (
     has_whole_nodes,
@@ -102,7 +103,7 @@ def shared_slot(
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
     it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
-    start, counted = now, False
+    start, counted = max(now, earliest_s), False
     open_windows(core)
     record = record_at(core, start)
     while True:
@@ -121,13 +122,15 @@ def shared_slot(
         if time < start:
             core.slurm.memory.self_change = 1
             time = start
-        if time == now:
-            if none_leave(core, it):
-                return now
-            time = now + 1
+        at_once = time == now and none_leave(core, it)
+        if at_once:
+            time = start_or_plan(core, row, placement, later)
+            if time in (now, INF):
+                return time
+        time = max(time, now + 1)
         if not ahead:
             return INF
-        if is_out_of_sight(core, time):
+        if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
             return INF
         begin, end = span(core, placement, time)
         if plan_is_full(core) or is_free(core, it, begin, end):

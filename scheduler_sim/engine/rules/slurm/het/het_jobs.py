@@ -22,6 +22,7 @@ from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
+from scheduler_sim.engine.rules.slurm.limit_questions import all_within_limits
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
 from scheduler_sim.engine.rules.slurm.start import may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
@@ -181,7 +182,7 @@ def _may_start(core: SlurmCore, leader: int) -> bool:
     for i in range(unit.first, unit.last):
         if not may_run(core, core.coscheduling.member_rows[i]):
             return False
-    return True
+    return all_within_limits(core, leader)
 
 
 @part

@@ -11,6 +11,7 @@ from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import goes_before, sort_queue
 from scheduler_sim.engine.core.state import INF, RUNNING, UNSEEN
+from scheduler_sim.engine.rules.slurm.limit_questions import usage_computed
 from scheduler_sim.engine.rules.slurm.priority.fair_share import (
     FAIR_TREE,
     account_usage,
@@ -57,6 +58,7 @@ def compute_priorities(core: SlurmCore) -> bool:
     same = True
     if core.slurm.rules.weight_fair:
         same = let_usage_fade(core, now)
+    usage_computed(core, core.slurm.memory.last_calc)
     core.slurm.memory.last_calc = now
     changed = core.rules.complex == 1
     for i in range(head, tail):

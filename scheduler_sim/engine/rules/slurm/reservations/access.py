@@ -10,8 +10,8 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
 from scheduler_sim.engine.rules.slurm.main_pass import (
     open_nodes,
-    passed_over,
     picked_among_free,
+    waits_behind,
     waits_for_nodes,
 )
 from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more, next_attempt, record_at
@@ -128,7 +128,7 @@ def open_all(core: ReservationsCore) -> None:
     core.reservations.at.passes += 1
 
 
-@on(passed_over, "reservations")
+@on(waits_behind, "reservations")
 def waits_behind_another(core: ReservationsCore, row: int, it: Partition) -> bool:
     """In a reservation, one that waits there; else its partition is blocked."""
     own = core.reservations.at.inside

@@ -1,0 +1,106 @@
+"""What Slurm's schedulers ask of limits of QOS and associations; where there are none, nothing is limited."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+# -- the main scheduler
+
+
+@question
+def waits_for_known_limit(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether the limit for which a job was seen to wait still holds it: it is passed over."""
+    return False
+
+
+@question
+def limited_before_choice(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether a limit stands against a start, whatever nodes there are."""
+    return False
+
+
+@question
+def limited_by_choice(core: SlurmCore, row: int, placement: int, picked: bool) -> bool:
+    """Whether a limit stands against a start on the nodes PICKED, or, if there are too few, on any."""
+    return False
+
+
+@question
+def may_be_passed(core: SlurmCore) -> bool:
+    """Whether a job that waits for a limit lets those behind it pass."""
+    return True
+
+
+# -- the backfill scheduler
+
+
+@question
+def passed_over(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether a limit keeps a job from being tried at all."""
+    return False
+
+
+@question
+def held_up_until(core: SlurmCore, placement: int) -> int:
+    """When a job may be planned at the earliest, as one of its QOS waits for a limit."""
+    return core.clock.now
+
+
+@question
+def start_or_plan(core: SlurmCore, row: int, placement: int, later: int) -> int:
+    """Now, if a job may start on the nodes PICKED; when it is planned if a limit stands against that.
+
+    ``later``: when more nodes are to come, INF if none are. INF: it is not planned.
+    """
+    return core.clock.now
+
+
+@question
+def may_plan(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether limits let a job be planned for later, on the nodes PICKED."""
+    return True
+
+
+@question
+def all_within_limits(core: SlurmCore, leader: int) -> bool:
+    """Whether limits let all components of a heterogeneous job start together."""
+    return True
+
+
+@question
+def least_priority_that_reserves(core: SlurmCore, placement: int) -> int:
+    """With less a job neither reserves nor blocks its partition."""
+    return core.slurm.rules.bf_min_prio_reserve
+
+
+# -- what may be left out for speed
+
+
+@question
+def never_starts_in_pass(core: SlurmCore, placement: int) -> bool:
+    """Whether a limit is known to keep a job from starting in this pass, and from being planned."""
+    return False
+
+
+@question
+def may_be_passed_over(core: SlurmCore, placement: int) -> bool:
+    """Whether a limit may keep a job from being tried, now or soon."""
+    return False
+
+
+@question
+def computations_change_limits(core: SlurmCore) -> bool:
+    """Whether a computation of priorities may lift a limit, or exhaust one."""
+    return False
+
+
+@question
+def usage_may_lift_limits(core: SlurmCore) -> bool:
+    """Whether usage that fades, or is forgotten, will let a job start for which nothing else is to come."""
+    return False
+
+
+@event
+def usage_computed(core: SlurmCore, since: int) -> None:
+    """Priorities are computed: what was used since ``since`` is charged, after all usage has faded."""

@@ -1,0 +1,1 @@
+"""Preemption under Slurm: a rule of its own, on whole nodes."""

@@ -1,0 +1,143 @@
+"""What the backfill scheduler sees of preemption: with all candidates gone a job can start now."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.bits import copy, count, keep_common, take_out
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.backfill_pass import slot_of_choice, starts_on_picked
+from scheduler_sim.engine.rules.slurm.nodes import has_needs, pick, suffices
+from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, planned_end, running
+from scheduler_sim.engine.rules.slurm.predicted import (
+    FIRST_GROUP_S,
+    end_as_seen,
+    first_barrier,
+    fits_now,
+    predicted_start,
+    wider,
+)
+from scheduler_sim.engine.rules.slurm.preemption.candidates import holds_any, is_candidate, think_away
+from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
+from scheduler_sim.engine.rules.slurm.preemption.victims import make_room
+from scheduler_sim.engine.rules.slurm.slot_search import put_unreserved, stay_free
+from scheduler_sim.engine.rules.slurm.state import Partition
+
+
+@on(stay_free, "preemption")
+def all_count(core: PreemptionCore, placement: int, record: int, start: int, following: int) -> bool:
+    """Whether enough nodes are free of reservations, whoever runs there: STAYING."""
+    it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
+    core.slurm.memory.ended = running(core)
+    put_unreserved(core, placement, record, start)
+    copy(sets.staying, sets.unreserved, it.low, it.high)
+    return count(sets.staying, it.low, it.high) >= core.placements[placement].nodes
+
+
+@on(slot_of_choice, "preemption")
+def slot_with_preemption(core: PreemptionCore, placement: int, ahead: bool) -> int:
+    """Now, if it fits with all candidates gone; else when others leave, too."""
+    if fits_now(core, placement):
+        return core.clock.now
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    if not _without_candidates(core, placement, it):
+        return predicted_start(core, placement) if ahead else INF
+    if _fits_in_room(core, placement, it):
+        return core.clock.now
+    return _when_others_leave(core, placement, it) if ahead else INF
+
+
+@part
+def _without_candidates(core: PreemptionCore, placement: int, it: Partition) -> bool:
+    """ROOM: what is idle, or about to be, and held by candidates; whether there are any on nodes STAYING."""
+    room, sets, any_there = core.preemption.room, core.slurm.sets, False
+    for word in range(it.low, it.high):
+        room[word] = sets.idle[word] | sets.leaving[word]
+    every = everywhere(core)
+    head = core.pools[every].release_head
+    for i in range(head, head + running(core)):
+        row = core.releases[every, i].row
+        if _is_away(core, placement, row):
+            think_away(core, row)
+            any_there = True
+    return any_there
+
+
+@part
+def _fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
+    """Whether nodes STAYING that are in ROOM suffice: they are in LATER."""
+    later = core.slurm.sets.later
+    copy(later, core.slurm.sets.staying, it.low, it.high)
+    keep_common(later, core.preemption.room, it.low, it.high)
+    enough = count(later, it.low, it.high) >= core.placements[placement].nodes
+    return enough and has_needs(core, placement, later)
+
+
+@part
+def _when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> int:
+    """Groups of those that are no candidates leave, each wider than the one before.
+
+    Whether a group is whole is asked only behind one that frees nodes STAYING.
+    """
+    size, width, barrier = running(core), FIRST_GROUP_S, -1
+    i = _next_left(core, placement, 0, size)
+    while i < size:
+        last = -1
+        while i < size:
+            here = i
+            i = _next_left(core, placement, i + 1, size)
+            if not holds_any(core, _row(core, here), core.slurm.sets.staying):
+                continue
+            if barrier < 0:
+                barrier = first_barrier(core, planned_end(core, here))
+            last = here
+            think_away(core, _row(core, here))
+            if i < size and planned_end(core, i) > barrier + width:
+                break
+        if last < 0:
+            return INF
+        width = wider(core, width)
+        while i < size and planned_end(core, i) > barrier + width:
+            width = wider(core, width)
+        if _fits_in_room(core, placement, it):
+            return end_as_seen(core, planned_end(core, last))
+    return INF
+
+
+@part
+def _row(core: PreemptionCore, i: int) -> int:
+    """Of the ``i``-th job to end."""
+    every = everywhere(core)
+    return core.releases[every, core.pools[every].release_head + i].row
+
+
+@part
+def _next_left(core: PreemptionCore, placement: int, i: int, size: int) -> int:
+    """The first job to end from the ``i``-th on that has not been thought away as a candidate."""
+    while i < size and _is_away(core, placement, _row(core, i)):
+        i += 1
+    return i
+
+
+@part
+def _is_away(core: PreemptionCore, placement: int, row: int) -> bool:
+    return is_candidate(core, placement, row) and holds_any(core, row, core.slurm.sets.staying)
+
+
+@on(starts_on_picked, "preemption")
+def start_or_preempt(core: PreemptionCore, row: int, placement: int) -> bool:
+    """Start on idle nodes LATER, chosen anew; else preempt who is there, and reserve those PICKED before."""
+    it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
+    usable = core.preemption.usable
+    copy(usable, sets.later, it.low, it.high)
+    take_out(usable, sets.leaving, it.low, it.high)
+    copy(sets.available, usable, it.low, it.high)
+    keep_common(sets.available, sets.idle, it.low, it.high)
+    if suffices(core, placement, sets.available):
+        pick(core, placement, sets.available)
+        return True
+    choice = core.slurm.way[placement].choice
+    make_room(core, row, placement)
+    core.slurm.way[placement].choice = choice
+    pick(core, placement, sets.later)
+    return False

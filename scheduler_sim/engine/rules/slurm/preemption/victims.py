@@ -1,0 +1,148 @@
+"""Which of the candidates are preempted, and what becomes of them.
+
+Slurm's ``_run_now``: candidates are thought away one after the other until the job fits. Then those that gave
+most of the nodes chosen go first, and it is tried again, ``preempt_reorder_count`` + 1 times.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.bits import copy, keep_common, take_out
+from scheduler_sim.engine.core.events import drop_end
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.instant import log_is_full
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import finish, forget_run, vacate
+from scheduler_sim.engine.core.moments import placed_anew
+from scheduler_sim.engine.core.state import HELD, PREEMPTED
+from scheduler_sim.engine.rules.slurm.lifecycle import requeue
+from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
+from scheduler_sim.engine.rules.slurm.nodes import picked_from
+from scheduler_sim.engine.rules.slurm.preemption.candidates import (
+    holds_any,
+    list_candidates,
+    nodes_held,
+    think_away,
+)
+from scheduler_sim.engine.rules.slurm.preemption.state import REQUEUE, PreemptionCore
+
+FIRST = 99_999
+"""Slurm's number of nodes for the one without which the job would not have fitted."""
+
+
+@on(cannot_start, "preemption")
+def preempt_in_main(core: PreemptionCore, row: int, placement: int) -> None:
+    """Those of its partition are usable that are not COMPLETING, nor behind a partition that is blocked."""
+    it, usable = core.slurm.partition[core.slurm.way[placement].partition], core.preemption.usable
+    copy(usable, core.slurm.nodes.masks[it.members], it.low, it.high)
+    take_out(usable, core.slurm.sets.leaving, it.low, it.high)
+    for i in range(len(core.slurm.partition)):
+        if core.slurm.partition[i].blocked and core.slurm.partition[i].low == it.low:
+            take_out(usable, core.slurm.nodes.masks[core.slurm.partition[i].members], it.low, it.high)
+    make_room(core, row, placement)
+
+
+@part
+def make_room(core: PreemptionCore, row: int, placement: int) -> None:
+    """Preempt jobs on USABLE nodes so that ``row`` can start there, if that would do."""
+    rules = core.preemption.rules
+    if core.preemption.job[row].tried_at > core.clock.now - rules.pause:
+        return
+    size = list_candidates(core, placement)
+    last = _choose(core, placement, size)
+    if last < 0:
+        return
+    core.preemption.job[row].tried_at = core.clock.now
+    for i in range(last + 1):
+        if core.preemption.key[i]:
+            preempt(core, core.preemption.order[i])
+
+
+@part
+def _choose(core: PreemptionCore, placement: int, size: int) -> int:
+    """Order the candidates; those up to the place returned that have a key are preempted. -1: nobody."""
+    rules, again = core.preemption.rules, 0
+    while True:
+        last = _until_it_fits(core, placement, size)
+        if last < 0:
+            return -1
+        for i in range(last + 1):
+            core.preemption.key[i] = nodes_held(core, core.preemption.order[i], core.slurm.sets.picked)
+        if again > rules.reorder_count or size <= again + 1:
+            return last
+        again += 1
+        if rules.strict_order:
+            _move(core, last, 0)
+            continue
+        core.preemption.key[last] = FIRST
+        for i in range(last + 1, size):
+            core.preemption.key[i] = 0
+        for i in range(1, last + 1):
+            at = i
+            while at > 0 and core.preemption.key[at - 1] < core.preemption.key[i]:
+                at -= 1
+            _move(core, i, at)
+
+
+@part
+def _move(core: PreemptionCore, place: int, to: int) -> None:
+    """Move a candidate to the front, past those between."""
+    order, key = core.preemption.order, core.preemption.key
+    row, its_key = order[place], key[place]
+    for i in range(place, to, -1):
+        order[i], key[i] = order[i - 1], key[i - 1]
+    order[to], key[to] = row, its_key
+
+
+@part
+def _until_it_fits(core: PreemptionCore, placement: int, size: int) -> int:
+    """Think candidates away until the job fits on nodes PICKED; the place of the last, -1: it never does."""
+    way = core.slurm.way[placement]
+    it, room, usable = core.slurm.partition[way.partition], core.preemption.room, core.preemption.usable
+    copy(room, core.slurm.sets.idle, it.low, it.high)
+    for i in range(size):
+        row = core.preemption.order[i]
+        if not holds_any(core, row, usable):
+            continue
+        think_away(core, row)
+        keep_common(room, usable, it.low, it.high)
+        for choice in range(way.first, way.last):
+            way.choice = choice
+            if picked_from(core, placement, room):
+                return i
+    return -1
+
+
+@on(log_is_full, "preemption")
+def lost_are_many(core: PreemptionCore) -> bool:
+    """Whether the runs lost in one more instant might have no room."""
+    return core.preemption.log.lost + 2 * len(core.preemption.job) > len(core.preemption.lost)
+
+
+@part
+def preempt(core: PreemptionCore, row: int) -> None:
+    """End it now: it waits again after a while, or is over."""
+    drop_end(core, row)
+    group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
+    if group.mode == REQUEUE and core.preemption.job[row].requeue:
+        _write_down(core, row)
+        gone = vacate(core, row, HELD)
+        forget_run(core, row)
+        if gone:
+            requeue(core, row)
+    else:
+        finish(core, row, PREEMPTED)
+
+
+@part
+def _write_down(core: PreemptionCore, row: int) -> None:
+    """The run that a job loses."""
+    lost = core.preemption.lost[core.preemption.log.lost]
+    lost.row, lost.placed = row, core.jobs[row].placed
+    lost.start, lost.end = core.jobs[row].start, core.clock.now
+    core.preemption.log.lost += 1
+
+
+@on(placed_anew, "preemption")
+def keep_its_place(core: PreemptionCore, row: int) -> None:
+    """In the queue it stands by the tier of its new ways, with that by which it may preempt others."""
+    core.ranks[row].tier = core.slurm.way[core.jobs[row].first].tier

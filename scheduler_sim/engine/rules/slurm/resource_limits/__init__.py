@@ -1,0 +1,1 @@
+"""Limits of QOS and associations: who must wait though there are nodes."""

@@ -1,0 +1,230 @@
+"""What limits answer Slurm's two schedulers, and for which of them a job was last seen to wait.
+
+A limit never holds up the jobs behind, unless assoc_limit_stop says so: then the main scheduler blocks the
+partition, and the backfill scheduler plans the job, and later ones of its QOS behind it.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    all_within_limits,
+    held_up_until,
+    least_priority_that_reserves,
+    limited_before_choice,
+    limited_by_choice,
+    may_be_passed,
+    may_be_passed_over,
+    may_plan,
+    never_starts_in_pass,
+    passed_over,
+    start_or_plan,
+    waits_for_known_limit,
+)
+from scheduler_sim.engine.rules.slurm.node_space import plan_opens
+from scheduler_sim.engine.rules.slurm.resource_limits.amounts import (
+    knows_its_share,
+    take_asked,
+    take_picked,
+    take_planned,
+)
+from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
+    has_too_many_nodes,
+    reached_after,
+    reached_before,
+)
+from scheduler_sim.engine.rules.slurm.resource_limits.state import NO_CAP, LimitedCore, Standing
+
+LATER_S = 500
+"""assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
+
+
+@part
+def wait_for(core: LimitedCore, row: int, reason: int) -> None:
+    """From this look on it waits for a limit, another one, or none (0)."""
+    job, now = core.resource_limits.job[row], core.clock.now
+    if job.reason and not reason:
+        job.waited += now - job.since
+    if reason:
+        job.last_reason = reason
+        if not job.reason:
+            job.since = now
+    job.reason = reason
+
+
+@part
+def _waits_for_limit(core: LimitedCore, row: int, number: int) -> bool:
+    """Note the limit that stands against it, if one does."""
+    wait_for(core, row, core.resource_limits.limit[number].reason if number >= 0 else 0)
+    return number >= 0
+
+
+@part
+def _waits_for_nodes(core: LimitedCore, row: int, placement: int) -> bool:
+    """Note the limit if it asks for more nodes than it may ever have."""
+    if not has_too_many_nodes(core, placement):
+        return False
+    limits = core.resource_limits
+    wait_for(core, row, limits.standing[limits.of[placement]].nodes_reason)
+    return True
+
+
+# -- the main scheduler
+
+
+@on(waits_for_known_limit, "resource_limits")
+def still_waits(core: LimitedCore, row: int, placement: int) -> bool:
+    """Only limits that are tested before nodes are looked for are tested here."""
+    if core.resource_limits.job[row].reason == 0:
+        return False
+    return _waits_for_limit(core, row, reached_before(core, placement))
+
+
+@on(limited_before_choice, "resource_limits")
+def limit_before_choice(core: LimitedCore, row: int, placement: int) -> bool:
+    """Jobs that run, times, and nodes that it may never have."""
+    if _waits_for_limit(core, row, reached_before(core, placement)):
+        return True
+    return _waits_for_nodes(core, row, placement)
+
+
+@on(limited_by_choice, "resource_limits")
+def limit_by_choice(core: LimitedCore, row: int, placement: int, picked: bool) -> bool:
+    """What it would have; also where nodes are yet to come free, so that it holds up nobody then."""
+    if picked:
+        take_picked(core, placement)
+    else:
+        take_asked(core, placement)
+    return _waits_for_limit(core, row, reached_after(core, placement))
+
+
+@on(may_be_passed, "resource_limits")
+def without_stop(core: LimitedCore) -> bool:
+    """Unless assoc_limit_stop is set."""
+    return core.resource_limits.rules.stop == 0
+
+
+# -- the backfill scheduler
+
+
+@on(plan_opens, "resource_limits")
+def hold_up_nothing(core: LimitedCore) -> None:
+    """In a new pass no QOS is held up yet."""
+    for qos in range(len(core.resource_limits.held_up)):
+        core.resource_limits.held_up[qos] = 0
+
+
+@on(passed_over, "resource_limits")
+def limit_before_plan(core: LimitedCore, row: int, placement: int) -> bool:
+    """Under assoc_limit_stop only one that asks for too many nodes for good makes no plan."""
+    if not core.resource_limits.rules.stop:
+        return limit_before_choice(core, row, placement)
+    return _waits_for_nodes(core, row, placement)
+
+
+@on(held_up_until, "resource_limits")
+def behind_its_qos(core: LimitedCore, placement: int) -> int:
+    """Behind what waits for a limit of its QOS, or its partition's."""
+    limits, time = core.resource_limits, core.clock.now
+    standing = limits.standing[limits.of[placement]]
+    if standing.qos >= 0:
+        time = max(time, limits.held_up[standing.qos])
+    if standing.other_qos >= 0:
+        time = max(time, limits.held_up[standing.other_qos])
+    return time
+
+
+@on(start_or_plan, "resource_limits")
+def start_or_wait_for_limit(core: LimitedCore, row: int, placement: int, later: int) -> int:
+    """The limits are tested with the nodes that it would really get."""
+    if not knows_its_share(core, row, placement):
+        return core.clock.now
+    number = reached_before(core, placement)
+    if number < 0:
+        take_picked(core, placement)
+        number = reached_after(core, placement)
+    if not _waits_for_limit(core, row, number):
+        return core.clock.now
+    if not core.resource_limits.rules.stop:
+        return INF
+    time = later if later < INF else core.clock.now + LATER_S
+    limit = core.resource_limits.limit[number]
+    if limit.group >= 0:
+        held_up = core.resource_limits.held_up
+        held_up[limit.group] = max(held_up[limit.group], time)
+    return time
+
+
+@on(may_plan, "resource_limits")
+def plan_within_limits(core: LimitedCore, row: int, placement: int) -> bool:
+    """A plan for later is tested against what is in use today."""
+    if core.resource_limits.rules.stop:
+        return True
+    take_planned(core, placement)
+    return not _waits_for_limit(core, row, reached_after(core, placement))
+
+
+@on(least_priority_that_reserves, "resource_limits")
+def own_threshold(core: LimitedCore, placement: int) -> int:
+    """MinPrioThreshold goes before bf_min_prio_reserve."""
+    limits = core.resource_limits
+    own = limits.standing[limits.of[placement]].least_priority
+    return own if own >= 0 else core.slurm.rules.bf_min_prio_reserve
+
+
+@on(all_within_limits, "resource_limits", "coscheduling")
+def each_beside_the_others(core: LimitedCore, leader: int) -> bool:
+    """Each is tested as if those before it ran."""
+    fits = True
+    unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
+    tested = unit.first
+    while fits and tested < unit.last:
+        row = core.coscheduling.member_rows[tested]
+        placement = core.jobs[row].first
+        take_asked(core, placement)
+        number = reached_before(core, placement)
+        number = number if number >= 0 else reached_after(core, placement)
+        fits = not _waits_for_limit(core, row, number)
+        if fits:
+            _count_beside(core, placement, 1)
+            tested += 1
+    for i in range(unit.first, tested):
+        _count_beside(core, core.jobs[core.coscheduling.member_rows[i]].first, -1)
+    return fits
+
+
+@part
+def _count_beside(core: LimitedCore, placement: int, sign: int) -> None:
+    """What a component asks for is in use, or no longer."""
+    limits = core.resource_limits
+    standing = limits.standing[limits.of[placement]]
+    for i in range(standing.counted, standing.counted_last):
+        limits.counter[limits.counted[i]].jobs += sign
+        for resource in range(len(limits.would_have)):
+            limits.amount[limits.counted[i], resource] += sign * limits.asks[placement, resource]
+
+
+# -- what may be left out for speed
+
+
+@on(never_starts_in_pass, "resource_limits")
+def limited_for_the_pass(core: LimitedCore, placement: int) -> bool:
+    """During a pass jobs only start, so that no limit is lifted."""
+    if core.resource_limits.rules.stop:
+        return False
+    if reached_before(core, placement) >= 0 or has_too_many_nodes(core, placement):
+        return True
+    if len(core.resource_limits.on_node) > 0:  # nodes that others of the same have count nothing
+        return False
+    take_asked(core, placement)
+    return reached_after(core, placement) >= 0
+
+
+@on(may_be_passed_over, "resource_limits")
+def has_early_limits(core: LimitedCore, placement: int) -> bool:
+    """Whether any limit is tested before nodes are looked for."""
+    limits = core.resource_limits
+    standing: Standing = limits.standing[limits.of[placement]]
+    return standing.before < standing.after or standing.most_nodes < NO_CAP

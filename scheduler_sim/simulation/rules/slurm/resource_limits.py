@@ -1,0 +1,328 @@
+"""Limits of QOS and associations in the tables of the core: which bind whom, and what jobs ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.arrays import Ints
+from scheduler_sim.engine.core.records import dtype_of, lengthened
+from scheduler_sim.engine.engine import FullCore, Sizes, has
+from scheduler_sim.engine.rules.slurm.resource_limits.state import (
+    MAX_WALL,
+    NODES,
+    NOT_DEALT,
+    Limit,
+    LimitSizes,
+    Standing,
+)
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.shares import associations
+from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
+from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of
+from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
+from scheduler_sim.simulation.rules.slurm.qos import Owners
+from scheduler_sim.simulation.rules.slurm.standings import (
+    OF_MINUTES,
+    Found,
+    Made,
+    Standings,
+    any_limits,
+    resources_named,
+)
+from scheduler_sim.simulation.rules.slurm_needs import KB_PER_MB
+from scheduler_sim.system.gres import GPU
+from scheduler_sim.system.module import NodeSet
+from scheduler_sim.system.node_resources import CORES, GPUS, MEMORY
+from scheduler_sim.system.system import System
+from scheduler_sim.units import MINUTE
+
+THOUSANDTHS = 1000
+NO_WALL = 1 << 40  # minutes
+
+
+class ResourceLimits(Numbers):
+    """Numbers standings: the association, the QOS and the partition's QOS of each placement."""
+
+    part = "resource_limits"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        keys = run.policy.slurm
+        self.needed = is_limited(keys)
+        if not self.needed:
+            return
+        if not keys.fixed_nodes:
+            raise ConfigError(
+                "policy.slurm.fixed_nodes: found False with limits of QOS or associations; allowed here: True"
+            )
+        self._owners = Owners(keys)
+        self._keys: Numbering = {}
+        self._made: list[Made] = []
+        self._who: list[tuple[str, str]] = []  # account and QOS of each component
+        tree = associations(keys.accounts, (), ())
+        resources = resources_named(keys.qos, tree)
+        self._standings = Standings(keys.qos, resources, listed_only=_lists_count(keys))
+
+    @property
+    def reasons(self) -> list[str]:
+        """Slurm's words for limits, by number."""
+        return list(self._standings.reasons)
+
+    def describe(self, jobs: Jobs) -> Ints | None:
+        """int64[p]: the standing of each placement."""
+        if not self.needed:
+            return None
+        system, (tree, rows, own) = self.run.system, self._owners.of(jobs)
+        above = [tree.names[tree.parent[row]] for row in rows.tolist()]
+        self._who[jobs.rows] = zip(above, own, strict=True)
+        owner, partition = jobs.placements.owner, jobs.placements.partition
+        of_partition = [one.slurm.get("QOS", "") for one in system.partitions]
+        found = np.empty(len(owner), dtype=np.int64)
+        for i, (job, number) in enumerate(zip(owner.tolist(), partition.tolist(), strict=True)):
+            key = (int(rows[job]), own[job], of_partition[number])
+            if key not in self._keys:
+                self._keys[key] = len(self._keys)
+                self._made.append(self._standings.make(tree, *key))
+            found[i] = self._keys[key]
+        return found
+
+    def room(self, sizes: Sizes) -> LimitSizes:
+        """Standings, limits and counters are added as they come."""
+        return LimitSizes(
+            rows=sizes.rows,
+            placements=sizes.placements,
+            resources=len(self._standings.resources),
+            qos=len(self.run.policy.slurm.qos),
+            modules=sizes.modules,
+        )
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Write how limits are enforced, and what nodes have."""
+        keys, system, part = self.run.policy.slurm, self.run.system, core.resource_limits
+        part.rules.safe = bool({"safe", "all"} & set(keys.AccountingStorageEnforce))
+        part.rules.stop = keys.assoc_limit_stop
+        kinds = counted_under_slurm(system)
+        for i, name in enumerate(self._standings.resources):
+            part.by_node[i] = name in ("cpu", "billing") or name.startswith("gres/")
+            part.dealt_as[i] = NODES if name == "node" else NOT_DEALT
+            if has(core, "cons_tres") and (kind := _kind_of(name, kinds)) is not None:
+                part.dealt_as[i] = kind
+                part.unit[i] = KB_PER_MB if kind == MEMORY else THOUSANDTHS
+        masks = Masks(system)
+        node_has = np.zeros((int(masks.low[-1]) * WORD, len(self._standings.resources)), dtype=np.int64)
+        for i, module in enumerate(system.modules):
+            first = int(masks.low[i]) * WORD
+            for one, numbers in zip(module.sets, module.ranges, strict=True):
+                node_has[first + numbers.start : first + numbers.stop] = self._of_node(one)
+            of_module = node_has[first : first + module.nodes]
+            part.unlike[i] = bool((of_module != of_module[:1]).any())
+        part.rules.exact = not has(core, "cons_tres") and not part.unlike.any()
+        return core._replace(
+            resource_limits=part._replace(node_has=node_has, resets=core.slurm.accounts.resets)
+        )
+
+    def write(self, core: FullCore, jobs: Jobs, described: Ints) -> FullCore:
+        """Write standings, and what jobs ask for."""
+        core = self._with_standings(core)
+        part, rows, where = core.resource_limits, jobs.rows, jobs.where
+        part.of[where] = described
+        part.asks[where] = self._asks(jobs)
+        part.job["head"][rows] = np.arange(rows.start, rows.stop)
+        part.job["tasks"][rows] = 1
+        self._write_arrays(core, jobs)
+        self._limit_times(core, jobs, described)
+        return core
+
+    def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Write what one component asks for instead."""
+        described = self.describe(jobs)
+        assert described is not None
+        core = self._with_standings(core)
+        core.resource_limits.of[jobs.where] = described
+        core.resource_limits.asks[jobs.where] = self._asks(jobs)
+        return core
+
+    def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
+        """Which limit held each last, and for how long limits did."""
+        job = core.resource_limits.job[:rows]
+        words = np.array(self.reasons, dtype=object)
+        accounts, qos = zip(*self._who[:rows], strict=True) if rows else ((), ())
+        waited = job["waited"] + np.where(job["reason"] > 0, core.clock.now - job["since"], 0)
+        reasons = pd.Categorical(words[job["last_reason"]])
+        told = {"account": pd.Categorical(accounts), "qos": pd.Categorical(qos)}
+        return told | {"limit_reason": reasons, "wait_limit": waited}
+
+    # -- standings
+
+    def _with_standings(self, core: FullCore) -> FullCore:
+        """A core with all standings, limits and counters; what has been counted stays."""
+        part, limits, counted = core.resource_limits, list[Found](), list[int]()
+        rows = []
+        for one in self._made:
+            places = [len(limits)]
+            for found in (one.before, one.after, one.at_submission):
+                limits += found
+                places.append(len(limits))
+            first = len(counted)
+            counted += one.counted
+            said = (one.most_nodes, one.nodes_reason, one.least_priority, one.strict, one.refused, *one.qos)
+            rows.append((*places, first, len(counted), *said, one.safe_factor, one.factor))
+        counters = len(self._standings.counters)
+        new = slice(len(part.counter), None)
+        part = part._replace(
+            standing=_table(rows, Standing),
+            limit=_table(limits, Limit),
+            counted=np.array(counted, dtype=np.int64),
+            counter=lengthened(part.counter, counters),
+            amount=lengthened(part.amount, counters),
+            used=lengthened(part.used, counters),
+            may_use=lengthened(part.may_use, counters),
+        )
+        part.rules.minutes = any(found.kind in OF_MINUTES for found in limits)
+        part.counter["nodes"][new] = -1
+        part.counter["decays"][new] = 1
+        for (name, _, _), number in self._standings.counters.items():
+            if name and "NoDecay" in self.run.policy.slurm.qos[name].Flags:
+                part.counter["decays"][number] = 0
+        if has(core, "cons_tres") and "node" in self._standings.resources:
+            part.counter["nodes"][:counters] = np.arange(counters)
+            nodes = int(offsets_of(self.run.system, self.run.policy)[-1])
+            there = np.zeros((counters, nodes), dtype=np.int64)
+            if len(part.on_node):
+                there[: len(part.on_node)] = part.on_node
+            part = part._replace(on_node=there)
+        return core._replace(resource_limits=part)
+
+    # -- jobs
+
+    def _asks(self, jobs: Jobs) -> Ints:
+        """int64[p, r]: what placements ask for, the least where that depends on the nodes."""
+        placements, system = jobs.placements, self.run.system
+        nodes, partition = placements.nodes, placements.partition
+        least = np.array([self._least(system, one.name) for one in system.partitions])
+        least = least.reshape(len(system.partitions), len(self._standings.resources))[partition]
+        whole = np.ones(len(nodes), dtype=bool) if jobs.needs is None else jobs.needs.numbers["whole"] > 0
+        asks = np.zeros((len(nodes), len(self._standings.resources)), dtype=np.int64)
+        for i, name in enumerate(self._standings.resources):
+            if name == "node":
+                asks[:, i] = nodes
+            elif name == "mem":
+                asks[:, i] = self._memory(jobs)
+            elif name.startswith("license/"):
+                asks[:, i] = self._licences(jobs, name.removeprefix("license/"))
+            else:
+                asks[:, i] = np.where(whole, nodes * least[:, i], self._part_of_nodes(jobs, name))
+        return asks
+
+    def _part_of_nodes(self, jobs: Jobs, name: str) -> Ints | int:
+        """What those ask for that do not have their nodes to themselves."""
+        if jobs.needs is None:
+            return 0
+        needs = jobs.needs
+        if name in ("cpu", "billing"):
+            cpus: Ints = needs.numbers["min_cpus"]
+            return cpus
+        kind = _kind_of(name, counted_under_slurm(self.run.system))
+        if kind is None:
+            return 0
+        at = kind - GPUS
+        if at >= needs.each.shape[1]:
+            return 0
+        asked: Ints = np.maximum(needs.each[:, at] * needs.numbers["min_nodes"], needs.total[:, at])
+        return asked
+
+    def _memory(self, jobs: Jobs) -> Ints:
+        """MB."""
+        if jobs.needs is not None:
+            numbers = jobs.needs.numbers
+            times = np.where(numbers["per_cpu"] > 0, numbers["min_cpus"], numbers["min_nodes"])
+            asked: Ints = numbers["memory"] * times // KB_PER_MB
+            return asked
+        each = np.maximum(jobs.column("memory_kb")[jobs.placements.owner], 0)
+        all_nodes: Ints = each * jobs.placements.nodes // KB_PER_MB
+        return all_nodes
+
+    def _licences(self, jobs: Jobs, name: str) -> Ints | int:
+        for i, resource in enumerate(self.run.system.resources):
+            if resource.name == name:
+                column: Ints = jobs.placements.demand[:, i]
+                return column
+        return 0
+
+    def _least(self, system: System, partition: str) -> list[int]:
+        """What each node of a partition has of each resource, the least of them."""
+        amounts = [self._of_node(one) for one, _ in system.sets_of(partition)]
+        return [min(column) for column in zip(*amounts, strict=True)]
+
+    def _of_node(self, one: NodeSet) -> list[int]:
+        """What a node has of each resource, as far as a job has all of it."""
+        has_gres = {name.lower(): int(amount) for name, amount in one.gres.items()} | {GPU: int(one.gpus)}
+        found = []
+        for name in self._standings.resources:
+            if name in ("cpu", "billing"):
+                found.append(max(int(one.cores_per_node), 1))
+            else:
+                found.append(has_gres.get(name.removeprefix("gres/"), 0))
+        return found
+
+    def _write_arrays(self, core: FullCore, jobs: Jobs) -> None:
+        """Tasks of an array that are submitted together are one submission."""
+        arrays, submit = jobs.column("array_job_id"), jobs.column("submit_time")
+        inside = np.flatnonzero(arrays >= 0)
+        if not len(inside):
+            return
+        key = np.column_stack((arrays[inside], submit[inside]))
+        _, first, which, count = np.unique(
+            key, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        job = core.resource_limits.job
+        job["head"][jobs.first + inside] = jobs.first + inside[first][which.reshape(-1)]
+        job["tasks"][jobs.first + inside] = count[which.reshape(-1)]
+
+    def _limit_times(self, core: FullCore, jobs: Jobs, described: Ints) -> None:
+        """A job that asks for no time limit has MaxWall, or its partition's limit if that is less."""
+        silent = (jobs.column("time_limit") < 0)[jobs.placements.owner]
+        if not silent.any():
+            return
+        walls = np.array([_max_wall(one) for one in self._made], dtype=np.int64)[described] * MINUTE
+        longest = np.array([one.max_time_s or walls.max() for one in self.run.system.partitions])
+        wall = np.minimum(walls, longest[jobs.placements.partition])
+        limit = core.placements["limit"][jobs.where]
+        core.placements["limit"][jobs.where] = np.where(silent & (walls < NO_WALL * MINUTE), wall, limit)
+
+
+def _table(rows: Sequence[Any], record: type) -> Any:
+    return np.array(rows, dtype=dtype_of(record))
+
+
+def _max_wall(made: Made) -> int:
+    """The longest time limit, minutes."""
+    return next((one.most for one in made.before if one.kind == MAX_WALL), NO_WALL)
+
+
+def is_limited(keys: SlurmKeys) -> bool:
+    """Tell whether limits are enforced, and any is stated."""
+    tree = associations(keys.accounts, (), ())
+    return keys.charges_ends and any_limits(keys.qos, tree, listed_only=_lists_count(keys))
+
+
+def _lists_count(keys: SlurmKeys) -> bool:
+    """Tell whether a job may have the QOS alone that its association lists."""
+    return bool({"qos", "all"} & set(keys.AccountingStorageEnforce))
+
+
+def _kind_of(name: str, kinds: tuple[str, ...]) -> int | None:
+    """Under which kind of resource of nodes it is counted where jobs share them; None if it is not."""
+    if name in ("cpu", "billing"):
+        return CORES
+    if name == "mem":
+        return MEMORY
+    if name == "gres/gpu":
+        return GPUS
+    other = name.removeprefix("gres/")
+    return kinds.index(other) if name.startswith("gres/") and other in kinds else None

@@ -1,0 +1,295 @@
+"""Which limits apply to jobs of an association and a QOS in a partition: Slurm's order, worked out once.
+
+Of each limit, and of each resource of it, the first QOS that sets it counts alone: the partition's, or with
+OverPartQOS the job's, then the other. Where neither does the associations' count: the user's own or, of what
+a parent hands down, the nearest account's; of groups those of every level up to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from scheduler_sim.engine.rules.slurm.resource_limits import state as kinds
+from scheduler_sim.policy.limit_words import DENIED, NOT_ALLOWED, word_for
+from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
+from scheduler_sim.policy.shares import Associations
+
+BEFORE_OF_QOS = (
+    ("GrpJobs", kinds.GRP_JOBS, ""),
+    ("GrpWall", kinds.GRP_WALL, ""),
+    ("MaxJobsPerAccount", kinds.MAX_JOBS, "account"),
+    ("MaxJobsPerUser", kinds.MAX_JOBS, "user"),
+    ("MaxWall", kinds.MAX_WALL, ""),
+)
+BEFORE_OF_ASSOCIATIONS = (
+    ("GrpJobs", kinds.GRP_JOBS, ""),
+    ("GrpWall", kinds.GRP_WALL, ""),
+    ("MaxJobs", kinds.MAX_JOBS, ""),
+    ("MaxWall", kinds.MAX_WALL, ""),
+)
+AFTER_OF_QOS = (
+    ("GrpTRESMins", kinds.GRP_MINUTES, ""),
+    ("GrpTRES", kinds.GRP_AMOUNT, ""),
+    ("GrpTRESRunMins", kinds.GRP_RUN_MINUTES, ""),
+    ("MaxTRESMinsPerJob", kinds.MAX_MINUTES, ""),
+    ("MaxTRESPerJob", kinds.MAX_AMOUNT, ""),
+    ("MaxTRESPerNode", kinds.MAX_PER_NODE, ""),
+    ("MinTRESPerJob", kinds.MIN_AMOUNT, ""),
+    ("MaxTRESPerAccount", kinds.GRP_AMOUNT, "account"),
+    ("MaxTRESPerUser", kinds.GRP_AMOUNT, "user"),
+)
+AFTER_OF_ASSOCIATIONS = AFTER_OF_QOS[:6]
+SUBMIT_OF_QOS = (
+    ("GrpSubmitJobs", kinds.SUBMIT, ""),
+    ("MaxSubmitJobsPerAccount", kinds.SUBMIT, "account"),
+    ("MaxSubmitJobsPerUser", kinds.SUBMIT, "user"),
+)
+SUBMIT_OF_ASSOCIATIONS = (("GrpSubmitJobs", kinds.SUBMIT, ""), ("MaxSubmitJobs", kinds.SUBMIT, ""))
+"""Limits in the order in which Slurm tests them: key, kind, and whose jobs of a QOS it counts."""
+
+NODE_CAPS = ("MaxTRESPerAccount", "MaxTRESPerJob", "MaxTRESPerUser", "GrpTRES")
+"""Limits of nodes that bound what a job may ask for at all, in Slurm's order."""
+
+ALONE = (kinds.MAX_WALL, kinds.MAX_MINUTES, kinds.MAX_AMOUNT, kinds.MAX_PER_NODE, kinds.MIN_AMOUNT)
+"""Kinds of limits of a job by itself: nothing counts against them."""
+
+OF_MINUTES = (kinds.GRP_WALL, kinds.GRP_MINUTES, kinds.GRP_RUN_MINUTES)
+HIDING = {
+    "MaxJobs": ("MaxJobsPerUser", "MaxJobsPerAccount"),
+    "MaxSubmitJobs": ("MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount"),
+}
+"""Limits of a QOS that go before those of associations by another name."""
+
+SCALED = ("GrpTRES", "MaxTRESPerJob")
+"""Limits of associations that LimitFactor multiplies."""
+
+Counts = tuple[str, int | str, str]
+"""What counts together: of a QOS, of a QOS and a user or account by name, or of an association by its row."""
+
+
+class Found(NamedTuple):
+    """A limit that applies."""
+
+    kind: int
+    counter: int
+    resource: int
+    most: int
+    reason: int
+    group: int
+
+
+class Made(NamedTuple):
+    """A standing, with rows of the limits and counters that it lists."""
+
+    before: list[Found]
+    after: list[Found]
+    at_submission: list[Found]
+    counted: list[int]
+    most_nodes: int
+    nodes_reason: int
+    least_priority: int
+    strict: bool
+    refused: int
+    qos: tuple[int, int]
+    safe_factor: float
+    factor: float
+
+
+class Standings:
+    """Makes standings, and numbers what they refer to; numbers stay what they are when more come.
+
+    Attributes
+    ----------
+    resources : the resources that some limit names, in Slurm's order
+    counters : what counts together, by number
+    reasons : Slurm's words, by number; the first is of no limit
+    """
+
+    def __init__(self, qos: Mapping[str, QosKeys], resources: tuple[str, ...], *, listed_only: bool) -> None:
+        self._qos, self._names = qos, list(qos)
+        self._listed_only = listed_only
+        self.resources = resources
+        self.counters: dict[Counts, int] = {}
+        self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED}
+
+    def make(self, tree: Associations, row: int, own: str, of_partition: str) -> Made:
+        """Return the standing of jobs of association ``row`` with a QOS, in a partition with one or none."""
+        levels = list(_levels(tree, row))
+        first = [name for name in (of_partition, own) if name in self._qos]
+        if own in self._qos and "OverPartQOS" in self._qos[own].Flags:
+            first.reverse()
+        names = list(dict.fromkeys(first))
+        before = list(self._found(BEFORE_OF_QOS, BEFORE_OF_ASSOCIATIONS, names, tree, levels))
+        after = list(self._found(AFTER_OF_QOS, AFTER_OF_ASSOCIATIONS, names, tree, levels))
+        submit = list(self._found(SUBMIT_OF_QOS, SUBMIT_OF_ASSOCIATIONS, names, tree, levels))
+        nodes, word = self._node_cap(names, tree, levels)
+        keys = [self._qos[name] for name in names]
+        factor = self._qos[own].UsageFactor if own in self._qos else 1.0
+        safe = own in self._qos and "UsageFactorSafe" in self._qos[own].Flags
+        numbers = [self._names.index(name) for name in names]
+        return Made(
+            before,
+            after,
+            submit,
+            self._counted(names, tree, levels),
+            nodes,
+            self._reason(word),
+            self._least_priority(keys, tree, levels),
+            any("DenyOnLimit" in one.Flags for one in keys),
+            self._reason("" if self._may_have(tree, levels, own) else NOT_ALLOWED),
+            (numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else -1),
+            factor if safe else 1.0,
+            factor,
+        )
+
+    def _found(
+        self,
+        of_qos: tuple[tuple[str, int, str], ...],
+        of_associations: tuple[tuple[str, int, str], ...],
+        names: list[str],
+        tree: Associations,
+        levels: list[int],
+    ) -> Iterator[Found]:
+        set_by_qos: set[tuple[str, str]] = set()
+        user, account = _who(tree, levels)
+        for name in names:
+            mine: set[tuple[str, str]] = set()
+            for key, kind, by in of_qos:
+                for resource, most in _amounts(self._qos[name], key):
+                    mine.add((key, resource))
+                    if (key, resource) not in set_by_qos:
+                        whose = {"": "", "user": user, "account": account}[by]
+                        group = self._names.index(name) if not by and key.startswith("Grp") else -1
+                        counts: Counts = (name, by, whose)
+                        yield self._limit(key, kind, resource, most, counts, group, qos=True)
+            set_by_qos |= mine
+        factor = self._limit_factor(names)
+        for level, row in enumerate(levels):
+            for key, kind, _ in of_associations:
+                if level and not key.startswith("Grp"):
+                    continue
+                for resource, most in self._of_level(tree, levels, level, key):
+                    hidden = ((key, resource), *((other, resource) for other in HIDING.get(key, ())))
+                    if set_by_qos.isdisjoint(hidden):
+                        most = int(most * factor) if key in SCALED else most
+                        yield self._limit(key, kind, resource, most, ("", row, ""), -1, qos=False)
+
+    def _limit(
+        self, key: str, kind: int, resource: str, most: int, counts: Counts, group: int, *, qos: bool
+    ) -> Found:
+        counter = -1 if kind in ALONE else self.counters.setdefault(counts, len(self.counters))
+        number = self.resources.index(resource) if resource else kinds.NO_RESOURCE
+        return Found(kind, counter, number, most, self._reason(word_for(key, resource, qos=qos)), group)
+
+    def _of_level(
+        self, tree: Associations, levels: list[int], level: int, key: str
+    ) -> Iterator[tuple[str, int]]:
+        """What an association says; of what is handed down, what the nearest says that says anything."""
+        if key.startswith("Grp"):
+            yield from _amounts(tree.keys[levels[level]].limits, key)
+            return
+        told: set[str] = set()
+        for row in levels:
+            for resource, most in _amounts(tree.keys[row].limits, key):
+                if resource not in told:
+                    told.add(resource)
+                    yield resource, most
+
+    def _node_cap(self, names: list[str], tree: Associations, levels: list[int]) -> tuple[int, str]:
+        """More nodes than this are never allowed at once, and the word for that."""
+        most, word, said = kinds.NO_CAP, "", dict[str, int]()
+        for key in NODE_CAPS:
+            values = [getattr(self._qos[name], key).get("node") for name in names]
+            value = next((value for value in values if value is not None), None)
+            if value is not None:
+                said[key] = value
+                if value < most:
+                    most, word = value, word_for(key, "node", qos=True)
+        factor, by_job = self._limit_factor(names), any(key in said for key in NODE_CAPS[:3])
+        for level in range(len(levels)):
+            of_group = dict(self._of_level(tree, levels, level, "GrpTRES")).get("node")
+            if "GrpTRES" not in said and of_group is not None and int(of_group * factor) < most:
+                most, word = int(of_group * factor), word_for("GrpTRES", "node", qos=False)
+                found = True
+            else:
+                found = False
+            of_job = dict(self._of_level(tree, levels, level, "MaxTRESPerJob")).get("node")
+            if level == 0 and not by_job and of_job is not None and int(of_job * factor) < most:
+                most, word = int(of_job * factor), word_for("MaxTRESPerJob", "node", qos=False)
+            if found:
+                break
+        return most, word
+
+    def _may_have(self, tree: Associations, levels: list[int], own: str) -> bool:
+        """Whether the nearest association that lists QOS has this one, where such lists are enforced."""
+        lists = (tree.keys[row].qos for row in levels)
+        nearest = next((names for names in lists if names is not None), None)
+        return not self._listed_only or nearest is None or own in nearest
+
+    def _limit_factor(self, names: list[str]) -> float:
+        factors = (self._qos[name].LimitFactor for name in names)
+        return next((factor for factor in factors if factor is not None), 1.0)
+
+    def _least_priority(self, keys: list[QosKeys], tree: Associations, levels: list[int]) -> int:
+        said: list[LimitKeys] = [*keys, *(tree.keys[row].limits for row in levels)]
+        return next((one.MinPrioThreshold for one in said if one.MinPrioThreshold is not None), -1)
+
+    def _counted(self, names: list[str], tree: Associations, levels: list[int]) -> list[int]:
+        """All counters to which its jobs are added, whichever limit applies to them."""
+        user, account = _who(tree, levels)
+        mine: dict[Counts, None] = {}
+        for name in names:
+            for key, kind, by in (*BEFORE_OF_QOS, *AFTER_OF_QOS, *SUBMIT_OF_QOS):
+                if kind not in ALONE and any(_amounts(self._qos[name], key)):
+                    mine[name, by, {"": "", "user": user, "account": account}[by]] = None
+        for level, row in enumerate(levels):
+            for key, kind, _ in (*BEFORE_OF_ASSOCIATIONS, *AFTER_OF_ASSOCIATIONS, *SUBMIT_OF_ASSOCIATIONS):
+                if kind not in ALONE and any(self._of_level(tree, levels, level, key)):
+                    mine["", row, ""] = None
+        return [self.counters.setdefault(counts, len(self.counters)) for counts in mine]
+
+    def _reason(self, word: str) -> int:
+        return self.reasons.setdefault(word, len(self.reasons))
+
+
+def _levels(tree: Associations, row: int) -> Iterator[int]:
+    """An association and all above it."""
+    while row >= 0:
+        yield row
+        row = int(tree.parent[row])
+
+
+def _who(tree: Associations, levels: list[int]) -> tuple[str, str]:
+    """User and account of an association."""
+    account = tree.names[levels[1]]
+    return tree.names[levels[0]][len(account) + 1 :], account
+
+
+def _amounts(keys: LimitKeys | AssociationLimits, key: str) -> Iterator[tuple[str, int]]:
+    """What a limit says, by resource; without one for jobs and times."""
+    value = getattr(keys, key)
+    if isinstance(value, dict):
+        yield from value.items()
+    elif value is not None:
+        yield "", value
+
+
+def resources_named(qos: Mapping[str, QosKeys], tree: Associations) -> tuple[str, ...]:
+    """Return the resources that any limit names, in the order of their ids in Slurm."""
+    said = [*qos.values(), *(keys.limits for keys in tree.keys)]
+    fields = (getattr(one, name) for one in said for name in one.model_fields_set)
+    named = {resource for field in fields if isinstance(field, dict) for resource in field}
+    first = ("cpu", "mem", "node", "billing")
+    return (*(name for name in first if name in named), *sorted(named.difference(first)))
+
+
+def any_limits(qos: Mapping[str, QosKeys], tree: Associations, *, listed_only: bool) -> bool:
+    """Tell whether anything at all is limited; ``listed_only``: lists of QOS are limits, too."""
+    if listed_only and any(keys.qos is not None for keys in tree.keys):
+        return True
+    told = {"priority", "UsageFactor", "LimitFactor", "Flags"}
+    told |= {"Preempt", "PreemptMode", "PreemptExemptTime"}
+    return any(one.model_fields_set - told for one in qos.values()) or any(
+        keys.limits.model_fields_set for keys in tree.keys
+    )

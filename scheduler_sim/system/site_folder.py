@@ -1,0 +1,348 @@
+"""A site as a folder: its slurm.conf, its workload, and what its Slurm printed of accounts, events and more.
+
+Every file goes by one name, also packed (``.gz``). What a file says that nothing uses yet is kept, and noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from scheduler_sim.config.problem import listed
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
+from scheduler_sim.system.slurm_conf.lines import Pair
+from scheduler_sim.system.slurm_conf.notes import Notes
+from scheduler_sim.system.slurm_conf.site import Site, found_as, read_slurm_conf
+from scheduler_sim.system.slurm_dumps.accounts import accounts_form
+from scheduler_sim.system.slurm_dumps.associations import read_associations
+from scheduler_sim.system.slurm_dumps.events import read_events
+from scheduler_sim.system.slurm_dumps.qos import read_qos
+from scheduler_sim.system.slurm_dumps.reservations import read_reservations
+from scheduler_sim.system.slurm_dumps.script import Database, read_script
+
+SLURM_CONF = "slurm.conf"
+SACCT = "sacct.txt"
+ASSOC = "sacctmgr_assoc.txt"
+QOS = "sacctmgr_qos.txt"
+SCRIPT = "sacctmgr.script"
+EVENT = "sacctmgr_event.txt"
+RESERVATIONS = "reservations.txt"
+EVENTS = ".events"
+PACKED = (".gz", ".zst")
+
+FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
+NOT_OUT = "node events are read, and not used in this version: all nodes are in service all the time"
+NOT_RESERVED = "reservations are read, and not used in this version: no nodes are set aside"
+UNLIMITED = "is enforced, and not in the folder: counts as unlimited"
+ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
+
+_ENFORCING = ("limits", "qos", "safe", "all")
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """Names of what policies have keys for; what else a folder says is noted.
+
+    Attributes
+    ----------
+    policy, qos, users, limits : keys of ``policy.slurm``, of a QOS, of users and accounts, of their limits.
+    flags : of a QOS.
+    """
+
+    policy: Collection[str]
+    qos: Collection[str]
+    users: Collection[str]
+    limits: Collection[str]
+    flags: Collection[str]
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A file of the folder, and what it gave."""
+
+    file: str
+    gave: str
+
+
+@dataclass(frozen=True)
+class SiteFolder:
+    """What a folder says.
+
+    Attributes
+    ----------
+    conf, workload : the files of these.
+    site : the slurm.conf, with accounts and QOS among the keys of its policy, and all that is left out.
+    understood : the files that were read, with what they gave.
+    unread : files of other names, which nobody looked into.
+    warnings : what is missing.
+    topology, events, reservations : as they were read; nothing uses them yet.
+    """
+
+    conf: Path
+    workload: Path
+    site: Site
+    understood: tuple[Understood, ...]
+    unread: tuple[str, ...]
+    warnings: tuple[str, ...]
+    topology: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[Mapping[str, Any], ...] = ()
+    reservations: tuple[Mapping[str, Any], ...] = ()
+
+
+def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFolder:
+    """Read all that a folder has of a site; its workload is found, and read by whoever simulates it.
+
+    Without ``modelled`` all that accounts and QOS say is kept. Raises ConfigError with every mistake of every
+    file, InputError where there is no slurm.conf, or not one workload.
+    """
+    conf = found_as(folder / SLURM_CONF)
+    if conf is None:
+        raise InputError(
+            f"{folder}: found no {SLURM_CONF}; allowed: a folder with {SLURM_CONF} and a workload"
+        )
+    workload = _workload(folder)
+    site = read_slurm_conf(conf, None if modelled is None else modelled.policy)
+    reading = _Reading(folder, site, modelled)
+    reading.take(conf, _of_conf(site))
+    if (devices := found_as(folder / gres_conf.FILE)) is not None:
+        reading.take(devices, "devices, held against Gres= of the nodes")
+    reading.take(workload, "the workload")
+    topology = reading.file(topology_conf.FILE, reading.topology) or {}
+    reading.accounting()
+    events = reading.file(EVENT, reading.events) or []
+    reservations = reading.file(RESERVATIONS, reading.reservations) or []
+    if reading.notes.problems:
+        raise ConfigError(listed(dict.fromkeys(reading.notes.problems)))
+    limited = "accounts" in reading.policy and "qos" in reading.policy
+    of_conf = (one for one in site.ignored if not (limited and one.why == LIMITS))
+    ignored = (*of_conf, *dict.fromkeys(reading.notes.ignored))
+    return SiteFolder(
+        conf=conf,
+        workload=workload,
+        site=replace(site, policy=reading.policy, places=reading.places, ignored=ignored),
+        understood=tuple(reading.understood),
+        unread=tuple(sorted(reading.unread())),
+        warnings=tuple(reading.warnings()),
+        topology=topology,
+        events=tuple(events),
+        reservations=tuple(reservations),
+    )
+
+
+def _workload(folder: Path) -> Path:
+    """The one dump of sacct or file of events."""
+    found = [one for one in sorted(folder.iterdir()) if one.is_file() and _is_workload(one.name.lower())]
+    if len(found) != 1:
+        names = ", ".join(one.name for one in found) or "none"
+        raise InputError(
+            f"{folder}: found the workloads {names}; allowed: one, {SACCT} or NAME{EVENTS}, also .gz"
+            if found
+            else f"{folder}: found no workload; allowed: {SACCT} or NAME{EVENTS}, also .gz"
+        )
+    return found[0]
+
+
+def _is_workload(name: str) -> bool:
+    for suffix in PACKED:
+        name = name.removesuffix(suffix)
+    return name == SACCT or name.endswith(EVENTS)
+
+
+def _of_conf(site: Site) -> str:
+    system = site.system
+    counts = (
+        _count(system.nodes, "node"),
+        _count(len(system.modules), "module"),
+        _count(len(system.partitions), "partition"),
+        _count(len(site.policy), "key"),
+    )
+    return "{} in {}, {}, {} of policy slurm".format(*counts)
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun if noun == "QOS" else noun.removesuffix("h") + ("hes" if noun.endswith("h") else "s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+class _Reading:
+    """The files of a folder as they are read, one after another."""
+
+    def __init__(self, folder: Path, site: Site, modelled: Modelled | None) -> None:
+        self._modelled = modelled
+        self.folder, self.site, self.notes = folder, site, Notes()
+        self.understood: list[Understood] = []
+        self.policy, self.places = dict(site.policy), dict(site.places)
+        self._taken: set[str] = set()
+
+    def take(self, path: Path, gave: str) -> None:
+        """Note that a file was read, and what it gave."""
+        self.understood.append(Understood(path.name, gave))
+        self._taken.add(path.name)
+
+    def file(self, name: str, read: Callable[[Path], tuple[Any, str]]) -> Any:
+        """Read a file if it is there, packed or not."""
+        path = found_as(self.folder / name)
+        if path is None:
+            return None
+        try:
+            found, gave = read(path)
+        except ConfigError as error:
+            self.notes.problems += error.problems
+            return None
+        self.take(path, gave)
+        return found
+
+    def topology(self, path: Path) -> tuple[dict[str, Any], str]:
+        """Read which switches there are."""
+        form = topology_conf.read_topology(path, self.site.node_names, self.notes)
+        kinds = [(form.get("switches", {}), "switch"), (form.get("blocks", {}), "block")]
+        gave = ", ".join(_count(len(names), noun) for names, noun in kinds if names) or "nothing"
+        self._unused(path, gave, NETWORK)
+        return form, gave
+
+    def accounting(self) -> None:
+        """Read accounts and QOS: what sacctmgr printed, else what its commands make."""
+        script = self.file(SCRIPT, self._script)
+        tree = self.file(ASSOC, self._associations)
+        qos = self.file(QOS, self._qos)
+        place = str(self.folder / ASSOC) + ":1"
+        if tree is None and script is not None:
+            tree, place = script.tree, str(self.folder / SCRIPT) + ":1"
+        if tree is not None:
+            form = accounts_form(tree, self.notes)
+            left = _Left(Pair("accounts", "", place), self.notes)
+            self._give(
+                "accounts", form if self._modelled is None else left.accounts(form, self._modelled), place
+            )
+        if qos is not None:
+            place = str(self.folder / QOS) + ":1"
+        elif script is not None:
+            qos, place = script.qos_form(self.notes), str(self.folder / SCRIPT) + ":1"
+        if qos is not None:
+            left = _Left(Pair("qos", "", place), self.notes)
+            self._give("qos", qos if self._modelled is None else left.qos(qos, self._modelled), place)
+
+    def events(self, path: Path) -> tuple[list[dict[str, Any]], str]:
+        """Read when nodes were out of service."""
+        found = read_events(path, self.site.cluster, self.notes)
+        gave = _count(len(found), "node event")
+        self._unused(path, gave, NOT_OUT, unless=not found)
+        return found, gave
+
+    def reservations(self, path: Path) -> tuple[list[dict[str, Any]], str]:
+        """Read reservations."""
+        found = read_reservations(path, self.site.cluster, self.notes)
+        gave = _count(len(found), "reservation")
+        self._unused(path, gave, NOT_RESERVED, unless=not found)
+        return found, gave
+
+    def unread(self) -> Collection[str]:
+        """Names of files that nobody looked into; those that the slurm.conf includes were read with it."""
+        named = {one.name for one in self.folder.iterdir() if one.is_file()}
+        included = {Path(place.rpartition(":")[0]).name for place in self.places.values()}
+        return named - self._taken - included
+
+    def warnings(self) -> list[str]:
+        """What is missing that a schedule depends on."""
+        enforced = str(self.policy.get("AccountingStorageEnforce", "")).split(",")
+        found = []
+        if (words := [word for word in enforced if word in _ENFORCING]) and (
+            missing := [name for name in ("accounts", "qos") if name not in self.policy]
+        ):
+            files = {"accounts": ASSOC, "qos": QOS}
+            named = " and ".join(f"{files[name]}" for name in missing)
+            found.append(f"AccountingStorageEnforce={','.join(words)}: what {named} would say {UNLIMITED}")
+        if self.policy.get("PriorityWeightFairshare") and "accounts" not in self.policy:
+            found.append(f"PriorityWeightFairshare={self.policy['PriorityWeightFairshare']}: {ALL_EQUAL}")
+        return found
+
+    def _script(self, path: Path) -> tuple[Database, str]:
+        database = read_script(path, self.site.cluster, self.notes)
+        accounts, users = len(database.tree.accounts) - 1, len(database.tree.users)
+        said = _count(accounts, "account"), _count(users, "user"), _count(len(database.qos), "QOS")
+        return database, ", ".join(said)
+
+    def _associations(self, path: Path) -> tuple[Any, str]:
+        tree = read_associations(path, self.site.cluster, self.notes)
+        users = {user for _, user in tree.users if user != "root"}
+        return tree, f"{_count(len(tree.accounts) - 1, 'account')}, {_count(len(users), 'user')}"
+
+    def _qos(self, path: Path) -> tuple[Any, str]:
+        form = read_qos(path, self.notes)
+        return form, _count(len(form), "QOS")
+
+    def _give(self, key: str, value: Any, place: str) -> None:
+        self.policy[key], self.places[key] = value, place
+
+    def _unused(self, path: Path, what: str, why: str, *, unless: bool = False) -> None:
+        if not unless:
+            self.notes.ignore(Pair(path.name, what, f"{path}:1"), why)
+
+
+# -- what policies have keys for
+
+_WHY_LEFT = {
+    "default": FIRST_ACCOUNT,
+    **dict.fromkeys(("Preempt", "PreemptMode", "PreemptExemptTime", "GraceTime"), PREEMPTION),
+}
+
+
+class _Left:
+    """Takes out of accounts and QOS what policies have no key for, and notes it by kind."""
+
+    def __init__(self, said: Pair, notes: Notes) -> None:
+        self._said, self._notes = said, notes
+        self._whose: dict[tuple[str, str], list[str]] = {}
+
+    def accounts(self, form: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        """The accounts with what is modelled."""
+        kept = {name: self._account(name, keys, modelled) for name, keys in form.items()}
+        self._note()
+        return kept
+
+    def qos(self, form: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        """The QOS with what is modelled."""
+        kept = {}
+        for name, own in form.items():
+            keys = self._kept(name, own, modelled.qos) if isinstance(own, dict) else own
+            if isinstance(keys, dict) and "Flags" in keys:
+                flags = [flag for flag in keys["Flags"] if flag in modelled.flags]
+                for flag in keys.pop("Flags"):
+                    if flag not in flags:
+                        self._whose.setdefault(("Flags", flag), []).append(name)
+                keys |= {"Flags": flags} if flags else {}
+            kept[name] = keys
+        self._note()
+        return kept
+
+    def _account(self, name: str, keys: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        inner = {one: self._account(one, its, modelled) for one, its in keys.get("accounts", {}).items()}
+        users = {
+            user: self._association(user, its, modelled) if isinstance(its, dict) else its
+            for user, its in keys.get("users", {}).items()
+        }
+        own = {key: value for key, value in keys.items() if key not in ("accounts", "users")}
+        kept = self._association(name, own, modelled)
+        return kept | ({"users": users} if users else {}) | ({"accounts": inner} if inner else {})
+
+    def _association(self, name: str, keys: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
+        kept = self._kept(name, keys, modelled.users)
+        if limits := self._kept(name, kept.pop("limits", {}), modelled.limits):
+            kept["limits"] = limits
+        return kept
+
+    def _kept(self, name: str, keys: Mapping[str, Any], modelled: Collection[str]) -> dict[str, Any]:
+        for key in keys:
+            if key not in modelled:
+                self._whose.setdefault((key, ""), []).append(name)
+        return {key: value for key, value in keys.items() if key in modelled}
+
+    def _note(self) -> None:
+        for (key, value), names in self._whose.items():
+            more = f" and {len(names) - 1:,} more" if names[1:] else ""
+            shown = f"{value} of {names[0]}{more}".strip()
+            self._notes.ignore(self._said, _WHY_LEFT.get(key, NOT_MODELLED), key=key, value=shown)

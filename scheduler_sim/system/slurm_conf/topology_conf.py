@@ -1,0 +1,113 @@
+"""The topology.conf beside a slurm.conf: which switches nodes hang on, or which blocks they form."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scheduler_sim.system.slurm_conf.hostlist import expand
+from scheduler_sim.system.slurm_conf.ignored import NO_SUCH_NODE
+from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
+from scheduler_sim.system.slurm_conf.notes import Notes
+from scheduler_sim.system.slurm_conf.values import count
+
+FILE = "topology.conf"
+LINK_SPEED = "Slurm itself does not use it"
+ON_NO_SWITCH = "on no switch, so that no job gets it together with others, as in Slurm"
+
+_KEYS = {"switchname": ("nodes", "switches", "linkspeed"), "blockname": ("nodes",)}
+
+
+def read_topology(path: Path, known: Collection[str], notes: Notes) -> dict[str, Any]:
+    """Read a topology.conf: ``switches`` by name, each with its nodes or its switches; or ``blocks``.
+
+    Nodes are kept as they are written, as hostlists. ``known`` are the names of nodes in the slurm.conf;
+    ``block_sizes`` are in nodes. Raises ConfigError for files that cannot be read.
+    """
+    said = list(read_lines(path, notes.problems, what=f"a {FILE}", records=tuple(_KEYS)))
+    switches: dict[str, Any] = {}
+    blocks: dict[str, Any] = {}
+    form: dict[str, Any] = {}
+    nodes: set[str] = set()
+    for one in said:
+        if isinstance(one, Pair):
+            if one.key.lower() == "blocksizes":
+                form["block_sizes"] = notes.read(one, _sizes, list[int]())
+            else:
+                notes.wrong(
+                    one.place, one.key, "found at the beginning; allowed: SwitchName, BlockName, BlockSizes"
+                )
+            continue
+        nodes.update(_nodes(one, known, notes))
+        keys = _of_switch(one, notes) if one.kind == "switchname" else {"nodes": one.text("nodes") or ""}
+        if one.kind == "blockname" and not keys["nodes"]:
+            notes.wrong(one.place, "BlockName", "found no Nodes; allowed: the nodes of the block")
+        for name in notes.read(Pair("SwitchName", one.name, one.place), expand, list[str]()):
+            there = switches if one.kind == "switchname" else blocks
+            if name in there:
+                notes.wrong(one.place, "SwitchName" if there is switches else "BlockName", _again(name))
+            there[name] = keys
+    if switches and blocks:
+        notes.wrong(str(path), "BlockName", "found beside SwitchName; allowed: one of them")
+    _check_tree(switches, {one.name: one.place for one in said if isinstance(one, Record)}, notes)
+    if left := sorted(set(known) - nodes) if switches else []:
+        pair = Pair("Nodes", f"{left[0]}" + (f" and {len(left) - 1} more" if left[1:] else ""), f"{path}:1")
+        notes.ignore(pair, ON_NO_SWITCH)
+    return form | ({"switches": switches} if switches else {}) | ({"blocks": blocks} if blocks else {})
+
+
+def _again(name: str) -> str:
+    return f"found {name!r} again; allowed: each once"
+
+
+def _sizes(text: str) -> list[int]:
+    return [count(part.strip(), 1) for part in text.split(",")]
+
+
+def _nodes(record: Record, known: Collection[str], notes: Notes) -> Iterator[str]:
+    """The nodes of a line, those that the slurm.conf does not have noted; keys that mean nothing are told."""
+    pair: Pair | None
+    for key, pair in record.pairs.items():
+        if key not in _KEYS[record.kind]:
+            notes.wrong(pair.place, pair.key, f"no key of a {FILE}; allowed: Nodes, Switches, LinkSpeed")
+        elif key == "linkspeed":
+            notes.ignore(pair, LINK_SPEED)
+    pair = record.pairs.get("nodes")
+    names = notes.read(pair, expand, list[str]())
+    if pair is not None and (unknown := [name for name in names if name not in known]):
+        more = f" and {len(unknown) - 1} more" if unknown[1:] else ""
+        notes.ignore(pair, NO_SUCH_NODE, value=unknown[0] + more)
+    yield from names
+
+
+def _of_switch(record: Record, notes: Notes) -> dict[str, Any]:
+    nodes, inner = record.text("nodes"), record.pairs.get("switches")
+    if (nodes is None) == (inner is None):
+        found = "both Nodes and Switches" if inner else "neither Nodes nor Switches"
+        notes.wrong(record.place, "SwitchName", f"found {found}; allowed: one of them")
+    return {"nodes": nodes} if nodes is not None else {"switches": notes.read(inner, expand, list[str]())}
+
+
+def _check_tree(switches: Mapping[str, Any], places: Mapping[str, str], notes: Notes) -> None:
+    """Every switch that is named is there, below one other at most, and none below itself."""
+    above: dict[str, str] = {}
+    for name, keys in switches.items():
+        place = places.get(name, FILE)
+        for inner in keys.get("switches", ()):
+            if inner not in switches:
+                notes.wrong(place, "Switches", f"found {inner!r}; allowed: names of SwitchName lines")
+            elif above.setdefault(inner, name) != name:
+                notes.wrong(
+                    place, "Switches", f"found {inner!r}, which is below {above[inner]!r}; allowed: below one"
+                )
+    for name in switches:
+        seen, at = {name}, above.get(name)
+        while at is not None and at not in seen:
+            seen.add(at)
+            at = above.get(at)
+        if at == name:
+            notes.wrong(
+                places.get(name, FILE), "Switches", f"found {name!r} below itself; allowed: no circle"
+            )
+            return

@@ -1,0 +1,250 @@
+"""The folder of a whole site: ``run`` and ``inspect``."""
+
+from __future__ import annotations
+
+import gzip
+import runpy
+from pathlib import Path
+
+import pytest
+
+from scheduler_sim.cli.site import read_folder
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.site_folder import (
+    NOT_OUT,
+    NOT_RESERVED,
+    read_site_folder,
+)
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
+from tests.conftest import ROOT, SHARED, needs_shared
+
+SAMPLE = ROOT / "workloads" / "sample-site"
+
+CONF = """\
+ClusterName=brook
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageEnforce=limits,qos
+PriorityType=priority/multifactor
+PriorityWeightFairshare=100
+NodeName=n[1-4]
+PartitionName=p Nodes=ALL OverSubscribe=EXCLUSIVE
+"""
+SACCT = """\
+JobID|User|Account|QOS|Partition|State|Submit|Start|End|TimelimitRaw|NNodes
+1|ann|phys|normal|p|COMPLETED|100|100|160|5|2
+2|bob|phys|fast|p|COMPLETED|110|160|200|5|4
+"""
+ASSOC = """\
+Cluster|Account|User|Share|GrpTRES|MaxJobs|QOS
+brook|root||1|||normal
+brook|root|root|1|||normal
+brook| phys||60|node=2||normal
+brook|  phys|ann|3||5|normal
+brook|  phys|bob|1||5|fast,normal
+"""
+QOS = "Name|Priority|GrpJobs|GraceTime|Flags\nnormal|0|||\nfast|10|4|00:01:00|NoDecay,NoReserve\n"
+MORE = {
+    "topology.conf": "SwitchName=s Nodes=n[1-4]\n",
+    "sacctmgr_assoc.txt": ASSOC,
+    "sacctmgr_qos.txt": QOS,
+    "sacctmgr_event.txt": "NodeName|TimeStart|TimeEnd|State\nn1|100|200|DOWN\n",
+    "reservations.txt": "ReservationName=r StartTime=100 EndTime=200 Nodes=n1 Users=ann\n",
+    "notes.md": "ours\n",
+}
+EASY = ("--policy", "easy")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "sacct.txt").write_text(SACCT)
+    return tmp_path
+
+
+@pytest.fixture
+def whole(site: Path) -> Path:
+    for name, text in MORE.items():
+        (site / name).write_text(text)
+    return site
+
+
+def test_a_whole_site_runs_with_a_table_of_what_was_understood(cli, whole):
+    ended = cli("run", whole, *EASY)
+    assert ended.code == 0, ended.err
+    lines = [line.split() for line in ended.out.splitlines()]
+    for told in (
+        "slurm.conf 4 nodes in 1 module, 1 partition, 4 keys of policy slurm",
+        "sacct.txt the workload",
+        "topology.conf 1 switch",
+        "sacctmgr_assoc.txt 1 account, 2 users",
+        "sacctmgr_qos.txt 2 QOS",
+        "sacctmgr_event.txt 1 node event",
+        "reservations.txt 1 reservation",
+        "notes.md not read: no file of a site has this name",
+        f"sacctmgr_event.txt 1 yes {NOT_OUT}",
+        "sacct.txt on brook under easy",
+    ):
+        assert told.split() in lines, told
+    assert f"scheduler-sim inspect {whole} lists every setting" in ended.out
+    assert cli("run", whole, *EASY, "--quiet").out == ""
+
+
+def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole):
+    folder = read_folder(str(whole))
+    assert folder.site.policy["accounts"] == {
+        "phys": {
+            "shares": 60,
+            "qos": ["normal"],
+            "limits": {"GrpTRES": {"node": 2}},
+            "users": {
+                "ann": {"shares": 3, "limits": {"MaxJobs": 5}},
+                "bob": {"shares": 1, "qos": ["fast", "normal"], "limits": {"MaxJobs": 5}},
+            },
+        }
+    }
+    assert folder.site.policy["qos"] == {
+        "normal": 0,
+        "fast": {"priority": 10, "GrpJobs": 4, "Flags": ["NoDecay"]},
+    }
+    assert folder.topology == {"switches": {"s": {"nodes": "n[1-4]"}}}
+    assert [one["nodes"] for one in folder.events] == [["n1"]]
+    assert [one["users"] for one in folder.reservations] == [["ann"]]
+    assert folder.warnings == ()
+    noted = {(one.key, one.value): one.why for one in folder.site.ignored}
+    assert noted["topology.conf", "1 switch"] == NETWORK
+    assert noted["sacctmgr_event.txt", "1 node event"] == NOT_OUT
+    assert noted["reservations.txt", "1 reservation"] == NOT_RESERVED
+    assert noted["GraceTime", "of fast"] == PREEMPTION
+    assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
+    assert LIMITS not in noted.values()  # they are there
+
+
+def test_packed_files_and_commands_give_the_same(whole):
+    plain = read_site_folder(whole)
+    for name in ("slurm.conf", "sacct.txt", "topology.conf", "sacctmgr_qos.txt"):
+        (whole / f"{name}.gz").write_bytes(gzip.compress((whole / name).read_bytes()))
+        (whole / name).unlink()
+    (whole / "sacctmgr_assoc.txt").unlink()
+    commands = (
+        "add qos fast\nadd account phys fairshare=60 grpnodes=2\n"
+        "add user ann account=phys share=3 maxjobs=5\n"
+        "add user bob account=phys maxjobs=5 qos=fast,normal\n"
+    )
+    (whole / "sacctmgr.script").write_text(commands)
+    packed = read_site_folder(whole)
+    assert packed.site.policy == plain.site.policy
+    assert packed.site.system == plain.site.system
+    assert [one.file for one in packed.understood][:3] == [
+        "slurm.conf.gz",
+        "sacct.txt.gz",
+        "topology.conf.gz",
+    ]
+
+
+def test_what_is_enforced_and_not_there_is_warned_of(cli, site):
+    ended = cli("inspect", site)
+    assert ended.code == 0, ended.err
+    assert (
+        "AccountingStorageEnforce=limits,qos: what sacctmgr_assoc.txt and sacctmgr_qos.txt would say"
+        " is enforced, and not in the folder: counts as unlimited" in ended.out
+    )
+    assert "PriorityWeightFairshare=100: no accounts in the folder" in ended.out
+    assert "AccountingStorageEnforce=limits" in ended.out
+    assert "sacct.txt" in ended.out.partition("left out")[2]
+
+
+def test_the_policy_is_slurm_unless_another_is_asked_for(site, monkeypatch):
+    from scheduler_sim.cli import run
+    from scheduler_sim.cli.main import main
+
+    asked = []
+    monkeypatch.setattr(run, "_loaded", lambda args, policy, *_: asked.append(policy) or exit(9))
+    for more in ((), EASY):
+        with pytest.raises(SystemExit):
+            main(["run", str(site), "--quiet", *more])
+    assert [policy.name for policy in asked] == ["slurm", "easy"]
+    assert asked[0].slurm.PriorityWeightFairshare == 100
+
+
+@pytest.mark.parametrize(
+    ("remove", "add", "told"),
+    [
+        ("sacct.txt", "", "found no workload; allowed: sacct.txt or NAME.events, also .gz"),
+        ("", "a.events", "found the workloads a.events, sacct.txt; allowed: one, sacct.txt or NAME.events"),
+        ("slurm.conf", "", "found no slurm.conf; allowed: a folder with slurm.conf and a workload"),
+    ],
+)
+def test_a_folder_needs_a_slurm_conf_and_one_workload(cli, site, remove, add, told):
+    (site / (remove or "x")).unlink(missing_ok=True)
+    (site / add).write_text("") if add else None
+    for command in ("run", "inspect"):
+        ended = cli(command, site)
+        assert (ended.code, ended.out) == (2, "")
+        assert told in ended.err
+
+
+def test_mistakes_of_all_files_are_told_at_once(whole):
+    (whole / "sacctmgr_qos.txt").write_text("Name|GrpJobs\na|x\n")
+    (whole / "topology.conf").write_text("SwitchName=s\n")
+    (whole / "sacctmgr_assoc.txt").write_text(ASSOC.replace("brook|", "creek|"))
+    with pytest.raises(ConfigError) as error:
+        read_site_folder(whole)
+    for told in (
+        "sacctmgr_qos.txt:2: GrpJobs: found 'x'",
+        "topology.conf:1: SwitchName: found neither",
+        "sacctmgr_assoc.txt: Cluster: found creek with ClusterName=brook",
+    ):
+        assert told in str(error.value)
+
+
+def test_a_folder_stands_alone_and_a_system_does_not(cli, site):
+    assert "a folder alone, or SYSTEM TRACE" in cli("run", site, site / "sacct.txt").err
+    assert "allowed: SYSTEM TRACE, or the folder of a site" in cli("run", site / "slurm.conf").err
+    assert "--plot draws a job trace; found a system" in cli("inspect", site, "--plot", "a.png").err
+
+
+def test_the_site_that_ships_has_all_files_and_is_read_whole(cli):
+    ended = cli("inspect", SAMPLE)
+    assert ended.code == 0, ended.err
+    folder = read_site_folder(SAMPLE)
+    assert {one.file for one in folder.understood} == {one.name for one in SAMPLE.iterdir()}
+    assert (folder.unread, folder.warnings) == ((), ())
+    assert set(folder.site.policy["accounts"]) == {"physics", "genome"}
+    assert set(folder.site.policy["accounts"]["physics"]["accounts"]) == {"optics", "lattice"}
+
+
+@pytest.mark.long
+def test_the_site_that_ships_is_what_its_script_writes(tmp_path):
+    runpy.run_path(str(SAMPLE.with_name("site_dumps.py")))["main"](tmp_path / "again")
+    for path in SAMPLE.iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+@needs_shared
+@pytest.mark.parametrize(("name", "jobs"), [("university", "2,000"), ("ub_medium", "5,000")])
+def test_sites_as_their_operators_would_bring_them(cli, name, jobs):
+    folder = SHARED / "data" / "sites" / name
+    ended = cli("inspect", folder)
+    assert ended.code == 0, ended.err
+    assert jobs in ended.out
+
+
+@needs_shared
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "jobs"), [("university", "2,000"), ("ub_medium", "5,000")])
+def test_sites_as_their_operators_would_bring_them_run(cli, name, jobs):
+    ended = cli("run", SHARED / "data" / "sites" / name)
+    assert ended.code == 0, ended.err
+    assert f"{jobs}    {jobs}         0" in ended.out  # all started, none rejected
+
+
+@needs_shared
+def test_files_of_other_names_are_listed():
+    folder = read_site_folder(SHARED / "data" / "sites" / "ub_medium")
+    assert folder.unread == ("sim.conf", "users.sim")
+
+
+def test_no_folder(cli, tmp_path):
+    assert cli("run", tmp_path / "nowhere").code == 2
+    with pytest.raises(InputError, match=r"found no slurm\.conf"):
+        read_site_folder(tmp_path)

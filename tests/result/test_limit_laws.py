@@ -1,0 +1,63 @@
+"""The law of limits: a schedule that exceeds one is found, and one that only seems to is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_sim import Policy, System, Workload, simulate
+from scheduler_sim.result.limit_laws import limits
+from scheduler_sim.result.schedule import Schedule
+
+pytestmark = pytest.mark.interpreted
+
+JOBS = Workload.from_columns(
+    nodes=[2, 2, 2],
+    submit_time=[0, 0, 0],
+    run_time=[60, 60, 60],
+    time_limit=[120, 120, 120],
+    user=["u", "u", "v"],
+    account=["a", "b", "a"],
+    qos=["q", "q", "r"],
+)
+
+
+def breach(accounts: Any, qos: Any, starts: list[int]) -> str | None:
+    """What the law says of a schedule with other starts than the engine's."""
+    keys = {"accounts": accounts, "qos": qos, "AccountingStorageEnforce": "limits"}
+    result = simulate(System.homogeneous(8), JOBS, Policy(backfill="slurm", slurm=keys))
+    result.check()
+    table = result.components.copy()
+    table["start_time"] = starts
+    table["end_time"] = [start + 60 for start in starts]
+    return limits(Schedule(table, result.timeline, result.metrics, result.manifest))
+
+
+TOP = {"top": {"limits": {"GrpTRES": {"node": 4}}, "accounts": {"a": {"users": {"u": 1, "v": 1}}, "b": {}}}}
+
+
+def test_what_is_within_all_limits_passes() -> None:
+    assert breach(TOP, {}, [0, 0, 60]) is None
+    assert breach({}, {"q": {"MaxJobsPerUser": 1}}, [0, 60, 0]) is None
+
+
+@pytest.mark.parametrize(
+    ("accounts", "qos", "says"),
+    [
+        (TOP, {}, "starts where top has 6, GrpTRES is 4"),
+        ({"a": {"limits": {"GrpJobs": 1}}}, {}, "starts where a has 2, GrpJobs is 1"),
+        ({}, {"q": {"MaxJobsPerUser": 1}}, "starts where q of u has 2, MaxJobsPerUser is 1"),
+        ({}, {"q": {"GrpTRES": "node=3"}}, "starts where q has 4, GrpTRES is 3"),
+    ],
+)
+def test_what_exceeds_one_is_found(accounts: Any, qos: Any, says: str) -> None:
+    found = breach(accounts, qos, [0, 0, 0])
+    assert found is not None
+    assert found.endswith(says)
+
+
+def test_a_limit_that_a_qos_hides_binds_nobody() -> None:
+    accounts = {"root": {"limits": {"GrpJobs": 1}}}
+    assert breach(accounts, {"q": {"GrpJobs": 5}, "r": {"GrpJobs": 5}}, [0, 0, 0]) is None
+    assert breach(accounts, {"q": {"GrpJobs": 5}}, [0, 0, 0]) is not None  # job 3, of QOS r

@@ -1,0 +1,75 @@
+"""Limits of QOS and associations on random sites: against the plain model, and what must always hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from scheduler_sim import Result
+from tests.conftest import examples
+from tests.oracle.plain_limit_records import Limits
+from tests.slurm.engine_cases import fates
+from tests.slurm.limit_cases import LimitedCase, limited_cases, limited_fates, limited_simulation
+
+pytestmark = pytest.mark.interpreted
+
+MANY = 10**6
+
+
+@examples(60)
+@given(limited_cases())
+def test_the_engine_is_the_plain_model(case: LimitedCase) -> None:
+    assert fates(limited_simulation(case)) == limited_fates(case)
+
+
+@examples(40)
+@given(limited_cases(stop=True))
+def test_so_it_is_where_limits_hold_up_others(case: LimitedCase) -> None:
+    assert fates(limited_simulation(case)) == limited_fates(case)
+
+
+@examples(30)
+@given(limited_cases())
+def test_what_is_done_for_speed_changes_nothing(case: LimitedCase) -> None:
+    assert_same(limited_simulation(case), limited_simulation(case, accelerate=False))
+
+
+@examples(30)
+@given(limited_cases())
+def test_limits_that_bind_nobody_change_nothing(case: LimitedCase) -> None:
+    """Under the same AccountingStorageEnforce, with as many kinds of limits as there are."""
+    free = case.without_limits()
+    loose = free.without_limits()
+    loose.database.qos["q"] = Limits(**LOOSE)
+    for one in loose.database.associations.values():
+        one.limits = Limits(**LOOSE, max_jobs=MANY, max_submit=MANY)
+    assert_same(limited_simulation(free), limited_simulation(loose))
+
+
+LOOSE: dict[str, Any] = {
+    **dict.fromkeys(("grp_jobs", "grp_submit", "grp_wall", "max_wall"), MANY),
+    **{name: {"cpu": MANY, "node": MANY} for name in ("grp_tres", "grp_tres_mins", "grp_tres_run_mins")},
+    **{name: {"cpu": MANY, "node": MANY} for name in ("max_tres", "max_tres_mins")},
+}
+
+
+def assert_same(one: Result, other: Result) -> None:
+    for column in ("state", "start_time", "end_time", "wait_priority", "wait_resources"):
+        assert one.components[column].tolist() == other.components[column].tolist(), column
+
+
+@examples(40)
+@given(limited_cases())
+def test_no_limit_of_running_jobs_is_ever_exceeded(case: LimitedCase) -> None:
+    """Of all jobs at once, which no QOS overrules here: counted from the result alone."""
+    bound = case.without_limits()
+    bound.database.associations["root"].limits = Limits(grp_jobs=2, grp_tres={"node": 4})
+    table = limited_simulation(bound).components
+    ran = table[table["start_time"] >= 0]
+    for time in np.unique(ran["start_time"]):
+        running = ran[(ran["start_time"] <= time) & (ran["end_time"] > time)]
+        assert len(running) <= 2
+        assert running["nodes"].sum() <= 4

@@ -1,0 +1,236 @@
+"""Limits of QOS and associations: cases worked out by hand, and what a result and errors say of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
+from scheduler_sim.errors import ConfigError
+
+pytestmark = pytest.mark.interpreted
+
+WHOLE = System.homogeneous(8)
+SHARED = System.from_dict(
+    {"modules": [{"name": "m", "nodes": 4, "cores_per_node": 8, "gpus_per_node": 2, "shared": True}]}
+)
+AT_ONCE = {"sched_interval": 1, "batch_sched_delay": 0, "bf_interval": 1, "limit_check_s": 1, "KillWait": 0}
+
+
+def play(system: System, jobs: Workload, qos: Any = None, accounts: Any = None, **keys: Any) -> Result:
+    """Passes every second, under limits."""
+    given = (
+        AT_ONCE | {"qos": qos or {}, "accounts": accounts or {}, "AccountingStorageEnforce": "limits"} | keys
+    )
+    result = simulate(system, jobs, Policy(backfill="slurm", slurm=given))
+    result.check()
+    return result
+
+
+def jobs(**columns: Any) -> Workload:
+    rows = max(len(value) for value in columns.values() if isinstance(value, list))
+    usual = {"nodes": 1, "submit_time": 0, "run_time": 60, "time_limit": 120, "user": "u", "account": "a"}
+    filled = {
+        name: value if isinstance(value, list) else [value] * rows
+        for name, value in (usual | columns).items()
+    }
+    return Workload.from_columns(**filled)
+
+
+def column(result: Result, name: str) -> list[Any]:
+    return result.components[name].tolist()
+
+
+def test_the_second_waits_for_the_first_and_the_result_says_for_which_limit() -> None:
+    found = play(WHOLE, jobs(qos=["q", "q", ""]), {"q": {"MaxJobsPerUser": 1}})
+    assert column(found, "start_time") == [0, 60, 0]
+    assert column(found, "limit_reason") == ["", "QOSMaxJobsPerUserLimit", ""]
+    assert column(found, "wait_limit") == [0, 60, 0]
+    assert column(found, "wait_priority")[1] == 60
+
+
+def test_without_limits_enforced_nothing_is_limited() -> None:
+    found = play(
+        WHOLE, jobs(qos=["q", "q"]), {"q": {"MaxJobsPerUser": 1}}, AccountingStorageEnforce="associations"
+    )
+    assert column(found, "start_time") == [0, 0]
+    assert "limit_reason" not in found.components
+
+
+def test_limits_of_accounts_count_for_all_that_is_inside() -> None:
+    accounts = {"top": {"limits": {"GrpTRES": "node=3"}, "accounts": {"a": {"users": {"u": 1}}, "b": {}}}}
+    found = play(WHOLE, jobs(nodes=[2, 2, 1], account=["a", "b", "b"]), accounts=accounts)
+    assert column(found, "start_time") == [0, 60, 0]
+    assert column(found, "limit_reason") == ["", "AssocGrpNodeLimit", ""]
+
+
+def test_a_limit_of_the_root_is_one_of_everybody() -> None:
+    found = play(WHOLE, jobs(account=["a", "b"]), accounts={"root": {"limits": {"GrpJobs": 1}}})
+    assert column(found, "start_time") == [0, 60]
+
+
+def test_what_an_account_hands_down_counts_for_each_user() -> None:
+    found = play(WHOLE, jobs(user=["u", "u", "v"]), accounts={"a": {"limits": {"MaxJobs": 1}}})
+    assert column(found, "start_time") == [0, 60, 0]
+
+
+def test_a_qos_goes_before_associations_and_that_of_a_partition_before_it() -> None:
+    system = WHOLE.to_dict()
+    system["partitions"][0]["slurm"] = {"QOS": "p"}
+    limits = {"a": {"limits": {"GrpJobs": 1}}}
+    four = jobs(qos=["q"] * 4)
+    for qos, last in (
+        ({}, 180),
+        ({"q": {"GrpJobs": 2}}, 60),
+        ({"q": {"GrpJobs": 2}, "p": {"GrpJobs": 4}}, 0),
+    ):
+        assert max(column(play(System.from_dict(system), four, qos, limits), "start_time")) == last
+    over = {"q": {"GrpJobs": 2, "Flags": "OverPartQOS"}, "p": {"GrpJobs": 4}}
+    assert max(column(play(System.from_dict(system), four, over, limits), "start_time")) == 60
+
+
+def test_a_job_that_names_no_qos_has_the_default_of_its_association() -> None:
+    qos = {"q": {"MaxJobsPerUser": 1}, "normal": {"MaxJobsPerUser": 2}}
+    three = jobs(account=["a"] * 3)
+    assert column(play(WHOLE, three, qos), "start_time") == [0, 0, 60]
+    assert column(play(WHOLE, three, qos, {"a": {"default_qos": "q"}}), "start_time") == [0, 60, 120]
+
+
+def test_one_job_too_many_is_rejected_and_an_array_whole() -> None:
+    found = play(
+        WHOLE, jobs(array_job_id=[7, 7, -1, 8, 8, 8]), accounts={"a": {"limits": {"GrpSubmitJobs": 4}}}
+    )
+    assert column(found, "state") == ["COMPLETED"] * 3 + ["REJECTED"] * 3
+    assert column(found, "limit_reason")[3:] == ["AssocGrpSubmitJobsLimit"] * 3
+    assert found.metrics["counts"]["rejected_because"] == {"limit": 3}
+
+
+def test_what_can_never_be_is_denied_where_the_qos_says_so_and_waits_for_ever_elsewhere() -> None:
+    qos = {"q": {"MaxWall": "1m", "Flags": ["DenyOnLimit"]}, "r": {"MaxWall": 1}}
+    found = play(WHOLE, jobs(qos=["q", "r"]), qos)
+    assert column(found, "state") == ["REJECTED", "PENDING"]
+    assert column(found, "limit_reason") == ["AccountingPolicy", "QOSMaxWallDurationPerJobLimit"]
+
+
+def test_a_job_without_a_time_limit_has_the_longest_there_is() -> None:
+    found = play(WHOLE, jobs(run_time=[300], time_limit=[-1], qos=["q"]), {"q": {"MaxWall": 2}})
+    assert (column(found, "state"), column(found, "end_time")) == (["TIMEOUT"], [120])
+
+
+def test_more_nodes_than_there_may_ever_be_block_nobody() -> None:
+    found = play(WHOLE, jobs(nodes=[3, 8], qos=["q", ""]), {"q": {"MaxTRESPerUser": "node=2"}})
+    assert column(found, "state") == ["PENDING", "COMPLETED"]
+    assert column(found, "limit_reason") == ["QOSMaxNodePerUserLimit", ""]
+
+
+def test_an_association_may_have_the_qos_that_it_lists_where_that_is_enforced() -> None:
+    three, accounts = jobs(qos=["q", "r", ""]), {"a": {"qos": ["q"]}}
+    found = play(WHOLE, three, {"q": {}, "r": {}}, accounts, AccountingStorageEnforce="limits,qos")
+    assert column(found, "state") == ["COMPLETED", "REJECTED", "COMPLETED"]
+    assert column(found, "limit_reason") == ["", "QOSNotAllowed", ""]
+    assert "REJECTED" not in column(play(WHOLE, three, {"q": {}, "r": {}}, accounts), "state")
+
+
+@pytest.mark.parametrize(("most", "start"), [(4, 0), (3, -1)])
+def test_components_of_a_heterogeneous_job_count_together(most: int, start: int) -> None:
+    system = System.from_dict({"modules": [{"name": name, "nodes": 4} for name in "ab"]})
+    both = jobs(nodes=[2, 2], partition=["a", "b"], modular_job_id=[1, 1], account=["x", "x"])
+    found = play(system, both, accounts={"x": {"limits": {"GrpTRES": {"node": most}}}})
+    assert column(found, "start_time") == [start, start]
+
+
+# -- minutes
+
+MINUTES = {"PriorityType": "priority/multifactor", "PriorityCalcPeriod": 60, "PriorityDecayHalfLife": 0}
+
+
+def test_used_minutes_are_charged_and_end_what_runs() -> None:
+    """Two nodes for ten minutes in a group of six: charged each minute, ended once six are used up."""
+    found = play(
+        WHOLE,
+        jobs(nodes=[2, 1], submit_time=[0, 60], run_time=[600, 60], time_limit=[600, 60]),
+        accounts={"a": {"limits": {"GrpTRESMins": "cpu=6"}}},
+        starts_before_s=60,
+        **MINUTES,
+    )
+    first = found.components.iloc[0]
+    assert (first["state"], first["limit_reason"]) == ("TIMEOUT", "AssocGrpCPUMinutesLimit")
+    assert first["end_time"] == 181  # after 4 minutes at second 120 and 7 at 180, by the next look
+
+
+def test_where_it_must_be_safe_a_job_starts_only_if_its_minutes_suffice_to_its_limit() -> None:
+    two = jobs(nodes=[2, 2], run_time=[60, 60], time_limit=[120, 120])
+    limits = {"a": {"limits": {"GrpTRESMins": "cpu=7"}}}
+    found = play(WHOLE, two, accounts=limits, AccountingStorageEnforce="safe", **MINUTES)
+    assert column(found, "start_time") == [
+        0,
+        60,
+    ]  # the first has used two of seven minutes, and may use no more
+    assert column(play(WHOLE, two, accounts=limits, **MINUTES), "start_time") == [0, 0]
+
+
+def test_usage_decays_but_that_of_a_qos_that_says_so() -> None:
+    """More than a minute is used; hours later less than one is left, but in a QOS that keeps it."""
+    two = jobs(run_time=[90, 60], submit_time=[0, 7200], qos=["q", "q"])
+    how = MINUTES | {"PriorityDecayHalfLife": 1800}
+    for flags, state in ((), "COMPLETED"), (("NoDecay",), "PENDING"):
+        found = play(WHOLE, two, {"q": {"GrpWall": 1, "Flags": list(flags)}}, **how)
+        assert found.components["state"].iloc[1] == state
+
+
+def test_a_job_starts_once_usage_has_faded_though_nothing_else_comes() -> None:
+    """Ninety seconds are used: less than a minute of them is left before a half-life is over."""
+    two = jobs(run_time=[90, 60], submit_time=[0, 100], qos=["q", "q"])
+    how = MINUTES | {"PriorityDecayHalfLife": 600}
+    found = play(WHOLE, two, {"q": {"GrpWall": 1}}, **how)
+    assert 300 <= column(found, "start_time")[1] <= 600  # 90 s x 1/2^(350/600) is a minute
+    assert column(play(WHOLE, two, {"q": {"GrpWall": 0}}, **how), "state") == ["PENDING", "PENDING"]
+
+
+# -- nodes that jobs share
+
+
+def test_cores_and_gpus_are_counted_as_they_were_given() -> None:
+    four = jobs(tasks=[4, 4, 4, 1], gres=["", "", "", "gpu:2"], qos=["q", "q", "q", "g"])
+    found = play(SHARED, four, {"q": {"GrpTRES": "cpu=9"}, "g": {"MaxTRESPerJob": "gres/gpu=1"}})
+    assert column(found, "start_time") == [0, 0, 60, -1]
+    assert column(found, "limit_reason") == ["", "", "QOSGrpCpuLimit", "QOSMaxGRESPerJob"]
+
+
+def test_a_node_that_jobs_of_a_user_share_counts_once() -> None:
+    three = jobs(tasks=[4, 4, 8], qos=["q"] * 3)
+    found = play(SHARED, three, {"q": {"MaxTRESPerUser": "node=1"}})
+    assert column(found, "start_time") == [0, 0, 60]
+
+
+# -- later, and what is wrong
+
+
+def test_jobs_that_processes_submit_are_limited_too() -> None:
+    policy = Policy(backfill="slurm", slurm=AT_ONCE | {"qos": {"q": {"MaxJobsPerUser": 1}}})
+    simulation = Simulation(WHOLE, jobs(qos=["q"]), policy)
+
+    def submit() -> Any:
+        yield simulation.env.timeout(10)
+        simulation.submit(nodes=1, run_time=5, time_limit=60, user="u", account="a", qos="q")
+        simulation.submit(nodes=1, run_time=5, time_limit=60, user="v", account="new", qos="q")
+
+    simulation.process(submit())
+    assert column(simulation.run(), "start_time") == [0, 60, 10]
+
+
+@pytest.mark.parametrize(
+    ("qos", "says"),
+    [
+        ({"GrpTRES": "cpus=4"}, "amounts of cpu, mem (MB), node, billing, gres/NAME or license/NAME"),
+        ({"GrpJobs": -2}, "an integer >= 0"),
+        ({"MaxWall": "soon"}, "minutes (an integer >= 0)"),
+        ({"Flags": "DenyOnLimits"}, "did you mean 'DenyOnLimit'?"),
+        ({"MaxJobs": 3}, "unknown key"),
+    ],
+)
+def test_what_means_nothing_is_an_error(qos: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=r"slurm\.qos\.q") as error:
+        Policy(backfill="slurm", slurm={"qos": {"q": qos}})
+    assert says in str(error.value)
