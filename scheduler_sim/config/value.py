@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import math
 import re
+from calendar import timegm
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from numbers import Integral, Real
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from scheduler_sim.errors import did_you_mean
+from scheduler_sim.errors import InputError, did_you_mean
 
 MOST_SECONDS = 10**12
 MOST_UNITS = 10**15
 MOST_PIECES = 10**9
 LONGEST_TITLE = 200
+DATE = "%Y-%m-%dT%H:%M:%S"
 NO_LIMIT = ("UNLIMITED", "INFINITE")
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -209,6 +212,33 @@ def duration(written: Any) -> int | None:
     return seconds
 
 
+def _moment(written: Any) -> int | str:
+    """Accept whole seconds on a trace's clock, or a date, which stays text: its clock is the trace's."""
+    if isinstance(written, datetime):  # YAML reads dates by itself
+        written = written.isoformat()
+    if isinstance(written, str) and not re.fullmatch(r"\s*[-+]?[0-9]+\s*", written):
+        return datetime.strptime(written.strip()[:32].replace(" ", "T"), DATE).strftime(DATE)
+    value = _number(written)
+    if value != int(value) or abs(value) > MOST_SECONDS:
+        raise ValueError
+    return int(value)
+
+
+def seconds_of(moment: int | str, unix_start: int | None) -> int:
+    """Return a moment in s on a trace's own clock, whose second 0 is ``unix_start`` (s since 1970).
+
+    Dates are on the clock of that second 0. Raises InputError for a date where that is not known.
+    """
+    if isinstance(moment, int):
+        return moment
+    if unix_start is None:
+        raise InputError(
+            f"found {moment}, with a trace that does not say when it began; allowed: seconds on the trace's"
+            " clock, or UnixStartTime in its header"
+        )
+    return timegm(datetime.strptime(moment, DATE).timetuple()) - unix_start
+
+
 def _spelt_duration(text: str) -> int:
     if unit := re.fullmatch(r"([0-9]{1,15})\s*([smhdSMHD])", text):
         return int(unit[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit[2].lower()]
@@ -236,6 +266,10 @@ Title = Annotated[
     str, BeforeValidator(Check(f"text on one line, at most {LONGEST_TITLE} characters", _title))
 ]
 Name = Annotated[str, word("a name")]
+Moment = Annotated[
+    int | str | None,
+    BeforeValidator(Check("seconds on the trace's clock (an integer), or 2026-02-28T13:00:00", _moment)),
+]
 Duration = Annotated[
     int | None,
     BeforeValidator(

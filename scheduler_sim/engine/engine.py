@@ -75,7 +75,7 @@ RULES = (
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
     Rule("reservations", ("slurm.reservations.access", "slurm.reservations.looks"),
-         "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 2}),
+         "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),

@@ -23,6 +23,8 @@ NOT_HONOURED = {
     "unknown_call": "calls of a kind that is not known, which have no effect",
     "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
     "skipped_predecessor": "dependencies on records that are not simulated, which are left out",
+    "reservation": "components that name a reservation; the system states none, so they run without",
+    "reservation_change": "changes of reservations that were refused, as scontrol refuses them",
     "licences": "components that ask for licences; the system states none, so they are not limited",
     "nam": "components that ask for network attached memory; the system states none, so it is not limited",
 }

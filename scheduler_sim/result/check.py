@@ -8,7 +8,14 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InvariantError
-from scheduler_sim.result import component_laws, energy_laws, limit_laws, sharing_laws, timeline_laws
+from scheduler_sim.result import (
+    component_laws,
+    energy_laws,
+    limit_laws,
+    reservation_laws,
+    sharing_laws,
+    timeline_laws,
+)
 from scheduler_sim.result.documents import MANIFEST, METRICS, shape_problem
 from scheduler_sim.result.schedule import Schedule
 
@@ -44,6 +51,7 @@ INVARIANTS: dict[str, Law] = {
         timeline_laws.queue,
         component_laws.queue_order,
         limit_laws.limits,
+        reservation_laws.reservations,
         timeline_laws.metrics_agree,
         energy_laws.component_energy,
         energy_laws.power_over_time,

@@ -120,6 +120,18 @@ LIMITED = (
 )
 """... where QOS or associations have limits."""
 
+RESERVED = (
+    Column("reservation", "text", "", "the advance reservation that it names"),
+    Column(
+        "reservation_reason",
+        "text",
+        "",
+        "why it was rejected, or waits for ever, for the sake of that: `access denied`, `no such"
+        " reservation`, `reservation is gone`",
+    ),
+)
+"""... where the system has advance reservations."""
+
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
@@ -232,6 +244,7 @@ class Further(NamedTuple):
     shared: bool = False
     devices: bool = False
     limited: bool = False
+    reserved: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -243,6 +256,7 @@ class Further(NamedTuple):
             bool(manifest.get("shared_nodes")),
             bool(manifest.get("devices")),
             bool(manifest.get("limited")),
+            bool(manifest.get("reserved")),
         )
 
 
@@ -253,6 +267,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         COMPONENTS
         + REASONS * further.reasons
         + LIMITED * further.limited
+        + RESERVED * further.reserved
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices

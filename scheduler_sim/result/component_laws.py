@@ -100,7 +100,8 @@ def run_time(schedule: Schedule) -> Breach:
 def time_limit(schedule: Schedule) -> Breach:
     """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late.
 
-    What ended as the minutes of its QOS or association were used up may have run for less.
+    What ended with its reservation, or as the minutes of its QOS or association were used up, may have run
+    for less.
     """
     if schedule.shortened:
         return None
@@ -110,7 +111,7 @@ def time_limit(schedule: Schedule) -> Breach:
     if row is not None:
         return f"{schedule.name(row)} ran for {ran_for[row]} s, its limit + overrun is {allowed[row]} s"
     off = (ran_for < allowed) | (ran_for > allowed + schedule.late_s)
-    row = _first(schedule.in_state("TIMEOUT") & off & ~_used_up(schedule))
+    row = _first(schedule.in_state("TIMEOUT") & off & ~_used_up(schedule) & ~_reserved(schedule))
     if row is not None:
         return (
             f"{schedule.name(row)} is TIMEOUT after {ran_for[row]} s, its limit + overrun is {allowed[row]} s"
@@ -126,6 +127,14 @@ def _used_up(schedule: Schedule) -> np.ndarray:
         schedule.components["limit_reason"].astype(str).str.contains("Minutes|GrpWall").to_numpy()
     )
     return words
+
+
+def _reserved(schedule: Schedule) -> np.ndarray:
+    """bool[n]: in a reservation, with which it may have ended."""
+    if "reservation" not in schedule.components:
+        return np.zeros(len(schedule.components), dtype=bool)
+    named: np.ndarray = (schedule.components["reservation"].astype(str) != "").to_numpy()
+    return named
 
 
 def wait_dependency(schedule: Schedule) -> Breach:

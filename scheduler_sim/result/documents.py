@@ -102,6 +102,7 @@ MANIFEST: dict[str, Any] = {
     "reasons": bool,
     "devices": bool,
     "limited": bool,
+    "reserved": bool,
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
     "energy": {

@@ -15,6 +15,7 @@ from scheduler_sim.result.columns import (
     LIMITED,
     PARTS,
     REASONS,
+    RESERVED,
     SWITCHED,
     TIMELINE,
     USED,
@@ -102,6 +103,8 @@ def page() -> str:
         _table(REASONS),
         "Where [QOS or associations have limits](slurm.md#limits-of-qos-and-associations):\n",
         _table(LIMITED),
+        "Where the system has [advance reservations](system.md#advance-reservations):\n",
+        _table(RESERVED),
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " what is not stated of nodes is 0:\n",
         _table(PARTS),

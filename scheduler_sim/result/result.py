@@ -16,6 +16,7 @@ from scheduler_sim.result.columns import (
     DEVICES,
     LIMITED,
     REASONS,
+    RESERVED,
     SWITCHED,
     USED,
     Column,
@@ -109,6 +110,7 @@ class Result:
             _has(self._timeline, USED[0]),
             _has(self._components, DEVICES[0]),
             _has(self._components, LIMITED[0]),
+            _has(self._components, RESERVED[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

@@ -29,6 +29,7 @@ class Schedule:
         that its module while it waited is not in the tables.
     several_sizes : True if some component could have run on other numbers of nodes, so that those of
         its reservation while it waited are not in the tables.
+    unix_start : second 0 of the trace, s since 1970, if it is known.
     energy : what the energy model says of the modules; empty without one.
     switched : True if idle nodes are switched off.
     further : which further columns the tables have.
@@ -59,6 +60,7 @@ class Schedule:
         self.dealt = SHARES[0].name in components
         self.shared: dict[str, dict[str, float]] = dict(manifest.get("shared_nodes") or {})
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
+        self.unix_start: int | None = (manifest.get("trace") or {}).get("unix_start_time")
         counts = manifest.get("counts", {})
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
         self.late_s = 0

@@ -27,6 +27,7 @@ from scheduler_sim.simulation.requests import PLACED_BY, Requests
 from scheduler_sim.simulation.rules.dependencies import edge_of
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
+from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -70,6 +71,8 @@ class Actions:
         self._requests = Requests(self._submissions, self._loader, self._lost)
         self._operations = Operations(self._loader, self._submissions, self._lost, self._requests)
         self._operating: list[Operation] = []
+        self._reserving: list[ReservationKeys | ReservationChangeKeys] = []
+        self._reserving_to_come = 0
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
     # Names are looked up for processes that act only: a million of them cost time and memory.
@@ -289,7 +292,7 @@ class Actions:
         return int(self.env.now + 1e-6)
 
     def _has_actions(self) -> bool:
-        return bool(self._changes or self._operating or self._submissions.noted)
+        return bool(self._changes or self._operating or self._reserving or self._submissions.noted)
 
     def _act(self) -> None:
         """Carry out what was noted; the core stands at this instant, its ends handled."""
@@ -299,10 +302,12 @@ class Actions:
                 self.env.process(self._return(coming))
         if self._submissions.noted:
             self._append_submissions()
+        for reserving in self._reserving:
+            self._loader.rule("reservations").carry_out(self._core, reserving)
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
         self._core = self._loader.scheme.put(self._core)
-        self._changes, self._operating = [], []
+        self._changes, self._operating, self._reserving = [], [], []
         self._core.clock.pass_requested = 1
 
     def _append_submissions(self) -> None:

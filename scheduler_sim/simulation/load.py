@@ -111,6 +111,10 @@ class Loader:
             found |= rule.columns(core, rows)
         return found
 
+    def rule(self, part: str) -> Any:
+        """Return what writes the numbers of a part, which the run may have."""
+        return next(one for one in self._rules if one.part == part)
+
     def with_rule(self, core: FullCore, part: str) -> FullCore:
         """Return the core with the part of a rule that it may not have needed up to now."""
         for rule in self._rules:

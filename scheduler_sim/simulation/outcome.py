@@ -47,6 +47,10 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 """Columns of a workload that a result needs."""
 
 
+WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits", "reservations")
+"""Parts of the core that add columns, in the order of ``Further``."""
+
+
 def build_result(
     core: FullCore,
     table: Mapping[str, Any],
@@ -79,14 +83,14 @@ def build_result(
         reasons = _in_file(reason_columns(core, table, placements, system) | dict(of_rules), placements)
     if has(core, "resource_limits"):
         told["limited"] = True
+    if system.reservations:
+        told["reserved"] = True
     if has(core, "shared_nodes"):
         told["shared_nodes"] = apart = told_apart(system)
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
-    further = Further(
-        *(has(core, name) for name in ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits"))
-    )
+    further = Further(*(has(core, name) for name in WITH_COLUMNS))
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None

@@ -114,6 +114,11 @@ class Simulation(Actions):
         self._inputs: list[outcome.Input] = [*systems]
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
+        if self.system.reservations and self.policy.backfill != "slurm":
+            raise ConfigError(
+                f"system.reservations: found {len(self.system.reservations)} under policy {self.policy.name};"
+                " allowed here: policy slurm"
+            )
         self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
         self._inputs += traces or [partial(outcome.digest_of_workload, self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
@@ -167,6 +172,8 @@ class Simulation(Actions):
         if self._cap is not None:
             self._core = self._cap.put(self._core)
             self.env.process(self._cap_changes(self._cap))
+        if self.system.reservations:
+            self.env.process(self._reservation_changes())
         self._schedule_step()
 
     # -- running ---------------------------------------------------------------------
@@ -233,6 +240,7 @@ class Simulation(Actions):
         plans = plans_of(self._core, self.workload, self._placements, self._run, edges, len(placements.rows))
         honoured = HONOURED_BY_SLURM if slurm else HONOURED_BY_ALL
         told = (*honoured, *PARTS)  # of parts of nodes the placements know more
+        told = (*told, "reservation") if self.system.reservations else told
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
         if self._unknown_calls:
             asked["unknown_call"] = self._unknown_calls
@@ -242,6 +250,8 @@ class Simulation(Actions):
             from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
 
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
+        if self.system.reservations and (refused := self._loader.rule("reservations").book.answers):
+            asked["reservation_change"] = len(refused)
         not_honoured = {**placements.not_honoured, **asked}
         core = stopped(self._core, self._now())
         return outcome.build_result(
@@ -290,6 +300,17 @@ class Simulation(Actions):
             yield self.env.timeout(max(time - self.env.now, 0))
             self._note(Change("cap", cap.pool, time))
 
+    def _reservation_changes(self) -> Generator[simpy.Event, Any, Any]:
+        """Come back whenever an operator does something to a reservation."""
+        rule = self._loader.rule("reservations")
+        coming = rule.changes()
+        for i, (time, change) in enumerate(coming):
+            self._reserving_to_come = len(coming) - i
+            yield self.env.timeout(max(time - self.env.now, 0))
+            self._reserving.append(change)
+            self._schedule_step()
+        self._reserving_to_come = 0
+
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""
         clock, pool = self._core.clock, self._core.pools
@@ -309,7 +330,8 @@ class Simulation(Actions):
             return False
         if drive.upcoming(self._core) < slot.INF or self.env.now < self._core.clock.now:
             return False
-        return not (self.waiting() and self._outages.withheld(self._core))
+        changes = self._reserving_to_come > 0 or self._outages.withheld(self._core)
+        return not (self.waiting() and changes)
 
     # -- the core's turn ---------------------------------------------------------------
 

@@ -33,6 +33,11 @@ from scheduler_sim.system.node_set_checks import (
     sharing_problems,
 )
 from scheduler_sim.system.over_subscribe import ALLOWED, OverSubscribe
+from scheduler_sim.system.reservations import (
+    ReservationChangeKeys,
+    ReservationKeys,
+    reservation_problems,
+)
 
 MOST_NODES = 10_000_000
 MOST_MODULES = 1000
@@ -208,6 +213,12 @@ class SystemKeys(Keys):
         default=ResourceKeys(), description="licences and network attached memory"
     )
     swf: SwfKeys = Field(default=SwfKeys(), description="translation of SWF partition numbers")
+    reservations: list[ReservationKeys] = Field(
+        default=[], description="advance reservations, under policy slurm"
+    )
+    reservation_changes: list[ReservationChangeKeys] = Field(
+        default=[], description="what operators do to reservations, in the order of time"
+    )
 
 
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
@@ -240,6 +251,7 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     reached = {name.lower() for name in _targets(data.get("partitions"))}
     own = [name for name in modules.values() if name.lower() not in reached]
     yield from _swf_without_partition(data.get("swf"), [*partitions.values(), *own])
+    yield from reservation_problems(data, [*partitions.values(), *own])
 
 
 def _mappings(listing: Any) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -17,7 +17,7 @@ from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, con
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
 from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others, types_that_differ
 from scheduler_sim.system.over_subscribe import OverSubscribe
-from scheduler_sim.system.reservations import Reservation
+from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 
 __all__ = ["Module", "NodeChoice", "NodeSet", "Partition", "Resource", "System"]
 
@@ -96,6 +96,8 @@ class System:
     resources : licences and network attached memory.
     swf_partitions : partition name for a partition or queue number of an SWF trace.
     description : a sentence for people.
+    reservations : advance reservations, by the keys of a system file.
+    reservation_changes : what operators do to them, likewise.
     """
 
     name: str
@@ -104,7 +106,8 @@ class System:
     resources: tuple[Resource, ...] = ()
     swf_partitions: Mapping[str, str] = field(default_factory=dict, hash=False)
     description: str = ""
-    reservations: tuple[Reservation, ...] = ()
+    reservations: tuple[ReservationKeys, ...] = field(default=(), hash=False)
+    reservation_changes: tuple[ReservationChangeKeys, ...] = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
         reached = {partition.module.lower() for partition in self.partitions}
@@ -144,6 +147,10 @@ class System:
             "partitions": [_partition_keys(partition) for partition in self.partitions],
             "resources": {"licences": licences, "nam_gb": nam_kb / KB_PER_GB},
             "swf": {"partitions": dict(self.swf_partitions)},
+            "reservations": [one.model_dump(exclude_defaults=True) for one in self.reservations],
+            "reservation_changes": [
+                one.model_dump(exclude_defaults=True) for one in self.reservation_changes
+            ],
         }
 
     @property
@@ -296,6 +303,8 @@ def _system_of(keys: SystemKeys, name: str) -> System:
         tuple(resources),
         dict(keys.swf.partitions),
         keys.description,
+        tuple(keys.reservations),
+        tuple(keys.reservation_changes),
     )
 
 

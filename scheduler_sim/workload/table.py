@@ -183,7 +183,7 @@ class Workload:
         ``begin_time``, ``hold``, ``array_limit`` and ``singleton`` (honoured by all), ``nice`` and
         ``oversubscribe`` (by slurm); by none, as nodes are not shared, ``cores`` (fewer on a node than the
         fullest of the partition), ``gpus`` and ``gres``; nor ``preceding_job`` and ``skipped_predecessor`` (a
-        dependency on a record that is not simulated).
+        dependency on a record that is not simulated); ``reservation`` where the system has none.
         """
         return dict(self._not_honoured)
 
@@ -195,6 +195,7 @@ class Workload:
             "cores": below_the_fullest(self.table, live),
             "gpus": column["gpus"] > 0,
             "gres": _rows_where(bool, self.columns["gres"]),
+            "reservation": _rows_where(bool, self.columns["reservation"]),
             "heterogeneous": column["components_total"] > 1,
             "begin_time": column["begin_time"] > column["submit_time"],
             "hold": column["hold"] != 0,

@@ -2,70 +2,167 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.engine.core.state import UNSEEN
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
-from scheduler_sim.engine.rules.slurm.reservations.looks import LOOK_S
+from scheduler_sim.engine.rules.slurm.reservations import looks
+from scheduler_sim.engine.rules.slurm.reservations.state import NEVER, NONE_NAMED, UNKNOWN
+from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.slurm.masks import Masks, bits
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
+from scheduler_sim.simulation.rules.slurm.masks import Masks
+from scheduler_sim.simulation.rules.slurm.reservation_book import Answer, Book
+from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
+
+REASONS = ("", "access denied", "no such reservation", "reservation is gone")
+"""Why a component was rejected, or waits for ever, by the numbers of the core."""
 
 
 class Reservations(Numbers):
-    """Writes the table, and the numbers of those that components name."""
+    """Writes what stands when the run begins, which components name what, and what operators do later."""
 
     part = "reservations"
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self._all = run.system.reservations
-        self.needed = bool(self._all)
-        self._names = {one.name: number for number, one in enumerate(self._all)}
+        self.needed = bool(run.system.reservations)
+        if self.needed:
+            self._refuse_what_is_not_there()
+            self.book = Book(run.system)
+            self._names: list[str] = []
+            self._users: list[str] = []
+            self._accounts: list[tuple[str, ...]] = []
 
-    def describe(self, jobs: Jobs) -> np.ndarray:
-        """int64[n]: the number of the reservation that each names, -1 = none."""
-        names = jobs.table("reservation")["reservation"].astype(str)
-        return names.map(lambda name: self._names.get(name, -1)).to_numpy(dtype=np.int64)
+    def _refuse_what_is_not_there(self) -> None:
+        """Reservations are of whole nodes, by the rules of 22.05, for single components."""
+        found = f"system.reservations: found {len(self.run.system.reservations)}"
+        if shares_under_slurm(self.run.system, self.run.policy):
+            raise ConfigError(f"{found} where jobs share nodes; allowed here: none")
+        if self.run.units.members:
+            raise ConfigError(f"{found} where components start together; allowed here: none")
+        keys = self.run.policy.slurm
+        if keys.preempts:
+            raise ConfigError(f"{found} beside PreemptMode {keys.PreemptMode}; allowed here: OFF")
+        for name, needed in {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}.items():
+            if getattr(keys, name) != needed:
+                written = getattr(keys, name)
+                raise ConfigError(
+                    f"policy.slurm.{name}: found {written} beside reservations; allowed: {needed}"
+                )
+
+    def describe(self, jobs: Jobs) -> None:
+        """Which reservation each names, by whom and for which accounts."""
+        if not self.needed:
+            return
+        if not self._names:
+            start = jobs.workload.source.header_number("UnixStartTime")
+            self.book.unix_start, self.book.has_clock = start or 0, start is not None
+        table = jobs.table("reservation", "user", "account").astype(str)
+        self._names += table["reservation"].str.lower().tolist()
+        self._users += table["user"].tolist()
+        pairs = list(dict.fromkeys(zip(table["user"], table["account"], strict=True)))
+        users, charged = zip(*pairs, strict=True) if pairs else ((), ())
+        tree = associations(self.run.policy.slurm.accounts, users, charged)
+        chains = {pair: _chain(tree, int(row)) for pair, row in zip(pairs, tree.row, strict=True)}
+        self._accounts += [chains[pair] for pair in zip(table["user"], table["account"], strict=True)]
 
     def room(self, sizes: Sizes) -> tuple[int, int, int]:
         """One row for each component and reservation."""
-        return sizes.rows, len(self._all), int(Masks(self.run.system).low[-1])
+        return sizes.rows, self.book.most, int(Masks(self.run.system).low[-1])
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
-        """Write the reservations."""
-        size = core.reservations.nodes.shape[1]
-        for number, one in enumerate(self._all):
-            it = core.reservations.table[number]
-            it.start, it.end = one.start, one.end
-            flags = set(one.flags)
-            it.everything = not one.nodes and "ANY_NODES" not in flags
-            it.maint, it.overlap, it.flex = ("MAINT" in flags), ("OVERLAP" in flags), ("FLEX" in flags)
-            it.any_nodes = "ANY_NODES" in flags
-            it.purge = one.purge_comp_s if "PURGE_COMP" in flags else -1
-            nodes = (
-                one.nodes if one.nodes else range(self.run.system.modules[0].nodes) if it.everything else ()
-            )
-            core.reservations.nodes[number] = bits([range(n, n + 1) for n in nodes], 0, size)
-        first, rules = int(core.jobs["submit"].min()), core.slurm.rules
-        for time in range(rules.starts_at + 1, first):
-            if (time - rules.starts_at) % LOOK_S == 0:
-                _see_before(core, time)
-            if (time - rules.starts_at) % rules.limit_check_s == 0:
-                _check_before(core, time)
+        """Write the reservations that stand, as the schedulers' looks before the trace left them."""
+        rules = core.slurm.rules
+        core.reservations.at.epoch = self.book.unix_start if self.book.has_clock else rules.epoch
+        first = int(rules.starts_at)
+        for i, one in enumerate(self.run.system.reservations):
+            if one.at is None:
+                try:
+                    self.book.create(core, one, first)
+                except InputError as error:
+                    raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+        _look_before(core)
         return core
 
-    def write(self, core: FullCore, jobs: Jobs, described: np.ndarray) -> FullCore:
+    def write(self, core: FullCore, jobs: Jobs, described: None) -> FullCore:
         """Write what components name: they come before all others."""
-        core.reservations.of[jobs.rows] = described
-        core.ranks["tier"][jobs.rows] += FIRST_OF_ALL * (described >= 0)
-        for row in np.flatnonzero(described >= 0) + jobs.first:
-            comp = core.jobs[int(row)]
-            core.slurm.way["tier"][comp.first : comp.last] += FIRST_OF_ALL
+        core.reservations.claim["of"][jobs.rows] = NONE_NAMED
+        for row in range(jobs.rows.start, jobs.rows.stop):
+            if self._names[row]:
+                self._claim(core, row)
         return core
 
+    def _claim(self, core: FullCore, row: int) -> None:
+        """Write what a component names that has yet to be submitted."""
+        one, claim = self.book.standing.get(self._names[row]), core.reservations.claim[row]
+        if claim.of == NONE_NAMED:
+            core.ranks[row].tier += FIRST_OF_ALL
+            for placement in range(core.jobs[row].first, core.jobs[row].last):
+                core.slurm.way[placement].tier += FIRST_OF_ALL
+        claim.of = UNKNOWN if one is None else one.number
+        claim.access = one is not None and one.admits(self._users[row], self._accounts[row])
 
-def _see_before(core: FullCore, time: int) -> None:
-    """A look before the first submission: passes over the empty queue keep their place in time."""
+    def changes(self) -> list[tuple[int, ReservationKeys | ReservationChangeKeys]]:
+        """What operators do while the run goes on, by time (s on the trace's clock)."""
+        told: tuple[ReservationKeys | ReservationChangeKeys, ...] = (
+            *self.run.system.reservations,
+            *self.run.system.reservation_changes,
+        )
+        found = [(self.book.second(one.at), one) for one in told if one.at is not None]
+        return sorted(found, key=lambda change: change[0])
+
+    def carry_out(self, core: FullCore, change: ReservationKeys | ReservationChangeKeys) -> None:
+        """Do what an operator does now, or note what scontrol says where it refuses."""
+        now = int(core.clock.now)
+        try:
+            if isinstance(change, ReservationKeys):
+                self.book.create(core, change, now)
+            elif change.action == "update":
+                self.book.update(core, change, now)
+            else:
+                self.book.delete(core, change.name)
+        except InputError as error:
+            self.book.answers.append(Answer(now, change.name, str(error)))
+            return
+        for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == UNSEEN).tolist():
+            if self._names[row] == change.name.lower():
+                self._claim(core, row)
+        looks.hear(core)
+
+    def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
+        """Which reservation each names, and what was said of it."""
+        refused = core.reservations.claim["refused"][:rows]
+        reasons = pd.Categorical(np.array(REASONS, dtype=object)[refused])
+        return {"reservation": pd.Categorical(self._names[:rows]), "reservation_reason": reasons}
+
+
+def _chain(tree: Associations, row: int) -> tuple[str, ...]:
+    """The account of an association, and those above it."""
+    found = []
+    while row >= 0:
+        if not tree.user[row]:
+            found.append(tree.names[row])
+        row = int(tree.parent[row])
+    return tuple(found)
+
+
+def _look_before(core: FullCore) -> None:
+    """Looks before the first submission: passes over the empty queue keep their place in time."""
+    first, rules = int(core.jobs["submit"].min(initial=core.clock.now)), core.slurm.rules
+    for time in range(int(rules.starts_at) + 1, first):
+        if (time - rules.starts_at) % looks.LOOK_S == 0:
+            _see(core, time)
+        if (time - rules.starts_at) % rules.limit_check_s == 0:
+            _check(core, time)
+
+
+def _see(core: FullCore, time: int) -> None:
     memory, rules, table = core.slurm.memory, core.slurm.rules, core.reservations.table
     stands = table["stands"] == 1
     begins = stands & (table["start"] <= time)
@@ -81,16 +178,20 @@ def _see_before(core: FullCore, time: int) -> None:
         memory.last_change, memory.seen_from = time, time + rules.backfill_first
 
 
-def _check_before(core: FullCore, time: int) -> None:
-    """A look at what is over or without jobs, before there are any."""
+def _check(core: FullCore, time: int) -> None:
+    """What is over or without jobs, before there are any."""
     memory, rules = core.slurm.memory, core.slurm.rules
     for number in range(len(core.reservations.table)):
         one = core.reservations.table[number]
         if one.stands and one.start <= time and one.idle_since < 0:
             one.idle_since = time
         purged = one.purge >= 0 and one.idle_since >= 0 and one.end > time
-        if one.stands and (
-            (purged and time - one.idle_since >= one.purge) or (one.end < time and one.begun and one.over)
+        if (
+            one.stands
+            and one.repeats == NEVER
+            and (
+                (purged and time - one.idle_since >= one.purge) or (one.end < time and one.begun and one.over)
+            )
         ):
             one.stands = 0
             memory.last_change, memory.seen_from = time, time + rules.backfill_first

@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import NONE, add, clear, copy, count, keep_common, take_out
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.moments import submitted
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
@@ -16,7 +17,15 @@ from scheduler_sim.engine.rules.slurm.main_pass import (
 )
 from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more, next_attempt, record_at
 from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, added_first, picked_from
-from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
+from scheduler_sim.engine.rules.slurm.reservations.state import (
+    ALLOWED,
+    DENIED,
+    INVALID,
+    NONE_NAMED,
+    UNKNOWN,
+    ReservationsCore,
+)
+from scheduler_sim.engine.rules.slurm.reservations.turns import move_on
 from scheduler_sim.engine.rules.slurm.slot_search import are_unreserved, would_suffice
 from scheduler_sim.engine.rules.slurm.start import may_run
 from scheduler_sim.engine.rules.slurm.state import Partition
@@ -76,7 +85,8 @@ def end_of_covering(core: ReservationsCore, placement: int, start: int) -> int:
         one = core.reservations.table[i]
         if not meets(core, i, start, start + core.placements[placement].limit):
             continue
-        if one.everything or (one.maint and _has_all(core, it, i)):
+        whole = one.everything or one.of_partition == core.slurm.way[placement].partition
+        if whole or (one.maint and _has_all(core, it, i)):
             return one.end
     return -1
 
@@ -89,32 +99,75 @@ def _has_all(core: ReservationsCore, it: Partition, number: int) -> bool:
     return True
 
 
+# -- at submission
+
+
+@on(submitted, "reservations")
+def refuse_without_access(core: ReservationsCore, row: int) -> None:
+    """A job that may not have the reservation that it names is rejected."""
+    claim, first = core.reservations.claim[row], core.jobs[row].first
+    if claim.of == NONE_NAMED or first == core.jobs[row].last:
+        return
+    move_on(core)
+    claim.refused = _reason_to_refuse(core, row)
+    if claim.refused != ALLOWED:
+        core.jobs[row].last = first
+        core.slurm.memory.seen_before += 1  # no pass is asked for
+
+
+@part
+def _reason_to_refuse(core: ReservationsCore, row: int) -> int:
+    """No such reservation, no access, over, or, while it stands, with too few nodes that are its own."""
+    claim, placement, now = core.reservations.claim[row], core.jobs[row].first, core.clock.now
+    if claim.of == UNKNOWN:
+        return INVALID
+    own = core.reservations.table[claim.of]
+    if not own.stands:
+        return INVALID
+    if not claim.access:
+        return DENIED
+    if own.end < now and not own.flex:
+        return INVALID
+    core.reservations.at.inside = claim.of
+    if not put_open(core, placement, now):
+        return ALLOWED
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    there = count(core.reservations.sets.open, it.low, it.high)
+    enough = there >= core.placements[placement].nodes or (core.reservations.at.took and there == 0)
+    return ALLOWED if enough else INVALID
+
+
+# -- its turn
+
+
 @on(may_run, "reservations")
 def has_its_reservation(core: ReservationsCore, row: int) -> bool:
     """One whose reservation is gone is held; one larger than its reservation is not tried.
 
     From here on its reservation is the one that is looked at.
     """
-    own = core.reservations.of[row]
+    move_on(core)
+    own = core.reservations.claim[row].of
     core.reservations.at.inside = own
     if own < 0:
         return True
-    it = core.reservations.table[own]
-    if not it.stands:
+    if not core.reservations.table[own].stands:
         return False
-    if it.any_nodes:
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        if is_large_enough(core, own, placement):
+            return True
+    return False
+
+
+@part
+def is_large_enough(core: ReservationsCore, own: int, placement: int) -> bool:
+    """Whether a reservation has so many nodes of the partition as a placement asks for."""
+    if core.reservations.table[own].any_nodes:
         return True
-    placement = core.jobs[row].first
-    partition = core.slurm.partition[core.slurm.way[placement].partition]
-    copy(core.reservations.sets.some, core.reservations.nodes[own], partition.low, partition.high)
-    keep_common(
-        core.reservations.sets.some,
-        core.slurm.nodes.masks[partition.members],
-        partition.low,
-        partition.high,
-    )
-    there = count(core.reservations.sets.some, partition.low, partition.high)
-    return there >= core.placements[placement].nodes
+    it, some = core.slurm.partition[core.slurm.way[placement].partition], core.reservations.sets.some
+    copy(some, core.reservations.nodes[own], it.low, it.high)
+    keep_common(some, core.slurm.nodes.masks[it.members], it.low, it.high)
+    return count(some, it.low, it.high) >= core.placements[placement].nodes
 
 
 # -- the main scheduler
@@ -164,6 +217,8 @@ def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
     it = core.slurm.partition[core.slurm.way[placement].partition]
     now, own, nodes = core.clock.now, core.reservations.at.inside, core.placements[placement].nodes
     some, opened = core.reservations.sets.some, core.reservations.sets.open
+    if own >= 0 and not is_large_enough(core, own, placement):
+        return False
     _put_left(core, it)
     if count(some, it.low, it.high) < nodes:
         return True

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
 from scheduler_sim.engine.core.hooks import on
-from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.jit import entry, part
 from scheduler_sim.engine.core.lifecycle import finish
-from scheduler_sim.engine.core.moments import event_due, instant_opens, struck
+from scheduler_sim.engine.core.moments import event_due, instant_opens
+from scheduler_sim.engine.core.operations import put_back, take_out
 from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, TIMEOUT, UNSEEN, WAITING
+from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
 from scheduler_sim.engine.rules.slurm.moments import ask
-from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
+from scheduler_sim.engine.rules.slurm.reservations.state import (
+    DELETED,
+    NEVER,
+    NONE_NAMED,
+    ReservationsCore,
+)
+from scheduler_sim.engine.rules.slurm.reservations.turns import are_in_vain, move_on, to_next_turn
 
 LOOK_S = 5  # from one look at starts and ends to the next
 
-LOOK, CHECK = 8 * KIND, 9 * KIND
-"""Events: a look at starts and ends, and at what is over."""
+LOOK, CHECK, TURN = 8 * KIND, 9 * KIND, 10 * KIND
+"""Events: a look at starts and ends, at what is over, and a start or an end itself."""
 
 
 @on(instant_opens, "reservations")
@@ -24,6 +32,7 @@ def await_first_look(core: ReservationsCore) -> None:
     if core.reservations.at.awaits:
         return
     core.reservations.at.awaits = 1
+    move_on(core)
     _see(core)
 
 
@@ -42,7 +51,10 @@ def _from(core: ReservationsCore, time: int, every_s: int) -> int:
 @part
 def _await(core: ReservationsCore) -> None:
     """The next looks at which there is something to see."""
-    now, look, check = core.clock.now, INF, INF
+    if are_in_vain(core):
+        core.reservations.at.awaits = 0
+        return
+    now, look, check, turn = core.clock.now, INF, INF, INF
     for i in range(len(core.reservations.table)):
         one = core.reservations.table[i]
         if not one.stands:
@@ -51,21 +63,34 @@ def _await(core: ReservationsCore) -> None:
             look = min(look, _from(core, max(now + 1, one.start), LOOK_S))
         elif not one.over:
             look = min(look, _from(core, now + 1, LOOK_S))
+        turn = min(turn, one.start if one.start > now else one.end if one.end > now else INF)
         due = one.start if one.purge >= 0 else one.end
         check = min(check, _from(core, max(now + 1, due), core.slurm.rules.limit_check_s))
     if look < INF:
         push_end(core, look, LOOK)
     if check < INF:
         push_end(core, check, CHECK)
+    if turn < INF:
+        push_end(core, turn, TURN)
 
 
 @on(event_due, "reservations")
 def look(core: ReservationsCore, kind: int, number: int) -> None:
-    """Starts and ends, then what is over: those of one second in this order, as their numbers are."""
-    if kind != LOOK and kind != CHECK:
+    """Starts and ends, then what is over; whoever looks at that second finds other nodes free."""
+    if kind != LOOK and kind != CHECK and kind != TURN:
         return
-    drop_end(core, LOOK if kind == CHECK else CHECK)
+    drop_looks(core)
+    if kind == TURN:
+        expect_change(core)
     _see(core)
+
+
+@part
+def drop_looks(core: ReservationsCore) -> None:
+    """None is awaited any more."""
+    drop_end(core, LOOK)
+    drop_end(core, CHECK)
+    drop_end(core, TURN)
 
 
 @part
@@ -75,6 +100,7 @@ def _see(core: ReservationsCore) -> None:
     if now == _before(core, now, LOOK_S):
         _see_starts_and_ends(core)
     if now == _before(core, now, core.slurm.rules.limit_check_s):
+        move_on(core)
         _end_late_jobs(core)
         for i in range(len(core.reservations.table)):
             if core.reservations.table[i].stands:
@@ -104,8 +130,8 @@ def _see_starts_and_ends(core: ReservationsCore) -> None:
 def _end_late_jobs(core: ReservationsCore) -> None:
     """Jobs that run on though their reservation is over."""
     now = core.clock.now
-    for row in range(len(core.reservations.of)):
-        own = core.reservations.of[row]
+    for row in range(core.clock.jobs):
+        own = core.reservations.claim[row].of
         if own < 0 or core.jobs[row].state != RUNNING:
             continue
         one = core.reservations.table[own]
@@ -113,7 +139,6 @@ def _end_late_jobs(core: ReservationsCore) -> None:
             core.placements[core.jobs[row].placed].killed = BY_LIMIT
             drop_end(core, row)
             finish(core, row, TIMEOUT)
-            struck(core, row, TIMEOUT)
 
 
 @part
@@ -121,21 +146,70 @@ def _check(core: ReservationsCore, number: int) -> None:
     """One that has ended goes, and one that is used no more, if it says so."""
     one, now = core.reservations.table[number], core.clock.now
     running = waiting = False
-    for row in range(len(core.reservations.of)):
-        if core.reservations.of[row] == number:
+    for row in range(core.clock.jobs):
+        if core.reservations.claim[row].of == number:
             running |= core.jobs[row].state == RUNNING
             waiting |= UNSEEN < core.jobs[row].state <= WAITING
     if one.start <= now:
         one.idle_since = -1 if running or waiting else now if one.idle_since < 0 else one.idle_since
     idle = one.idle_since >= 0 and now - one.idle_since >= one.purge
-    seen_over = one.end < now and one.begun and one.over
-    if (seen_over and (not running or one.flex)) or (one.purge >= 0 and idle and one.end > now):
-        _forget(core, number)
+    if one.purge >= 0 and idle and one.end > now:
+        if one.repeats == NEVER:
+            forget(core, number)
+        elif one.start <= now:
+            to_next_turn(core, number)
+        note_change(core, now)
+        expect_change(core)
+    elif one.end < now and one.begun and one.over and (not running or one.flex):
+        forget(core, number)
+        note_change(core, now)
+        expect_change(core)
 
 
 @part
-def _forget(core: ReservationsCore, number: int) -> None:
-    """It is gone: what waits for it is held, which ``may_run`` sees to."""
-    core.reservations.table[number].stands = 0
-    note_change(core, core.clock.now)
+def forget(core: ReservationsCore, number: int) -> None:
+    """It is gone: what waits for it is held, which ``may_run`` sees to, or has it no longer."""
+    one = core.reservations.table[number]
+    one.stands = 0
+    core.reservations.at.repeated -= one.repeats != NEVER
+    for row in range(core.clock.jobs):
+        it = core.jobs[row]
+        if core.reservations.claim[row].of != number or not UNSEEN < it.state <= WAITING:
+            continue
+        if one.no_hold:
+            waits = take_out(core, row)
+            set_claim(core, row, NONE_NAMED)
+            put_back(core, row, waits)
+        else:
+            core.reservations.claim[row].refused = DELETED
+
+
+@part
+def set_claim(core: ReservationsCore, row: int, number: int) -> None:
+    """It has that reservation from now on, and with it its place before all that have none."""
+    claim = core.reservations.claim[row]
+    more = FIRST_OF_ALL * ((number != NONE_NAMED) - (claim.of != NONE_NAMED))
+    claim.of = number
+    core.ranks[row].tier += more
+    for placement in range(core.jobs[row].first, core.jobs[row].last):
+        core.slurm.way[placement].tier += more
+
+
+# -- what operators do
+
+
+@entry
+def delete(core: ReservationsCore, number: int) -> None:
+    """A reservation is gone."""
+    forget(core, number)
+
+
+@entry
+def hear(core: ReservationsCore) -> None:
+    """An operator has done something: the main scheduler is asked for, and looks are awaited anew."""
+    now = core.clock.now
+    ask(core, True)
+    note_change(core, now)
     expect_change(core)
+    drop_looks(core)
+    _await(core)

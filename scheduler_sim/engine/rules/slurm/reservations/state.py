@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scheduler_sim.engine.core.records import Ints, Table, Words, one, table
+from scheduler_sim.engine.core.records import Table, Words, one, table
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+NONE_NAMED, UNKNOWN = -1, -2
+"""Reservations of jobs that have none."""
+
+ALLOWED, DENIED, INVALID, DELETED = range(4)
+"""What was said of the reservation that a job names."""
+
+NEVER, HOURLY, DAILY, WEEKLY, WEEKDAY, WEEKEND = range(6)
+"""When a reservation comes again."""
 
 
 class Reservation:
@@ -15,17 +24,27 @@ class Reservation:
     start: int
     end: int
     everything: int  # 1 = of all nodes: who may not use it finds nothing
+    of_partition: int  # likewise of all nodes of that partition, -1 = not so
     maint: int
     overlap: int
     flex: int
     any_nodes: int
-    no_hold: int
+    no_hold: int  # 1 = jobs that wait for it when it goes are not held
+    repeats: int  # how it moves on at its end: NEVER, HOURLY, ...
     purge: int  # s without jobs until it ends, -1 = it stays
     stands: int  # 1 = it is there
     begun: int  # 1 = a look has found its start past
     over: int  # ... and its end
     idle_since: int  # -1 = it has jobs
     failed: int  # number of the main pass in which a job waits for nodes in it
+
+
+class Claim:
+    """What a job has to do with reservations."""
+
+    of: int  # the reservation that it names; NONE_NAMED, or UNKNOWN: there is none of that name
+    access: int  # 1 = it is one of those for whom that is
+    refused: int  # why it was rejected, or is held: ALLOWED, DENIED, INVALID, DELETED
 
 
 class Present:
@@ -36,6 +55,9 @@ class Present:
     took: int  # 1 = nodes were left out
     passes: int  # number of the main pass
     awaits: int  # 1 = the next look is among the events
+    idle_turns: int  # turns of repeated ones since a job was last submitted, started or stopped
+    repeated: int  # so many repeat
+    epoch: int  # second 0 on the clock by which days of the week are told, s since 1970
 
 
 class Kept(NamedTuple):
@@ -49,7 +71,7 @@ class Kept(NamedTuple):
 class Reservations(NamedTuple):
     """Advance reservations."""
 
-    of: Ints  # [n] of each job, -1 = it names none
+    claim: Table[Claim]  # [n]
     table: Table[Reservation]  # [r]
     nodes: Words  # [r, w]
     at: Present
@@ -64,16 +86,13 @@ class ReservationsCore(SlurmCore):
 
 def blank_reservations(room: tuple[int, int, int]) -> Reservations:
     """Return a part for so many jobs and reservations, of nodes in so many words."""
-    import numpy as np
-
     rows, reservations, size = room
     made = Reservations(
-        of=np.full(rows, -1, dtype=np.int64),
+        claim=table(Claim, rows),
         table=table(Reservation, reservations),
         nodes=words(reservations, size),
         at=one(Present),
         sets=Kept(*words(len(Kept._fields), size)),
     )
-    made.at.inside = made.table["idle_since"] = -1
-    made.table["stands"] = 1
+    made.at.inside = made.table["idle_since"] = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
     return made

@@ -1,0 +1,366 @@
+"""What operators do to advance reservations, by the rules of scontrol: made, changed, deleted, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.arrays import Ints
+from scheduler_sim.config.value import seconds_of
+from scheduler_sim.engine.core.state import RUNNING
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.slurm.reservations import looks
+from scheduler_sim.engine.rules.slurm.reservations.state import DAILY, HOURLY, NEVER, WEEKDAY, WEEKEND, WEEKLY
+from scheduler_sim.errors import InputError
+from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
+from scheduler_sim.system.reservations import (
+    ALL,
+    REPEATED,
+    ReservationChangeKeys,
+    ReservationKeys,
+    nodes_named,
+)
+from scheduler_sim.system.system import System
+from scheduler_sim.units import DAY
+
+Flags = NDArray[np.bool_]
+
+YEAR_S = 365 * DAY
+MOST_DELAY_S = 600  # so far in the past a start may lie
+MOST_DELAY_OF_CHANGE_S = 60
+TURNS = {"HOURLY": (3600, 7 * 24), "DAILY": (DAY, 7)}
+"""Turns of a week that are held against other reservations: how far apart, and how many."""
+
+REPEATS = {"HOURLY": HOURLY, "DAILY": DAILY, "WEEKLY": WEEKLY, "WEEKDAY": WEEKDAY, "WEEKEND": WEEKEND}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A reservation as it was made, and changed since. Its times stand in the core, where they move on.
+
+    Attributes
+    ----------
+    duration : s, None: it was given an end
+    nodes : bool[..], by number in the words of the core
+    """
+
+    name: str
+    number: int
+    partition: str
+    users: tuple[str, ...]
+    accounts: tuple[str, ...]
+    flags: frozenset[str]
+    duration: int | None
+    nodes: Flags
+
+    @property
+    def may_overlap(self) -> bool:
+        """Whether it may have nodes of others."""
+        return bool(self.flags & {"MAINT", "OVERLAP"})
+
+    def admits(self, user: str, accounts: Sequence[str]) -> bool:
+        """Whether it is for the jobs of a user and an account, which stands inside others."""
+        return _lists((user,), self.users) and _lists(accounts, self.accounts)
+
+
+class Answer(NamedTuple):
+    """What an operator was told; nothing if it was done."""
+
+    time: int
+    name: str
+    said: str
+
+
+class Book:
+    """The reservations of one simulation.
+
+    Attributes
+    ----------
+    standing : by name in lower case; those that the core has since purged among them
+    answers : to what operators did while the run went on
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system, self.unix_start = system, 0
+        self.has_clock = False
+        self.standing: dict[str, Standing] = {}
+        self.answers: list[Answer] = []
+        self._low = Masks(system).low
+        self._used = 0
+
+    @property
+    def most(self) -> int:
+        """How many reservations there may be."""
+        return len(self.system.reservations)
+
+    def second(self, moment: int | str) -> int:
+        """Return a moment in s on the trace's clock."""
+        return seconds_of(moment, self.unix_start if self.has_clock else None)
+
+    def create(self, core: FullCore, keys: ReservationKeys, now: int) -> Standing:
+        """Make one. Raises InputError with what scontrol says where it refuses."""
+        start = now if keys.start is None else self.second(keys.start)
+        if keys.at is not None and start < now - MOST_DELAY_S:
+            raise InputError("Invalid time specified")
+        old = self.standing.get(keys.name.lower())
+        if old is not None and self._stands(core, old):
+            raise InputError("Duplicate reservation name")
+        duration = None if keys.end is not None else keys.duration or YEAR_S
+        end = self.second(keys.end) if keys.end is not None else start + int(duration or 0)
+        if end <= start:
+            raise InputError("Invalid time specified")
+        made = Standing(
+            keys.name,
+            self._used,
+            self.system.partition(keys.partition).name
+            if keys.partition
+            else self.system.default_partition.name,
+            tuple(keys.users),
+            tuple(keys.accounts),
+            frozenset(keys.flags),
+            duration,
+            np.zeros(int(self._low[-1]) * WORD, dtype=bool),
+        )
+        made = self._with_nodes(core, made, keys, start, end)
+        self._used += 1
+        self._write(core, made, start, end)
+        row = core.reservations.table[made.number]
+        row.stands, row.purge = 1, keys.purge_comp_s if "PURGE_COMP" in made.flags else -1
+        core.reservations.at.repeated += int(row.repeats != NEVER)
+        self.standing[keys.name.lower()] = made
+        return made
+
+    def update(self, core: FullCore, keys: ReservationChangeKeys, now: int) -> Standing:
+        """Change one. Raises InputError with what scontrol says where it refuses."""
+        old = self._known(core, keys.name)
+        start, end, duration = self._moved(core, old, keys, now)
+        new = replace(
+            old,
+            users=tuple(keys.users) or old.users,
+            accounts=tuple(keys.accounts) or old.accounts,
+            duration=duration,
+        )
+        if keys.nodes:
+            new = self._with_named(new, keys.nodes)
+        elif keys.node_count is not None:
+            new = self._resized(core, new, keys.node_count, start, end)
+        self._refuse_overlaps(core, new, start, end)
+        self._refuse_busy(core, new, start)
+        self._write(core, new, start, end)
+        self.standing[keys.name.lower()] = new
+        return new
+
+    def delete(self, core: FullCore, name: str) -> Standing:
+        """Remove one; not while a job runs in it."""
+        old = self._known(core, name)
+        rows = np.flatnonzero(core.reservations.claim["of"][: core.clock.jobs] == old.number)
+        if (core.jobs["state"][rows] == RUNNING).any():
+            raise InputError("Requested reservation is in use")
+        looks.delete(core, old.number)
+        return self.standing.pop(name.lower())
+
+    def _known(self, core: FullCore, name: str) -> Standing:
+        one = self.standing.get(name.lower())
+        if one is None or not self._stands(core, one):
+            raise InputError("Requested reservation is invalid")
+        return one
+
+    def _stands(self, core: FullCore, one: Standing) -> bool:
+        return bool(core.reservations.table[one.number].stands)
+
+    def _write(self, core: FullCore, made: Standing, start: int, end: int) -> None:
+        """Put one into the core as it is now."""
+        row, flags = core.reservations.table[made.number], made.flags
+        row.start, row.end = start, end
+        row.everything, row.of_partition = int("ALL_NODES" in flags), -1
+        if "PART_NODES" in flags:
+            row.of_partition = [one.name for one in self.system.partitions].index(made.partition)
+        row.maint, row.overlap, row.flex = (
+            int("MAINT" in flags),
+            int("OVERLAP" in flags),
+            int("FLEX" in flags),
+        )
+        row.any_nodes, row.no_hold = int("ANY_NODES" in flags), int("NO_HOLD_JOBS_AFTER" in flags)
+        row.repeats = next((REPEATS[flag] for flag in REPEATED if flag in flags), NEVER)
+        packed = np.packbits(made.nodes, bitorder="little").view("<u8")
+        core.reservations.nodes[made.number] = packed.astype(np.uint64)
+
+    def _moved(
+        self, core: FullCore, old: Standing, keys: ReservationChangeKeys, now: int
+    ) -> tuple[int, int, int | None]:
+        """Start, end and duration, as far as they are to be others."""
+        row = core.reservations.table[old.number]
+        start, end, duration = int(row.start), int(row.end), old.duration
+        if keys.start is not None:
+            if start <= now:
+                raise InputError("Reservation already started")
+            start = self.second(keys.start)
+            if start < now - MOST_DELAY_OF_CHANGE_S:
+                raise InputError("Invalid time specified")
+            end = end if duration is None else start + duration
+        if keys.end is not None:
+            end, duration = self.second(keys.end), None
+            if end < now - MOST_DELAY_OF_CHANGE_S:
+                raise InputError("Invalid time specified")
+        if keys.duration is not None:
+            duration = keys.duration
+            end = max(now, start + duration)
+        if start >= end:
+            raise InputError("Invalid time specified")
+        return start, end, duration
+
+    # -- which nodes it gets
+
+    def _with_nodes(
+        self, core: FullCore, made: Standing, keys: ReservationKeys, start: int, end: int
+    ) -> Standing:
+        if keys.nodes:
+            made = self._with_named(made, keys.nodes)
+            self._refuse_overlaps(core, made, start, end)
+            self._refuse_busy(core, made, start)
+            return made
+        if keys.node_count is None:
+            return made
+        among = self._partition(made.partition)
+        return replace(made, nodes=self._picked(core, made, keys.node_count, among, start, end))
+
+    def _with_named(self, made: Standing, words: Sequence[str]) -> Standing:
+        """The nodes that words name: all of them are its partition's (PART_NODES), or of the whole system."""
+        everything = [word.upper() for word in words] == [ALL]
+        if everything and "PART_NODES" in made.flags:
+            return replace(made, nodes=self._partition(made.partition))
+        nodes = np.zeros_like(made.nodes)
+        for module, numbers in nodes_named(words, [(one.name, one.nodes) for one in self.system.modules]):
+            low = int(self._low[module]) * WORD
+            nodes[low + numbers.start : low + numbers.stop] = True
+        flags = made.flags - {"ALL_NODES"} | ({"ALL_NODES"} if everything else set())
+        return replace(made, nodes=nodes, flags=flags)
+
+    def _partition(self, name: str) -> Flags:
+        nodes = np.zeros(int(self._low[-1]) * WORD, dtype=bool)
+        low = int(self._low[self.system.module_index(self.system.partition(name).module)]) * WORD
+        for _, numbers in self.system.sets_of(name):
+            nodes[low + numbers.start : low + numbers.stop] = True
+        return nodes
+
+    def _resized(self, core: FullCore, new: Standing, count: int, start: int, end: int) -> Standing:
+        """Idle nodes go first; nodes that come are picked as for a new one."""
+        flags, fewer = new.flags - {"ALL_NODES"}, int(new.nodes.sum()) - count
+        if fewer < 0:
+            among = self._partition(new.partition) & ~new.nodes
+            return replace(
+                new, flags=flags, nodes=new.nodes | self._picked(core, new, -fewer, among, start, end)
+            )
+        idle = np.flatnonzero(new.nodes & _set(core.slurm.sets.idle))
+        nodes = new.nodes.copy()
+        nodes[idle[:fewer]] = False
+        return replace(new, flags=flags, nodes=_lowest(nodes, count))
+
+    def _picked(
+        self, core: FullCore, made: Standing, count: int, among: Flags, start: int, end: int
+    ) -> Flags:
+        """The lowest that are free of jobs and reservations then; MAINT and OVERLAP take reserved ones, too.
+
+        More than there are is as many as there are.
+        """
+        among = among & _set(core.slurm.sets.up)
+        beside = np.zeros_like(among)
+        for one in self._others(core, made, start, end):
+            beside |= one.nodes
+        picked = np.zeros_like(among)
+        for kind in [among & ~beside, *([among] if made.may_overlap else [])]:
+            left = count - int(picked.sum())
+            if left > 0 and (kind & ~picked).any():
+                picked |= self._picked_of_a_kind(core, made, left, kind & ~picked, start)
+        if not picked.any():
+            raise InputError("Requested nodes are busy")
+        return picked
+
+    def _picked_of_a_kind(self, core: FullCore, made: Standing, count: int, kind: Flags, start: int) -> Flags:
+        count, ignores = min(count, int(kind.sum())), "IGNORE_JOBS" in made.flags
+        if ignores and count == int(kind.sum()):
+            return kind
+        running = [held for held, ends, _ in _running(core) if ends >= start]
+        free = kind.copy()
+        for held in running:
+            free &= ~held
+        for held in running if ignores else []:  # their nodes are taken job by job, until they suffice
+            if int(free.sum()) >= count:
+                break
+            free |= held & kind
+        return _lowest(free, count) if int(free.sum()) >= count else np.zeros_like(free)
+
+    def _others(self, core: FullCore, made: Standing, start: int, end: int) -> list[Standing]:
+        """Those that stand at the same time, if only in a turn of the week."""
+        others = []
+        for one in self.standing.values():
+            row = core.reservations.table[one.number]
+            theirs = (int(row.start), int(row.end), one.flags)
+            if one.name != made.name and row.stands and _meet((start, end, made.flags), theirs):
+                others.append(one)
+        return others
+
+    def _refuse_overlaps(self, core: FullCore, made: Standing, start: int, end: int) -> None:
+        """Two meet on no node, unless one of them may."""
+        for one in self._others(core, made, start, end):
+            if not one.may_overlap and not made.may_overlap and (one.nodes & made.nodes).any():
+                raise InputError("Requested reservation overlaps with another")
+
+    def _refuse_busy(self, core: FullCore, made: Standing, start: int) -> None:
+        """No job of others may run on its nodes beyond its start."""
+        if "IGNORE_JOBS" in made.flags:
+            return
+        for held, ends, claim in _running(core):
+            if claim != made.number and ends > start and (held & made.nodes).any():
+                raise InputError("Requested nodes are busy")
+
+
+def _running(core: FullCore) -> list[tuple[Flags, int, int]]:
+    """Nodes, planned end and reservation of what runs, in the order of the trace."""
+    found = []
+    for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == RUNNING).tolist():
+        words = np.zeros(len(core.slurm.sets.idle), dtype=np.uint64)
+        piece = int(core.slurm.job[row].piece)
+        while piece >= 0:
+            it = core.slurm.nodes.piece[piece]
+            words[it.word] |= it.bits
+            piece = int(it.next)
+        ends = int(core.jobs[row].start + core.placements[core.jobs[row].placed].limit)
+        found.append((_set(words), ends, int(core.reservations.claim[row].of)))
+    return found
+
+
+def _set(words: NDArray[np.uint64]) -> Flags:
+    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").astype(bool)
+
+
+def _lowest(nodes: Flags, count: int) -> Flags:
+    kept = np.zeros_like(nodes)
+    kept[np.flatnonzero(nodes)[:count]] = True
+    return kept
+
+
+def _meet(one: tuple[int, int, frozenset[str]], other: tuple[int, int, frozenset[str]]) -> bool:
+    """Whether they stand at the same time, those HOURLY and DAILY at any time within a week."""
+    mine, theirs = _turns(*one), _turns(*other)
+    return bool(((mine[:, None, 0] < theirs[None, :, 1]) & (theirs[None, :, 0] < mine[:, None, 1])).any())
+
+
+def _turns(start: int, end: int, flags: frozenset[str]) -> Ints:
+    """int64[t, 2]: start and end of each turn that counts."""
+    step, turns = next((TURNS[flag] for flag in TURNS if flag in flags), (0, 1))
+    moved = step * np.arange(turns, dtype=np.int64)
+    return np.stack([start + moved, end + moved], axis=1)
+
+
+def _lists(names: Sequence[str], listed: tuple[str, ...]) -> bool:
+    """Whether a list has one of the names; one with minus signs has all others."""
+    if not listed:
+        return True
+    if listed[0].startswith("-"):
+        return not any(f"-{name}" in listed for name in names)
+    return any(name in listed for name in names)
