@@ -2,6 +2,7 @@
 # make test      style, types, dependencies between the rooms, and the tests; small cases run in plain Python
 # make test-long what takes long by nature: kills, whole studies, the examples of all pages, every random case
 #                in greater number and compiled
+# make test-all  all of it: every small case compiled, too, and twice as many random ones
 # make samples   the sample traces anew, from their recipes
 #
 # All create a virtual environment in .venv and install into it what they need.
@@ -17,7 +18,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long samples clean
+.PHONY: help demo test test-long test-all samples clean
 
 help:
 	@sed -n -e 's/^# make /make /p' -e 's/^#                /               /p' Makefile
@@ -35,7 +36,10 @@ test: $(VENV)/ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not long'
 
 test-long: $(VENV)/ready-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'long or hypothesis or interpreted' --hypothesis-profile=long
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'long or hypothesis' --hypothesis-profile=long
+
+test-all: $(VENV)/ready-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile=all
 
 samples: $(VENV)/ready
 	$(BIN)/scheduler-sim generate workloads/sample-1000.yaml --out workloads/sample-1000.swf

@@ -20,7 +20,7 @@ needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the shared reference data is not beside this checkout"
 )
 
-EXAMPLES = {"quick": 12, "long": 100}
+EXAMPLES = {"quick": 12, "long": 50, "all": 100}
 """What each profile takes of a hundred random cases."""
 
 for profile, many in EXAMPLES.items():
@@ -35,8 +35,8 @@ settings.load_profile("quick")
 
 
 def examples(many: int, **more: Any) -> settings:
-    """So many random cases in the long profile, and its share of them in the quick one."""
-    return settings(max_examples=-(-many * settings.default.max_examples // EXAMPLES["long"]), **more)
+    """So many random cases in the profile of all, and their share of them in the others."""
+    return settings(max_examples=-(-many * settings.default.max_examples // EXAMPLES["all"]), **more)
 
 
 def pytest_collection_finish() -> None:
@@ -48,7 +48,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
-    """Run what is marked ``interpreted`` in plain Python, but for the long profile, which compiles it."""
+    """Run what is marked ``interpreted`` in plain Python, but for the long profiles, which compile it."""
     is_long = settings.default.max_examples >= EXAMPLES["long"]
     marked = item.get_closest_marker("interpreted") and not item.get_closest_marker("compiled")
     if is_long or not marked:
