@@ -99,7 +99,7 @@ class _Told:
             if len(over):
                 at = int(begins[over[0]])
                 found = int(value_at(used, begins)[over[0]])
-                return f"at {at} others run on {found} nodes of {module}, reservation {window.name} leaves {left}"
+                return f"others run on {found} nodes of {module} at {at}, {window.name} leaves {left}"
         return None
 
     def _windows(self, one: Keys) -> Iterator[Window]:

@@ -63,8 +63,17 @@ NEVER_SATISFIED = 2 * KIND
 @on(submitted, "slurm")
 def rank_submitted(core: SlurmCore, row: int) -> None:
     """It gets its priority, and may be the singleton that others wait for."""
-    give_priority(core, row)
+    if core.jobs[row].first < core.jobs[row].last:
+        give_priority(core, row)
     let_singleton_go(core, row)
+
+
+@part
+def turn_away(core: SlurmCore, row: int) -> None:
+    """One that was just submitted is rejected: it takes no place among priorities, and asks for no pass."""
+    core.jobs[row].last = core.jobs[row].first
+    core.slurm.memory.serial -= core.slurm.rules.basic
+    core.slurm.memory.seen_before += 1
 
 
 @on(arrives_held, "slurm")

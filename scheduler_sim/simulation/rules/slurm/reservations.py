@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.state import UNSEEN
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.reservations import looks
-from scheduler_sim.engine.rules.slurm.reservations.state import NEVER, NONE_NAMED, UNKNOWN
+from scheduler_sim.engine.rules.slurm.reservations.state import BUSY, NEVER, NONE_NAMED, UNKNOWN
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
@@ -183,9 +183,9 @@ def _check(core: FullCore, time: int) -> None:
     memory, rules = core.slurm.memory, core.slurm.rules
     for number in range(len(core.reservations.table)):
         one = core.reservations.table[number]
-        if one.stands and one.start <= time and one.idle_since < 0:
+        if one.stands and one.start <= time and one.idle_since == BUSY:
             one.idle_since = time
-        purged = one.purge >= 0 and one.idle_since >= 0 and one.end > time
+        purged = one.purge >= 0 and one.idle_since != BUSY and one.end > time
         if (
             one.stands
             and one.repeats == NEVER

@@ -9,6 +9,8 @@ from scheduler_sim.engine.core.moments import submitted
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
+from scheduler_sim.engine.rules.slurm.change import holds_until
+from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.main_pass import (
     open_nodes,
     picked_among_free,
@@ -111,8 +113,7 @@ def refuse_without_access(core: ReservationsCore, row: int) -> None:
     move_on(core)
     claim.refused = _reason_to_refuse(core, row)
     if claim.refused != ALLOWED:
-        core.jobs[row].last = first
-        core.slurm.memory.seen_before += 1  # no pass is asked for
+        turn_away(core, row)
 
 
 @part
@@ -269,6 +270,8 @@ def _close(core: ReservationsCore, number: int) -> None:
 def start_beside_reservations(core: ReservationsCore, placement: int, start: int) -> int:
     """When to try, with OPEN and LATER for it: behind reservations of all nodes; INF if it is not to be."""
     at = core.reservations.at
+    if at.awaits:  # until then, what they leave changes with the clock
+        holds_until(core, core.clock.now)
     if at.inside < 0:
         moves = 0
         end = end_of_covering(core, placement, start)

@@ -13,6 +13,7 @@ from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
 from scheduler_sim.engine.rules.slurm.moments import ask
 from scheduler_sim.engine.rules.slurm.reservations.state import (
+    BUSY,
     DELETED,
     NEVER,
     NONE_NAMED,
@@ -31,7 +32,6 @@ def await_first_look(core: ReservationsCore) -> None:
     """Looks begin with the first instant; what was to be seen before has been."""
     if core.reservations.at.awaits:
         return
-    core.reservations.at.awaits = 1
     move_on(core)
     _see(core)
 
@@ -72,6 +72,7 @@ def _await(core: ReservationsCore) -> None:
         push_end(core, check, CHECK)
     if turn < INF:
         push_end(core, turn, TURN)
+    core.reservations.at.awaits = look < INF or check < INF
 
 
 @on(event_due, "reservations")
@@ -151,8 +152,11 @@ def _check(core: ReservationsCore, number: int) -> None:
             running |= core.jobs[row].state == RUNNING
             waiting |= UNSEEN < core.jobs[row].state <= WAITING
     if one.start <= now:
-        one.idle_since = -1 if running or waiting else now if one.idle_since < 0 else one.idle_since
-    idle = one.idle_since >= 0 and now - one.idle_since >= one.purge
+        if running or waiting:
+            one.idle_since = BUSY
+        elif one.idle_since == BUSY:
+            one.idle_since = now
+    idle = one.idle_since != BUSY and now - one.idle_since >= one.purge
     if one.purge >= 0 and idle and one.end > now:
         if one.repeats == NEVER:
             forget(core, number)

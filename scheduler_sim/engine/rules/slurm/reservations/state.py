@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scheduler_sim.engine.core.records import Table, Words, one, table
+from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 NONE_NAMED, UNKNOWN = -1, -2
 """Reservations of jobs that have none."""
+
+BUSY = -INF
+"""When a reservation with jobs has last been without."""
 
 ALLOWED, DENIED, INVALID, DELETED = range(4)
 """What was said of the reservation that a job names."""
@@ -35,7 +39,7 @@ class Reservation:
     stands: int  # 1 = it is there
     begun: int  # 1 = a look has found its start past
     over: int  # ... and its end
-    idle_since: int  # -1 = it has jobs
+    idle_since: int  # BUSY = it has jobs, or has not begun
     failed: int  # number of the main pass in which a job waits for nodes in it
 
 
@@ -94,5 +98,6 @@ def blank_reservations(room: tuple[int, int, int]) -> Reservations:
         at=one(Present),
         sets=Kept(*words(len(Kept._fields), size)),
     )
-    made.at.inside = made.table["idle_since"] = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
+    made.table["idle_since"] = BUSY
+    made.at.inside = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
     return made

@@ -6,6 +6,7 @@ from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import started, stopped, submitted
 from scheduler_sim.engine.rules.slurm.reservations.state import (
+    BUSY,
     DAILY,
     HOURLY,
     NEVER,
@@ -41,7 +42,7 @@ def to_next_turn(core: ReservationsCore, number: int) -> None:
     one.start += step
     one.end += step
     one.begun = one.over = 0
-    one.idle_since = -1
+    one.idle_since = BUSY
     core.reservations.at.idle_turns += 1
 
 

@@ -9,6 +9,7 @@ from scheduler_sim.engine.core.lifecycle import finish
 from scheduler_sim.engine.core.moments import ended, event_due, started, stopped, submitted
 from scheduler_sim.engine.core.state import BY_LIMIT, RUNNING, TIMEOUT
 from scheduler_sim.engine.rules.slurm.change import expect_change
+from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     computations_change_limits,
     usage_computed,
@@ -50,8 +51,7 @@ def count_submitted(core: LimitedCore, row: int) -> None:
         refused = reason != 0
     if refused:
         job.last_reason = core.resource_limits.job[job.head].last_reason
-        core.jobs[row].last = first
-        core.slurm.memory.seen_before += 1  # no pass is asked for
+        turn_away(core, row)
         return
     job.counts = 1
     _count(core, first, 1)
