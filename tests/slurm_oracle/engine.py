@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 from scheduler_sim import Policy, Simulation, System, Workload
+from tests.oracle.plain_reservation_records import DELETED, NODES_ARE_ALL
 from tests.slurm_oracle.cases import Case, Fate, Run
+from tests.slurm_oracle.scontrol import changes_of
 from tests.slurm_oracle.second_set import CLAIMED
 
 DAEMON_START = -8  # of the recordings, seven to nine seconds before second 0
@@ -22,10 +24,15 @@ def play_engine(case: Case, run: Run, **settings: Any) -> list[Fate]:
 def played(case: Case, simulation: Simulation) -> list[Fate]:
     """What becomes of the jobs, with what the operators do."""
     for op in case.ops:
-        simulation.process(_operate(simulation, op))
+        if op["op"] != "run":  # scontrol, whose reservations are the system's
+            simulation.process(_operate(simulation, op))
     result = simulation.run()
     columns = ("component_id", "state", "start_time", "end_time")
-    rows = result.components[list(columns)].itertuples(index=False)
+    table = result.components
+    if "reservation_reason" in table:
+        held = (table["reservation_reason"] == "reservation is gone") & (table["state"] == "PENDING")
+        table = table.assign(state=table["state"].astype(object).mask(held, DELETED))
+    rows = table[list(columns)].itertuples(index=False)
     fates = [(int(i), str(state), _known(start), _known(end)) for i, state, start, end in rows if i < HET]
     return [fate for fate in fates if fate[1] != "REJECTED"]  # sbatch said so: Slurm never had the job
 
@@ -71,8 +78,33 @@ def _system(case: Case) -> System:
             "resources": {
                 "licences": dict(item.split(":") for item in _listed(case.conf.get("Licenses", "")))
             },
+            **_reservations(case),
         }
     )
+
+
+def _reservations(case: Case) -> dict[str, list[dict[str, Any]]]:
+    """What scontrol made, and what it changed, as keys of a system."""
+    made, changed = list[dict[str, Any]](), list[dict[str, Any]]()
+    for change in changes_of(case):
+        asked, module = change.request, next(iter(case.nodes))
+        nodes = asked.nodes if asked.nodes in (None, NODES_ARE_ALL) else sorted(asked.nodes)
+        keys = {
+            "at": change.time,
+            "name": change.name,
+            "start": asked.start,
+            "end": asked.end,
+            "nodes": nodes
+            and ([nodes] if nodes == NODES_ARE_ALL else [f"{module}[{','.join(map(str, nodes))}]"]),
+            "node_count": asked.node_count,
+            "users": list(asked.users),
+        }
+        given = {key: value for key, value in keys.items() if value}
+        if change.action == "create":
+            made.append({"flags": list(asked.flags), "at": change.time} | given)
+        else:
+            changed.append({"action": change.action, "at": change.time} | given)
+    return {"reservations": made, "reservation_changes": changed}
 
 
 def _listed(text: str) -> list[str]:
@@ -126,6 +158,7 @@ def _workload(case: Case) -> Workload:
         name=[job.get("name", f"job{job['id']}") for job in jobs],
         user=[str(job.get("user", "")) for job in jobs],
         account=[job.get("account", "") for job in jobs],
+        reservation=[job.get("reservation", "") for job in jobs],
         qos=[job.get("qos", "") for job in jobs],
         licences=[job.get("licenses", "") for job in jobs],
         array_job_id=[job.get("array", -1) for job in jobs],

@@ -1,4 +1,4 @@
-"""The recordings with advance reservations, against the plain model; the engine has none yet."""
+"""The recordings with advance reservations, against the plain model and the engine."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import needs_shared
 from tests.oracle.plain_reserved_slurm import ReservedSlurm
 from tests.slurm_oracle.cases import load_case, read_json
+from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import compare, meets
 from tests.slurm_oracle.reserved import play_reserved, reserved_slurm
 from tests.slurm_oracle.second_set import DATA_2
@@ -41,6 +42,23 @@ def test_recorded(name: str, recording: int) -> None:
         for start in (-8, -10)
     ]
     found = [compare({fate[0]: fate for fate in play(case, run)}, run) for play in plays]
+    assert any(meets(case, one) and one.order_equal and one.worst <= 2 for one in found), found
+
+
+@needs_shared
+@pytest.mark.parametrize(("name", "recording"), RECORDINGS)
+def test_the_engine_meets_it(name: str, recording: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the plain model does, with what operators do while it runs."""
+    case = load_case(name)
+    run = case.runs[recording]
+    found = []
+    for first in ("main", "backfill"):
+        for start in (-8, -10):
+            monkeypatch.setattr(
+                "tests.slurm_oracle.engine.daemon_start", lambda case, run, start=start: start
+            )
+            fates = play_engine(case, run, looks_first=first, batch_sched_delay=DELAYS_S.get(name, 3))
+            found.append(compare({fate[0]: fate for fate in fates}, run))
     assert any(meets(case, one) and one.order_equal and one.worst <= 2 for one in found), found
 
 

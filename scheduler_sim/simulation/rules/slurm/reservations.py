@@ -35,6 +35,7 @@ class Reservations(Numbers):
         if self.needed:
             self._refuse_what_is_not_there()
             self.book = Book(run.system)
+            self._came_before = 0  # so many changes were made before the first submission
             self._names: list[str] = []
             self._users: list[str] = []
             self._accounts: list[tuple[str, ...]] = []
@@ -87,8 +88,23 @@ class Reservations(Numbers):
                     self.book.create(core, one, first)
                 except InputError as error:
                     raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
-        _look_before(core)
+        self._live_until_first(core)
         return core
+
+    def _live_until_first(self, core: FullCore) -> None:
+        """What comes before the first submission: passes over the empty queue keep their place in time."""
+        first, rules = int(core.jobs["submit"].min(initial=core.clock.now)), core.slurm.rules
+        before = [change for change in self.changes() if change[0] < first]
+        came = len(before)
+        for time in range(int(rules.starts_at) + 1, first):
+            while before and before[0][0] <= time:
+                if self._is_done(core, before.pop(0)[1], time):
+                    _note(core, time)
+            if (time - rules.starts_at) % looks.LOOK_S == 0:
+                _see(core, time)
+            if (time - rules.starts_at) % rules.limit_check_s == 0:
+                _check(core, time)
+        self._came_before = came
 
     def write(self, core: FullCore, jobs: Jobs, described: None) -> FullCore:
         """Write what components name: they come before all others."""
@@ -115,11 +131,18 @@ class Reservations(Numbers):
             *self.run.system.reservation_changes,
         )
         found = [(self.book.second(one.at), one) for one in told if one.at is not None]
-        return sorted(found, key=lambda change: change[0])
+        return sorted(found, key=lambda change: change[0])[self._came_before :]
 
     def carry_out(self, core: FullCore, change: ReservationKeys | ReservationChangeKeys) -> None:
         """Do what an operator does now, or note what scontrol says where it refuses."""
-        now = int(core.clock.now)
+        if not self._is_done(core, change, int(core.clock.now)):
+            return
+        for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == UNSEEN).tolist():
+            if self._names[row] == change.name.lower():
+                self._claim(core, row)
+        looks.hear(core)
+
+    def _is_done(self, core: FullCore, change: ReservationKeys | ReservationChangeKeys, now: int) -> bool:
         try:
             if isinstance(change, ReservationKeys):
                 self.book.create(core, change, now)
@@ -129,11 +152,8 @@ class Reservations(Numbers):
                 self.book.delete(core, change.name)
         except InputError as error:
             self.book.answers.append(Answer(now, change.name, str(error)))
-            return
-        for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == UNSEEN).tolist():
-            if self._names[row] == change.name.lower():
-                self._claim(core, row)
-        looks.hear(core)
+            return False
+        return True
 
     def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
         """Which reservation each names, and what was said of it."""
@@ -152,14 +172,11 @@ def _chain(tree: Associations, row: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _look_before(core: FullCore) -> None:
-    """Looks before the first submission: passes over the empty queue keep their place in time."""
-    first, rules = int(core.jobs["submit"].min(initial=core.clock.now)), core.slurm.rules
-    for time in range(int(rules.starts_at) + 1, first):
-        if (time - rules.starts_at) % looks.LOOK_S == 0:
-            _see(core, time)
-        if (time - rules.starts_at) % rules.limit_check_s == 0:
-            _check(core, time)
+def _note(core: FullCore, time: int) -> None:
+    """An operator has done something: the main scheduler is asked for, and it is a change."""
+    memory = core.slurm.memory
+    memory.asked, memory.asked_at, memory.hears_at = 1, time, time
+    memory.last_change, memory.seen_from = time, time + core.slurm.rules.backfill_first
 
 
 def _see(core: FullCore, time: int) -> None:

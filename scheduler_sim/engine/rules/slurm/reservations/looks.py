@@ -30,10 +30,18 @@ LOOK, CHECK, TURN = 8 * KIND, 9 * KIND, 10 * KIND
 @on(instant_opens, "reservations")
 def await_first_look(core: ReservationsCore) -> None:
     """Looks begin with the first instant; what was to be seen before has been."""
-    if core.reservations.at.awaits:
+    if core.reservations.at.awaits or not _any_stands(core) or are_in_vain(core):
         return
     move_on(core)
     _see(core)
+
+
+@part
+def _any_stands(core: ReservationsCore) -> bool:
+    for i in range(len(core.reservations.table)):
+        if core.reservations.table[i].stands:
+            return True
+    return False
 
 
 @part
