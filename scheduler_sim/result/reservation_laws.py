@@ -62,7 +62,7 @@ class _Told:
     def outside(self) -> Breach:
         """A job that started in no turn of the reservation that it names."""
         for one in self._known:
-            if "FLEX" in one.get("flags", ()):
+            if {"FLEX", "NO_HOLD_JOBS_AFTER"} & set(one.get("flags", ())):
                 continue
             rows = np.flatnonzero(self._ran & (self._names == one["name"].lower()))
             inside = np.zeros(len(rows), dtype=bool)

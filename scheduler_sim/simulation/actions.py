@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -289,7 +290,7 @@ class Actions:
 
     def _now(self) -> int:
         """The instant: whole seconds, also where SimPy's clock went through fractions."""
-        return int(self.env.now + 1e-6)
+        return floor(self.env.now + 1e-6)
 
     def _has_actions(self) -> bool:
         return bool(self._changes or self._operating or self._reserving or self._submissions.noted)

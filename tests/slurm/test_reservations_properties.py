@@ -113,6 +113,13 @@ def reserved_cases(
     )
 
 
+class Waiting(ReservedSlurm):
+    """The plain model, which waits for reservations that come again."""
+
+    def _stuck(self, job: Job) -> bool:
+        return super()._stuck(job) and not any(one.repeats for one in self.reservations)
+
+
 def told(
     case: Case, made: tuple[ReservationKeys, ...], done: tuple[ReservationChangeKeys, ...]
 ) -> tuple[Fates, set[str]]:
@@ -125,7 +132,7 @@ def told(
         Change(max(one.at, start + 1), getattr(one, "action", "create"), one.name, request(one))
         for one in later
     ]
-    slurm = ReservedSlurm(bare.c, deepcopy(list(case.jobs)), asked)
+    slurm = Waiting(bare.c, deepcopy(list(case.jobs)), asked)
     for one in made:
         with suppress(RefusedError):
             if one.at is None:

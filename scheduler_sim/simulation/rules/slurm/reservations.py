@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.state import UNSEEN
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.reservations import looks
-from scheduler_sim.engine.rules.slurm.reservations.state import BUSY, NEVER, NONE_NAMED, UNKNOWN
+from scheduler_sim.engine.rules.slurm.reservations.state import NONE_NAMED, UNKNOWN
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
@@ -35,7 +35,7 @@ class Reservations(Numbers):
         if self.needed:
             self._refuse_what_is_not_there()
             self.book = Book(run.system)
-            self._came_before = 0  # so many changes were made before the first submission
+            self._from = 0
             self._names: list[str] = []
             self._users: list[str] = []
             self._accounts: list[tuple[str, ...]] = []
@@ -82,29 +82,15 @@ class Reservations(Numbers):
         rules = core.slurm.rules
         core.reservations.at.epoch = self.book.unix_start if self.book.has_clock else rules.epoch
         first = int(rules.starts_at)
+        self._from = first + 1
         for i, one in enumerate(self.run.system.reservations):
             if one.at is None:
                 try:
                     self.book.create(core, one, first)
                 except InputError as error:
                     raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
-        self._live_until_first(core)
+        core.clock.now, core.clock.due = first, first + 1  # they are looked at before anything is submitted
         return core
-
-    def _live_until_first(self, core: FullCore) -> None:
-        """What comes before the first submission: passes over the empty queue keep their place in time."""
-        first, rules = int(core.jobs["submit"].min(initial=core.clock.now)), core.slurm.rules
-        before = [change for change in self.changes() if change[0] < first]
-        came = len(before)
-        for time in range(int(rules.starts_at) + 1, first):
-            while before and before[0][0] <= time:
-                if self._is_done(core, before.pop(0)[1], time):
-                    _note(core, time)
-            if (time - rules.starts_at) % looks.LOOK_S == 0:
-                _see(core, time)
-            if (time - rules.starts_at) % rules.limit_check_s == 0:
-                _check(core, time)
-        self._came_before = came
 
     def write(self, core: FullCore, jobs: Jobs, described: None) -> FullCore:
         """Write what components name: they come before all others."""
@@ -125,13 +111,14 @@ class Reservations(Numbers):
         claim.access = one is not None and one.admits(self._users[row], self._accounts[row])
 
     def changes(self) -> list[tuple[int, ReservationKeys | ReservationChangeKeys]]:
-        """What operators do while the run goes on, by time (s on the trace's clock)."""
+        """What operators do, by time (s on the trace's clock): in the first second of Slurm, or later."""
         told: tuple[ReservationKeys | ReservationChangeKeys, ...] = (
             *self.run.system.reservations,
             *self.run.system.reservation_changes,
         )
         found = [(self.book.second(one.at), one) for one in told if one.at is not None]
-        return sorted(found, key=lambda change: change[0])[self._came_before :]
+        found.sort(key=lambda change: change[0])
+        return [(max(time, self._from), change) for time, change in found]
 
     def carry_out(self, core: FullCore, change: ReservationKeys | ReservationChangeKeys) -> None:
         """Do what an operator does now, or note what scontrol says where it refuses."""
@@ -170,45 +157,3 @@ def _chain(tree: Associations, row: int) -> tuple[str, ...]:
             found.append(tree.names[row])
         row = int(tree.parent[row])
     return tuple(found)
-
-
-def _note(core: FullCore, time: int) -> None:
-    """An operator has done something: the main scheduler is asked for, and it is a change."""
-    memory = core.slurm.memory
-    memory.asked, memory.asked_at, memory.hears_at = 1, time, time
-    memory.last_change, memory.seen_from = time, time + core.slurm.rules.backfill_first
-
-
-def _see(core: FullCore, time: int) -> None:
-    memory, rules, table = core.slurm.memory, core.slurm.rules, core.reservations.table
-    stands = table["stands"] == 1
-    begins = stands & (table["start"] <= time)
-    if (begins & (table["begun"] == 0)).any():
-        memory.asked, memory.asked_at, memory.hears_at = 1, time, time
-    table["begun"] |= begins
-    table["over"] |= stands & (table["end"] <= time)
-    if memory.last_change >= memory.last_backfill:
-        cycle = max(memory.last_backfill + rules.bf_interval, memory.seen_from)
-        if cycle < time + rules.backfill_first:
-            memory.last_backfill = cycle
-    if (begins & (table["end"] > time)).any():
-        memory.last_change, memory.seen_from = time, time + rules.backfill_first
-
-
-def _check(core: FullCore, time: int) -> None:
-    """What is over or without jobs, before there are any."""
-    memory, rules = core.slurm.memory, core.slurm.rules
-    for number in range(len(core.reservations.table)):
-        one = core.reservations.table[number]
-        if one.stands and one.start <= time and one.idle_since == BUSY:
-            one.idle_since = time
-        purged = one.purge >= 0 and one.idle_since != BUSY and one.end > time
-        if (
-            one.stands
-            and one.repeats == NEVER
-            and (
-                (purged and time - one.idle_since >= one.purge) or (one.end < time and one.begun and one.over)
-            )
-        ):
-            one.stands = 0
-            memory.last_change, memory.seen_from = time, time + rules.backfill_first

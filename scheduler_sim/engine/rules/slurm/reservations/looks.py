@@ -63,24 +63,25 @@ def _await(core: ReservationsCore) -> None:
         core.reservations.at.awaits = 0
         return
     now, look, check, turn = core.clock.now, INF, INF, INF
+    first = now + 1 if core.reservations.at.seen == now else now
     for i in range(len(core.reservations.table)):
         one = core.reservations.table[i]
         if not one.stands:
             continue
         if not one.begun:
-            look = min(look, _from(core, max(now + 1, one.start), LOOK_S))
+            look = min(look, _from(core, max(first, one.start), LOOK_S))
         elif not one.over:
-            look = min(look, _from(core, now + 1, LOOK_S))
+            look = min(look, _from(core, first, LOOK_S))
         turn = min(turn, one.start if one.start > now else one.end if one.end > now else INF)
         due = one.start if one.purge >= 0 else one.end
-        check = min(check, _from(core, max(now + 1, due), core.slurm.rules.limit_check_s))
+        check = min(check, _from(core, max(first, due), core.slurm.rules.limit_check_s))
     if look < INF:
         push_end(core, look, LOOK)
     if check < INF:
         push_end(core, check, CHECK)
     if turn < INF:
         push_end(core, turn, TURN)
-    core.reservations.at.awaits = look < INF or check < INF
+    core.reservations.at.awaits = int(look < INF or check < INF)
 
 
 @on(event_due, "reservations")
@@ -105,7 +106,7 @@ def drop_looks(core: ReservationsCore) -> None:
 @part
 def _see(core: ReservationsCore) -> None:
     """What is to be seen now, and when there is more to see."""
-    now = core.clock.now
+    now = core.reservations.at.seen = core.clock.now
     if now == _before(core, now, LOOK_S):
         _see_starts_and_ends(core)
     if now == _before(core, now, core.slurm.rules.limit_check_s):
@@ -183,7 +184,7 @@ def forget(core: ReservationsCore, number: int) -> None:
     """It is gone: what waits for it is held, which ``may_run`` sees to, or has it no longer."""
     one = core.reservations.table[number]
     one.stands = 0
-    core.reservations.at.repeated -= one.repeats != NEVER
+    core.reservations.at.repeated -= int(one.repeats != NEVER)
     for row in range(core.clock.jobs):
         it = core.jobs[row]
         if core.reservations.claim[row].of != number or not UNSEEN < it.state <= WAITING:
@@ -200,7 +201,7 @@ def forget(core: ReservationsCore, number: int) -> None:
 def set_claim(core: ReservationsCore, row: int, number: int) -> None:
     """It has that reservation from now on, and with it its place before all that have none."""
     claim = core.reservations.claim[row]
-    more = FIRST_OF_ALL * ((number != NONE_NAMED) - (claim.of != NONE_NAMED))
+    more = FIRST_OF_ALL * (int(number != NONE_NAMED) - int(claim.of != NONE_NAMED))
     claim.of = number
     core.ranks[row].tier += more
     for placement in range(core.jobs[row].first, core.jobs[row].last):

@@ -59,6 +59,7 @@ class Present:
     took: int  # 1 = nodes were left out
     passes: int  # number of the main pass
     awaits: int  # 1 = the next look is among the events
+    seen: int  # when they were last looked at
     idle_turns: int  # turns of repeated ones since a job was last submitted, started or stopped
     repeated: int  # so many repeat
     epoch: int  # second 0 on the clock by which days of the week are told, s since 1970
@@ -99,5 +100,6 @@ def blank_reservations(room: tuple[int, int, int]) -> Reservations:
         sets=Kept(*words(len(Kept._fields), size)),
     )
     made.table["idle_since"] = BUSY
+    made.at.seen = -INF
     made.at.inside = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
     return made
