@@ -14,7 +14,7 @@ from scheduler_sim import Policy, Result, simulate
 from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.oracle.plain_preemption import PreemptingSlurm
-from tests.oracle.plain_preemption_records import PreemptQos, PreemptRules
+from tests.oracle.plain_preemption_records import PREEMPTED, PreemptQos, PreemptRules
 from tests.oracle.plain_slurm_records import Config, Job
 from tests.slurm.engine_cases import (
     FIRST,
@@ -80,6 +80,7 @@ def preempting(draw: st.DrawFn) -> Preempting:
                 draw(st.integers(1, nodes)),
                 draw(st.integers(1, 200)),
                 draw(st.integers(1, 4)),
+                requeue=draw(st.sampled_from([True, True, True, False])),
             )
         )
     keys = {name: draw(st.sampled_from(values)) for name, values in KEYS.items()} | {"latency": "measured"}
@@ -94,7 +95,8 @@ def played(one: Preempting, columns: dict[str, Any] | None = None, **more: Any) 
     keys |= {"PreemptType": "preempt/partition_prio", "requeue_delay_s": one.requeue_delay_s} | more
     given_keys = {"starts_before_s": case.begins_s} | case.keys | keys
     policy = Policy(name="slurm", backfill="slurm", slurm=given_keys)
-    result = simulate(system_of(case), workload_of(case, **columns or {}), policy)
+    said = {"requeue": [int(job.requeue) for job in case.jobs]} | (columns or {})
+    result = simulate(system_of(case), workload_of(case, **said), policy)
     result.check()
     return result
 
@@ -114,8 +116,13 @@ def plain(one: Preempting, **rules: Any) -> PreemptingSlurm:
 def test_the_engine_is_equal_to_the_plain_model(one: Preempting) -> None:
     slurm, result = plain(one), played(one)
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
-    again = sum(ended.why == "PREEMPTED" for ended in slurm.runs) if one.rules["mode"] == "REQUEUE" else 0
-    assert result.metrics["counts"].get("requeued", 0) == again
+    assert result.metrics["counts"].get("requeued", 0) == lost_runs(slurm)
+
+
+def lost_runs(slurm: PreemptingSlurm) -> int:
+    """How many of those that were preempted did not end so."""
+    preempted = sum(ended.why == PREEMPTED for ended in slurm.runs)
+    return preempted - sum(job.state == PREEMPTED for job in slurm.jobs)
 
 
 QOS = {
@@ -174,6 +181,17 @@ def test_cancelled_it_is_preempted_and_what_needs_its_failure_may_run() -> None:
     assert result.metrics["counts"]["preempted"] == 1
     first = result.components.iloc[0]
     assert (first["start_time"], first["run_time"]) == (4, first["end_time"] - 4)
+
+
+@pytest.mark.parametrize(
+    ("said", "by_default", "state"),
+    [(-1, True, "COMPLETED"), (-1, False, "PREEMPTED"), (1, False, "COMPLETED"), (0, True, "PREEMPTED")],
+)
+def test_whether_it_may_be_requeued_says_the_job_or_slurm_conf(
+    said: int, by_default: bool, state: str
+) -> None:
+    result = played(two(), {"requeue": [said, -1, -1]}, JobRequeue=by_default)
+    assert result.components["state"].iloc[0] == state
 
 
 def test_requeued_it_runs_to_its_end() -> None:

@@ -179,6 +179,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         "looks_first": looks_first,
         "starts_before_s": min(job["submit"] for job in jobs) - daemon_start,
         "requeue_delay_s": 30,
+        "JobRequeue": conf.get("JobRequeue", "1") == "1",
     }
     if conf["PreemptType"] == "preempt/qos":
         keys |= {name: conf[name] for name in conf if name.startswith("Priority")}
@@ -202,6 +203,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         qos=[job.get("qos", "") for job in jobs],
         user=[job.get("user", "") for job in jobs],
         account=[job.get("account", "") for job in jobs],
+        requeue=[int(job.get("requeue", -1)) for job in jobs],
     )
     simulation = Simulation(system, workload, Policy(name="slurm", backfill="slurm", slurm=keys))
     found = simulation.run().components

@@ -433,7 +433,7 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("top", "MaxJobCount MaxArraySize MinJobAge", "ADMISSION"),
         ("top", "CompleteWait PriorityParameters", "NOT_MODELLED"),
         ("top", "JobSubmitPlugins PrioritySiteFactorPlugin", "SITE_CODE"),
-        ("top", "JobRequeue", "REQUEUE"),
+        ("top", "RequeueExit RequeueExitHold", "REQUEUE"),
         ("top", "Bogus", "UNKNOWN"),
         ("node", "NodeAddr Port", "DAEMONS"),
         ("node", "MemSpecLimit", "SHARING"),

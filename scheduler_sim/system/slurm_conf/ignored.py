@@ -80,7 +80,7 @@ _TOP = {
     ADMISSION: r"max(jobcount|jobid|arraysize|stepcount|taskspernode|nodecount|batchrequeue)|minjobage"
     r"|firstjobid",
     NOT_MODELLED: r"completewait|priorityparameters|max_?switch.*",
-    REQUEUE: r"jobrequeue|requeueexit.*",
+    REQUEUE: r"requeueexit.*",
     LAUNCH: r"(prolog|epilog|srun|task|proctrack|mpi|launch|unkillable|healthcheck|propagate|reboot|core|x11"
     r"|burstbuffer|batchstart|killonbadexit|jobfile|jobcredential|waittime|inactivelimit|usepam|plugstack"
     r"|vsizefactor|returntoservice|allowspec|disablerootjobs|memlimitenforce|mcs|resv).*",

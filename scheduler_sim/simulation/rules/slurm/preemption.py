@@ -106,7 +106,8 @@ class Preemption(Numbers):
         core.preemption.of[jobs.where] = described
         self._put_first(core, jobs, described)
         core.preemption.job["tried_at"][jobs.rows] = -INF
-        core.preemption.job["requeue"][jobs.rows] = 1
+        said = jobs.column("requeue")
+        core.preemption.job["requeue"][jobs.rows] = np.where(said < 0, int(self._keys.JobRequeue), said)
         return core
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
