@@ -17,9 +17,7 @@ ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
 LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
-PREEMPTION = (
-    "preemption where jobs share nodes, by suspension, with GraceTime, or of one partition is not modelled"
-)
+PREEMPTION = "preemption where jobs share nodes, or by suspension, is not modelled"
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"

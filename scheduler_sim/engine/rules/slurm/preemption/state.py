@@ -30,6 +30,7 @@ class Group:
     mode: int
     rank: int  # those of the lowest are preempted first
     exempt: int  # s from a start
+    grace: int  # s from being told to being ended
 
 
 class Preemptor:
@@ -37,6 +38,7 @@ class Preemptor:
 
     requeue: int  # 1 = it may be requeued
     tried_at: int  # when others were last preempted for it
+    grace_end: int  # by when it has to end, as it is preempted; INF = it is not
 
 
 class LostRun:
@@ -103,4 +105,5 @@ def blank_preemption(sizes: PreemptionSizes) -> Preemption:
     )
     made.job["tried_at"] = -INF
     made.job["requeue"] = 1
+    made.job["grace_end"] = INF
     return made
