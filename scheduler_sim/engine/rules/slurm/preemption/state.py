@@ -8,6 +8,7 @@ import numpy as np
 
 from scheduler_sim.engine.core.records import Ints, Table, Words, one, table
 from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.lost_runs import Log, LostRun
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -39,21 +40,6 @@ class Preemptor:
     requeue: int  # 1 = it may be requeued
     tried_at: int  # when others were last preempted for it
     grace_end: int  # by when it has to end, as it is preempted; INF = it is not
-
-
-class LostRun:
-    """A run that ended in a requeue."""
-
-    row: int
-    placed: int
-    start: int
-    end: int
-
-
-class Log:
-    """How many runs stand in the table of those that were lost; whoever reads them sets it to 0."""
-
-    lost: int
 
 
 class Preemption(NamedTuple):

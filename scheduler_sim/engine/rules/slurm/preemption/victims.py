@@ -15,6 +15,7 @@ from scheduler_sim.engine.core.lifecycle import finish, forget_run, is_ended_oth
 from scheduler_sim.engine.core.limits import forget_end, plan_end, time_granted
 from scheduler_sim.engine.core.moments import placed_anew, stopped
 from scheduler_sim.engine.core.state import HELD, INF, PREEMPTED
+from scheduler_sim.engine.rules.lost_runs import write_down
 from scheduler_sim.engine.rules.slurm.lifecycle import requeue
 from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
@@ -160,22 +161,13 @@ def end_preempted(core: PreemptionCore, row: int) -> None:
     """End it now: it waits again after a while, or is over."""
     group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
     if group.mode == REQUEUE and core.preemption.job[row].requeue:
-        _write_down(core, row)
+        write_down(core, row, core.preemption.log, core.preemption.lost)
         gone = vacate(core, row, HELD)
         forget_run(core, row)
         if gone:
             requeue(core, row)
     else:
         finish(core, row, PREEMPTED)
-
-
-@part
-def _write_down(core: PreemptionCore, row: int) -> None:
-    """The run that a job loses."""
-    lost = core.preemption.lost[core.preemption.log.lost]
-    lost.row, lost.placed = row, core.jobs[row].placed
-    lost.start, lost.end = core.jobs[row].start, core.clock.now
-    core.preemption.log.lost += 1
 
 
 @on(placed_anew, "preemption")
