@@ -17,6 +17,7 @@ from tests.oracle.plain_making_room import MakingRoom
 from tests.oracle.records import Rules
 from tests.scheduling.cases import ORDERS, Case, Machine, jobs, policies
 from tests.scheduling.test_properties import as_seen, as_told
+from tests.simulation.test_energy import power
 
 pytestmark = pytest.mark.interpreted
 
@@ -77,11 +78,12 @@ def test_equal_to_the_plain_reference(one: Preempting) -> None:
     result.check()
 
 
-def run(policy: dict[str, Any], **columns: Any) -> Result:
+def run(policy: dict[str, Any], *, models: Any = None, **columns: Any) -> Result:
     """On four nodes, which two partitions have."""
     parts = [{"name": "low", "module": "m"}, {"name": "high", "module": "m", "priority": 1}]
     system = System.from_dict({"modules": [{"name": "m", "nodes": 4}], "partitions": parts})
-    result = simulate(system, Workload.from_columns(**columns), Policy(backfill="easy", **policy))
+    workload = Workload.from_columns(**columns)
+    result = simulate(system, workload, Policy(backfill="easy", **policy), models=models)
     result.check()
     return result
 
@@ -101,6 +103,13 @@ def test_requeued_it_runs_from_the_beginning() -> None:
     assert result.components["end_time"].tolist() == [100, 80, 30]
     assert result.components["wait_resources"].tolist() == [0, 29, 0]
     assert result.metrics["counts"]["requeued"] == 1
+
+
+def test_what_was_lost_has_drawn_its_power() -> None:
+    result = run({"preempt": {"by": "partition"}}, models=power(m=(10, 100)), **LOW_AND_HIGH)
+    lost = result.manifest["energy"]["lost_runs"]
+    assert (lost["start_time"], lost["end_time"], lost["nodes"]) == ([1], [10], [2])
+    assert result.metrics["energy"]["job_j"] == 100 * 2 * (100 + 50 + 20 + 9)
 
 
 def test_cancelled_it_is_over() -> None:
