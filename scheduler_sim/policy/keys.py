@@ -17,6 +17,9 @@ from scheduler_sim.policy.schemes import BY_NAME, DIALECTS, SCHEMES
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "wfp3", "unicef", "f1", "f2", "f3", "f4")
+FIXED_ORDERS = ("fifo", "sjf", "ljf", "smallest", "largest", "f1", "f2", "f3", "f4")
+"""Those that do not depend on the time that a component has waited."""
+
 BACKFILLS = tuple(scheme.name for scheme in SCHEMES)
 PACKINGS = (
     "first_fit",
@@ -71,6 +74,20 @@ Shadow = Annotated[str, choice("dynamic", "static")]
 Delay = Annotated[str, choice("joint", "reserved")]
 HetEnd = Annotated[str, choice("component", "leader", "longest")]
 ExtendJob = Annotated[str, choice("refuse", "grant")]
+
+
+class PreemptKeys(Keys):
+    """Running components that make way for others."""
+
+    by: Annotated[str, choice("partition", "priority")] = Field(
+        description="Who may preempt whom: partition = those of a partition of higher priority; priority = "
+        "those that come first in the order, too."
+    )
+    how: Annotated[str, choice("requeue", "cancel")] = Field(
+        default="requeue",
+        description="What becomes of the others: requeue = they wait again, in their old place, and run from "
+        "the beginning; cancel = they are over, PREEMPTED.",
+    )
 
 
 class PolicyKeys(Keys):
@@ -162,6 +179,11 @@ class PolicyKeys(Keys):
         description="What a component that calls extend_job gets: refuse = nothing; grant = its time limit "
         "once more, if no component has an appointment on the nodes.",
     )
+    preempt: PreemptKeys | None = Field(
+        default=None,
+        description="Running components make way for those at the front of the queue, by two keys of its "
+        "own; by default none does. Slurm has its own.",
+    )
     slurm: SlurmKeys = Field(
         default=SlurmKeys(), description="With slurm: Slurm's own parameters, by Slurm's names."
     )
@@ -205,6 +227,8 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     if str(data.get("replan")).lower() == "keep" and _differs(data, "delay"):
         text = f"{found(data['delay'])} beside replan: keep; allowed: only with replan: scratch"
         yield Problem(("delay",), text)
+    if data.get("preempt") and "preempt" in BY_NAME[backfill].keys:
+        yield from _beside_preempt(data)
     if "depth" in BY_NAME[backfill].keys and data.get("depth") not in (None, 1, "1"):
         for key in DIALECTS:  # the shadow time is the reservation of a single front
             if _differs(data, key):
@@ -212,7 +236,20 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
                 yield Problem((key,), text)
 
 
+def _beside_preempt(data: dict[str, Any]) -> Iterator[Problem]:
+    """Preemption is for passes that plan anew, and by orders that compare what runs with what waits."""
+    for key, allowed in (("replan", "scratch"), ("passes", "instant")):
+        if _differs(data, key):
+            yield Problem((key,), f"{found(data[key])} beside preempt; allowed: {allowed}")
+    preempt, order = data["preempt"], data.get("order", DEFAULTS["order"])
+    by_priority = isinstance(preempt, dict) and preempt.get("by") == "priority"
+    if by_priority and str(order).lower() not in FIXED_ORDERS:
+        text = f"{found(order)} beside preempt by priority; allowed: {', '.join(FIXED_ORDERS)}"
+        yield Problem(("order",), text)
+
+
 _HINTS = {
+    ("preempt", "slurm"): "slurm.PreemptType and slurm.PreemptMode are Slurm's",
     ("depth", "conservative"): "conservative reserves for the whole queue",
     ("replan", "easy"): "easy computes its reservation at every pass",
     ("order", "slurm"): "slurm.PriorityType and the weights order the queue",

@@ -151,8 +151,10 @@ class QosKeys(LimitKeys):
     )
     PreemptMode: Annotated[str, choice("cluster", *PREEMPT_MODES)] = Field(
         default="cluster",
-        description="what becomes of its jobs that are preempted: REQUEUE or CANCEL, or as in policy.slurm",
+        description="what becomes of its jobs that are preempted: REQUEUE or CANCEL, or as in policy.slurm "
+        "(OFF, too, as Slurm takes it)",
     )
+    GraceTime: Count = Field(default=0, description="how long its jobs may go on once they are preempted, s")
     PreemptExemptTime: Annotated[int | None, whole(0)] = Field(
         default=None, description="how long its jobs run before they may be preempted, s"
     )

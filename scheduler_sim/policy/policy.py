@@ -34,6 +34,7 @@ __all__ = ["ALL", "ORDERS", "PRESETS", "Policy"]
 PRESETS: dict[str, dict[str, Any]] = {
     scheme.policy: {"order": "fifo", "backfill": scheme.name} for scheme in SCHEMES if scheme.policy
 }
+NESTED = ("slurm", "preempt")  # keys that have keys
 UNSAID = ("name", "slurm")  # not by themselves in the name of a policy that was changed
 
 
@@ -114,12 +115,13 @@ class Policy(PolicyKeys):
             except ConfigError as error:
                 raise ConfigError(f"--set {written}: {error}") from None
             shown[key] = f"--set {written}={value}"
-            if not key.startswith("slurm."):
+            outer, dot, inner = key.partition(".")
+            if not dot or outer not in NESTED:
                 changes[key] = read
                 continue
-            before = changes["slurm"] if "slurm" in changes else self.to_dict()["slurm"]
+            before = changes[outer] if outer in changes else self.to_dict()[outer]
             if isinstance(before, dict | None):
-                changes["slurm"] = {**(before or {}), key.removeprefix("slurm."): read}
+                changes[outer] = {**(before or {}), inner: read}
         new_order = order_in_file(changes.get("order")) or order_in_file(changes.get("backfill_order"))
         folder = Path() if new_order else self._folder
         keys = {**self.to_dict(), **self._functions(), "name": None, **changes}
@@ -134,6 +136,7 @@ class Policy(PolicyKeys):
         """Return every key with its value; a Python function by its name."""
         keys = {key: getattr(self, key) for key in PolicyKeys.model_fields}
         keys["slurm"] = self.slurm.to_dict() if self.backfill == "slurm" else {}
+        keys["preempt"] = self.preempt.model_dump() if self.preempt else None
         return {key: _function_name(value) if callable(value) else value for key, value in keys.items()}
 
     @property

@@ -280,6 +280,9 @@ class SlurmKeys(Keys):
     PreemptExemptTime: Seconds = Field(
         default=0, description="how long a job runs before it may be preempted"
     )
+    JobRequeue: Flag = Field(
+        default=True, description="false: a job that does not say whether it may be requeued may not"
+    )
     preempt_youngest_first: Flag = Field(
         default=False, description="the last to have started is preempted first, not the smallest"
     )

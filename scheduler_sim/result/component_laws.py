@@ -101,7 +101,7 @@ def time_limit(schedule: Schedule) -> Breach:
     """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late.
 
     What ended with its reservation, or as the minutes of its QOS or association were used up, may have run
-    for less.
+    for less, and so may what ended by itself when its time was cut short, as it was preempted.
     """
     if schedule.shortened:
         return None
@@ -110,7 +110,7 @@ def time_limit(schedule: Schedule) -> Breach:
     row = _first(schedule.ran & (ran_for > allowed + schedule.late_s))
     if row is not None:
         return f"{schedule.name(row)} ran for {ran_for[row]} s, its limit + overrun is {allowed[row]} s"
-    off = (ran_for < allowed) | (ran_for > allowed + schedule.late_s)
+    off = ((ran_for < allowed) & ~np.bool_(schedule.graced)) | (ran_for > allowed + schedule.late_s)
     row = _first(schedule.in_state("TIMEOUT") & off & ~_used_up(schedule) & ~_reserved(schedule))
     if row is not None:
         return (

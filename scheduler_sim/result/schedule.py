@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +41,7 @@ class Schedule:
     lost_waits : True if some component was held after it had been in the queue, or asked for something else
         there, which they do not show.
     shortened : True if some component had run for longer than a limit that it was given then.
+    graced : True if some may go on for a while once they are preempted, and end in that time.
     """
 
     def __init__(
@@ -74,6 +75,13 @@ class Schedule:
         self.lost_runs = bool(counts.get("requeued", 0))
         self.lost_waits = any(counts.get(name, 0) for name in ("held_back", "updated"))
         self.shortened = bool(counts.get("shortened", 0))
+        self.graced = any(one.get("GraceTime") for one in self._preemptable())
+
+    def _preemptable(self) -> Iterator[Mapping[str, Any]]:
+        """What is stated of partitions and QOS under Slurm."""
+        yield from (one.get("slurm", {}) for one in self.system.get("partitions", ()))
+        qos = (self.policy.get("slurm") or {}).get("qos") or {}
+        yield from (one for one in qos.values() if isinstance(one, Mapping))
 
     def of(self, column: str) -> np.ndarray:
         """Return a numeric column of the components."""

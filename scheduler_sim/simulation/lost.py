@@ -20,6 +20,10 @@ LOGGED = ("row", "placed", "start", "end")
 """What the engine writes down of a run that preemption has lost."""
 
 
+PREEMPTING = ("preemption", "making_room")
+"""Parts of the core in which that is written down."""
+
+
 class LostRun(NamedTuple):
     """What a component ran in before a requeue: row, which of its placements, module, nodes, s, s.
 
@@ -51,10 +55,11 @@ def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
 
 def preempted_runs(core: FullCore) -> list[LostRun]:
     """Take the runs that preemption has lost since this was last asked."""
-    if not has(core, "preemption"):
+    part = next((getattr(core, name) for name in PREEMPTING if has(core, name)), None)
+    if part is None:
         return []
-    log, first = core.preemption.log, core.jobs["first"]
-    found = core.preemption.lost[: log.lost]
+    log, first = part.log, core.jobs["first"]
+    found = part.lost[: log.lost]
     runs = [
         LostRun(
             row=int(row),

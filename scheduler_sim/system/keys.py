@@ -130,6 +130,10 @@ def _over_subscribe(written: Any) -> str:
         raise ValueError from None
 
 
+PREEMPT_MODES = ("OFF", "REQUEUE", "CANCEL")
+"""What may become of jobs of a partition that others would preempt."""
+
+
 class SlurmPartitionKeys(Keys):
     """What Slurm knows of a partition besides, by its own names; memory in MB."""
 
@@ -139,6 +143,13 @@ class SlurmPartitionKeys(Keys):
     DefMemPerNode: Count = Field(default=0, description="... on each node")
     QOS: Name | None = Field(
         default=None, description="the QOS whose limits its jobs are held to, before those of their own"
+    )
+    PreemptMode: Annotated[str, choice(*PREEMPT_MODES)] | None = Field(
+        default=None,
+        description="what becomes of its jobs that are preempted by tiers; by default as in policy.slurm",
+    )
+    GraceTime: Count = Field(
+        default=0, description="how long its jobs may go on once they are preempted by tiers, s"
     )
     MaxMemPerCPU: Count = Field(
         default=0, description="a job that asks for more memory a core gets more cores; 0: no limit"

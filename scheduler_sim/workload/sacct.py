@@ -112,6 +112,7 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         **parts_of_nodes(columns, nodes),
         "status": _status(state),
         "exit_code": _exit_code(columns, state),
+        "requeue": columns.read_by("SubmitLine", text.requeue),
         "skipped": skipped,
     }
     table["listed_time_limit"] = table["time_limit"]

@@ -100,6 +100,14 @@ class Columns:
         except TraceError:
             raise next(self._mistakes_in(column)) from None
 
+    def read_by(self, column: str, reader: Callable[[str], int]) -> np.ndarray:
+        """Return int64[rows] of what another reader makes of a column's texts, -1 if the dump lacks it."""
+        if column not in self:
+            return np.full(len(self), -1, dtype=np.int64)
+        codes, words = self._encoded(column)
+        numbers: np.ndarray = np.array([reader(word) for word in words], dtype=np.int64)[codes]
+        return numbers
+
     def numbers_of(self, column: str) -> np.ndarray:
         """Return int64[rows] of what the texts of a column say, -1 if the dump lacks it."""
         if column not in self:

@@ -24,6 +24,8 @@ _OPTIONS = re.compile(
     r"(?:^|\s)(--gpus(?=[-= ])|-G|--gres(?=[= ]))(-per-(?:node|task|socket))?(?:=|\s*)([a-z0-9_.:,()-]+)",
     re.IGNORECASE,
 )
+_NOT_BATCH = re.compile(r"\s*(?:\S*/)?(?:srun|salloc)(?:\s|$)")
+_REQUEUE = re.compile(r"\s--(no-)?requeue(?=\s|$)")
 _GPUS = re.compile(r"(?:[a-z0-9_.-]+:)?[0-9]{1,9}", re.IGNORECASE)
 _OF_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
 _USAGE = ("energy", "fs/", "ic/", "pages", "vmem")
@@ -223,6 +225,22 @@ def options(text: str) -> tuple[Tres, Tres]:
             numbers = (part for part in value.split(",") if _GPUS.fullmatch(part))
             (each if per else whole).extend(f"gpu:{part}" for part in numbers)
     return gres(",".join(whole)), gres(",".join(each))
+
+
+def requeue(text: str) -> int:
+    """Return whether a job may be requeued by the command that submitted it: 1, 0, -1 = it does not say.
+
+    Slurm requeues batch jobs alone.
+
+    Examples
+    --------
+    >>> [requeue(text) for text in ("sbatch --no-requeue job.sh", "sbatch job.sh", "srun --requeue ./a.out")]
+    [0, -1, 0]
+    """
+    if _NOT_BATCH.match(text):
+        return 0
+    said = _REQUEUE.findall(text)
+    return -1 if not said else int(said[-1] == "")
 
 
 def state(text: str) -> str:

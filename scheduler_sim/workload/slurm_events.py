@@ -42,7 +42,7 @@ _SHORT = {
     "-s": "oversubscribe",
     "-sim-walltime": "sim-walltime",
 }
-_FLAGS = ("exclusive", "oversubscribe")
+_FLAGS = ("exclusive", "oversubscribe", "requeue", "no-requeue")
 """Options that need no value."""
 
 _ALWAYS = ("submit_time", "run_time", "nodes")
@@ -177,5 +177,7 @@ _READ: dict[str, Callable[[str], Job]] = {
     "gpus-per-node": lambda text: {"gres": f"gpu:{text}"},
     "exclusive": lambda text: {"exclusive": 1, "oversubscribe": 0},
     "oversubscribe": lambda text: {"oversubscribe": 1, "exclusive": 0},
+    "requeue": lambda text: {"requeue": 1},
+    "no-requeue": lambda text: {"requeue": 0},
 }
 """How each option is read: the columns that it says."""

@@ -165,6 +165,7 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "array_limit": (lambda v: (v == -1) | ((v >= 1) & (v <= MAX_AMOUNT)), "1 or more; -1 = any number"),
     "nice": (_at_least(-MAX_NICE, MAX_NICE), f"-{MAX_NICE} to {MAX_NICE}"),
     "hold": (_at_least(0, 1), "0 or 1"),
+    "requeue": (_at_least(-1, 1), "0 or 1; -1 = not stated"),
     "dependency_any": (_at_least(0, 1), "0 or 1"),
     "delay": (_at_least(-1, MAX_TIME), "0 or more; -1 = none"),
 }

@@ -15,7 +15,7 @@ from scheduler_sim.system.site_folder import (
     NOT_RESERVED,
     read_site_folder,
 )
-from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED
 from tests.conftest import ROOT, SHARED, needs_shared
 
 SAMPLE = ROOT / "workloads" / "sample-site"
@@ -104,7 +104,7 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
     }
     assert folder.site.policy["qos"] == {
         "normal": 0,
-        "fast": {"priority": 10, "GrpJobs": 4, "Flags": ["NoDecay"]},
+        "fast": {"priority": 10, "GraceTime": 60, "GrpJobs": 4, "Flags": ["NoDecay"]},
     }
     assert folder.topology == {"switches": {"s": {"nodes": "n[1-4]"}}}
     assert [one["nodes"] for one in folder.events] == [["n1"]]
@@ -114,7 +114,6 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
     assert noted["topology.conf", "1 switch"] == NETWORK
     assert noted["sacctmgr_event.txt", "1 node event"] == NOT_OUT
     assert noted["reservations.txt", "1 reservation"] == NOT_RESERVED
-    assert noted["GraceTime", "of fast"] == PREEMPTION
     assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
     assert LIMITS not in noted.values()  # they are there
 

@@ -69,8 +69,10 @@ SWITCHED = ("conservative", "keep")
 NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
 SLURM = {"slurm", "accelerate", "preemption", "resource_limits"} | NAMED
-ABSENT = {name: SLURM if name in SWITCHED else SLURM | {"power_saving"} for name in SCHEMES} | {
-    "slurm": {"power_saving", "preemption", "resource_limits"} | NAMED
+NOWHERE = {"making_room"}
+"""Of a rule that has a test of its own below."""
+ABSENT = {name: NOWHERE | (SLURM if name in SWITCHED else SLURM | {"power_saving"}) for name in SCHEMES} | {
+    "slurm": NOWHERE | {"power_saving", "preemption", "resource_limits"} | NAMED
 }
 OPERATED: dict[str, tuple[str, ...]] = {
     "conservative": (
@@ -150,6 +152,21 @@ def test_slurms_rules_by_themselves_agree_too():
     compiled = simulation("slurm", accelerate=False, operated=False).run()
     with interpreted():
         plain = simulation("slurm", operated=False).run()
+    for one, other in zip(tables(compiled), tables(plain), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+@pytest.mark.parametrize("scheme", ["none", "easy", "conservative"])
+def test_who_makes_way_agrees_too(scheme):
+    policy = Policy(backfill=scheme, order="sjf", preempt={"by": "priority"})
+    system = System.from_dict({"modules": [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]})
+    compiled = Simulation(system, crowd(units=False), policy).run()
+    compiled.check()
+    assert compiled.metrics["counts"]["requeued"] > 0
+    with interpreted():
+        plain = Simulation(system, crowd(units=False), policy).run()
     for one, other in zip(tables(compiled), tables(plain), strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 

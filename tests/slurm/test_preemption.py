@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, Result, simulate
+from scheduler_sim import Policy, Result, System, simulate
 from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.oracle.plain_preemption import PreemptingSlurm
-from tests.oracle.plain_preemption_records import PreemptQos, PreemptRules
+from tests.oracle.plain_preemption_records import PREEMPTED, Preemptable, PreemptQos, PreemptRules
 from tests.oracle.plain_slurm_records import Config, Job
 from tests.slurm.engine_cases import (
     FIRST,
@@ -57,6 +57,23 @@ class Preempting:
     case: Case
     rules: dict[str, Any]
     requeue_delay_s: int
+    groups: dict[str, Preemptable]  # partitions
+
+    @property
+    def system(self) -> System:
+        """The case's, with what its partitions say of preemption."""
+        system = system_of(self.case)
+        partitions = [replace(one, slurm=_said_of(self.groups.get(one.name))) for one in system.partitions]
+        return replace(system, partitions=tuple(partitions))
+
+
+def _said_of(group: Preemptable | None) -> dict[str, Any]:
+    said = {"PreemptMode": group.mode, "GraceTime": group.grace} if group else {}
+    return {name: value for name, value in said.items() if value}
+
+
+MODES = st.sampled_from(["", "", "OFF", "REQUEUE", "CANCEL"])
+GRACES = st.sampled_from([0, 0, 5, 40, 90])
 
 
 @st.composite
@@ -80,12 +97,14 @@ def preempting(draw: st.DrawFn) -> Preempting:
                 draw(st.integers(1, nodes)),
                 draw(st.integers(1, 200)),
                 draw(st.integers(1, 4)),
+                requeue=draw(st.sampled_from([True, True, True, False])),
             )
         )
     keys = {name: draw(st.sampled_from(values)) for name, values in KEYS.items()} | {"latency": "measured"}
     rules = {name: draw(st.sampled_from(values)) for name, (_, values) in RULES.items()}
     case = Case({"m": sizes}, tuple(queues), tuple(jobs), keys, begins_s=draw(st.integers(1, 90)))
-    return Preempting(case, rules, draw(st.sampled_from([30, 121])))
+    groups = {queue.name: Preemptable(draw(MODES), draw(GRACES)) for queue in queues}
+    return Preempting(case, rules, draw(st.sampled_from([30, 121])), groups)
 
 
 def played(one: Preempting, columns: dict[str, Any] | None = None, **more: Any) -> Result:
@@ -94,7 +113,8 @@ def played(one: Preempting, columns: dict[str, Any] | None = None, **more: Any) 
     keys |= {"PreemptType": "preempt/partition_prio", "requeue_delay_s": one.requeue_delay_s} | more
     given_keys = {"starts_before_s": case.begins_s} | case.keys | keys
     policy = Policy(name="slurm", backfill="slurm", slurm=given_keys)
-    result = simulate(system_of(case), workload_of(case, **columns or {}), policy)
+    said = {"requeue": [int(job.requeue) for job in case.jobs]} | (columns or {})
+    result = simulate(one.system, workload_of(case, **said), policy)
     result.check()
     return result
 
@@ -104,7 +124,8 @@ def plain(one: Preempting, **rules: Any) -> PreemptingSlurm:
     config = Config(_partitions(case))
     configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     config.requeue_delay = one.requeue_delay_s
-    slurm = PreemptingSlurm(config, deepcopy(list(case.jobs)), [], PreemptRules(**one.rules | rules))
+    said = PreemptRules(partitions=one.groups, **one.rules | rules)
+    slurm = PreemptingSlurm(config, deepcopy(list(case.jobs)), [], said)
     slurm.run(UNTIL_S)
     return slurm
 
@@ -114,8 +135,13 @@ def plain(one: Preempting, **rules: Any) -> PreemptingSlurm:
 def test_the_engine_is_equal_to_the_plain_model(one: Preempting) -> None:
     slurm, result = plain(one), played(one)
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
-    again = sum(ended.why == "PREEMPTED" for ended in slurm.runs) if one.rules["mode"] == "REQUEUE" else 0
-    assert result.metrics["counts"].get("requeued", 0) == again
+    assert result.metrics["counts"].get("requeued", 0) == lost_runs(slurm)
+
+
+def lost_runs(slurm: PreemptingSlurm) -> int:
+    """How many of those that were preempted did not end so."""
+    preempted = sum(ended.why == PREEMPTED for ended in slurm.runs)
+    return preempted - sum(job.state == PREEMPTED for job in slurm.jobs)
 
 
 QOS = {
@@ -133,7 +159,10 @@ def preempting_by_qos(draw: st.DrawFn) -> tuple[Preempting, dict[str, PreemptQos
     one = draw(preempting())
     jobs = tuple(replace(job, qos=draw(st.sampled_from(list(QOS)))) for job in one.case.jobs)
     modes, times = st.sampled_from(["", "REQUEUE", "CANCEL"]), st.sampled_from([None, None, 40])
-    qos = {name: replace(its, mode=draw(modes), exempt=draw(times)) for name, its in QOS.items()}
+    qos = {
+        name: replace(its, mode=draw(modes), exempt=draw(times), grace=draw(GRACES))
+        for name, its in QOS.items()
+    }
     return replace(one, case=replace(one.case, jobs=jobs)), qos
 
 
@@ -149,12 +178,13 @@ def test_by_qos_it_is_equal_to_the_plain_model_too(given_: tuple[Preempting, dic
 
 def _keys_of(qos: PreemptQos) -> dict[str, Any]:
     said = {"Preempt": list(qos.preempts), "PreemptMode": qos.mode, "PreemptExemptTime": qos.exempt}
+    said["GraceTime"] = qos.grace
     return {"priority": qos.priority} | {
         name: value for name, value in said.items() if value not in ("", None)
     }
 
 
-def two(**rules: Any) -> Preempting:
+def two(low: Preemptable | None = None, **rules: Any) -> Preempting:
     """Job 1 has all nodes when job 2, of a higher tier, comes for all of them; job 3 is after job 1."""
     queues = (Queue("low", "m", (FIRST, SECOND), 1), Queue("high", "m", (FIRST, SECOND), 2))
     jobs = (
@@ -164,7 +194,8 @@ def two(**rules: Any) -> Preempting:
     )
     keys = {"bf_interval": 2, "KillWait": 2, "latency": "measured"}
     case = Case({"m": (2, 1)}, queues, jobs, keys, begins_s=4)
-    return Preempting(case, {name: values[0] for name, (_, values) in RULES.items()} | rules, 30)
+    first = {name: values[0] for name, (_, values) in RULES.items()}
+    return Preempting(case, first | rules, 30, {"low": low or Preemptable()})
 
 
 def test_cancelled_it_is_preempted_and_what_needs_its_failure_may_run() -> None:
@@ -174,6 +205,38 @@ def test_cancelled_it_is_preempted_and_what_needs_its_failure_may_run() -> None:
     assert result.metrics["counts"]["preempted"] == 1
     first = result.components.iloc[0]
     assert (first["start_time"], first["run_time"]) == (4, first["end_time"] - 4)
+
+
+@pytest.mark.parametrize(
+    ("said", "by_default", "state"),
+    [(-1, True, "COMPLETED"), (-1, False, "PREEMPTED"), (1, False, "COMPLETED"), (0, True, "PREEMPTED")],
+)
+def test_whether_it_may_be_requeued_says_the_job_or_slurm_conf(
+    said: int, by_default: bool, state: str
+) -> None:
+    result = played(two(), {"requeue": [said, -1, -1]}, JobRequeue=by_default)
+    assert result.components["state"].iloc[0] == state
+
+
+@pytest.mark.parametrize(
+    ("low", "state"),
+    [("OFF", "COMPLETED"), ("CANCEL", "PREEMPTED"), ("REQUEUE", "COMPLETED"), ("", "COMPLETED")],
+)
+def test_a_partition_has_a_mode_of_its_own(low: str, state: str) -> None:
+    found = played(two(Preemptable(low))).components
+    assert found["state"].iloc[0] == state
+    assert (found["start_time"].iloc[0] == 4) == (low in ("OFF", "CANCEL"))
+    assert (found["start_time"].iloc[1] >= 104) == (low == "OFF")
+
+
+def test_in_grace_it_goes_on_and_may_end_by_itself() -> None:
+    """From 40 on; what looks for jobs past their time does so at 30, 60, ...: for 15 s more it is 60."""
+    killed = played(two(Preemptable("CANCEL", 15))).components.iloc[0]
+    assert (killed["state"], killed["end_time"]) == ("PREEMPTED", 60)
+    alone = played(two(Preemptable("CANCEL", 70))).components.iloc[0]
+    assert (alone["state"], alone["end_time"]) == ("COMPLETED", 104)
+    late = played(two(Preemptable("CANCEL", 55))).components.iloc[0]
+    assert (late["state"], late["end_time"]) == ("TIMEOUT", 104)
 
 
 def test_requeued_it_runs_to_its_end() -> None:
@@ -191,7 +254,7 @@ def test_many_runs_are_lost_one_after_the_other() -> None:
     jobs = [Job(1, 4, ["low"], 3, 190, 4)]
     jobs += [Job(2 + i, 40 + 130 * i, ["high"], 3, 20, 1) for i in range(12)]
     case = Case(one.case.modules, one.case.queues, tuple(jobs), one.case.keys, begins_s=4)
-    many = Preempting(case, one.rules, 30)
+    many = replace(one, case=case)
     assert played(many).metrics["counts"]["requeued"] == 12
 
 

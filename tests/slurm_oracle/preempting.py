@@ -172,6 +172,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
     for word in conf["SchedulerParameters"].split(","):
         name, _, value = word.partition("=")
         keys |= {name: int(value)} if name in ("bf_interval", "bf_resolution") else {}
+        keys |= {name: True} if name == "preempt_youngest_first" else {}
     keys |= {
         "KillWait": int(conf["KillWait"]),
         "epoch": run.origin,
@@ -179,6 +180,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         "looks_first": looks_first,
         "starts_before_s": min(job["submit"] for job in jobs) - daemon_start,
         "requeue_delay_s": 30,
+        "JobRequeue": conf.get("JobRequeue", "1") == "1",
     }
     if conf["PreemptType"] == "preempt/qos":
         keys |= {name: conf[name] for name in conf if name.startswith("Priority")}
@@ -186,7 +188,12 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         keys |= {"qos": {name: qos_keys(qos) for name, qos in rules_of(case, run).qos.items()}}
         keys |= {"PriorityCalcPeriod": f"{conf.get('PriorityCalcPeriod', 5)}m"}
     partitions = [
-        {"name": name, "module": "m", "priority": int(options.get("PriorityTier", 1))}
+        {
+            "name": name,
+            "module": "m",
+            "priority": int(options.get("PriorityTier", 1)),
+            "slurm": {"GraceTime": int(options.get("GraceTime", 0))},
+        }
         for name, options in case.partition_options.items()
     ]
     nodes = max(case.nodes.values())
@@ -202,6 +209,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         qos=[job.get("qos", "") for job in jobs],
         user=[job.get("user", "") for job in jobs],
         account=[job.get("account", "") for job in jobs],
+        requeue=[int(job.get("requeue", -1)) for job in jobs],
     )
     simulation = Simulation(system, workload, Policy(name="slurm", backfill="slurm", slurm=keys))
     found = simulation.run().components

@@ -42,8 +42,11 @@ CLAIMED = (
 MISSED: tuple[str, ...] = ("Q3a_limit_stop",)
 """Claimed, and not met yet."""
 
+PREEMPTING = ("HP1a_requeue", "HP2a_cancel", "HP4a_qos", "P1a_requeue", "P2a_cancel", "P4a_qos", "P5a_grace")
+"""Claimed, too, and met; of these runs and who is preempted count as well: see ``preempting``."""
+
 LATER = {
-    "preemption": ("P1a", "P2a", "P3a", "P4a", "P5a", "HP1a", "HP2a", "HP3a", "HP4a"),
+    "preemption": ("P3a", "HP3a"),
     "reservations of operators": ("R1a", "R2a", "HR1a"),
 }
 """What this version does not claim, with the cases that show it."""

@@ -89,6 +89,20 @@ def test_preemption_is_read_where_jobs_have_whole_nodes(
     assert ("PreemptType" in found.policy) == (not left_out)
 
 
+def test_what_a_partition_says_of_preemption(tmp_path: Path) -> None:
+    own = "PartitionName=p Nodes=ALL OverSubscribe=EXCLUSIVE PreemptMode={} GraceTime=90\n"
+    found = site(tmp_path, NODES + own.format("off"))
+    assert found.system.partitions[0].slurm == {"PreemptMode": "OFF", "GraceTime": 90}
+    assert found.ignored == ()
+    found = site(tmp_path, NODES + own.format("SUSPEND"))
+    assert found.system.partitions[0].slurm == {"GraceTime": 90}
+    assert [(one.key, one.why) for one in found.ignored] == [("PreemptMode", ignored.PREEMPTION)]
+    found = site(tmp_path, NODES + "SelectType=select/cons_tres\n" + own.format("OFF"))
+    assert [one.key for one in found.ignored] == ["PreemptMode", "GraceTime"]
+    with pytest.raises(ConfigError, match="PreemptMode: found 'SUSPENDED'; allowed: OFF, REQUEUE"):
+        site(tmp_path, NODES + own.format("SUSPENDED"))
+
+
 def test_the_last_of_a_key_counts(tmp_path: Path) -> None:
     assert site(tmp_path, f"KillWait=1\n{NODES}{PART}KillWait=2\n").policy == {"KillWait": 2}
 
@@ -433,7 +447,7 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("top", "MaxJobCount MaxArraySize MinJobAge", "ADMISSION"),
         ("top", "CompleteWait PriorityParameters", "NOT_MODELLED"),
         ("top", "JobSubmitPlugins PrioritySiteFactorPlugin", "SITE_CODE"),
-        ("top", "JobRequeue", "REQUEUE"),
+        ("top", "RequeueExit RequeueExitHold", "REQUEUE"),
         ("top", "Bogus", "UNKNOWN"),
         ("node", "NodeAddr Port", "DAEMONS"),
         ("node", "MemSpecLimit", "SHARING"),

@@ -386,6 +386,12 @@ def test_gpus_and_other_resources_are_counted(tmp_path, change, gpus, gres):
     assert jobs.not_honoured() == {name: 1 for name, asked in said.items() if asked}
 
 
+def test_what_may_be_requeued_says_the_command_that_submitted_it(tmp_path):
+    lines = ("sbatch --no-requeue job.sh", "sbatch --no-requeue --requeue job.sh", "/bin/srun a.out", "")
+    jobs = read_trace(dump(tmp_path, *({"JobIDRaw": i, "SubmitLine": line} for i, line in enumerate(lines))))
+    assert jobs["requeue"].tolist() == [0, 1, 0, -1]
+
+
 def test_without_their_own_columns_cores_and_memory_are_those_of_tres(tmp_path):
     job = {"ReqTRES": "cpu=8,mem=3G,node=2", "AllocTRES": "cpu=96,mem=3G,node=2"}
     jobs = read_trace(dump(tmp_path, job, without=["NCPUS"]))

@@ -46,6 +46,12 @@ def test_jobs_have_what_sbatch_was_given(tmp_path: Path) -> None:
     assert jobs.source.line_of(1) == 4
 
 
+def test_what_may_be_requeued_says_so_itself(tmp_path: Path) -> None:
+    options = ("--requeue", "--no-requeue", "--requeue --no-requeue", "-n 2")
+    lines = [f"-dt {i} {SUBMIT} -sim-walltime 5 {said} x" for i, said in enumerate(options)]
+    assert read(tmp_path, "\n".join(lines))["requeue"].tolist() == [1, 0, 0, -1]
+
+
 @pytest.mark.parametrize(
     ("options", "exclusive", "oversubscribe"),
     [

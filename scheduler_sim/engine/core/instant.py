@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.events import next_end, pop_end
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.lifecycle import happen, submit, untie
-from scheduler_sim.engine.core.moments import dependencies_updated, instant_opens
+from scheduler_sim.engine.core.moments import dependencies_updated, instant_opens, pass_begins
 from scheduler_sim.engine.core.record import settle
 from scheduler_sim.engine.core.scheme import schedule
 from scheduler_sim.engine.core.state import BUDGET, DONE, INF, NOTICE, TIMELINE_FULL, UNTIL, Core
@@ -73,6 +73,7 @@ def open_step(core: Core, until: int, budget: int) -> bool:
 def handle_instant(core: Core) -> None:
     """What happens at this instant, and the pass that follows it."""
     take_events(core)
+    pass_begins(core)
     schedule(core)
 
 

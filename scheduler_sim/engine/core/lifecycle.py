@@ -6,6 +6,7 @@ from scheduler_sim.engine.core.events import KIND, push_end
 from scheduler_sim.engine.core.holding import lift
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import inlined, part
+from scheduler_sim.engine.core.limits import time_granted
 from scheduler_sim.engine.core.moments import (
     arrives_held,
     becomes_eligible,
@@ -150,10 +151,18 @@ def happen(core: Core, event: int) -> None:
 def run_out(core: Core, row: int) -> None:
     """A running job reaches its end by itself or by its limit."""
     killed = core.placements[core.jobs[row].placed].killed
+    if killed == BY_LIMIT and is_ended_otherwise(core, row):
+        return
     if core.jobs[row].fails and killed != BY_LIMIT:
         finish(core, row, FAILED)
     else:
         finish(core, row, TIMEOUT if killed else COMPLETED)
+
+
+@question
+def is_ended_otherwise(core: Core, row: int) -> bool:
+    """Whether a rule has ended a job whose time is over, so that it is no TIMEOUT."""
+    return False
 
 
 @inlined
@@ -170,7 +179,7 @@ def vacate(core: Core, row: int, state: int) -> bool:
     """A running job gives back all it holds; False if its nodes come back later."""
     now, placement = core.clock.now, core.jobs[row].placed
     module = core.placements[placement].module
-    planned = core.jobs[row].start + core.placements[placement].limit
+    planned = core.jobs[row].start + time_granted(core, row, placement)
     stops(core, row)
     core.jobs[row].state = state
     core.jobs[row].end = now

@@ -10,6 +10,12 @@ from scheduler_sim.engine.core.releases import add_release, drop_release
 from scheduler_sim.engine.core.state import BY_LIMIT, Core
 
 
+@question
+def time_granted(core: Core, row: int, placement: int) -> int:
+    """How long after its start (s) a job is planned to end in a placement: its limit."""
+    return core.placements[placement].limit
+
+
 @part
 def change_limit(core: Core, placement: int, limit: int, run: int, overrun: int) -> None:
     """What a placement takes by a new limit (s); ``run`` and ``overrun`` in s."""
@@ -36,7 +42,7 @@ def least_limit(core: Core, row: int, overrun: int) -> int:
 def forget_end(core: Core, row: int) -> None:
     """Take what runs out of the events and the planned ends."""
     it = core.jobs[row]
-    planned = it.start + core.placements[it.placed].limit
+    planned = it.start + time_granted(core, row, it.placed)
     drop_end(core, row)
     drop_release(core, core.placements[it.placed].module, planned, row)
     for i in range(core.demand.shape[1]):
@@ -51,7 +57,7 @@ def plan_end(core: Core, row: int) -> None:
     end_planned(core, row)
     it = core.jobs[row]
     placement = core.placements[it.placed]
-    planned = it.start + placement.limit
+    planned = it.start + time_granted(core, row, it.placed)
     add_release(core, placement.module, planned, row, placement.nodes)
     for i in range(core.demand.shape[1]):
         if core.demand[it.placed, i] > 0:

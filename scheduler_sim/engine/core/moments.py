@@ -126,6 +126,11 @@ def instant_opens(core: Core) -> None:
 
 
 @event
+def pass_begins(core: Core) -> None:
+    """A pass is about to be made over the queue, in which the newcomers of this step do not stand yet."""
+
+
+@event
 def dependencies_updated(core: Core) -> None:
     """The jobs that nothing holds any more are about to become eligible."""
 

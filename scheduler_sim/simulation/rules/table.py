@@ -22,6 +22,7 @@ RULES = {
     "coscheduling": "coscheduling.Coscheduling",
     "calls": "calls.Calls",
     "holds": "holds.Holds",
+    "making_room": "making_room.MakingRoom",
     "power_saving": "power_saving.PowerSaving",
 }
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""

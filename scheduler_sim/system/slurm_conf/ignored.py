@@ -17,9 +17,7 @@ ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
 LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
-PREEMPTION = (
-    "preemption where jobs share nodes, by suspension, with GraceTime, or of one partition is not modelled"
-)
+PREEMPTION = "preemption where jobs share nodes, or by suspension, is not modelled"
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
@@ -80,7 +78,7 @@ _TOP = {
     ADMISSION: r"max(jobcount|jobid|arraysize|stepcount|taskspernode|nodecount|batchrequeue)|minjobage"
     r"|firstjobid",
     NOT_MODELLED: r"completewait|priorityparameters|max_?switch.*",
-    REQUEUE: r"jobrequeue|requeueexit.*",
+    REQUEUE: r"requeueexit.*",
     LAUNCH: r"(prolog|epilog|srun|task|proctrack|mpi|launch|unkillable|healthcheck|propagate|reboot|core|x11"
     r"|burstbuffer|batchstart|killonbadexit|jobfile|jobcredential|waittime|inactivelimit|usepam|plugstack"
     r"|vsizefactor|returntoservice|allowspec|disablerootjobs|memlimitenforce|mcs|resv).*",

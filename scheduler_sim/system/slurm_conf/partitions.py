@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.keys import STATES
+from scheduler_sim.system.keys import PREEMPT_MODES, STATES
 from scheduler_sim.system.over_subscribe import ALLOWED, OverSubscribe
-from scheduler_sim.system.slurm_conf.ignored import SAME_NODES, TOO_FEW, UNSTATED, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import PREEMPTION, SAME_NODES, TOO_FEW, UNSTATED, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.nodes import Node, names_in
 from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
@@ -42,8 +42,16 @@ _OF_SLURM: dict[str, Callable[[str], Any]] = {
 }
 """Keys that policy slurm heeds; all but the QOS where jobs share nodes."""
 
+_OF_WHOLE_NODES: dict[str, Callable[[str], Any]] = {
+    "PreemptMode": lambda text: _mode(text),
+    "GraceTime": count,
+}
+"""... and those that it heeds where they have whole ones."""
+
+_OTHER_MODES = ("SUSPEND", "GANG")
 
 _READ_OF_SLURM = {*(name.lower() for name in _OF_SLURM), "jobdefaults"}
+_READ_OF_WHOLE_NODES = {name.lower() for name in _OF_WHOLE_NODES}
 
 
 @dataclass(frozen=True)
@@ -149,6 +157,11 @@ def _of_slurm(record: Record, notes: Notes, *, shares: bool) -> dict[str, Any]:
     said: dict[str, Any] = {
         name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SLURM.items()
     } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
+    if not shares:
+        said |= {
+            name: notes.read(record.pairs.get(name.lower()), read, 0)
+            for name, read in _OF_WHOLE_NODES.items()
+        }
     said["OverSubscribe"] = str(sharing) if shares and sharing != OverSubscribe() else ""
     return {name: value for name, value in said.items() if value}
 
@@ -189,9 +202,12 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
 def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: bool) -> None:
     """Keys that are not read; a partition whose jobs share whole nodes, or by default nodes: not so here."""
     sharing = _sharing(record)
+    read = _READ | _READ_OF_SLURM | (set() if shares else _READ_OF_WHOLE_NODES)
     for key, pair in record.pairs.items():
-        if key not in _READ_OF_SLURM and key not in _READ and pair is not sharing:
+        if key not in read and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))
+        elif key == "preemptmode" and _is_other_mode(pair.value):
+            notes.ignore(pair, PREEMPTION)
     said = sharing or Pair("OverSubscribe", "NO", record.place)
     if _is_too_few(said.value):
         notes.ignore(said, TOO_FEW)
@@ -205,6 +221,18 @@ def _name(text: str) -> str:
     if not re.fullmatch(r"[^\s,;|&*()\[\]:]{1,64}", text):
         raise InputError(f"found {text[:70]!r}; allowed: 1 to 64 characters without , ; | & * ( ) [ ] :")
     return text
+
+
+def _is_other_mode(text: str) -> bool:
+    return any(word in text.upper() for word in _OTHER_MODES)
+
+
+def _mode(text: str) -> str:
+    """What becomes of jobs that are preempted; nothing where it is not modelled."""
+    word = text.upper().replace(" ", "").replace(",GANG", "").replace("GANG,", "")
+    if word not in (*PREEMPT_MODES, *_OTHER_MODES):
+        raise InputError(f"found {text[:60]!r}; allowed: {', '.join((*PREEMPT_MODES, *_OTHER_MODES))}")
+    return "" if word in _OTHER_MODES else word
 
 
 def _state(text: str) -> str:

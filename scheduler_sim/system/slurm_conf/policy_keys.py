@@ -76,6 +76,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "MessageTimeout": count,
     "PreemptType": str.lower,
     "PreemptMode": str.upper,
+    "JobRequeue": flag,
     "PreemptExemptTime": lambda text: seconds(text) or 0,
     "AccountingStorageType": str.lower,
     "PriorityType": str.lower,

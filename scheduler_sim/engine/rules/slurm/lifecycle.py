@@ -15,7 +15,7 @@ from scheduler_sim.engine.core.lifecycle import (
     vacate,
     wait_again,
 )
-from scheduler_sim.engine.core.limits import least_limit, set_duration
+from scheduler_sim.engine.core.limits import least_limit, set_duration, time_granted
 from scheduler_sim.engine.core.moments import (
     arrives_held,
     becomes_eligible,
@@ -103,8 +103,9 @@ def count_pending(core: SlurmCore, row: int, sign: int) -> None:
 @on(started, "slurm")
 def plan_end_everywhere(core: SlurmCore, row: int) -> None:
     """Its planned end stands in the list of all modules together, too."""
-    it = core.placements[core.jobs[row].placed]
-    add_release(core, everywhere(core), core.jobs[row].start + it.limit, row, it.nodes)
+    placed = core.jobs[row].placed
+    planned = core.jobs[row].start + time_granted(core, row, placed)
+    add_release(core, everywhere(core), planned, row, core.placements[placed].nodes)
 
 
 # -- to its end
@@ -148,7 +149,7 @@ def _completing_s(core: SlurmCore, row: int) -> int:
 def account_end(core: SlurmCore, row: int) -> None:
     """What it used is charged, if at all, and one task less of its array runs."""
     placed = core.jobs[row].placed
-    drop_release(core, everywhere(core), core.jobs[row].start + core.placements[placed].limit, row)
+    drop_release(core, everywhere(core), core.jobs[row].start + time_granted(core, row, placed), row)
     core.slurm.job[row].last = placed
     if core.slurm.rules.charge_ends:
         charge_until(core, row, core.clock.now)
@@ -278,7 +279,7 @@ def any_limit(core: SlurmCore, row: int, overrun: int) -> int:
 @on(end_forgotten, "slurm")
 def forget_end_everywhere(core: SlurmCore, row: int) -> None:
     """Its planned end stood in the list of all modules together, too."""
-    planned = core.jobs[row].start + core.placements[core.jobs[row].placed].limit
+    planned = core.jobs[row].start + time_granted(core, row, core.jobs[row].placed)
     drop_release(core, everywhere(core), planned, row)
 
 

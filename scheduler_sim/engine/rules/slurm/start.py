@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import agreement, on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
+from scheduler_sim.engine.core.limits import time_granted
 from scheduler_sim.engine.core.state import BY_LIMIT, PAST_LIMIT
 from scheduler_sim.engine.rules.slurm.nodes import allocate
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
@@ -51,7 +52,8 @@ def start_on_picked(core: SlurmCore, row: int, placement: int, launch_s: int) ->
 def set_end(core: SlurmCore, row: int, placement: int, begun: int) -> None:
     """When it ends: by itself, or at the first look from now on that finds it past its limit."""
     it, natural = core.placements[placement], core.slurm.way[placement].run
-    allowed, period = it.limit + core.slurm.rules.over_time, core.slurm.rules.limit_check_s
+    allowed = time_granted(core, row, placement) + core.slurm.rules.over_time
+    period = core.slurm.rules.limit_check_s
     late = natural > allowed
     natural += core.slurm.job[row].launch
     allowed = max(allowed, core.clock.now - begun)

@@ -7,7 +7,7 @@ import numpy as np
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore, Sizes
-from scheduler_sim.engine.rules.slurm.preemption.state import CANCEL, REQUEUE, PreemptionSizes
+from scheduler_sim.engine.rules.slurm.preemption.state import CANCEL, OFF, REQUEUE, PreemptionSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
@@ -20,7 +20,7 @@ NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
 HIGHEST_RANK = 0xFFFF
 ABOVE_ALL_TIERS = 1 << 34
 
-MODES = {"REQUEUE": REQUEUE, "CANCEL": CANCEL}
+MODES = {"OFF": OFF, "REQUEUE": REQUEUE, "CANCEL": CANCEL}
 
 
 class Preemption(Numbers):
@@ -82,11 +82,15 @@ class Preemption(Numbers):
         if self._by_qos:
             for number, one in enumerate(keys.qos.values()):
                 group["rank"][number] = min(one.priority, HIGHEST_RANK)
-                group["mode"][number] = MODES.get(one.PreemptMode, MODES[keys.PreemptMode])
+                group["mode"][number] = MODES[own_mode(one.PreemptMode) or keys.PreemptMode]
+                group["grace"][number] = one.GraceTime
                 if one.PreemptExemptTime is not None:
                     group["exempt"][number] = one.PreemptExemptTime
         else:
-            group["rank"] = [partition.priority for partition in self.run.system.partitions]
+            for number, partition in enumerate(self.run.system.partitions):
+                group["rank"][number] = partition.priority
+                group["mode"][number] = MODES[partition.slurm.get("PreemptMode") or keys.PreemptMode]
+                group["grace"][number] = partition.slurm.get("GraceTime", 0)
         core.preemption.may[:] = self._may.ravel()
         core.slurm.rules.plans_started = 0  # what may be preempted does not stand in the plan
         return core
@@ -106,7 +110,9 @@ class Preemption(Numbers):
         core.preemption.of[jobs.where] = described
         self._put_first(core, jobs, described)
         core.preemption.job["tried_at"][jobs.rows] = -INF
-        core.preemption.job["requeue"][jobs.rows] = 1
+        core.preemption.job["grace_end"][jobs.rows] = INF
+        said = jobs.column("requeue")
+        core.preemption.job["requeue"][jobs.rows] = np.where(said < 0, int(self._keys.JobRequeue), said)
         return core
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -125,6 +131,11 @@ class Preemption(Numbers):
         core.slurm.way["tier"][jobs.where] += level
         first, last = jobs.placements.first[:-1], jobs.placements.first[1:]
         core.ranks["tier"][jobs.rows] += np.where(last > first, np.append(level, 0)[first], 0)
+
+
+def own_mode(said: str) -> str:
+    """The PreemptMode of a QOS; OFF is as the cluster's, as Slurm takes it."""
+    return "" if said in ("cluster", "OFF") else said
 
 
 def levels(may: np.ndarray) -> Ints:

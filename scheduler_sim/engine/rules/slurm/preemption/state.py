@@ -8,6 +8,7 @@ import numpy as np
 
 from scheduler_sim.engine.core.records import Ints, Table, Words, one, table
 from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.lost_runs import Log, LostRun
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -30,6 +31,7 @@ class Group:
     mode: int
     rank: int  # those of the lowest are preempted first
     exempt: int  # s from a start
+    grace: int  # s from being told to being ended
 
 
 class Preemptor:
@@ -37,21 +39,7 @@ class Preemptor:
 
     requeue: int  # 1 = it may be requeued
     tried_at: int  # when others were last preempted for it
-
-
-class LostRun:
-    """A run that ended in a requeue."""
-
-    row: int
-    placed: int
-    start: int
-    end: int
-
-
-class Log:
-    """How many runs stand in the table of those that were lost; whoever reads them sets it to 0."""
-
-    lost: int
+    grace_end: int  # by when it has to end, as it is preempted; INF = it is not
 
 
 class Preemption(NamedTuple):
@@ -103,4 +91,5 @@ def blank_preemption(sizes: PreemptionSizes) -> Preemption:
     )
     made.job["tried_at"] = -INF
     made.job["requeue"] = 1
+    made.job["grace_end"] = INF
     return made

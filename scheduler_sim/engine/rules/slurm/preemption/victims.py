@@ -11,9 +11,11 @@ from scheduler_sim.engine.core.events import drop_end
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.lifecycle import finish, forget_run, vacate
-from scheduler_sim.engine.core.moments import placed_anew
-from scheduler_sim.engine.core.state import HELD, PREEMPTED
+from scheduler_sim.engine.core.lifecycle import finish, forget_run, is_ended_otherwise, vacate
+from scheduler_sim.engine.core.limits import forget_end, plan_end, time_granted
+from scheduler_sim.engine.core.moments import placed_anew, stopped
+from scheduler_sim.engine.core.state import HELD, INF, PREEMPTED
+from scheduler_sim.engine.rules.lost_runs import write_down
 from scheduler_sim.engine.rules.slurm.lifecycle import requeue
 from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
@@ -120,26 +122,52 @@ def lost_are_many(core: PreemptionCore) -> bool:
 
 @part
 def preempt(core: PreemptionCore, row: int) -> None:
+    """Its grace begins; or it ends now, as there is none, or it is over."""
+    grace = core.preemption.group[core.preemption.of[core.jobs[row].placed]].grace
+    if grace > 0 and core.preemption.job[row].grace_end == INF:
+        forget_end(core, row)
+        core.preemption.job[row].grace_end = core.clock.now + grace
+        plan_end(core, row)
+    elif grace == 0 or core.clock.now >= core.jobs[row].start + time_granted(
+        core, row, core.jobs[row].placed
+    ):
+        drop_end(core, row)
+        end_preempted(core, row)
+
+
+@on(time_granted, "preemption")
+def until_grace_is_over(core: PreemptionCore, row: int, placement: int) -> int:
+    """Its limit, or less if it is preempted."""
+    return min(core.placements[placement].limit, core.preemption.job[row].grace_end - core.jobs[row].start)
+
+
+@on(is_ended_otherwise, "preemption")
+def grace_is_over(core: PreemptionCore, row: int) -> bool:
+    """The look for jobs past their time finds one that is preempted, whoever still needs its nodes."""
+    if core.preemption.job[row].grace_end == INF:
+        return False
+    end_preempted(core, row)
+    return True
+
+
+@on(stopped, "preemption")
+def forget_grace(core: PreemptionCore, row: int) -> None:
+    """Another run has all its time."""
+    core.preemption.job[row].grace_end = INF
+
+
+@part
+def end_preempted(core: PreemptionCore, row: int) -> None:
     """End it now: it waits again after a while, or is over."""
-    drop_end(core, row)
     group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
     if group.mode == REQUEUE and core.preemption.job[row].requeue:
-        _write_down(core, row)
+        write_down(core, row, core.preemption.log, core.preemption.lost)
         gone = vacate(core, row, HELD)
         forget_run(core, row)
         if gone:
             requeue(core, row)
     else:
         finish(core, row, PREEMPTED)
-
-
-@part
-def _write_down(core: PreemptionCore, row: int) -> None:
-    """The run that a job loses."""
-    lost = core.preemption.lost[core.preemption.log.lost]
-    lost.row, lost.placed = row, core.jobs[row].placed
-    lost.start, lost.end = core.jobs[row].start, core.clock.now
-    core.preemption.log.lost += 1
 
 
 @on(placed_anew, "preemption")

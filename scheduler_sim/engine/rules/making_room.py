@@ -1,0 +1,197 @@
+"""Preemption under all policies but Slurm's: before a pass, running jobs make way for those at its front.
+
+The queue is walked in order, in each module up to the first job that could not start even if all that it may
+preempt were gone. So whoever others are preempted for starts in the pass that follows, whatever the scheme.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine.core.events import KIND, drop_end
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.instant import log_is_full
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import finish, send_back
+from scheduler_sim.engine.core.moments import pass_begins
+from scheduler_sim.engine.core.queue import refresh
+from scheduler_sim.engine.core.records import Ints, Table, one, table
+from scheduler_sim.engine.core.state import PREEMPTED, Core
+from scheduler_sim.engine.rules.lost_runs import Log, LostRun, write_down
+
+STOPPED = -1
+"""In ``left``: nobody further back is helped in this module."""
+
+
+class Terms:
+    """Who may preempt whom, and what becomes of those."""
+
+    by_order: int  # 1 = those that stand behind in the order, 0 = those of partitions of lower priority
+    requeue: int  # 1 = they wait again, 0 = they are over
+
+
+class MakingRoom(NamedTuple):
+    """What a walk over the queue needs."""
+
+    terms: Terms
+    log: Log
+    lost: Table[LostRun]  # [2 n]
+    left: Ints  # [m] idle nodes that those before have not taken, or STOPPED
+    victim: Ints  # [n] rows
+    taken: Ints  # [n] 1 = it is among them
+
+
+class MakingRoomCore(Core):
+    """A core in which jobs make way for others."""
+
+    making_room: MakingRoom
+
+
+class RoomSizes(NamedTuple):
+    """How much room the part has."""
+
+    rows: int
+    modules: int
+
+
+def blank_making_room(sizes: RoomSizes) -> MakingRoom:
+    """Return the part; nobody has made way yet."""
+    return MakingRoom(
+        terms=one(Terms),
+        log=one(Log),
+        lost=table(LostRun, 2 * sizes.rows),
+        left=np.zeros(sizes.modules, dtype=np.int64),
+        victim=np.zeros(sizes.rows, dtype=np.int64),
+        taken=np.zeros(sizes.rows, dtype=np.int64),
+    )
+
+
+@on(pass_begins, "making_room")
+def make_room(core: MakingRoomCore) -> None:
+    """Preempt for those that stand in front, as long as each of them can start."""
+    left, open_modules, walked = core.making_room.left, core.clock.modules, 0
+    _queue_up(core)
+    for module in range(core.clock.modules):
+        left[module] = core.pools[module].free
+    while open_modules > 0 and core.queue.at.head + walked < core.queue.at.tail:
+        row = core.queue.waiting[core.queue.at.head + walked]
+        walked += 1
+        it = core.placements[core.jobs[row].first]
+        if left[it.module] == STOPPED:
+            continue
+        if it.nodes > left[it.module] and not _room_is_made(core, row):
+            left[it.module] = STOPPED
+            open_modules -= 1
+        else:
+            left[it.module] -= it.nodes
+
+
+@part
+def _queue_up(core: MakingRoomCore) -> None:
+    """Newcomers take their places now; the pass then looks at the whole queue."""
+    refresh(core)
+    core.queue.at.new = 0
+    core.clock.dirty = core.clock.early = 1
+
+
+@part
+def _room_is_made(core: MakingRoomCore, row: int) -> bool:
+    """Whether others were preempted so that enough nodes are LEFT; in the queue they stand behind it."""
+    it = core.placements[core.jobs[row].first]
+    pool, left = core.pools[it.module], core.making_room.left
+    missing = it.nodes - left[it.module] + pool.draining  # those leave service first
+    size = _choose(core, row, missing)
+    if size == 0:
+        return False
+    before = pool.free
+    for i in range(size):
+        victim = core.making_room.victim[i]
+        if core.making_room.taken[victim]:
+            core.making_room.taken[victim] = 0
+            _preempt(core, victim)
+    _queue_up(core)
+    left[it.module] += pool.free - before
+    return True
+
+
+@part
+def _choose(core: MakingRoomCore, row: int, missing: int) -> int:
+    """TAKEN are running jobs that have so many nodes, among so many VICTIMS; 0 = all together have too few.
+
+    The last in order are taken first, until they suffice; then those that are not needed are spared.
+    """
+    victim, taken, size = core.making_room.victim, core.making_room.taken, 0
+    while missing > 0:
+        last = _last_that_may_go(core, row)
+        if last < 0:
+            for i in range(size):
+                taken[victim[i]] = 0
+            return 0
+        victim[size], taken[last] = last, 1
+        missing -= _nodes_of(core, last)
+        size += 1
+    for i in range(size):
+        if missing + _nodes_of(core, victim[i]) <= 0:
+            missing += _nodes_of(core, victim[i])
+            taken[victim[i]] = 0
+    return size
+
+
+@part
+def _nodes_of(core: MakingRoomCore, row: int) -> int:
+    return core.placements[core.jobs[row].placed].nodes
+
+
+@part
+def _last_that_may_go(core: MakingRoomCore, row: int) -> int:
+    """Of those that may be preempted for a job and are not TAKEN, the last in order; -1 = there is none."""
+    last, module = -1, core.placements[core.jobs[row].first].module
+    for i in range(core.clock.events):
+        other = core.heap[i].row
+        if other < 0 or other >= KIND or core.making_room.taken[other]:
+            continue
+        if core.placements[core.jobs[other].placed].module != module or not _may_preempt(core, row, other):
+            continue
+        if last < 0 or _goes_before(core, other, last):
+            last = other
+    return last
+
+
+@part
+def _may_preempt(core: MakingRoomCore, row: int, other: int) -> bool:
+    mine, theirs = core.ranks[row], core.ranks[other]
+    if mine.tier != theirs.tier:
+        return mine.tier > theirs.tier
+    return core.making_room.terms.by_order == 1 and mine.key < theirs.key
+
+
+@part
+def _goes_before(core: MakingRoomCore, one_row: int, other: int) -> bool:
+    """Whether the first is preempted rather: of lower priority, behind in the order, or started later."""
+    a, b = core.ranks[one_row], core.ranks[other]
+    if a.tier != b.tier:
+        return a.tier < b.tier
+    if core.making_room.terms.by_order and a.key != b.key:
+        return a.key > b.key
+    if core.jobs[one_row].start != core.jobs[other].start:
+        return core.jobs[one_row].start > core.jobs[other].start
+    return one_row > other
+
+
+@part
+def _preempt(core: MakingRoomCore, row: int) -> None:
+    """End it now: it waits again, in its old place, or is over."""
+    drop_end(core, row)
+    if core.making_room.terms.requeue:
+        write_down(core, row, core.making_room.log, core.making_room.lost)
+        send_back(core, row)
+    else:
+        finish(core, row, PREEMPTED)
+
+
+@on(log_is_full, "making_room")
+def lost_are_many(core: MakingRoomCore) -> bool:
+    """Whether the runs lost before one more pass might have no room: each job that runs may lose one."""
+    return core.making_room.log.lost + len(core.making_room.taken) > len(core.making_room.lost)

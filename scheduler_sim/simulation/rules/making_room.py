@@ -1,0 +1,52 @@
+"""Who makes way for whom, under all policies but Slurm's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.rules.making_room import RoomSizes
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+
+
+class MakingRoom(Numbers):
+    """Writes the terms; jobs have what they need in every core."""
+
+    part = "making_room"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.needed = run.policy.preempt is not None
+        if self.needed:
+            where = {
+                "where jobs share nodes, or a partition covers part of a module": any(run.system.told_apart),
+                "beside components that start together": bool(run.units.members),
+                "where idle nodes are switched off": run.switching is not None,
+            }
+            self._refuse(*(words for words, is_so in where.items() if is_so))
+
+    def _refuse(self, *where: str) -> None:
+        if where:
+            raise ConfigError(f"policy.preempt: found {self.run.policy.preempt} {where[0]}; allowed: none")
+
+    def describe(self, jobs: Jobs) -> Any:
+        """Components that could run in several ways, or ask for shared resources, are refused."""
+        if self.needed and not jobs.placements.rigid:
+            self._refuse("where components have several placements or ask for shared resources")
+
+    def room(self, sizes: Sizes) -> RoomSizes:
+        """For all there are."""
+        return RoomSizes(sizes.rows, sizes.modules)
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Write the terms."""
+        preempt = self.run.policy.preempt
+        assert preempt is not None
+        core.making_room.terms.by_order = int(preempt.by == "priority")
+        core.making_room.terms.requeue = int(preempt.how == "requeue")
+        return core
+
+    def write(self, core: FullCore, jobs: Jobs, described: Any) -> FullCore:
+        """There is nothing to write."""
+        return core
