@@ -10,6 +10,7 @@ from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.result.columns import NODE_FAIL
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.rules.numbers import Run
@@ -49,6 +50,7 @@ class Outages:
     ----------
     requeued : components that failures sent back into the queue
     lost : the runs that they had
+    ended : the runs that failures ended for good, by row and start, s
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Outages:
         self._declared, self._capacity = run.amounts, list(run.amounts)
         self._returns: dict[int, Return] = {}  # by name, which is negative
         self._names = 0
+        self.ended: set[tuple[int, int]] = set()
         self.requeued = 0
 
     def withheld(self, core: FullCore) -> bool:
@@ -124,10 +127,11 @@ class Outages:
         """Stop running components, in the order of their rows."""
         for row in rows.tolist():
             if requeue:
-                self.lost += run_to_lose(core, row)
+                self.lost += [run._replace(ended=NODE_FAIL) for run in run_to_lose(core, row)]
                 drive.interrupt(core, row)
                 self.requeued += 1
             else:
+                self.ended.add((row, int(core.jobs[row].start)))
                 drive.strike(core, row, slot.FAILED)
 
     def _set_capacity(self, core: FullCore, pool: int, amount: int) -> None:

@@ -265,6 +265,7 @@ class Simulation(Actions):
             self._meter,
             None if self._cap is None else self._cap.budget,
             self._lost,
+            self._outages.ended,
             self.models,
         )
 
