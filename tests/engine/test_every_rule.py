@@ -68,9 +68,11 @@ SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
 NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
-SLURM = {"slurm", "accelerate", "preemption", "resource_limits"} | NAMED
+OUT = {"outages"}
+"""Whole nodes of Slurm's that are out of service by name: see tests/outages."""
+SLURM = {"slurm", "accelerate", "preemption", "resource_limits"} | NAMED | OUT
 ABSENT = {name: SLURM if name in SWITCHED else SLURM | {"power_saving"} for name in SCHEMES} | {
-    "slurm": {"power_saving", "preemption", "resource_limits"} | NAMED
+    "slurm": {"power_saving", "preemption", "resource_limits"} | NAMED | OUT
 }
 OPERATED: dict[str, tuple[str, ...]] = {
     "conservative": (
