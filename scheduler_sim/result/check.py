@@ -8,7 +8,14 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InvariantError
-from scheduler_sim.result import component_laws, energy_laws, limit_laws, sharing_laws, timeline_laws
+from scheduler_sim.result import (
+    component_laws,
+    energy_laws,
+    limit_laws,
+    run_laws,
+    sharing_laws,
+    timeline_laws,
+)
 from scheduler_sim.result.documents import MANIFEST, METRICS, shape_problem
 from scheduler_sim.result.schedule import Schedule
 
@@ -29,6 +36,8 @@ INVARIANTS: dict[str, Law] = {
         component_laws.wait_dependency,
         component_laws.waits_sum,
         component_laws.known_modules,
+        run_laws.run_columns,
+        run_laws.runs,
         timeline_laws.timeline_modules,
         timeline_laws.timeline_order,
         sharing_laws.node_lists,
@@ -45,6 +54,7 @@ INVARIANTS: dict[str, Law] = {
         component_laws.queue_order,
         limit_laws.limits,
         timeline_laws.metrics_agree,
+        run_laws.lost_work,
         energy_laws.component_energy,
         energy_laws.power_over_time,
         energy_laws.energy_parts,
@@ -62,9 +72,10 @@ def check(
     timeline: pd.DataFrame,
     metrics: Mapping[str, Any],
     manifest: Mapping[str, Any],
+    runs: pd.DataFrame,
 ) -> None:
     """Test every invariant; raises InvariantError with the first one broken, where, and the two values."""
-    breach = first_breach(components, timeline, metrics, manifest)
+    breach = first_breach(components, timeline, metrics, manifest, runs)
     if breach:
         raise InvariantError(breach)
 
@@ -74,6 +85,7 @@ def first_breach(
     timeline: pd.DataFrame,
     metrics: Mapping[str, Any],
     manifest: Mapping[str, Any],
+    runs: pd.DataFrame,
     last: str = "",
 ) -> str | None:
     """Return the first law that is broken, and where, up to the law ``last``; None if none is."""
@@ -81,7 +93,7 @@ def first_breach(
         problem = shape_problem(document, shape)
         if problem:
             return f"{name}: {problem}"
-    schedule = Schedule(components, timeline, metrics, manifest)
+    schedule = Schedule(components, timeline, metrics, manifest, runs)
     for name, law in INVARIANTS.items():
         if breach := law(schedule):
             return f"{name}: {breach}"

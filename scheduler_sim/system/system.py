@@ -15,6 +15,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
+from scheduler_sim.system.node_events import NodeEvent
 from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others, types_that_differ
 from scheduler_sim.system.over_subscribe import OverSubscribe
 
@@ -95,6 +96,7 @@ class System:
     resources : licences and network attached memory.
     swf_partitions : partition name for a partition or queue number of an SWF trace.
     description : a sentence for people.
+    events : when nodes are out of service.
     """
 
     name: str
@@ -103,6 +105,7 @@ class System:
     resources: tuple[Resource, ...] = ()
     swf_partitions: Mapping[str, str] = field(default_factory=dict, hash=False)
     description: str = ""
+    events: tuple[NodeEvent, ...] = ()
 
     def __post_init__(self) -> None:
         reached = {partition.module.lower() for partition in self.partitions}
@@ -142,6 +145,7 @@ class System:
             "partitions": [_partition_keys(partition) for partition in self.partitions],
             "resources": {"licences": licences, "nam_gb": nam_kb / KB_PER_GB},
             "swf": {"partitions": dict(self.swf_partitions)},
+            **({"events": [event.to_dict() for event in self.events]} if self.events else {}),
         }
 
     @property
@@ -294,6 +298,7 @@ def _system_of(keys: SystemKeys, name: str) -> System:
         tuple(resources),
         dict(keys.swf.partitions),
         keys.description,
+        tuple(NodeEvent.of(event, [module.name for module in modules.values()]) for event in keys.events),
     )
 
 
