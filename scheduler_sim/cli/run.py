@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from scheduler_sim.errors import InputError
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.simulation import Simulation
+    from scheduler_sim.system.node_events import NodeEvent
     from scheduler_sim.system.site_folder import SiteFolder
 
 HONOUR_STATUS = "workload.honour_status"
@@ -101,7 +103,7 @@ def execute(args: argparse.Namespace) -> None:
     try:
         policy = _at_site(Policy.resolve(args.policy), settings, args, folder)
         policy = policy.with_settings(settings) if settings else policy
-        simulation = _loaded(args, policy, honour_status, log)
+        simulation = _loaded(args, policy, honour_status, log, () if folder is None else folder.events)
         with step(f"simulating {args.trace}", quiet=args.quiet) as shown, log.part("simulate"):
             simulation.progress = shown.progress
             result = simulation.run()
@@ -131,7 +133,13 @@ def _refuse_swapped(system: str, trace: str) -> None:
         )
 
 
-def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: RunLog) -> Simulation:
+def _loaded(
+    args: argparse.Namespace,
+    policy: Policy,
+    honour_status: bool,
+    log: RunLog,
+    events: Sequence[NodeEvent],
+) -> Simulation:
     """Read system and trace, and have the engine compiled for them."""
     with log.part("import"):
         from scheduler_sim.simulation import Simulation
@@ -144,6 +152,7 @@ def _loaded(args: argparse.Namespace, policy: Policy, honour_status: bool, log: 
             seed=args.seed,
             honour_status=honour_status,
             format=args.read_as,
+            events=events,
         )
     if simulation.needs_compiling:
         note("compiling the engine for this policy, once on this machine: 5 s to a minute", quiet=args.quiet)

@@ -29,12 +29,19 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
+    from scheduler_sim.engine.rules.slurm.outages import OutagesCore
     from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
 
     class SlurmsCore(
-        SlurmCallsCore, AcceleratedCore, PreemptionCore, RowsCore, ReservationsCore, LimitedSharesCore
+        SlurmCallsCore,
+        AcceleratedCore,
+        PreemptionCore,
+        OutagesCore,
+        RowsCore,
+        ReservationsCore,
+        LimitedSharesCore,
     ):
         """A core with all of Slurm."""
 
@@ -73,6 +80,7 @@ RULES = (
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
     Rule("preemption", ("slurm.preemption.slots", "slurm.preemption.victims"),
          "slurm.preemption.state.blank_preemption"),
+    Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
     Rule("reservations", ("slurm.reservations.access", "slurm.reservations.looks"),

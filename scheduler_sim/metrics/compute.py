@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler_sim.metrics import table
 from scheduler_sim.metrics.load import overloads
+from scheduler_sim.metrics.lost import lost_of
 from scheduler_sim.metrics.metric import JobColumns, Run
 from scheduler_sim.metrics.sharing import cores_had_twice, sharing_of
 from scheduler_sim.metrics.statistics import Summaries
@@ -32,6 +33,7 @@ def compute(
     warnings: Sequence[str] = (),
     shared: Mapping[str, Mapping[str, float]] | None = None,
     system: Mapping[str, Any] | None = None,
+    runs: Columns | None = None,
 ) -> dict[str, Any]:
     """Compute the metrics of a schedule; what has nothing to average is None.
 
@@ -46,13 +48,14 @@ def compute(
     energy : what an energy model has accounted for beyond the tables; None without.
     shared : of modules whose nodes jobs share, what there is in all of cores, memory (KB) and GPUs.
     system : keys of the system; only where jobs share nodes.
+    runs : of components that lost some; None where none did.
     warnings : what a reader of the numbers should know first, beside what they tell themselves.
 
     Returns
     -------
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
-    run = Run(components, timeline, modules, shared or {}, system or {}, counts or {})
+    run = Run(components, timeline, modules, shared or {}, system or {}, counts or {}, runs)
     summaries = Summaries()
     of_jobs = _summed_up(run.jobs, summaries)
     found: dict[str, Any] = {
@@ -72,6 +75,7 @@ def compute(
         ),
         "energy": energy_of(run, energy),
         **({"sharing": sharing_of(run)} if run.shared else {}),
+        **({"lost": lost_of(run)} if run.runs is not None else {}),
         "counts": state_counts(components, counts or {}),
         "warnings": [*overloads(found["offered_load"]), *cores_had_twice(run), *warnings],
     }

@@ -98,6 +98,9 @@ class Run:
 
     counts: Mapping[str, Any] = field(default_factory=dict)
 
+    runs: Columns | None = None
+    """Of components that lost some."""
+
     @cached_property
     def ran(self) -> np.ndarray | slice:
         """Which components ran."""

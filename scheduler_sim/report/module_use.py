@@ -64,7 +64,7 @@ class Resource:
 
 def resources(result: Result) -> list[Resource]:
     """Return what modules have that jobs share, one after the other; with several, all together at last."""
-    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
+    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest, result.runs)
     names = [name for name in module_sizes(result.manifest) if name in shared_modules(result.manifest)]
     found = []
     for name in names:

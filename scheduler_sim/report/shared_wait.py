@@ -85,7 +85,7 @@ def shared_wait(result: Result, row: int, view: ModuleView, recorded: int | None
     out_of_service = value_at(view.down, view.instants()).any()  # how many, but not which
     if out_of_service or (result.manifest.get("counts") or {}).get("requeued"):
         return None
-    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
+    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest, result.runs)
     if schedule.dealt and not _same_of_each(schedule, row):  # it is not known what it asked for of each node
         return None
     sets, own = able_nodes(schedule, view.name)

@@ -13,6 +13,7 @@ from scheduler_sim.result import (
     energy_laws,
     limit_laws,
     reservation_laws,
+    run_laws,
     sharing_laws,
     timeline_laws,
 )
@@ -36,6 +37,8 @@ INVARIANTS: dict[str, Law] = {
         component_laws.wait_dependency,
         component_laws.waits_sum,
         component_laws.known_modules,
+        run_laws.run_columns,
+        run_laws.runs,
         timeline_laws.timeline_modules,
         timeline_laws.timeline_order,
         sharing_laws.node_lists,
@@ -53,6 +56,7 @@ INVARIANTS: dict[str, Law] = {
         limit_laws.limits,
         reservation_laws.reservations,
         timeline_laws.metrics_agree,
+        run_laws.lost_work,
         energy_laws.component_energy,
         energy_laws.power_over_time,
         energy_laws.energy_parts,
@@ -70,9 +74,10 @@ def check(
     timeline: pd.DataFrame,
     metrics: Mapping[str, Any],
     manifest: Mapping[str, Any],
+    runs: pd.DataFrame,
 ) -> None:
     """Test every invariant; raises InvariantError with the first one broken, where, and the two values."""
-    breach = first_breach(components, timeline, metrics, manifest)
+    breach = first_breach(components, timeline, metrics, manifest, runs)
     if breach:
         raise InvariantError(breach)
 
@@ -82,6 +87,7 @@ def first_breach(
     timeline: pd.DataFrame,
     metrics: Mapping[str, Any],
     manifest: Mapping[str, Any],
+    runs: pd.DataFrame,
     last: str = "",
 ) -> str | None:
     """Return the first law that is broken, and where, up to the law ``last``; None if none is."""
@@ -89,7 +95,7 @@ def first_breach(
         problem = shape_problem(document, shape)
         if problem:
             return f"{name}: {problem}"
-    schedule = Schedule(components, timeline, metrics, manifest)
+    schedule = Schedule(components, timeline, metrics, manifest, runs)
     for name, law in INVARIANTS.items():
         if breach := law(schedule):
             return f"{name}: {breach}"

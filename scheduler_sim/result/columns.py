@@ -227,6 +227,39 @@ BUSY = {"cores": "cores_busy", "memory_kb": "memory_busy_kb", "gpus": "gpus_busy
 """What components have of nodes, and the column of the timeline that counts it."""
 
 
+REQUEUED, NODE_FAIL = "REQUEUED", "NODE_FAIL"
+"""How runs end that were lost, besides ``PREEMPTED``: by an operator, and with a node."""
+
+RUNS = (
+    Column("component_id", "int64", "", "the component, in the order of `components`"),
+    Column("run", "int64", "", "which of its runs this was, from 1"),
+    Column("module", "text", "", "where it ran"),
+    Column("nodes", "int64", "nodes", "nodes held"),
+    Column("parts", "int64", "nodes / 10⁶", "nodes held, of each the part that it had where jobs share them"),
+    Column("cores", "float64", "cores", "cores held on all its nodes; NaN where nodes are not told apart"),
+    Column("start_time", "int64", "s", "when it started"),
+    Column("end_time", "int64", "s", "when it ended"),
+    Column(
+        "state",
+        "text",
+        "",
+        f"how it ended: {REQUEUED} by an operator, {NODE_FAIL}, PREEMPTED; otherwise the state of its"
+        " component, of which it was the last run",
+    ),
+    Column(
+        "lost_s",
+        "int64",
+        "s",
+        f"how much of it was lost: all, of a run that was not the last or ended {NODE_FAIL} or PREEMPTED;"
+        " 0 of any other",
+    ),
+    Column("node_seconds_lost", "float64", "node-seconds", "parts / 10⁶ × lost_s"),
+    Column("power_w", "float64", "W", "mean power over the run, all its nodes; NaN without an energy model"),
+    Column("energy_lost_j", "float64", "J", "power × lost_s; NaN without an energy model"),
+)
+"""``runs``: all runs of the components that ran more than once, or lost their only one."""
+
+
 class Further(NamedTuple):
     """Which further columns the tables of a result have.
 
@@ -237,6 +270,7 @@ class Further(NamedTuple):
     shared : parts of nodes that jobs share
     devices : which GPUs they had
     limited : limits of QOS and associations
+    runs : whether there is a table of runs, as some were lost
     """
 
     reasons: bool = False
@@ -245,6 +279,7 @@ class Further(NamedTuple):
     devices: bool = False
     limited: bool = False
     reserved: bool = False
+    runs: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -257,6 +292,7 @@ class Further(NamedTuple):
             bool(manifest.get("devices")),
             bool(manifest.get("limited")),
             bool(manifest.get("reserved")),
+            bool(manifest.get("runs")),
         )
 
 

@@ -73,7 +73,6 @@ ENERGY = {
 WITH = {"pue": ("pue", "facility_j"), "above_cap_s": ("above_cap_s", "above_cap_j")}
 """Keys of ``energy`` that stand there with others."""
 
-LOST_RUNS = Columns({"module": str, "nodes": int, "start_time": int, "end_time": int, "power_w": float})
 MODULE_POWER = {"idle_w": Needed(float), "off_w": float, "boot_w": float, "shutdown_w": float}
 FIGURE = {**dict.fromkeys(("module", "figure", "unit", "quality"), Needed(str)), "source": Needed(str),
           "value": Needed(float), "low": float, "high": float}  # fmt: skip
@@ -102,6 +101,7 @@ MANIFEST: dict[str, Any] = {
     "reasons": bool,
     "devices": bool,
     "limited": bool,
+    "runs": bool,
     "reserved": bool,
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
@@ -113,7 +113,6 @@ MANIFEST: dict[str, Any] = {
         "without_signature": Each(Needed(int)),
         "quality": Each(Needed(int)),
         "figures": [FIGURE],
-        "lost_runs": LOST_RUNS,
         "cap": Columns({"time": int, "power_w": float}),
     },
 }
@@ -128,6 +127,7 @@ METRICS: dict[str, Any] = {
     "counts": {"not_honoured": Each(Needed(int)), "rejected_because": Each(Needed(int))},
     "energy": Energy,
     "sharing": Each(Each(float)),
+    "lost": Each(Numbers),
     OTHERS: Measure,
 }
 

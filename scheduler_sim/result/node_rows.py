@@ -56,7 +56,7 @@ def node_rows(result: Result, modules: Mapping[str, int]) -> NodeRows:
     InputError : as ``node_numbers``
     """
     runs = node_numbers(result.components, modules)
-    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest)
+    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest, result.runs)
     pieces = [piece for module in schedule.shared for piece in _pieces(schedule, module)]
     if not pieces:
         return NodeRows(runs.row, runs.first, runs.first + runs.count, 1)

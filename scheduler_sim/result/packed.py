@@ -3,7 +3,8 @@
 A pack is a directory ``packs/NAME`` that appears whole. Its ``components.parquet`` and
 ``timeline.parquet`` are those of its runs, one after the other, with the run's id as the first column;
 ``runs.parquet`` has a row a run: its id, how many rows of both are its own, ``manifest.json`` and
-``metrics.json`` as text, and whatever else is kept of it. Wherever the directory of a result is named,
+``metrics.json`` as text, the runs of components where some were lost, and whatever else is kept of it.
+Wherever the directory of a result is named,
 ``STUDY/runs/ID`` names a packed one.
 """
 
@@ -23,12 +24,14 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import put_directory
 from scheduler_sim.output.whole import whole_file
+from scheduler_sim.result.columns import RUNS as RUNS_OF_COMPONENTS
 from scheduler_sim.result.columns import (
     Column,
     Columns,
     Further,
     categorical,
     component_columns,
+    frame,
     not_known,
     numbers,
     timeline_columns,
@@ -45,6 +48,9 @@ RUNS, PACKS = "runs", "packs"
 """Where a study has the runs that have a directory of their own, and where the packs."""
 
 MEMBERS = "runs.parquet"
+LOST = "runs"
+"""Column of it: the runs of components that lost some, as JSON."""
+
 PACK_FILES = ("components.parquet", "timeline.parquet", MEMBERS)
 PACK_NAME = re.compile(r"[0-9a-f]{20}")
 RUN = Column("run", "text", "", "id of the run")
@@ -62,12 +68,13 @@ class Member:
     timeline: pd.DataFrame | Deferred
     manifest: Mapping[str, Any]
     metrics: Mapping[str, Any]
+    runs: pd.DataFrame
     kept: Mapping[str, str]
 
     @classmethod
     def of(cls, run_id: str, result: Result, kept: Mapping[str, str]) -> Member:
         """Take a result as it is, its tables worked out or not."""
-        return cls(run_id, result.further, *result.tables, result.manifest, result.metrics, kept)
+        return cls(run_id, result.further, *result.tables, result.manifest, result.metrics, result.runs, kept)
 
 
 class Pack:
@@ -130,7 +137,9 @@ class PackedFiles:
         return parsed(self._members[name][self._row], self._pack.place / MEMBERS, shape)
 
     def table(self, name: str, columns: Sequence[Column]) -> pd.DataFrame:
-        """Read ``components`` or ``timeline``."""
+        """Read ``components``, ``timeline`` or ``runs``."""
+        if name == LOST:
+            return self._lost(columns)
         path = self._pack.place / f"{name}.parquet"
         rows = self._members[name]
         first = sum(rows[: self._row])
@@ -138,6 +147,15 @@ class PackedFiles:
         if list(data[RUN.name].unique()) not in ([], [self._run_id]):
             raise InputError(f"{path}: the rows of run {self._run_id} are those of another one")
         return data.drop(columns=RUN.name)
+
+    def _lost(self, columns: Sequence[Column]) -> pd.DataFrame:
+        """Read the table of runs, which stands in that of the members."""
+        path, text = self._pack.place / MEMBERS, self._pack.columns(LOST)[LOST][self._row]
+        found = parsed(text, path)
+        missing = [column.name for column in columns if column.name not in found]
+        if missing:
+            raise InputError(f"{path}: not the runs of components: {missing[0]} is missing")
+        return frame({column.name: found[column.name] for column in columns}, columns)
 
 
 def packed(directory: Path) -> PackedFiles | None:
@@ -189,9 +207,15 @@ def _table_of(members: Sequence[Member]) -> pa.Table:
         "manifest": [spelt(member.manifest) for member in members],
         "metrics": [spelt(member.metrics, DECIMALS) for member in members],
     }
+    if members[0].further.runs:
+        columns[LOST] = [_spelt_runs(member.runs) for member in members]
     for name in dict.fromkeys(name for member in members for name in member.kept):
         columns[name] = [member.kept.get(name, "") for member in members]
     return pa.table(columns)
+
+
+def _spelt_runs(runs: pd.DataFrame) -> str:
+    return spelt({column.name: runs[column.name].tolist() for column in RUNS_OF_COMPONENTS}, DECIMALS)
 
 
 def _write_members(table: pa.Table, out: BinaryIO) -> None:

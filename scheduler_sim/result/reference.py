@@ -16,6 +16,7 @@ from scheduler_sim.result.columns import (
     PARTS,
     REASONS,
     RESERVED,
+    RUNS,
     SWITCHED,
     TIMELINE,
     USED,
@@ -33,6 +34,8 @@ INTRODUCTION = """\
 |---|---|
 | `components.parquet` | what became of each component |
 | `timeline.parquet` | nodes and queue of each module over time |
+| `runs.parquet` | all runs of components that lost some: only where a requeue, a failure of nodes or \
+preemption cost a run |
 | `metrics.json` | the numbers that sum up the run, see [metrics](metrics.md) |
 | `manifest.json` | what was run: version, seed, system, policy, models, modules with their nodes, sha256 of \
 every input, counts; names in the models that mean nothing in this run (`unmatched`); with an energy model \
@@ -70,6 +73,13 @@ component waits from `eligible_time` to `start_time` and counts in the module of
 of its first placement.
 """
 
+LOST = """\
+All runs of the components that ran more than once, or lost their only run; what ran once and to its own end
+is not there. `components` has the last run of each, with its waits since the submission. Without such
+components there is no such file, no `runs` in the manifest and no block [`lost`](metrics.md#lost-work) in
+the metrics, and `Result.runs` has no rows.
+"""
+
 CHECKS = """\
 `Result.check()` tests these laws from the directory alone, in this order, and raises `InvariantError` with
 the name of the first one broken, the component or instant, and the two values that disagree.
@@ -82,8 +92,8 @@ the name of the first one broken, the component or instant, and the two values t
 - Components that start by one plan may pass others by their appointments: with `counts.units` above 0,
   `queue-order` is left out.
 - Nor is the partition: where partitions differ in `priority`, `queue-order` is left out.
-- A run that ended in a requeue is not in the components: with `counts.requeued` above 0, `node-seconds`,
-  `nodes-busy`, `queue` and `queue-order` are left out.
+- When a component that lost a run was in the queue is not in the tables, nor which parts of nodes that run
+  had: with `counts.requeued` above 0, `queue`, `queue-order` and `parts-busy` are left out.
 - Nor is the time that a component was in the queue before it was held, or what it asked for there before
   an update of its partition or nodes: with `counts.held_back` or `counts.updated` above 0, `queue` and
   `queue-order` are left out.
@@ -118,6 +128,9 @@ def page() -> str:
         "Where jobs share nodes, or a partition covers part of a module:\n",
         _table(USED),
         ROWS,
+        "## runs.parquet\n\nOne row a run, by component in trace order, then by time.\n",
+        _table(RUNS),
+        LOST,
         "## Checks\n",
         CHECKS,
         "\n".join(["| law | what it says |", "|---|---|", *laws]) + "\n",

@@ -17,16 +17,19 @@ from scheduler_sim.result.columns import (
     LIMITED,
     REASONS,
     RESERVED,
+    RUNS,
     SWITCHED,
     USED,
     Column,
     Further,
     component_columns,
+    frame,
     timeline_columns,
 )
 from scheduler_sim.result.packed import PackedFiles, packed
 from scheduler_sim.result.store import (
     LOG,
+    LOST,
     MANIFEST,
     OwnDirectory,
     write_document,
@@ -47,6 +50,8 @@ class Result:
     Attributes
     ----------
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
+    runs : all runs of the components that ran more than once or lost their only one; of none where no run was
+        lost. Columns in ``result.columns.RUNS``
     """
 
     def __init__(
@@ -55,8 +60,10 @@ class Result:
         timeline: pd.DataFrame | Deferred,
         metrics: dict[str, Any] | None = None,
         manifest: dict[str, Any] | Callable[[], dict[str, Any]] | None = None,
+        runs: pd.DataFrame | None = None,
     ) -> None:
         self._components, self._timeline = components, timeline
+        self.runs = frame({column.name: [] for column in RUNS}, RUNS) if runs is None else runs
         self.metrics = {} if metrics is None else metrics
         self._manifest = {} if manifest is None else manifest
 
@@ -111,6 +118,7 @@ class Result:
             _has(self._components, DEVICES[0]),
             _has(self._components, LIMITED[0]),
             _has(self._components, RESERVED[0]),
+            len(self.runs) > 0,
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
@@ -132,6 +140,8 @@ class Result:
             "metrics.json": partial(write_measured, self.metrics),
             MANIFEST: partial(write_document, self.manifest),
         }
+        if further.runs:
+            writers[LOST] = partial(write_table, self.runs, RUNS)
         if log is not None:
             writers[LOG] = partial(_write_text, log)
         write_result(Path(directory), writers, force=force)
@@ -157,17 +167,20 @@ class Result:
             timeline=files.table("timeline", timeline_columns(further)),
             metrics=files.document("metrics", documents.METRICS),
             manifest=manifest,
+            runs=files.table("runs", RUNS) if further.runs else None,
         )
         if files.stamp() != before:
             raise InputError(f"{files.place}: the result was replaced while it was read; read it again")
-        breach = first_breach(found.components, found.timeline, found.metrics, manifest, LAST_TO_READ)
+        breach = first_breach(
+            found.components, found.timeline, found.metrics, manifest, found.runs, LAST_TO_READ
+        )
         if breach:
             raise InputError(f"{files.place} is not as a run left it: {breach}")
         return found
 
     def check(self) -> None:
         """Test every invariant of a schedule; raises InvariantError with the first one broken."""
-        check(self.components, self.timeline, self.metrics, self.manifest)
+        check(self.components, self.timeline, self.metrics, self.manifest, self.runs)
 
     @property
     def plot(self) -> Plot:

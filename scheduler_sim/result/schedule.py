@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.result.columns import NEVER, SHARES, TOTAL, Further, rows_named
+from scheduler_sim.result.columns import NEVER, RUNS, SHARES, TOTAL, Further, frame, rows_named
 from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
-
-LOST = ("module", "nodes", "parts", "start_time", "end_time", "power_w")
 
 
 class Schedule:
@@ -22,6 +20,7 @@ class Schedule:
     ----------
     modules : nodes of each module.
     system : the keys of the system file.
+    counts : of the manifest.
     overrun_s : how long after its time limit a component is killed, s.
     late_s : how much later, at most: Slurm looks for such components now and then.
     units : True if some components start by one plan, so that one may pass another by its appointment
@@ -35,9 +34,8 @@ class Schedule:
     further : which further columns the tables have.
     dealt : True if nodes have what was dealt to them of all that a component asks for, as under Slurm.
     shared : cores, memory (KB) and GPUs of modules whose nodes are told apart, in all.
-    lost_runs : True if some component was requeued after a run that the tables do not show.
-    lost : those runs, where there is an energy model: ``module, nodes, start_time, end_time, power_w``;
-        where nodes are told apart, ``parts`` of nodes (millionths).
+    lost_runs : True if some component was requeued after a run that the components do not show.
+    runs : the table of runs, of which some were lost; ``lost`` are those that the components do not show.
     lost_waits : True if some component was held after it had been in the queue, or asked for something else
         there, which they do not show.
     shortened : True if some component had run for longer than a limit that it was given then.
@@ -50,19 +48,20 @@ class Schedule:
         timeline: pd.DataFrame,
         metrics: Mapping[str, Any],
         manifest: Mapping[str, Any],
+        runs: pd.DataFrame | None = None,
     ) -> None:
         self.components, self.timeline, self.metrics = components, timeline, metrics
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
         self.system: dict[str, Any] = dict(manifest.get("system", {}))
         self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
-        self.lost = pd.DataFrame(self.energy.get("lost_runs") or dict.fromkeys(LOST, ()), columns=list(LOST))
+        self.runs = frame({column.name: [] for column in RUNS}, RUNS) if runs is None else runs
         self.further = Further.of(manifest)
         self.switched = self.further.switched
         self.dealt = SHARES[0].name in components
         self.shared: dict[str, dict[str, float]] = dict(manifest.get("shared_nodes") or {})
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
         self.unix_start: int | None = (manifest.get("trace") or {}).get("unix_start_time")
-        counts = manifest.get("counts", {})
+        self.counts = counts = dict(manifest.get("counts", {}))
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
         self.late_s = 0
         if slurm := self.policy.get("slurm"):
@@ -82,6 +81,13 @@ class Schedule:
         yield from (one.get("slurm", {}) for one in self.system.get("partitions", ()))
         qos = (self.policy.get("slurm") or {}).get("qos") or {}
         yield from (one for one in qos.values() if isinstance(one, Mapping))
+
+    @cached_property
+    def lost(self) -> pd.DataFrame:
+        """The runs that were not the last of a component that has one."""
+        name = self.runs["component_id"]
+        ran = np.isin(name, self.of("component_id")[self.ran])
+        return self.runs[~(ran & ~name.duplicated(keep="last").to_numpy())]
 
     def of(self, column: str) -> np.ndarray:
         """Return a numeric column of the components."""
@@ -141,10 +147,13 @@ class Schedule:
 
     def nodes_in_use(self, module: str) -> Steps:
         """Add up the nodes of the components that run, from their starts and ends alone."""
-        mask = self.ran & self.in_module(module)
-        return sum_of_intervals(
-            self.of("start_time")[mask], self.of("end_time")[mask], self.of("nodes")[mask]
+        mask, lost = self.ran & self.in_module(module), self.lost
+        lost = lost[rows_named(lost["module"], module)]
+        begin, finish, nodes = (
+            np.concatenate((self.of(name)[mask], lost[name].to_numpy()))
+            for name in ("start_time", "end_time", "nodes")
         )
+        return sum_of_intervals(begin, finish, nodes)
 
     def waiting(self, module: str, amount: np.ndarray) -> Steps:
         """Add up an amount over the components that wait, each from eligible to start."""

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 FILES = ("components.parquet", "timeline.parquet", "metrics.json", MANIFEST)
+LOST = "runs.parquet"
+"""Where some run was lost."""
+
 LOG = "run.log"
 DECIMALS = 6
 
@@ -32,15 +35,15 @@ DECIMALS = 6
 def write_result(directory: Path, writers: Mapping[str, Callable[[BinaryIO], None]], *, force: bool) -> None:
     """Write the files of a result into a directory, all or none of them; other files there stay.
 
-    A failure on the way leaves the directory as it was. An older result there is replaced; one
-    of its run.log goes if there is none of this one. A directory that holds anything but a result is
-    refused without ``force``.
+    A failure on the way leaves the directory as it was. An older result there is replaced; its run.log and
+    runs.parquet go where this one has none. A directory that holds anything but a result is refused without
+    ``force``.
     """
     target = Path(os.path.realpath(directory))
     refuse_foreign(directory, force=force)
     older = stamp(target)
     try:
-        put_files(target, writers, last=MANIFEST, gone=(LOG,))
+        put_files(target, writers, last=MANIFEST, gone=(LOST, LOG))
     except OSError as error:
         kept = "nothing was kept" if older is None else "the older result there is kept"
         kept = kept if stamp(target) == older else "what is there is not a whole result"
@@ -62,7 +65,7 @@ class OwnDirectory:
         return read_document(self.place / f"{name}.json", shape)
 
     def table(self, name: str, columns: Sequence[Column]) -> pd.DataFrame:
-        """Read ``components`` or ``timeline``."""
+        """Read ``components``, ``timeline`` or ``runs``."""
         return read_table(self.place / f"{name}.parquet", columns)
 
 

@@ -89,13 +89,9 @@ def timeline_total(schedule: Schedule) -> Breach:
 
 
 def node_seconds(schedule: Schedule) -> Breach:
-    """The node-seconds of the components are those of the timeline."""
-    if schedule.lost_runs:
-        return None
+    """The node-seconds of the components, and of runs that were lost, are those of the timeline."""
     for module in set(schedule.modules).difference(schedule.shared):
-        mask = schedule.ran & schedule.in_module(module)
-        run = schedule.of("end_time")[mask] - schedule.of("start_time")[mask]
-        ran = int((run * schedule.of("nodes")[mask]).sum())
+        ran = integral(schedule.nodes_in_use(module))
         busy = integral(schedule.recorded(module, "nodes_busy"))
         if ran != busy:
             return f"components ran for {ran} node-seconds on {module}, the timeline has {busy}"
@@ -104,8 +100,6 @@ def node_seconds(schedule: Schedule) -> Breach:
 
 def nodes_busy(schedule: Schedule) -> Breach:
     """At every instant the timeline has as many nodes busy as the components use."""
-    if schedule.lost_runs:
-        return None
     for module in set(schedule.modules).difference(schedule.shared):
         breach = first_difference(schedule.nodes_in_use(module), schedule.recorded(module, "nodes_busy"))
         if breach:

@@ -22,6 +22,7 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun
+from scheduler_sim.simulation.node_events import Happening, NodeEvents
 from scheduler_sim.simulation.operations import UPDATES, Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.requests import PLACED_BY, Requests
@@ -69,6 +70,8 @@ class Actions:
         self._preempted = 0  # runs that were requeued to make room
         self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
+        self._events = NodeEvents(self.system, self._outages)
+        self._happening: list[Happening] = []
         self._requests = Requests(self._submissions, self._loader, self._lost)
         self._operations = Operations(self._loader, self._submissions, self._lost, self._requests)
         self._operating: list[Operation] = []
@@ -293,10 +296,13 @@ class Actions:
         return floor(self.env.now + 1e-6)
 
     def _has_actions(self) -> bool:
-        return bool(self._changes or self._operating or self._reserving or self._submissions.noted)
+        noted = self._happening or self._changes or self._reserving or self._operating
+        return bool(noted or self._submissions.noted)
 
     def _act(self) -> None:
         """Carry out what was noted; the core stands at this instant, its ends handled."""
+        for happening in self._happening:
+            self._events.carry_out(self._core, happening)
         for change in self._changes:
             self._core, coming = self._outages.carry_out(self._core, change)
             if coming is not None:
@@ -308,7 +314,7 @@ class Actions:
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
         self._core = self._loader.scheme.put(self._core)
-        self._changes, self._operating, self._reserving = [], [], []
+        self._changes, self._operating, self._happening, self._reserving = [], [], [], []
         self._core.clock.pass_requested = 1
 
     def _append_submissions(self) -> None:
@@ -329,6 +335,14 @@ class Actions:
         if until is not None:
             until = _whole("until, which must be later than now", until, self._now() + 1)
         self._note(Change(kind, self.system.module_index(module), nodes, until))
+
+    def _play(self, happening: Sequence[Happening]) -> Any:
+        """Let node events happen when they are due, those that are past at once."""
+        for one in happening:
+            if one.time > self.env.now:
+                yield self.env.timeout(one.time - self.env.now)
+            self._happening.append(one)
+            self._schedule_step()
 
     def _operate(self, kind: str, component_id: int, value: int = 0) -> None:
         self._operating.append(Operation(kind, self._row(component_id), value))

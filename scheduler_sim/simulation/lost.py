@@ -11,11 +11,12 @@ import pandas as pd
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
-from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.columns import NEVER, REQUEUED, STATES
 from scheduler_sim.result.node_use import WHOLE, part_of_node
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
+PREEMPTED = STATES[-1]
 LOGGED = ("row", "placed", "start", "end")
 """What the engine writes down of a run that preemption has lost."""
 
@@ -28,7 +29,8 @@ class LostRun(NamedTuple):
     """What a component ran in before a requeue: row, which of its placements, module, nodes, s, s.
 
     ``parts`` are the nodes in millionths, by its part of each; ``khz`` is the P-state of that placement,
-    where the component has others by now.
+    where the component has others by now; ``cores`` (thousandths, of all nodes) are known where nodes are
+    told apart; ``ended`` is how it ended.
     """
 
     row: int
@@ -39,6 +41,8 @@ class LostRun(NamedTuple):
     end: int
     parts: int
     khz: int | None = None
+    cores: int = NEVER
+    ended: str = REQUEUED
 
 
 def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
@@ -49,8 +53,9 @@ def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     end = core.clock.now if it.state == slot.RUNNING else it.end
     place = core.placements[it.placed]
     way = int(it.placed - it.first)
-    parts = _parts_of(core, int(it.placed))
-    return [LostRun(row, way, int(place.module), int(place.nodes), int(it.start), int(end), parts)]
+    parts, cores = _held(core, int(it.placed))
+    module, nodes = int(place.module), int(place.nodes)
+    return [LostRun(row, way, module, nodes, int(it.start), int(end), parts, cores=cores)]
 
 
 def preempted_runs(core: FullCore) -> list[LostRun]:
@@ -69,6 +74,7 @@ def preempted_runs(core: FullCore) -> list[LostRun]:
             start=int(start),
             end=int(end),
             parts=int(core.placements[placed].nodes) * WHOLE,
+            ended=PREEMPTED,
         )
         for row, placed, start, end in zip(*(found[name] for name in LOGGED), strict=True)
     ]
@@ -76,14 +82,17 @@ def preempted_runs(core: FullCore) -> list[LostRun]:
     return runs
 
 
-def _parts_of(core: FullCore, placement: int) -> int:
-    """How many nodes a placement has, in millionths, by its part of each."""
+def _held(core: FullCore, placement: int) -> tuple[int, int]:
+    """How many nodes a placement has, in millionths, by its part of each, and thousandths of cores.
+
+    -1 cores are not known.
+    """
     place = core.placements[placement]
     if not has(core, "shared_nodes"):
-        return int(place.nodes) * WHOLE
+        return int(place.nodes) * WHOLE, NEVER
     shared, request = core.shared_nodes, core.shared_nodes.request[placement]
     if shared.module[place.module].begin == shared.module[place.module].end:
-        return int(place.nodes) * WHOLE
+        return int(place.nodes) * WHOLE, NEVER
     at = slice(request.slot, request.slot + place.nodes)
     there = shared.capacity[CORES, shared.slots[at]] % ENOUGH
     if has(core, "cons_tres"):
@@ -91,7 +100,8 @@ def _parts_of(core: FullCore, placement: int) -> int:
     else:
         alone = shared.demand[request.demand].exclusive
         cores = there if alone else np.full(len(there), shared.need[request.demand, CORES])
-    return int(part_of_node(cores, there).sum())
+    cores = np.broadcast_to(cores, len(there))
+    return int(part_of_node(cores, there).sum()), int(cores.sum())
 
 
 def khz_of(run: LostRun, placements: Placements, at: int) -> int:
@@ -106,8 +116,8 @@ def lost_runs(
 ) -> pd.DataFrame:
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
 
-    These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s) and
-    ``frequency_khz``, -1: not chosen.
+    These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s),
+    ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``.
     """
     columns = [np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:7]]
     row, _, number, nodes, start, end, parts = columns
@@ -122,5 +132,7 @@ def lost_runs(
         "start_time": start,
         "end_time": end,
         "frequency_khz": khz,
+        "cores": [one.cores for one in lost],
+        "ended": [one.ended for one in lost],
     }
     return pd.DataFrame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.applications.models import Models
-from scheduler_sim.energy.accounting import MILLI, PARTS, STATES, TOTAL, Account, Use, account_of, milli
+from scheduler_sim.energy.accounting import PARTS, STATES, TOTAL, Account, Use, account_of, milli
 from scheduler_sim.energy.alike import Alike
 from scheduler_sim.energy.budget import Budget, above
 from scheduler_sim.energy.expand import ORIGINS
@@ -94,8 +94,8 @@ class Meter:
 
         ``khz`` is the P-state of each component, -1 or None: not chosen; ``table`` is the workload
         that ``placements`` are of, ``written`` the core's timeline, ``lost`` the runs that ended in a
-        requeue, ``budget`` the power cap it was to obey, ``parts`` the nodes that each component had, in
-        millionths, where it may have parts of them.
+        requeue, of which it fills in ``mw``, ``budget`` the power cap it was to obey, ``parts`` the nodes
+        that each component had, in millionths, where it may have parts of them.
         """
         app, hint, reference_w = (
             table[name][placements.in_file] for name in ("app", "hint", "reference_power_w")
@@ -110,7 +110,7 @@ class Meter:
             khz_of_lost = lost["frequency_khz"].to_numpy()
             of_nodes = None if parts is None else lost["parts"].to_numpy()
             drew = drawn(self._layer, self._system, lost, of_lost, khz_of_lost, of_nodes)
-            lost = lost.assign(mw=drew.milliwatts)
+            lost["mw"] = drew.milliwatts
         account = accounted(self._layer, self._system, components, made.milliwatts, written, lost, parts)
         return (
             *with_power(written, account, self._system),
@@ -119,10 +119,8 @@ class Meter:
                 self._layer,
                 self._system,
                 made,
-                lost,
                 budget,
                 switched=switches(written, parts),
-                parted=parts is not None,
             ),
         )
 
@@ -276,11 +274,9 @@ def described(
     layer: EnergyLayer,
     system: System,
     made: Drawn,
-    lost: pd.DataFrame | None,
     budget: Budget | None,
     *,
     switched: bool,
-    parted: bool,
 ) -> dict[str, Any]:
     """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
     names = [module.name for module in system.modules]
@@ -296,17 +292,9 @@ def described(
         **({"cap": cap} if cap else {}),
         "profile": layer.profiles.name,
         **({"switched": True} if switched else {}),
-        **({} if lost is None else {"lost_runs": _listed(lost, parted)}),
         "modules": modules,
         "power_from": made.counted(),
         **({} if made.without is None else {"without_signature": made.without}),
         "quality": figures["quality"].value_counts().sort_index().to_dict(),
         "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),
     }
-
-
-def _listed(lost: pd.DataFrame, parted: bool) -> dict[str, list[Any]]:
-    """Return the runs that were lost as columns of the manifest; ``parted``: with their parts of nodes."""
-    names = "module", "nodes", *(("parts",) if parted else ()), "start_time", "end_time"
-    columns = {name: lost[name].tolist() for name in names}
-    return {**columns, "power_w": (lost["mw"] / MILLI).tolist()}

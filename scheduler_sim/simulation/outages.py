@@ -10,6 +10,7 @@ from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.result.columns import NODE_FAIL
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
 from scheduler_sim.simulation.rules.numbers import Run
@@ -49,6 +50,7 @@ class Outages:
     ----------
     requeued : components that failures sent back into the queue
     lost : the runs that they had
+    ended : the runs that failures ended for good, by row and start, s
     """
 
     def __init__(
@@ -59,7 +61,24 @@ class Outages:
         self._declared, self._capacity = run.amounts, list(run.amounts)
         self._returns: dict[int, Return] = {}  # by name, which is negative
         self._names = 0
+        self.ended: set[tuple[int, int]] = set()
         self.requeued = 0
+
+    def in_service(self, core: FullCore, module: int) -> int:
+        """Nodes of a module that are in service, and stay there."""
+        return self._nodes[module] - _out_of_service(core, module)
+
+    def resume(self, core: FullCore, module: int, nodes: int) -> None:
+        """Bring back so many nodes, if as many are out."""
+        self._resume(core, module, min(nodes, _out_of_service(core, module)))
+
+    def take_counted(self, core: FullCore, module: int, nodes: int, *, down: bool, requeue: bool) -> None:
+        """Take nodes out of service of which only the number is known; those that go down hit components."""
+        nodes = min(nodes, self.in_service(core, module))
+        if down:
+            self.strike(core, module, nodes, requeue=requeue)
+        else:
+            drive.take_down(core, module, nodes)
 
     def withheld(self, core: FullCore) -> bool:
         """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
@@ -78,20 +97,20 @@ class Outages:
             if self._cap is not None:
                 self._cap.step(core)
         elif kind == "resume":
-            self._resume(core, pool, min(amount, _out_of_service(core, pool)))
+            self.resume(core, pool, amount)
         elif kind == "return":
             self._return(core, amount)
         else:
-            amount = min(amount, self._nodes[pool] - _out_of_service(core, pool))
+            amount = min(amount, self.in_service(core, pool))
             if kind == "drain":
                 drive.take_down(core, pool, amount)
             else:
-                self._strike(core, pool, amount, requeue=kind == "requeue")
+                self.strike(core, pool, amount, requeue=kind == "requeue")
             if until is not None and amount:
                 return self._announce(core, Return(pool, amount, until))
         return core, None
 
-    def _strike(self, core: FullCore, module: int, nodes: int, *, requeue: bool) -> None:
+    def strike(self, core: FullCore, module: int, nodes: int, *, requeue: bool) -> None:
         """Draw the nodes that fail: those of running components in row order, idle ones, those off, the rest.
 
         The rest still does its epilog, boots or shuts down. A node that was to leave service anyway can be
@@ -106,7 +125,7 @@ class Outages:
         if has(core, "shared_nodes") and (there := in_service(core, module)) is not None:
             failed = self._failures.choice(there, size=nodes, replace=False)
             take_nodes_down(core, failed)
-            self._stop(core, running_on(core, rows, failed), requeue=requeue)
+            self.stop(core, running_on(core, rows, failed), requeue=requeue)
             return
         drawn = self._failures.choice(self._nodes[module] - int(pool.down), size=nodes, replace=False)
         off = nodes_off(core, module)
@@ -118,16 +137,17 @@ class Outages:
             drive.take_down_off(core, module, asleep)
         drive.take_down(core, module, nodes - asleep - leaving)  # as many are idle
         pool.draining += leaving
-        self._stop(core, rows[np.unique(hits[hits < len(rows)])], requeue=requeue)
+        self.stop(core, rows[np.unique(hits[hits < len(rows)])], requeue=requeue)
 
-    def _stop(self, core: FullCore, rows: np.ndarray, *, requeue: bool) -> None:
+    def stop(self, core: FullCore, rows: np.ndarray, *, requeue: bool) -> None:
         """Stop running components, in the order of their rows."""
         for row in rows.tolist():
             if requeue:
-                self.lost += run_to_lose(core, row)
+                self.lost += [run._replace(ended=NODE_FAIL) for run in run_to_lose(core, row)]
                 drive.interrupt(core, row)
                 self.requeued += 1
             else:
+                self.ended.add((row, int(core.jobs[row].start)))
                 drive.strike(core, row, slot.FAILED)
 
     def _set_capacity(self, core: FullCore, pool: int, amount: int) -> None:

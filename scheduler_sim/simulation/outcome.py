@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.core.state import REJECTED
+from scheduler_sim.engine.core.state import FAILED, REJECTED
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
@@ -24,6 +24,7 @@ from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
+from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
 from scheduler_sim.system.system import System
@@ -64,9 +65,12 @@ def build_result(
     meter: Meter | None = None,
     budget: Budget | None = None,
     lost: Sequence[LostRun] = (),
+    struck: Collection[tuple[int, int]] = (),
     models: Models | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
+
+    ``struck`` are those that failures of nodes ended for good (row in the core, start in s).
 
     ``table`` has the columns TOLD; ``manifest`` returns what :func:`manifest_of` does, when somebody asks;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
@@ -94,6 +98,7 @@ def build_result(
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None
+    of_lost = lost_runs(lost, placements, system) if lost else None
     if meter is not None:
         known = components = deferred.frame()
         metered, milliwatts, energy, described = meter.read(
@@ -102,13 +107,20 @@ def build_result(
             placements,
             table,
             np.column_stack(list(rows.values())),
-            lost_runs(lost, placements, system) if lost else None,
+            of_lost,
             budget,
             parts_had(components, told, system) if "shared_nodes" in told else None,
         )
         rows = dict(zip(rows, metered.T, strict=True))
         told["energy"] = described
     timeline = TimelineTable(rows, milliwatts, system, further)
+    runs = run_table(
+        known,
+        of_lost,
+        _failed(core, placements, struck),
+        (lambda: parts_had(deferred.frame(), told, system)) if "shared_nodes" in told else None,
+    )
+    told |= {} if runs is None else {"runs": True}
     nothing = {} if models is None else _unmatched(models, system, table, placements)
     told |= {"unmatched": nothing} if nothing else {}
     modules = {module.name: module.nodes for module in system.modules}
@@ -133,9 +145,18 @@ def build_result(
         warnings=() if models is None else models.warnings(list(modules)),
         shared=shared,
         system=system.to_dict() if shared else None,
+        runs=runs,
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
-    return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told})
+    return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs)
+
+
+def _failed(core: FullCore, placements: Placements, struck: Collection[tuple[int, int]]) -> np.ndarray:
+    """bool[n], in the order of the file: whether a failure of nodes ended a component."""
+    failed = np.zeros(len(placements.rows), dtype=bool)
+    for row, start in struck:
+        failed[row] = core.jobs[row].state == FAILED and core.jobs[row].start == start
+    return failed if placements.file_order is None else failed[placements.file_order]
 
 
 def _in_file(columns: dict[str, Any], placements: Placements) -> dict[str, Any]:

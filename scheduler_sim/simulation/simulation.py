@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -25,6 +26,7 @@ from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import preempted_runs
+from scheduler_sim.simulation.node_events import happenings
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
@@ -47,6 +49,7 @@ from scheduler_sim.workload.trace_io import read_trace
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
     from scheduler_sim.simulation.power_cap import PowerCap
+    from scheduler_sim.system.node_events import NodeEvent
 
 LAST = EventPriority(2)
 """SimPy priority of the core's step: after every process that acts at the same instant."""
@@ -76,6 +79,7 @@ class Simulation(Actions):
     honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
     format : of the trace, where its name does not tell
+    events : when nodes are out of service, besides those of the system
 
     Attributes
     ----------
@@ -100,6 +104,7 @@ class Simulation(Actions):
         honour_status: bool = False,
         progress: Progress | None = None,
         format: str | None = None,
+        events: Sequence[NodeEvent] = (),
     ) -> None:
         self.policy = Policy.resolve(policy)
         self.models = _resolved(models)
@@ -112,6 +117,8 @@ class Simulation(Actions):
             )
         self.system, systems = _opened(system, "system", read_system)
         self._inputs: list[outcome.Input] = [*systems]
+        if events:
+            self.system = replace(self.system, events=(*self.system.events, *events))
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
         if self.system.reservations and self.policy.backfill != "slurm":
@@ -169,6 +176,8 @@ class Simulation(Actions):
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
         self._foreground, self._told = 0, False
+        if self.system.events:
+            self.env.process(self._play(happenings(self.system.events, self._clock_of_trace()[0])))
         if self._cap is not None:
             self._core = self._cap.put(self._core)
             self.env.process(self._cap_changes(self._cap))
@@ -275,6 +284,7 @@ class Simulation(Actions):
             self._meter,
             None if self._cap is None else self._cap.budget,
             self._lost,
+            self._outages.ended,
             self.models,
         )
 
@@ -330,8 +340,8 @@ class Simulation(Actions):
             return False
         if drive.upcoming(self._core) < slot.INF or self.env.now < self._core.clock.now:
             return False
-        changes = self._reserving_to_come > 0 or self._outages.withheld(self._core)
-        return not (self.waiting() and changes)
+        coming = self._reserving_to_come > 0 or self._events.withheld
+        return not (self.waiting() and (coming or self._outages.withheld(self._core)))
 
     # -- the core's turn ---------------------------------------------------------------
 

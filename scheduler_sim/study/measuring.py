@@ -73,7 +73,7 @@ def measured_in_blocks(result: Result, warm_up: float, cool_down: float) -> pd.D
     if not sharing:
         return table
     modules = [name for name in next(iter(sharing.values())) if name != TOTAL]
-    schedule = Schedule(components, result.timeline, result.metrics, result.manifest)
+    schedule = Schedule(components, result.timeline, result.metrics, result.manifest, result.runs)
     return table.join(sharing_within(schedule, modules, spans).add_prefix("sharing_"))
 
 

@@ -32,6 +32,7 @@ from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import (
     FILES,
     LOG,
+    LOST,
     has_its_end,
     parsed,
     plain,
@@ -54,7 +55,7 @@ SLICE_COMPARISON = "slice_comparison.parquet"
 TABLES = (INDEX, SLICED, SLICE_COMPARISON, COMPARISON)
 """What a study comes to, in the order in which it is written."""
 
-RUN_FILES = (*FILES, LOG, MEASURES)
+RUN_FILES = (*FILES, LOST, LOG, MEASURES)
 """What there may be of a run."""
 
 _RUN = re.compile(rf"[0-9a-f]{{{DIGITS}}}")

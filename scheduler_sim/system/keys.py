@@ -26,6 +26,7 @@ from scheduler_sim.config.value import (
     whole,
 )
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.node_events import NodeEventKeys, event_problems
 from scheduler_sim.system.node_set_checks import (
     limits_at_odds,
     node_set_problems,
@@ -224,6 +225,7 @@ class SystemKeys(Keys):
         default=ResourceKeys(), description="licences and network attached memory"
     )
     swf: SwfKeys = Field(default=SwfKeys(), description="translation of SWF partition numbers")
+    events: list[NodeEventKeys] = Field(default=[], description="when nodes are out of service")
     reservations: list[ReservationKeys] = Field(
         default=[], description="advance reservations, under policy slurm"
     )
@@ -258,6 +260,9 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     yield from sharing_problems(data.get("modules"))
     yield from limits_at_odds(data.get("partitions"))
     yield from sharing_at_odds(data.get("partitions"))
+    sizes = ((name, data["modules"][i].get("nodes")) for i, name in modules.items())
+    known = {name: nodes if isinstance(nodes, int) else MOST_NODES for name, nodes in sizes}
+    yield from event_problems(data.get("events"), known)
     yield from _odd_licences(data.get("resources"))
     reached = {name.lower() for name in _targets(data.get("partitions"))}
     own = [name for name in modules.values() if name.lower() not in reached]

@@ -5,13 +5,14 @@ Every file goes by one name, also packed (``.gz``). What a file says that nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.node_events import NodeEvent
 from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
 from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
 from scheduler_sim.system.slurm_conf.lines import Pair
@@ -35,7 +36,8 @@ EVENTS = ".events"
 PACKED = (".gz", ".zst")
 
 FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
-NOT_OUT = "node events are read, and not used in this version: all nodes are in service all the time"
+NOT_DATED = "node events have dates, which the clock of this workload does not tell: nodes stay in service"
+NO_SUCH_NODE = "not a node of the system: its events are left out"
 NOT_RESERVED = "reservations are read, and not used in this version: no nodes are set aside"
 UNLIMITED = "is enforced, and not in the folder: counts as unlimited"
 ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
@@ -79,7 +81,8 @@ class SiteFolder:
     understood : the files that were read, with what they gave.
     unread : files of other names, which nobody looked into.
     warnings : what is missing.
-    topology, events, reservations : as they were read; nothing uses them yet.
+    events : when nodes are out of service, with dates.
+    topology, reservations : as they were read; nothing uses them yet.
     """
 
     conf: Path
@@ -89,7 +92,7 @@ class SiteFolder:
     unread: tuple[str, ...]
     warnings: tuple[str, ...]
     topology: Mapping[str, Any] = field(default_factory=dict)
-    events: tuple[Mapping[str, Any], ...] = ()
+    events: tuple[NodeEvent, ...] = ()
     reservations: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -106,7 +109,7 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
         )
     workload = _workload(folder)
     site = read_slurm_conf(conf, None if modelled is None else modelled.policy)
-    reading = _Reading(folder, site, modelled)
+    reading = _Reading(folder, site, modelled, workload)
     reading.take(conf, _of_conf(site))
     if (devices := found_as(folder / gres_conf.FILE)) is not None:
         reading.take(devices, "devices, held against Gres= of the nodes")
@@ -171,12 +174,13 @@ def _count(number: int, noun: str) -> str:
 class _Reading:
     """The files of a folder as they are read, one after another."""
 
-    def __init__(self, folder: Path, site: Site, modelled: Modelled | None) -> None:
+    def __init__(self, folder: Path, site: Site, modelled: Modelled | None, workload: Path) -> None:
         self._modelled = modelled
         self.folder, self.site, self.notes = folder, site, Notes()
         self.understood: list[Understood] = []
         self.policy, self.places = dict(site.policy), dict(site.places)
         self._taken: set[str] = set()
+        self._dated = workload.name.lower().startswith(SACCT)
 
     def take(self, path: Path, gave: str) -> None:
         """Note that a file was read, and what it gave."""
@@ -226,12 +230,29 @@ class _Reading:
             left = _Left(Pair("qos", "", place), self.notes)
             self._give("qos", qos if self._modelled is None else left.qos(qos, self._modelled), place)
 
-    def events(self, path: Path) -> tuple[list[dict[str, Any]], str]:
+    def events(self, path: Path) -> tuple[list[NodeEvent], str]:
         """Read when nodes were out of service."""
-        found = read_events(path, self.site.cluster, self.notes)
-        gave = _count(len(found), "node event")
-        self._unused(path, gave, NOT_OUT, unless=not found)
+        read = read_events(path, self.site.cluster, self.notes)
+        found = [event for one in read if one["start"] for event in self._of_modules(one)]
+        nodes = {node for event in found for node in ((event.module, one) for one in event.nodes)}
+        gave = f"{_count(len(read), 'node event')} on {_count(len(nodes), 'node')}"
+        strangers = {name for one in read for name in one["nodes"]} - self.site.numbers.keys()
+        for name in sorted(strangers):
+            count = sum(name in one["nodes"] for one in read)
+            self.notes.ignore(Pair(name, _count(count, "node event"), f"{path}:1"), NO_SUCH_NODE)
+        if found and not self._dated:
+            self._unused(path, gave, NOT_DATED)
+            return [], gave
         return found, gave
+
+    def _of_modules(self, one: Mapping[str, Any]) -> Iterator[NodeEvent]:
+        """An event of nodes by name, as one of each of their modules."""
+        places = [self.site.numbers[name] for name in one["nodes"] if name in self.site.numbers]
+        for module in dict.fromkeys(module for module, _ in places):
+            numbers = sorted({number for name, number in places if name == module})
+            yield NodeEvent(
+                one["start"], one["state"], module, tuple(numbers), end=one["end"], reason=one["reason"]
+            )
 
     def reservations(self, path: Path) -> tuple[list[dict[str, Any]], str]:
         """Read reservations."""

@@ -15,6 +15,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.budget import with_node_counts
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
+from scheduler_sim.system.node_events import NodeEvent
 from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others, types_that_differ
 from scheduler_sim.system.over_subscribe import OverSubscribe
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
@@ -96,6 +97,7 @@ class System:
     resources : licences and network attached memory.
     swf_partitions : partition name for a partition or queue number of an SWF trace.
     description : a sentence for people.
+    events : when nodes are out of service.
     reservations : advance reservations, by the keys of a system file.
     reservation_changes : what operators do to them, likewise.
     """
@@ -106,6 +108,7 @@ class System:
     resources: tuple[Resource, ...] = ()
     swf_partitions: Mapping[str, str] = field(default_factory=dict, hash=False)
     description: str = ""
+    events: tuple[NodeEvent, ...] = ()
     reservations: tuple[ReservationKeys, ...] = field(default=(), hash=False)
     reservation_changes: tuple[ReservationChangeKeys, ...] = field(default=(), hash=False)
 
@@ -147,10 +150,17 @@ class System:
             "partitions": [_partition_keys(partition) for partition in self.partitions],
             "resources": {"licences": licences, "nam_gb": nam_kb / KB_PER_GB},
             "swf": {"partitions": dict(self.swf_partitions)},
-            "reservations": [one.model_dump(exclude_defaults=True) for one in self.reservations],
-            "reservation_changes": [
-                one.model_dump(exclude_defaults=True) for one in self.reservation_changes
-            ],
+            **({"events": [event.to_dict() for event in self.events]} if self.events else {}),
+            **self._reserved(),
+        }
+
+    def _reserved(self) -> dict[str, Any]:
+        """The keys of reservations, where there are any."""
+        told = {"reservations": self.reservations, "reservation_changes": self.reservation_changes}
+        return {
+            name: [one.model_dump(exclude_defaults=True) for one in those]
+            for name, those in told.items()
+            if those
         }
 
     @property
@@ -303,6 +313,7 @@ def _system_of(keys: SystemKeys, name: str) -> System:
         tuple(resources),
         dict(keys.swf.partitions),
         keys.description,
+        tuple(NodeEvent.of(event, [module.name for module in modules.values()]) for event in keys.events),
         tuple(keys.reservations),
         tuple(keys.reservation_changes),
     )

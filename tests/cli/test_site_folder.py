@@ -11,7 +11,6 @@ import pytest
 from scheduler_sim.cli.site import read_folder
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.site_folder import (
-    NOT_OUT,
     NOT_RESERVED,
     read_site_folder,
 )
@@ -78,10 +77,9 @@ def test_a_whole_site_runs_with_a_table_of_what_was_understood(cli, whole):
         "topology.conf 1 switch",
         "sacctmgr_assoc.txt 1 account, 2 users",
         "sacctmgr_qos.txt 2 QOS",
-        "sacctmgr_event.txt 1 node event",
+        "sacctmgr_event.txt 1 node event on 1 node",
         "reservations.txt 1 reservation",
         "notes.md not read: no file of a site has this name",
-        f"sacctmgr_event.txt 1 yes {NOT_OUT}",
         "sacct.txt on brook under easy",
     ):
         assert told.split() in lines, told
@@ -107,12 +105,11 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
         "fast": {"priority": 10, "GraceTime": 60, "GrpJobs": 4, "Flags": ["NoDecay"]},
     }
     assert folder.topology == {"switches": {"s": {"nodes": "n[1-4]"}}}
-    assert [one["nodes"] for one in folder.events] == [["n1"]]
+    assert [(one.module, one.nodes, one.state) for one in folder.events] == [("p", (0,), "DOWN")]
     assert [one["users"] for one in folder.reservations] == [["ann"]]
     assert folder.warnings == ()
     noted = {(one.key, one.value): one.why for one in folder.site.ignored}
     assert noted["topology.conf", "1 switch"] == NETWORK
-    assert noted["sacctmgr_event.txt", "1 node event"] == NOT_OUT
     assert noted["reservations.txt", "1 reservation"] == NOT_RESERVED
     assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
     assert LIMITS not in noted.values()  # they are there

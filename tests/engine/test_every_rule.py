@@ -68,11 +68,13 @@ SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
 NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
-SLURM = {"slurm", "accelerate", "preemption", "resource_limits"} | NAMED
+OF_SITES = {"preemption", "resource_limits", "outages", "reservations"}
+"""Of a site's rules: see tests/slurm and tests/outages."""
 NOWHERE = {"making_room"}
 """Of a rule that has a test of its own below."""
+SLURM = {"slurm", "accelerate"} | OF_SITES | NAMED
 ABSENT = {name: NOWHERE | (SLURM if name in SWITCHED else SLURM | {"power_saving"}) for name in SCHEMES} | {
-    "slurm": NOWHERE | {"power_saving", "preemption", "resource_limits"} | NAMED
+    "slurm": NOWHERE | {"power_saving"} | OF_SITES | NAMED
 }
 OPERATED: dict[str, tuple[str, ...]] = {
     "conservative": (

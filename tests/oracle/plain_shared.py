@@ -63,6 +63,7 @@ class SharedClock(Clock):
             nodes, components = list(map(pooled, nodes)), list(map(pooled_request, components))
         super().__init__(components, {}, rules)
         self.nodes = nodes
+        self.out: set[int] = set()  # of service: none here (but see plain_outages)
         self.packing = Packing(rules.packing, nodes, components, draw)
         self.state = State(nodes, self.packing)
         self.nodes_of: dict[int, Taken] = {}  # of each that runs or has ended

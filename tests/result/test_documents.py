@@ -37,10 +37,6 @@ MANIFESTS = [
         "the columns of energy.cap differ in length",
     ),
     (
-        {"energy": {"modules": {"CM": {"idle_w": 1}}, "lost_runs": {"module": ["CM"]}}},
-        "energy.lost_runs.nodes is missing",
-    ),
-    (
         {"energy": {"modules": {"CM": {"idle_w": 1}}, "without_signature": {"a": "1"}}},
         "energy.without_signature.a is '1', not a whole number",
     ),

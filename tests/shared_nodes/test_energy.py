@@ -117,5 +117,8 @@ def test_a_run_that_a_failure_ends_has_drawn_its_part():
     result = simulation.run()
     result.check()
     assert result.metrics["energy"]["job_j"] == 30 * (4 + 10)
-    assert result.manifest["energy"]["lost_runs"]["parts"] == [500_000]
+    assert result.runs["parts"].tolist() == [500_000, 500_000]
+    assert result.runs["cores"].tolist() == [2, 2]
+    assert result.metrics["lost"]["core_seconds"] == {MODULE: 8, "total": 8}
+    assert result.metrics["lost"]["node_seconds"] == {MODULE: 2, "total": 2}
     assert power_of(result)[:2] == [(0, 30 + IDLE / 2), (4, IDLE)]

@@ -109,13 +109,16 @@ def test_what_ran_before_a_requeue_drew_what_it_drew_and_counts():
     assert found["components_j"] == 2000
     assert found["job_j"] == 2000 + 4 * 200
     assert found["system_j"] == 14 * 200
-    assert result.manifest["energy"]["lost_runs"] == {
-        "module": ["cluster"],
-        "nodes": [2],
-        "start_time": [0],
-        "end_time": [4],
-        "power_w": [200.0],
-    }
+    lost = result.runs.iloc[0]
+    assert lost[["module", "nodes", "start_time", "end_time", "power_w"]].tolist() == [
+        "cluster",
+        2,
+        0,
+        4,
+        200,
+    ]
+    assert result.runs["energy_lost_j"].tolist() == [4 * 200, 0]
+    assert result.metrics["lost"]["energy_j"] == 4 * 200
 
 
 def test_a_lost_run_has_the_power_of_its_component():

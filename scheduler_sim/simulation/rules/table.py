@@ -11,6 +11,7 @@ RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
     "preemption": "slurm.preemption.Preemption",
+    "outages": "slurm.outages.NamedOutages",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
@@ -28,7 +29,7 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_SLURM = ("slurm", "preemption", "cons_tres", "rows", "reservations", "resource_limits")
+OF_SLURM = ("slurm", "preemption", "outages", "cons_tres", "rows", "reservations", "resource_limits")
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:

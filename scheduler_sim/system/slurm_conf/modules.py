@@ -33,8 +33,10 @@ class _Alike:
 
 def build_modules(
     nodes: Mapping[str, Node], partitions: Sequence[Covered], cluster: str, *, shared: bool, memory: bool
-) -> tuple[list[Module], list[Partition]]:
-    """Return the modules, and the partitions that lead into them, in the order of the file.
+) -> tuple[list[Module], list[Partition], dict[str, tuple[str, int]]]:
+    """Return the modules, the partitions that lead into them, in the order of the file, and where nodes are.
+
+    Of each node its module, and its number there.
 
     ``shared``: jobs share nodes, but for those of partitions that give out whole ones; ``memory``: also their
     memory, else it is not looked at.
@@ -46,6 +48,7 @@ def build_modules(
     groups = _connected(partitions)
     modules: list[Module] = []
     led: dict[int, Partition] = {}
+    numbers: dict[str, tuple[str, int]] = {}
     for group in groups:
         pools = _pools(nodes, group, partitions)
         sets = _named(pools)
@@ -55,11 +58,13 @@ def build_modules(
             shares = False  # Slurm takes a node without cores as one of a single core
         module = _module(name, sets, pools)
         modules.append(_as_shared(module, pools, memory=memory) if shares else module)
+        names = (node for pool in pools for node in pool.names)
+        numbers |= {node: (name, number) for number, node in enumerate(names)}
         for i in group:
             own = [one.name for one, pool in zip(sets, pools, strict=True) if i in pool.covered_by]
             part = tuple(own) if len(own) < len(sets) else ()
             led[i] = replace(partitions[i].partition, module=name, node_sets=part)
-    return modules, [led[i] for i in sorted(led)]
+    return modules, [led[i] for i in sorted(led)], numbers
 
 
 def _connected(partitions: Sequence[Covered]) -> list[list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ class Site:
     ignored : what the simulation does without, in the order of the file, with the reason.
     cluster : its ClusterName, "" without.
     node_names : of all nodes that it names, also of those that are left out.
+    numbers : of those that are there, the module and the number in it.
     """
 
     system: System
@@ -47,6 +48,7 @@ class Site:
     ignored: tuple[Ignored, ...]
     cluster: str
     node_names: frozenset[str]
+    numbers: Mapping[str, tuple[str, int]]
 
 
 def found_as(path: Path) -> Path | None:
@@ -95,7 +97,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     if notes.problems:
         raise ConfigError(listed(dict.fromkeys(notes.problems)))
     cluster = settings.cluster or Path(path).stem
-    modules, led = build_modules(
+    modules, led, numbers = build_modules(
         nodes, partitions, cluster, shared=settings.shares, memory=settings.shares_memory
     )
     _note_unused(nodes.keys() - {name for one in partitions for name in one.nodes}, records, notes)
@@ -106,7 +108,8 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place[one.place])
-    return Site(system, settings.policy, settings.places, tuple(ignored), settings.cluster, frozenset(known))
+    named = frozenset(known)
+    return Site(system, settings.policy, settings.places, tuple(ignored), settings.cluster, named, numbers)
 
 
 class _Settings:

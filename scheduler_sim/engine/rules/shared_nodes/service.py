@@ -89,3 +89,18 @@ def take_node_down(core: SharedCore, node: int) -> None:
         _serve(core, node, LEAVING)
     pool.touched = 1
     core.clock.dirty = core.clock.early = core.clock.lost = 1
+
+
+@entry
+def bring_node_back(core: SharedCore, node: int) -> None:
+    """Put a node back into service that is out of it, or was to leave it."""
+    it = core.shared_nodes
+    pool = core.pools[it.node[node].module]
+    if it.node[node].service == LEAVING:
+        pool.draining -= 1
+    else:
+        pool.down -= 1
+        pool.free += 1
+    _serve(core, node, UP)
+    pool.touched = 1
+    core.clock.dirty = core.clock.early = 1

@@ -8,6 +8,8 @@ count in the constraint asks for before all others.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from scheduler_sim.engine.core.bits import (
@@ -23,7 +25,7 @@ from scheduler_sim.engine.core.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
@@ -217,6 +219,18 @@ def deallocate(core: SlurmCore, row: int) -> None:
         core.slurm.memory.spare = piece
         piece = following
     core.slurm.job[row].piece = -1
+    nodes_given_back(core)
+
+
+@event
+def nodes_given_back(core: SlurmCore) -> None:
+    """Nodes of a job have become idle."""
+
+
+@question
+def out_by_name(core: SlurmCore, word: int) -> Any:
+    """The nodes of a word that are out of service by name: no others come back in their place."""
+    return NONE
 
 
 @question
@@ -249,7 +263,8 @@ def match_service(core: SlurmCore, module: int, low: int, high: int) -> None:
     else:
         for node in range(low << 6, high << 6):
             word, bit = _place(node)
-            if surplus < 0 and core.slurm.nodes.masks[module, word] & bit != NONE and up[word] & bit == NONE:
+            there = core.slurm.nodes.masks[module, word] & ~out_by_name(core, word) & bit
+            if surplus < 0 and there != NONE and up[word] & bit == NONE:
                 idle[word] |= bit
                 up[word] |= bit
                 surplus += 1

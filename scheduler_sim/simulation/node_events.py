@@ -1,0 +1,204 @@
+"""Node events of a system, carried out on the core: which nodes are out, by which, and who was on them.
+
+Where nodes are told apart it is these nodes, and the components on them. Where they are only counted, as many
+are taken as the event names: of DOWN drawn among all in service, as `fail` does, of others idle ones first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine.core.events import KIND
+from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.errors import InputError
+from scheduler_sim.simulation.outages import Outages
+from scheduler_sim.simulation.rules.shared_nodes import running_on, take_nodes_down
+from scheduler_sim.system.node_events import DOWN, RESUME, NodeEvent, seconds_at
+from scheduler_sim.system.system import System
+
+
+class Happening(NamedTuple):
+    """The begin, or the end, of an event.
+
+    Attributes
+    ----------
+    time : s on the trace's clock
+    ends : whether it is the end
+    event : which one, by its place in the system
+    """
+
+    time: int
+    ends: bool
+    event: int
+
+
+def happenings(events: Sequence[NodeEvent], unix_start: int | None) -> list[Happening]:
+    """Return begins and ends in order of time, at an instant ends first.
+
+    Raises InputError for dates where the trace does not tell when it began (``unix_start``).
+    """
+    found = []
+    for i, event in enumerate(events):
+        begin = _on_trace(event.time, i, unix_start)
+        found.append(Happening(begin, False, i))
+        if event.end is not None:
+            found.append(Happening(max(_on_trace(event.end, i, unix_start), begin), True, i))
+    return sorted(found, key=lambda one: (one.time, not one.ends, one.event))
+
+
+def _on_trace(time: int | str, number: int, unix_start: int | None) -> int:
+    if not isinstance(time, str):
+        return time
+    if unix_start is None:
+        raise InputError(
+            f"events[{number}]: found the date {time}, and a trace without UnixStartTime;"
+            " allowed here: seconds on its clock"
+        )
+    return seconds_at(time) - unix_start
+
+
+class NodeEvents:
+    """Which nodes are out of service by the events of a system, and by which of these."""
+
+    def __init__(self, system: System, outages: Outages) -> None:
+        self._system, self._outages = system, outages
+        self._open: dict[tuple[int, int], set[int]] = {}  # events of each node that is out
+        self._counted: dict[int, tuple[int, int]] = {}  # module and how many, of events that name no nodes
+
+    @property
+    def withheld(self) -> bool:
+        """Whether nodes are out of service by some event."""
+        return bool(self._open or self._counted)
+
+    def carry_out(self, core: FullCore, one: Happening) -> None:
+        """Take nodes out of service, or bring back those that no other event keeps out."""
+        event = self._system.events[one.event]
+        module = self._system.module_index(event.module)
+        if not event.nodes:
+            self._change_count(core, module, one)
+        elif one.ends or event.state == RESUME:
+            self._bring_back(core, module, event.nodes, None if event.state == RESUME else one.event)
+        else:
+            self._take(core, module, one.event)
+
+    def _change_count(self, core: FullCore, module: int, one: Happening) -> None:
+        event = self._system.events[one.event]
+        if event.state == RESUME:
+            self._outages.resume(core, module, event.count)
+        elif one.ends:
+            self._outages.resume(core, *self._counted.pop(one.event))
+        else:
+            amount = min(event.count, self._outages.in_service(core, module))
+            self._counted[one.event] = module, amount
+            self._outages.take_counted(core, module, amount, down=event.state == DOWN, requeue=event.requeue)
+
+    def _take(self, core: FullCore, module: int, number: int) -> None:
+        event = self._system.events[number]
+        new = [node for node in event.nodes if (module, node) not in self._open]
+        for node in event.nodes:
+            self._open.setdefault((module, node), set()).add(number)
+        there = _ShareOfNodes.of(core, module) or _WholeNodes.of(core, module)
+        if there is None:
+            self._outages.take_counted(
+                core, module, len(new), down=event.state == DOWN, requeue=event.requeue
+            )
+            return
+        there.take_out(new)
+        if event.state == DOWN:
+            self._outages.stop(core, there.rows_on(event.nodes), requeue=event.requeue)
+
+    def _bring_back(self, core: FullCore, module: int, nodes: Sequence[int], number: int | None) -> None:
+        """End one event of some nodes, or all that keep them out."""
+        back = []
+        for node in nodes:
+            events = self._open.get((module, node), set())
+            if number is None or events == {number}:
+                back += [node] if self._open.pop((module, node), None) else []
+            else:
+                events.discard(number)
+        there = _ShareOfNodes.of(core, module) or _WholeNodes.of(core, module)
+        if there is None:
+            self._outages.resume(core, module, len(back))
+        else:
+            there.put_back(back)
+
+
+class _ShareOfNodes:
+    """The nodes of a module that are told apart, as jobs may share them."""
+
+    def __init__(self, core: FullCore, begin: int) -> None:
+        self._core, self._begin = core, begin
+
+    @classmethod
+    def of(cls, core: FullCore, module: int) -> _ShareOfNodes | None:
+        """Return them; None where they are not told apart."""
+        if not has(core, "shared_nodes"):
+            return None
+        it = core.shared_nodes.module[module]
+        return cls(core, int(it.begin)) if it.begin < it.end else None
+
+    def take_out(self, nodes: Sequence[int]) -> None:
+        take_nodes_down(self._core, self._begin + np.array(nodes, dtype=np.int64))
+
+    def put_back(self, nodes: Sequence[int]) -> None:
+        from scheduler_sim.engine.rules.shared_nodes.service import bring_node_back
+
+        for node in nodes:
+            bring_node_back(self._core, self._begin + node)
+
+    def rows_on(self, nodes: Sequence[int]) -> np.ndarray:
+        rows = _running(self._core)
+        own = self._core.shared_nodes.module["begin"][_modules_of(self._core, rows)] == self._begin
+        return running_on(self._core, rows[own], self._begin + np.array(nodes))
+
+
+class _WholeNodes:
+    """The nodes of a module under Slurm."""
+
+    def __init__(self, core: FullCore, module: int) -> None:
+        self._core, self._module = core, module
+
+    @classmethod
+    def of(cls, core: FullCore, module: int) -> _WholeNodes | None:
+        """Return them; None where it is not known who has which."""
+        return cls(core, module) if has(core, "outages") else None
+
+    def take_out(self, nodes: Sequence[int]) -> None:
+        from scheduler_sim.engine.rules.slurm.outages import take_out
+
+        for node in self._numbers(nodes):
+            take_out(self._core, node)
+
+    def put_back(self, nodes: Sequence[int]) -> None:
+        from scheduler_sim.engine.rules.slurm.outages import put_back
+
+        for node in self._numbers(nodes):
+            put_back(self._core, node, self._module)
+
+    def rows_on(self, nodes: Sequence[int]) -> np.ndarray:
+        from scheduler_sim.simulation.rules.slurm.outages import has_any
+
+        numbers = set(self._numbers(nodes))
+        return np.array(
+            [row for row in _running(self._core).tolist() if has_any(self._core, row, numbers)], int
+        )
+
+    def _numbers(self, nodes: Sequence[int]) -> Iterator[int]:
+        from scheduler_sim.simulation.rules.slurm.outages import number_of
+
+        return (number_of(self._core, self._module, node) for node in nodes)
+
+
+def _running(core: FullCore) -> np.ndarray:
+    """Rows of running components, ascending."""
+    rows = np.sort(np.asarray(core.heap)["row"][: core.clock.events])
+    running: np.ndarray = rows[rows // KIND == 0]
+    return running
+
+
+def _modules_of(core: FullCore, rows: np.ndarray) -> np.ndarray:
+    modules: np.ndarray = np.asarray(core.placements)["module"][np.asarray(core.jobs)["placed"][rows]]
+    return modules

@@ -1,0 +1,90 @@
+"""The runs of components that lost some, in the order of the components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.arrays import Ints
+from scheduler_sim.energy.accounting import MILLI
+from scheduler_sim.result.columns import (
+    NEVER,
+    NODE_FAIL,
+    RUNS,
+    Columns,
+    frame,
+    not_known,
+    numbers,
+    rows_named,
+)
+from scheduler_sim.result.node_use import WHOLE
+from scheduler_sim.simulation.lost import PREEMPTED
+from scheduler_sim.system.node_resources import THOUSANDTHS
+
+
+def run_table(
+    components: Columns,
+    lost: pd.DataFrame | None,
+    failed: np.ndarray,
+    parts_of: Callable[[], Ints] | None,
+) -> pd.DataFrame | None:
+    """Return the table ``RUNS``; None where no run was lost.
+
+    ``lost`` is as of ``lost_runs``, with the power ``mw`` where there is an energy model; ``failed``,
+    bool[components], were ended by a failure of nodes; ``parts_of`` tells the nodes that each component had
+    (millionths), None where nodes are not told apart.
+    """
+    ran = numbers(components, "start_time") != NEVER
+    over = ran & (failed | rows_named(components["state"], PREEMPTED))
+    again = np.zeros(len(ran), dtype=bool) if lost is None else np.isin(np.arange(len(ran)), lost["place"])
+    rows = np.flatnonzero(over | (ran & again))
+    if lost is None and not len(rows):
+        return None
+    own = _last_runs(components, rows, parts_of).assign(gone=over[rows])
+    own["ended"] = own["ended"].where(~failed[rows], NODE_FAIL)
+    if lost is None:
+        return _described(own, components)
+    lost = lost.assign(
+        gone=True,
+        module=lost["module"].astype(str),
+        cores=np.where(lost["cores"] == NEVER, np.nan, lost["cores"] / THOUSANDTHS),
+        power_w=lost["mw"] / MILLI if "mw" in lost else np.nan,
+    )
+    both = pd.concat([lost[own.columns], own], ignore_index=True)
+    return _described(both.sort_values("place", kind="stable", ignore_index=True), components)
+
+
+def _last_runs(components: Columns, rows: np.ndarray, parts_of: Callable[[], Ints] | None) -> pd.DataFrame:
+    """The runs of some components that these end with."""
+    nodes, unknown = numbers(components, "nodes")[rows], not_known(len(rows))
+    return pd.DataFrame(
+        {
+            "place": rows,
+            "module": np.asarray(components["module"][rows], dtype=object),
+            "nodes": nodes,
+            "parts": nodes * WHOLE if parts_of is None else parts_of()[rows],
+            "cores": unknown if parts_of is None else numbers(components, "cores")[rows],
+            "start_time": numbers(components, "start_time")[rows],
+            "end_time": numbers(components, "end_time")[rows],
+            "ended": np.asarray(components["state"][rows], dtype=object),
+            "power_w": numbers(components, "power_w")[rows] if "power_w" in components else unknown,
+        }
+    )
+
+
+def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
+    """Return the documented columns."""
+    lost_s = ((table["end_time"] - table["start_time"]) * table["gone"]).to_numpy()
+    made = {
+        **{name: table[name] for name in ("module", "nodes", "parts", "cores", "start_time", "end_time")},
+        "component_id": numbers(components, "component_id")[table["place"]],
+        "run": table.groupby("place").cumcount() + 1,
+        "state": table["ended"],
+        "lost_s": lost_s,
+        "node_seconds_lost": table["parts"] / WHOLE * lost_s,
+        "power_w": table["power_w"],
+        "energy_lost_j": table["power_w"] * lost_s,
+    }
+    return frame(made, RUNS).copy()  # which may be written into
