@@ -16,7 +16,7 @@ from scheduler_sim.errors import InputError
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.simulation import Simulation
-    from scheduler_sim.system.node_events import NodeEvent
+    from scheduler_sim.system.reservations import ReservationKeys
     from scheduler_sim.system.site_folder import SiteFolder
 
 HONOUR_STATUS = "workload.honour_status"
@@ -103,7 +103,7 @@ def execute(args: argparse.Namespace) -> None:
     try:
         policy = _at_site(Policy.resolve(args.policy), settings, args, folder)
         policy = policy.with_settings(settings) if settings else policy
-        simulation = _loaded(args, policy, honour_status, log, () if folder is None else folder.events)
+        simulation = _loaded(args, policy, honour_status, log, folder)
         with step(f"simulating {args.trace}", quiet=args.quiet) as shown, log.part("simulate"):
             simulation.progress = shown.progress
             result = simulation.run()
@@ -138,7 +138,7 @@ def _loaded(
     policy: Policy,
     honour_status: bool,
     log: RunLog,
-    events: Sequence[NodeEvent],
+    folder: SiteFolder | None,
 ) -> Simulation:
     """Read system and trace, and have the engine compiled for them."""
     with log.part("import"):
@@ -152,7 +152,8 @@ def _loaded(
             seed=args.seed,
             honour_status=honour_status,
             format=args.read_as,
-            events=events,
+            events=() if folder is None else folder.events,
+            reservations=_reserved(policy, folder),
         )
     if simulation.needs_compiling:
         note("compiling the engine for this policy, once on this machine: 5 s to a minute", quiet=args.quiet)
@@ -182,6 +183,16 @@ def _folder(args: argparse.Namespace) -> SiteFolder | None:
     show(f"{folder_summary(folder)}\n\n  {listed_by(Path(args.system))}\n", quiet=args.quiet)
     args.system, args.trace, args.policy = str(folder.conf), str(folder.workload), args.policy or "slurm"
     return folder
+
+
+def _reserved(policy: Policy, folder: SiteFolder | None) -> Sequence[ReservationKeys]:
+    """The reservations of a site, under the policy that knows them."""
+    if folder is None or not folder.reservations:
+        return ()
+    if policy.backfill != "slurm":
+        note(f"reservations are known to policy slurm; {policy.name} sets no nodes aside", quiet=False)
+        return ()
+    return folder.reservations
 
 
 def _at_site(

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
     from scheduler_sim.simulation.power_cap import PowerCap
     from scheduler_sim.system.node_events import NodeEvent
+    from scheduler_sim.system.reservations import ReservationKeys
 
 LAST = EventPriority(2)
 """SimPy priority of the core's step: after every process that acts at the same instant."""
@@ -80,6 +81,7 @@ class Simulation(Actions):
     progress : called with (components that ended, components) now and then
     format : of the trace, where its name does not tell
     events : when nodes are out of service, besides those of the system
+    reservations : advance reservations, besides those of the system; policy slurm
 
     Attributes
     ----------
@@ -105,6 +107,7 @@ class Simulation(Actions):
         progress: Progress | None = None,
         format: str | None = None,
         events: Sequence[NodeEvent] = (),
+        reservations: Sequence[ReservationKeys] = (),
     ) -> None:
         self.policy = Policy.resolve(policy)
         self.models = _resolved(models)
@@ -117,6 +120,8 @@ class Simulation(Actions):
             )
         self.system, systems = _opened(system, "system", read_system)
         self._inputs: list[outcome.Input] = [*systems]
+        if reservations:
+            self.system = replace(self.system, reservations=(*self.system.reservations, *reservations))
         if events:
             self.system = replace(self.system, events=(*self.system.events, *events))
         if workload is None:

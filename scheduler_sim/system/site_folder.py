@@ -12,7 +12,8 @@ from typing import Any
 
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.system.node_events import NodeEvent
+from scheduler_sim.system.node_events import NodeEvent, written
+from scheduler_sim.system.reservations import FLAGS, ReservationKeys
 from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
 from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
 from scheduler_sim.system.slurm_conf.lines import Pair
@@ -38,7 +39,12 @@ PACKED = (".gz", ".zst")
 FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
 NOT_DATED = "node events have dates, which the clock of this workload does not tell: nodes stay in service"
 NO_SUCH_NODE = "not a node of the system: its events are left out"
-NOT_RESERVED = "reservations are read, and not used in this version: no nodes are set aside"
+NOT_RESERVED = "reservations are not used where jobs share nodes or preempt others: no nodes are set aside"
+UNDATED = "reservations have dates, which the clock of this workload does not tell: no nodes are set aside"
+NO_PLACE = "not a node of the system: reservations do without it"
+NOT_FLAG = "of reservations this flag is not modelled"
+NOT_OF_RESERVATIONS = "of reservations this is not modelled: it counts for nothing"
+NOBODY = "root"  # whose a reservation is where nothing tells: jobs keep off it
 UNLIMITED = "is enforced, and not in the folder: counts as unlimited"
 ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
 
@@ -82,7 +88,8 @@ class SiteFolder:
     unread : files of other names, which nobody looked into.
     warnings : what is missing.
     events : when nodes are out of service, with dates.
-    topology, reservations : as they were read; nothing uses them yet.
+    reservations : nodes set aside, with dates.
+    topology : as it was read; nothing uses it yet.
     """
 
     conf: Path
@@ -93,7 +100,7 @@ class SiteFolder:
     warnings: tuple[str, ...]
     topology: Mapping[str, Any] = field(default_factory=dict)
     events: tuple[NodeEvent, ...] = ()
-    reservations: tuple[Mapping[str, Any], ...] = ()
+    reservations: tuple[ReservationKeys, ...] = ()
 
 
 def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFolder:
@@ -254,12 +261,45 @@ class _Reading:
                 one["start"], one["state"], module, tuple(numbers), end=one["end"], reason=one["reason"]
             )
 
-    def reservations(self, path: Path) -> tuple[list[dict[str, Any]], str]:
+    def reservations(self, path: Path) -> tuple[list[ReservationKeys], str]:
         """Read reservations."""
-        found = read_reservations(path, self.site.cluster, self.notes)
-        gave = _count(len(found), "reservation")
-        self._unused(path, gave, NOT_RESERVED, unless=not found)
-        return found, gave
+        read = read_reservations(path, self.site.cluster, self.notes)
+        gave = _count(len(read), "reservation")
+        shared = any(module.shared for module in self.site.system.modules)
+        preempts = self.policy.get("PreemptMode", "OFF") != "OFF"
+        if read and (shared or preempts or not self._dated):
+            self._unused(path, gave, NOT_RESERVED if self._dated else UNDATED)
+            return [], gave
+        return [self._reservation(one, f"{path}:1") for one in read], gave
+
+    def _reservation(self, one: Mapping[str, Any], place: str) -> ReservationKeys:
+        """A reservation of nodes by name, as one of numbers in their modules."""
+        name, numbers = str(one["name"]), self.site.numbers
+        if strangers := sorted(set(one.get("nodes", ())) - numbers.keys()):
+            self.notes.ignore(Pair("Nodes", f"{name}: {', '.join(strangers)[:60]}", place), NO_PLACE)
+        places = [numbers[node] for node in one.get("nodes", ()) if node in numbers]
+        words = [
+            f"{module}[{written(tuple(sorted(number for home, number in places if home == module)))}]"
+            for module in dict.fromkeys(home for home, _ in places)
+        ]
+        flags = [flag for flag in one.get("flags", ()) if flag.upper() in FLAGS]
+        for flag in one.get("flags", ()):
+            if flag not in flags:
+                self.notes.ignore(Pair("Flags", flag, place), NOT_FLAG)
+        for key in ("features", "max_start_delay"):
+            if key in one:
+                self.notes.ignore(Pair(key, f"{name}: {one[key]}", place), NOT_OF_RESERVATIONS)
+        users, accounts = list(one.get("users", ())), list(one.get("accounts", ()))
+        return ReservationKeys(
+            name=name,
+            start=one["start"],
+            end=one["end"],
+            nodes=words,
+            users=users if users or accounts else [NOBODY],
+            accounts=accounts,
+            flags=flags if words else [*flags, "ANY_NODES"],
+            purge_comp_s=one.get("purge_comp_s") or ReservationKeys.model_fields["purge_comp_s"].default,
+        )
 
     def unread(self) -> Collection[str]:
         """Names of files that nobody looked into; those that the slurm.conf includes were read with it."""

@@ -11,7 +11,6 @@ import pytest
 from scheduler_sim.cli.site import read_folder
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.site_folder import (
-    NOT_RESERVED,
     read_site_folder,
 )
 from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED
@@ -106,11 +105,10 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
     }
     assert folder.topology == {"switches": {"s": {"nodes": "n[1-4]"}}}
     assert [(one.module, one.nodes, one.state) for one in folder.events] == [("p", (0,), "DOWN")]
-    assert [one["users"] for one in folder.reservations] == [["ann"]]
+    assert [one.users for one in folder.reservations] == [["ann"]]
     assert folder.warnings == ()
     noted = {(one.key, one.value): one.why for one in folder.site.ignored}
     assert noted["topology.conf", "1 switch"] == NETWORK
-    assert noted["reservations.txt", "1 reservation"] == NOT_RESERVED
     assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
     assert LIMITS not in noted.values()  # they are there
 

@@ -17,6 +17,7 @@ from scheduler_sim.system.keys import (
     SystemKeys,
 )
 from scheduler_sim.system.node_events import NodeEventKeys
+from scheduler_sim.system.reservations import ReservationKeys
 from scheduler_sim.system.system import Module, Partition, Resource, System
 from tests.conftest import ROOT
 
@@ -309,7 +310,16 @@ def test_a_system_built_in_python_is_checked_too() -> None:
 
 def test_the_reference_page_has_every_key() -> None:
     page = (ROOT / "docs" / "reference" / "system.md").read_text()
-    for model in (SystemKeys, ModuleKeys, NodeSetKeys, PartitionKeys, ResourceKeys, SwfKeys, NodeEventKeys):
+    for model in (
+        SystemKeys,
+        ModuleKeys,
+        NodeSetKeys,
+        PartitionKeys,
+        ResourceKeys,
+        SwfKeys,
+        NodeEventKeys,
+        ReservationKeys,
+    ):
         assert all(f"\n| `{key}` | " in page for key in model.model_fields)
 
 
