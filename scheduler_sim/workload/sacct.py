@@ -36,6 +36,7 @@ _NEEDED: tuple[tuple[str, ...], ...] = (
 _TEXTS = {
     "name": "JobName", "user": "User", "group": "Group", "account": "Account", "qos": "QOS",
     "partition": "Partition", "constraint": "Constraints", "licences": "Licenses",
+    "reservation": "Reservation",
 }  # fmt: skip
 _IDS = (
     "component_id", "modular_job_id", "components_total", "array_job_id", "array_task_id", "array_limit",

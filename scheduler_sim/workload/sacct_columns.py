@@ -24,6 +24,7 @@ READ = (
     "Eligible", "Start", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw", "AllocNodes", "NNodes",
     "ReqNodes", "AllocCPUS", "NCPUS", "ReqCPUS", "AllocTRES", "ReqTRES", "ReqMem", "ExitCode", "Constraints",
     "Licenses", "Dependency", "Restarts", "AllocGRES", "ReqGRES", "SubmitLine",
+    "Reservation",
 )  # fmt: skip
 
 #: How the texts of those that are no names, ids or times are read.

@@ -42,7 +42,7 @@ _LOOKS: dict[str, re.Pattern[bytes]] = {
         ("elapsedraw", "priority", "restarts"): rb"\d*",
         ("allocnodes", "nnodes", "reqnodes", "ncpus", "reqcpus", "alloccpus"): _COUNT,
         ("reqtres", "alloctres"): rb"([^=,\s]+=[^=,\s]+,?)*",
-        ("user", "account", "qos", "partition", "group"): _NAME,
+        ("user", "account", "qos", "partition", "group", "reservation"): _NAME,
         ("dependency",): rb"[a-z0-9:_+*,?()]*",
     }.items()
     for column in columns

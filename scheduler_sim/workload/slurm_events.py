@@ -162,6 +162,7 @@ _READ: dict[str, Callable[[str], Job]] = {
     "job-name": _of("name"),
     "partition": _of("partition"),
     "qos": _of("qos"),
+    "reservation": _of("reservation"),
     "account": _of("account"),
     "constraint": _of("constraint"),
     "gres": _of("gres"),

@@ -68,5 +68,6 @@ def _plain_modules() -> dict[str, Any]:
         "rules.holds",
         "rules.shared_nodes.service",
         "rules.slurm.operations",
+        "rules.slurm.reservations.looks",
     )
     return plain_modules("engine", "core.orders", *homes)

@@ -287,11 +287,12 @@ def test_a_broken_law_is_named(name):
 
 OF_SHARING = ("node-lists", "parts-of-nodes", "devices", "parts-busy")
 OF_LIMITS = ("limits",)  # see test_limit_laws
+OF_RESERVATIONS = ("reservations",)  # see test_reservation_laws
 OF_RUNS = ("run-columns", "runs", "lost-work")  # see test_run_laws
 
 
 def test_every_law_has_a_breach_and_a_promise():
-    assert {*BREACHES, "queue-order", *OF_SHARING, *OF_LIMITS, *OF_RUNS} == set(INVARIANTS)
+    assert {*BREACHES, "queue-order", *OF_SHARING, *OF_LIMITS, *OF_RESERVATIONS, *OF_RUNS} == set(INVARIANTS)
     assert all(law.__doc__ for law in INVARIANTS.values())
 
 
