@@ -68,6 +68,7 @@ def _plain_modules() -> dict[str, Any]:
         "rules.holds",
         "rules.shared_nodes.service",
         "rules.slurm.operations",
+        "rules.slurm.outages",
         "rules.slurm.reservations.looks",
     )
     return plain_modules("engine", "core.orders", *homes)
