@@ -45,10 +45,10 @@ MISSED: tuple[str, ...] = ("Q3a_limit_stop",)
 PREEMPTING = ("HP1a_requeue", "HP2a_cancel", "HP4a_qos", "P1a_requeue", "P2a_cancel", "P4a_qos", "P5a_grace")
 """Claimed, too, and met; of these runs and who is preempted count as well: see ``preempting``."""
 
-LATER = {
-    "preemption": ("P3a", "HP3a"),
-    "reservations of operators": ("R1a", "R2a", "HR1a"),
-}
+RESERVING = ("HR1a_reservation", "R1a_reservations", "R2a_resv_changes")
+"""Likewise, with what operators do to reservations meanwhile: see ``test_reservations``."""
+
+LATER = {"preemption by suspension": ("P3a", "HP3a")}
 """What this version does not claim, with the cases that show it."""
 
 
