@@ -70,12 +70,14 @@ class SlurmWithOutages(Slurm):
         super()._world(now)
         while self.calendar.is_due(now):
             event = self.calendar.play()
-            self.all_nodes = self.every_node - self.calendar.out
-            self.asks.append(now)
-            self.last_change = now
-            for job in self.seen if event is not None and event.down else ():
-                if job.state == RUNNING and job.where & event.nodes:
-                    self._lose(job, now, requeue=event.requeue)
+            before, self.all_nodes = self.all_nodes, self.every_node - self.calendar.out
+            down = event.nodes if event is not None and event.down else set()
+            hit = [job for job in self.seen if job.state == RUNNING and job.where & down]
+            if hit or self.all_nodes != before:  # a node that stays as it was is no news
+                self.asks.append(now)
+                self.last_change = now
+            for job in hit:
+                self._lose(job, now, requeue=event.requeue)
 
     def _lose(self, job: Job, now: int, *, requeue: bool) -> None:
         self._kill(job, now, FAILED)
