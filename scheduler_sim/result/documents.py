@@ -77,6 +77,9 @@ MODULE_POWER = {"idle_w": Needed(float), "off_w": float, "boot_w": float, "shutd
 FIGURE = {**dict.fromkeys(("module", "figure", "unit", "quality"), Needed(str)), "source": Needed(str),
           "value": Needed(float), "low": float, "high": float}  # fmt: skip
 
+RESERVATION = {"name": Needed(str), "flags": Needed([str]), "start": int, "end": int, "every_s": int,
+               "nodes": Each(Needed(int))}  # fmt: skip
+
 MANIFEST: dict[str, Any] = {
     "version": str,
     "seed": int,
@@ -102,7 +105,7 @@ MANIFEST: dict[str, Any] = {
     "devices": bool,
     "limited": bool,
     "runs": bool,
-    "reserved": bool,
+    "reserved": [RESERVATION],
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
     "energy": {

@@ -1,4 +1,4 @@
-"""What holds beside advance reservations that stand from the beginning, as the result and its system tell."""
+"""What holds beside advance reservations that stand from the beginning, as the result and its manifest tell."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.config.value import seconds_of
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import sum_of_intervals, value_at
-from scheduler_sim.system.reservations import REPEATED, nodes_named
-from scheduler_sim.units import DAY, MINUTE
+from scheduler_sim.units import MINUTE
 
 Breach = str | None
 Keys = Mapping[str, Any]
-
-STEP_S = {"HOURLY": 3600, "DAILY": DAY, "WEEKLY": 7 * DAY}
-"""From one turn to the next; those of weekdays are left out."""
 
 
 class Window(NamedTuple):
@@ -34,7 +29,7 @@ def reservations(schedule: Schedule) -> Breach:
 
     Of those that nothing changes or ends before its time.
     """
-    if not schedule.further.reserved:
+    if not schedule.reserved:
         return None
     told = _Told(schedule)
     return told.outside() or told.intruders()
@@ -45,12 +40,8 @@ class _Told:
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
-        keys: list[Keys] = schedule.system.get("reservations", [])
-        changed = {one["name"].lower() for one in schedule.system.get("reservation_changes", [])}
-        self._all = {one["name"].lower(): one for one in keys}
-        self._known = [
-            one for one in keys if "at" not in one and one["name"].lower() not in changed and _is_steady(one)
-        ]
+        self._all = schedule.reserved
+        self._known = [one for one in self._all if one.keys() >= {"start", "end", "every_s", "nodes"}]
         self._names = schedule.components["reservation"].astype(str).str.lower().to_numpy()
         ran = schedule.ran
         limit = -(-schedule.of("time_limit") // MINUTE) * MINUTE
@@ -62,7 +53,7 @@ class _Told:
     def outside(self) -> Breach:
         """A job that started in no turn of the reservation that it names."""
         for one in self._known:
-            if {"FLEX", "NO_HOLD_JOBS_AFTER"} & set(one.get("flags", ())):
+            if {"FLEX", "NO_HOLD_JOBS_AFTER"} & set(one["flags"]):
                 continue
             rows = np.flatnonzero(self._ran & (self._names == one["name"].lower()))
             inside = np.zeros(len(rows), dtype=bool)
@@ -78,7 +69,7 @@ class _Told:
 
     def intruders(self) -> Breach:
         """An instant at which others run on more nodes than a reservation leaves them."""
-        free = [name for name, one in self._all.items() if {"MAINT", "OVERLAP"} & set(one.get("flags", ()))]
+        free = [one["name"].lower() for one in self._all if {"MAINT", "OVERLAP"} & set(one["flags"])]
         for one in self._known:
             others = self._ran & ~np.isin(self._names, [one["name"].lower(), *free])
             for window in self._windows(one):
@@ -103,29 +94,10 @@ class _Told:
         return None
 
     def _windows(self, one: Keys) -> Iterator[Window]:
-        unix_start = self._schedule.unix_start
-        start = seconds_of(one["start"], unix_start)
-        end = seconds_of(one["end"], unix_start) if "end" in one else start + one.get("duration", 365 * DAY)
-        nodes: dict[str, int] = {}
-        modules = list(self._schedule.modules.items())
-        for module, numbers in nodes_named(one.get("nodes", ()), modules):
-            nodes[modules[module][0]] = nodes.get(modules[module][0], 0) + len(numbers)
-        step = next((STEP_S[flag] for flag in STEP_S if flag in one.get("flags", ())), 0)
+        start, end, step = one["start"], one["end"], one["every_s"]
         last = int(self._end.max(initial=0))
         while True:
-            yield Window(one["name"], start, end, nodes)
+            yield Window(one["name"], start, end, one["nodes"])
             start, end = start + step, end + step
             if not step or start > last:
                 return
-
-
-def _is_steady(one: Keys) -> bool:
-    """Whether it stands from start to end on nodes that it names, or on none."""
-    flags = set(one.get("flags", ()))
-    by_day = bool(flags & set(REPEATED)) and not flags & set(STEP_S)
-    whole_partition = "PART_NODES" in flags
-    return (
-        "start" in one
-        and "node_count" not in one
-        and not (by_day or whole_partition or "PURGE_COMP" in flags)
-    )

@@ -28,13 +28,13 @@ class Schedule:
         that its module while it waited is not in the tables.
     several_sizes : True if some component could have run on other numbers of nodes, so that those of
         its reservation while it waited are not in the tables.
-    unix_start : second 0 of the trace, s since 1970, if it is known.
     energy : what the energy model says of the modules; empty without one.
     switched : True if idle nodes are switched off.
     further : which further columns the tables have.
     dealt : True if nodes have what was dealt to them of all that a component asks for, as under Slurm.
     shared : cores, memory (KB) and GPUs of modules whose nodes are told apart, in all.
     lost_runs : True if some component was requeued after a run that the components do not show.
+    reserved : advance reservations, by the manifest.
     runs : the table of runs, of which some were lost; ``lost`` are those that the components do not show.
     lost_waits : True if some component was held after it had been in the queue, or asked for something else
         there, which they do not show.
@@ -60,7 +60,7 @@ class Schedule:
         self.dealt = SHARES[0].name in components
         self.shared: dict[str, dict[str, float]] = dict(manifest.get("shared_nodes") or {})
         self.policy: dict[str, Any] = dict(manifest.get("policy", {}))
-        self.unix_start: int | None = (manifest.get("trace") or {}).get("unix_start_time")
+        self.reserved: list[dict[str, Any]] = list(manifest.get("reserved") or ())
         self.counts = counts = dict(manifest.get("counts", {}))
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
         self.late_s = 0

@@ -24,6 +24,7 @@ from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
+from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
@@ -87,8 +88,8 @@ def build_result(
         reasons = _in_file(reason_columns(core, table, placements, system) | dict(of_rules), placements)
     if has(core, "resource_limits"):
         told["limited"] = True
-    if system.reservations:
-        told["reserved"] = True
+    if has(core, "reservations"):
+        told["reserved"] = reservations_told(system, int(core.reservations.at.epoch))
     if has(core, "shared_nodes"):
         told["shared_nodes"] = apart = told_apart(system)
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
