@@ -1,4 +1,4 @@
-"""What holds beside advance reservations that stand from the beginning, as the result and its manifest tell."""
+"""What holds beside advance reservations that stand from the beginning, as the result alone tells."""
 
 from __future__ import annotations
 
