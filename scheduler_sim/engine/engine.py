@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
-    from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
+    from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
 
     class SlurmsCore(
         SlurmCallsCore,
         AcceleratedCore,
-        PreemptionCore,
+        PreemptionSharesCore,
         OutagesCore,
         RowsCore,
         ReservationsCore,
@@ -78,7 +78,7 @@ RULES = (
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
-    Rule("preemption", ("slurm.preemption.slots", "slurm.preemption.victims"),
+    Rule("preemption", ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes"),
          "slurm.preemption.state.blank_preemption"),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),

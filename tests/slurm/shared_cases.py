@@ -153,7 +153,7 @@ def played(case: SharedCase, **more: Any) -> Result:
     return result
 
 
-def workload_of(jobs: list[SharedJob]) -> Workload:
+def workload_of(jobs: list[SharedJob], **more: Any) -> Workload:
     asked = [job.ask for job in jobs]
     return Workload.from_columns(
         component_id=[job.id for job in jobs],
@@ -174,6 +174,7 @@ def workload_of(jobs: list[SharedJob]) -> Workload:
         memory_per_gpu_kb=[_kb(one.mem_per_gpu or None) for one in asked],
         exclusive=[int(one.exclusive) for one in asked],
         oversubscribe=[int(one.oversubscribe) for one in asked],
+        **more,
     )
 
 
@@ -220,6 +221,11 @@ def told(case: SharedCase) -> dict[int, tuple[Any, ...]]:
     """What the plain model makes of it."""
     slurm = plain(case)
     slurm.run(UNTIL_S)
+    return fates_told(slurm)
+
+
+def fates_told(slurm: SharedSlurm) -> dict[int, tuple[Any, ...]]:
+    """As of ``fates``."""
     return {job.id: (job.state, -1 if job.start is None else job.start, *_had(job)) for job in slurm.jobs}
 
 

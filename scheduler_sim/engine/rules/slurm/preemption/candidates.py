@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, ONE
+from scheduler_sim.engine.core.bits import NONE, ONE, copy
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, running
 from scheduler_sim.engine.rules.slurm.preemption.state import OFF, PreemptionCore
+from scheduler_sim.engine.rules.slurm.state import Partition
 
 NODES_AT_MOST = 1 << 32
 
@@ -38,12 +40,29 @@ def is_candidate(core: PreemptionCore, placement: int, row: int) -> bool:
 
 
 @part
+def may_preempt_any(core: PreemptionCore, placement: int) -> bool:
+    """Whether a job may preempt any other at all."""
+    groups = len(core.preemption.group)
+    mine = core.preemption.of[placement] * groups
+    for theirs in range(groups):
+        if core.preemption.may[mine + theirs] and core.preemption.group[theirs].mode != OFF:
+            return True
+    return False
+
+
+@part
+def is_safe(core: PreemptionCore, placement: int) -> bool:
+    """Whether nobody preempts what runs in a placement."""
+    return bool(core.preemption.group[core.preemption.of[placement]].mode == OFF)
+
+
+@part
 def holds_any(core: PreemptionCore, row: int, nodes: Words) -> bool:
     """Whether a job holds any of these nodes."""
     return nodes_held(core, row, nodes) > 0
 
 
-@part
+@question
 def nodes_held(core: PreemptionCore, row: int, nodes: Words) -> int:
     """How many of these nodes a job holds."""
     piece, held = core.slurm.job[row].piece, 0
@@ -56,7 +75,13 @@ def nodes_held(core: PreemptionCore, row: int, nodes: Words) -> int:
     return held
 
 
-@part
+@question
+def open_room(core: PreemptionCore, it: Partition) -> None:
+    """ROOM is what is idle now, with nobody thought away."""
+    copy(core.preemption.room, core.slurm.sets.idle, it.low, it.high)
+
+
+@question
 def think_away(core: PreemptionCore, row: int) -> None:
     """Its nodes are in ROOM."""
     piece = core.slurm.job[row].piece
