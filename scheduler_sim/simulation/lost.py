@@ -17,7 +17,7 @@ from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
 PREEMPTED = STATES[-1]
-LOGGED = ("row", "placed", "nodes", "parts", "cores", "start", "end")
+LOGGED = ("row", "placed", "start", "end", "nodes", "parts", "cores")
 """What the engine writes down of a run that preemption has lost."""
 
 
@@ -77,7 +77,7 @@ def preempted_runs(core: FullCore) -> list[LostRun]:
             cores=int(cores),
             ended=PREEMPTED,
         )
-        for row, placed, nodes, parts, cores, start, end in zip(
+        for row, placed, start, end, nodes, parts, cores in zip(
             *(found[name] for name in LOGGED), strict=True
         )
     ]

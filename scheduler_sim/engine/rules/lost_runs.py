@@ -16,11 +16,11 @@ class LostRun:
 
     row: int
     placed: int
+    start: int
+    end: int
     nodes: int
     parts: int  # of nodes, in millionths
     cores: int  # thousandths, of all nodes; -1 = not known
-    start: int
-    end: int
 
 
 class Log:
@@ -39,7 +39,8 @@ def share_held(core: Core, placement: int) -> tuple[int, int]:
 def write_down(core: Core, row: int, log: Log, lost: Table[LostRun]) -> None:
     """The run that a job loses."""
     run, placed = lost[log.lost], core.jobs[row].placed
-    run.row, run.placed, run.nodes = row, placed, core.placements[placed].nodes
-    run.parts, run.cores = share_held(core, placed)
+    run.row, run.placed = row, placed
     run.start, run.end = core.jobs[row].start, core.clock.now
+    run.nodes = core.placements[placed].nodes
+    run.parts, run.cores = share_held(core, placed)
     log.lost += 1

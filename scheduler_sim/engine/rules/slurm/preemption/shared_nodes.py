@@ -14,7 +14,7 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.lost_runs import WHOLE, share_held
 from scheduler_sim.engine.rules.shared_nodes.state import CORES
 from scheduler_sim.engine.rules.slurm.backfill_pass import starts_on_picked
-from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import may_make_room
+from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import any_may_start, may_make_room
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_in, group_has_ended
 from scheduler_sim.engine.rules.slurm.cons_tres.room import copy_room, leave_later, pick_chosen, place_of
 from scheduler_sim.engine.rules.slurm.cons_tres.slots import (
@@ -151,6 +151,7 @@ def start_or_preempt_beside(core: PreemptionSharesCore, row: int, placement: int
     copy(before, sets.picked, it.low, it.high)
     if not limited_by_choice(core, row, placement, False):
         make_room(core, row, placement)
+        any_may_start(core, core.slurm.memory.entries)
     copy(sets.picked, before, it.low, it.high)
     return False
 
