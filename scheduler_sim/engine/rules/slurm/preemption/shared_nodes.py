@@ -6,7 +6,7 @@ which another had to go.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import copy, keep_common, take_out
+from scheduler_sim.engine.core.bits import NONE, copy, count_common, keep_common, take_out
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
@@ -16,6 +16,7 @@ from scheduler_sim.engine.rules.shared_nodes.state import CORES
 from scheduler_sim.engine.rules.slurm.backfill_pass import starts_on_picked
 from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import any_may_start, may_make_room
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_in, group_has_ended
+from scheduler_sim.engine.rules.slurm.cons_tres.levels import is_able, refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.room import copy_room, leave_later, pick_chosen, place_of
 from scheduler_sim.engine.rules.slurm.cons_tres.slots import (
     fits_in_slot,
@@ -28,7 +29,10 @@ from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.limit_questions import limited_by_choice, may_plan
 from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
 from scheduler_sim.engine.rules.slurm.node_space import has_whole_nodes
+from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, running
 from scheduler_sim.engine.rules.slurm.preemption.candidates import (
+    holds_any,
+    is_candidate,
     is_safe,
     may_preempt_any,
     nodes_held,
@@ -42,7 +46,7 @@ from scheduler_sim.engine.rules.slurm.preemption.slots import (
     when_others_leave,
 )
 from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
-from scheduler_sim.engine.rules.slurm.preemption.victims import make_room, picked_in_room
+from scheduler_sim.engine.rules.slurm.preemption.victims import make_room, may_help, picked_without
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 
@@ -67,9 +71,13 @@ def nodes_shared(core: PreemptionSharesCore, row: int, nodes: Words) -> int:
 
 
 @on(open_room, "preemption", "cons_tres")
-def open_later_room(core: PreemptionSharesCore, it: Partition) -> None:
-    """It is as the room of now."""
+def open_later_room(core: PreemptionSharesCore, placement: int, it: Partition) -> None:
+    """It is as the room of now. ROOM are the nodes able for a need that so many able nodes meet."""
+    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     copy_room(core, it.module)
+    if need.even:
+        refresh(core, need.level)
+        copy(core.preemption.room, core.cons_tres.able_by[need.level, 0], it.low, it.high)
 
 
 @on(add_completing, "preemption", "cons_tres")
@@ -94,9 +102,50 @@ def _fits_later(core: PreemptionSharesCore, placement: int, nodes: Words) -> boo
     return True
 
 
-@on(picked_in_room, "preemption", "cons_tres")
-def picked_in_later_room(core: PreemptionSharesCore, placement: int) -> bool:
+@part
+def _find_able_without(core: PreemptionSharesCore, placement: int, row: int) -> None:
+    """Nodes that a job has left which are able now are in ROOM."""
+    need = core.cons_tres.asked[placement].need
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    slot = core.shared_nodes.request[core.jobs[row].placed].slot
+    for i in range(slot, slot + core.placements[core.jobs[row].placed].nodes):
+        node = core.shared_nodes.slots[i]
+        word, bit = place_of(core, it, node)
+        if core.preemption.room[word] & bit == NONE and is_able(core, need, core.cons_tres.later, node):
+            core.preemption.room[word] |= bit
+
+
+@part
+def _enough_able(core: PreemptionSharesCore, placement: int) -> bool:
+    """Whether enough nodes USABLE are able."""
+    it, need = core.slurm.partition[core.slurm.way[placement].partition], core.cons_tres.asked[placement].need
+    able = count_common(core.preemption.room, core.preemption.usable, it.low, it.high)
+    return bool(able >= core.cons_tres.need[need].min_nodes)
+
+
+@on(may_help, "preemption", "cons_tres")
+def enough_would_be_able(core: PreemptionSharesCore, placement: int) -> bool:
+    """It is known of needs that so many able nodes meet."""
+    if not core.cons_tres.need[core.cons_tres.asked[placement].need].even:
+        return True
+    open_room(core, placement, core.slurm.partition[core.slurm.way[placement].partition])
+    every = everywhere(core)
+    head = core.pools[every].release_head
+    for i in range(head, head + running(core)):
+        row = core.releases[every, i].row
+        if is_candidate(core, placement, row) and holds_any(core, row, core.preemption.usable):
+            think_away(core, row)
+            _find_able_without(core, placement, row)
+    return _enough_able(core, placement)
+
+
+@on(picked_without, "preemption", "cons_tres")
+def picked_in_later_room(core: PreemptionSharesCore, placement: int, row: int) -> bool:
     """On nodes that are USABLE."""
+    if core.cons_tres.need[core.cons_tres.asked[placement].need].even:
+        _find_able_without(core, placement, row)
+        if not _enough_able(core, placement):
+            return False
     return _fits_later(core, placement, core.preemption.usable)
 
 
@@ -145,7 +194,7 @@ def start_or_preempt_beside(core: PreemptionSharesCore, row: int, placement: int
     if starts_on_shares(core, row, placement):
         return True
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
-    usable, before = core.preemption.usable, core.preemption.room
+    usable, before = core.preemption.usable, core.slurm.sets.either
     copy(usable, sets.unreserved, it.low, it.high)
     take_out(usable, sets.leaving, it.low, it.high)
     copy(before, sets.picked, it.low, it.high)

@@ -58,12 +58,12 @@ def slot_with_preemption(core: PreemptionCore, placement: int, ahead: bool) -> i
 def candidates_leave(core: PreemptionCore, placement: int, it: Partition) -> bool:
     """All on nodes STAYING are thought away, so that their nodes are in ROOM; whether there are any."""
     any_there, every = False, everywhere(core)
-    open_room(core, it)
+    open_room(core, placement, it)
     add_completing(core, it)
     head = core.pools[every].release_head
     for i in range(head, head + running(core)):
         row = core.releases[every, i].row
-        if _is_away(core, placement, row):
+        if is_away(core, placement, row):
             think_away(core, row)
             any_there = True
     return any_there
@@ -127,13 +127,14 @@ def _row(core: PreemptionCore, i: int) -> int:
 @part
 def _next_left(core: PreemptionCore, placement: int, i: int, size: int) -> int:
     """The first job to end from the ``i``-th on that has not been thought away as a candidate."""
-    while i < size and _is_away(core, placement, _row(core, i)):
+    while i < size and is_away(core, placement, _row(core, i)):
         i += 1
     return i
 
 
 @part
-def _is_away(core: PreemptionCore, placement: int, row: int) -> bool:
+def is_away(core: PreemptionCore, placement: int, row: int) -> bool:
+    """Whether it is a candidate that holds nodes STAYING."""
     return is_candidate(core, placement, row) and holds_any(core, row, core.slurm.sets.staying)
 
 

@@ -50,6 +50,8 @@ def make_room(core: PreemptionCore, row: int, placement: int) -> None:
     rules = core.preemption.rules
     if core.preemption.job[row].tried_at > core.clock.now - rules.pause:
         return
+    if not may_help(core, placement):
+        return
     size = list_candidates(core, placement)
     last = _choose(core, placement, size)
     if last < 0:
@@ -99,20 +101,26 @@ def _move(core: PreemptionCore, place: int, to: int) -> None:
 @part
 def _until_it_fits(core: PreemptionCore, placement: int, size: int) -> int:
     """Think candidates away until the job fits on nodes PICKED; the place of the last, -1: it never does."""
-    open_room(core, core.slurm.partition[core.slurm.way[placement].partition])
+    open_room(core, placement, core.slurm.partition[core.slurm.way[placement].partition])
     for i in range(size):
         row = core.preemption.order[i]
         if not holds_any(core, row, core.preemption.usable):
             continue
         think_away(core, row)
-        if picked_in_room(core, placement):
+        if picked_without(core, placement, row):
             return i
     return -1
 
 
 @question
-def picked_in_room(core: PreemptionCore, placement: int) -> bool:
-    """Choose nodes that are USABLE and in ROOM, if they suffice."""
+def may_help(core: PreemptionCore, placement: int) -> bool:
+    """Whether a job might fit on nodes USABLE once all candidates are thought away; it is left open here."""
+    return True
+
+
+@question
+def picked_without(core: PreemptionCore, placement: int, row: int) -> bool:
+    """Choose nodes that are USABLE and in ROOM, if they suffice now that ``row`` is thought away, too."""
     way, room = core.slurm.way[placement], core.preemption.room
     it = core.slurm.partition[way.partition]
     keep_common(room, core.preemption.usable, it.low, it.high)
