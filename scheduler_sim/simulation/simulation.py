@@ -31,6 +31,7 @@ from scheduler_sim.simulation.node_events import Happening, happenings, unfolded
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
+from scheduler_sim.simulation.rules.checkpoints import PAST_LIMIT
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
@@ -175,7 +176,10 @@ class Simulation(Actions):
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
-        self._run = Run(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed)
+        checkpoints = () if self.models is None else self.models.checkpoints
+        self._run = Run(
+            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), checkpoints
+        )
         self._loader = Loader(self._run, scheme)
         self._core = self._loader.load(workload, self._placements)
         self.env = self._joined(env)
@@ -268,6 +272,9 @@ class Simulation(Actions):
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
         if self.system.reservations and (refused := self._loader.rule("reservations").book.answers):
             asked["reservation_change"] = len(refused)
+        checkpoints = self._loader.rule("checkpoints")
+        if checkpoints.together:
+            asked["checkpoint"] = checkpoints.together
         not_honoured = {**placements.not_honoured, **asked}
         core = stopped(self._core, self._now())
         return outcome.build_result(
@@ -282,6 +289,7 @@ class Simulation(Actions):
             {
                 "requeued": self._outages.requeued + self._operations.requeued + self._preempted,
                 "failures": self._events.failures,
+                PAST_LIMIT: checkpoints.past_limit,
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
