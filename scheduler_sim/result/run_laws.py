@@ -53,10 +53,10 @@ def runs(schedule: Schedule) -> Breach:
 
 
 def work_done_once(schedule: Schedule) -> Breach:
-    """With checkpoints, what a run keeps is what the next need not do; a COMPLETED one does all that is left.
+    """With checkpoints, what a run keeps the next need not do; a COMPLETED one does all that is left.
 
-    A run keeps what it did but for checkpoints, restarts, and what it lost. One that ended by itself, and is
-    to run again, loses all that it did, and the next begins as the first did.
+    It keeps what it did but for checkpoints, restarts and what it lost; nothing, if it ended by itself and is
+    to run again: the next then begins as the first did.
     """
     row, table = _rows_of_components(schedule), schedule.runs
     left, lost, spent = (table[name].to_numpy() for name in ("work_s", "lost_s", "checkpoint_s"))

@@ -73,9 +73,7 @@ class Application:
         """Its last run has ended, by itself or by its limit: nothing of it is lost."""
         seconds, ends = self.tape()
         last = max((time for time in ends if time <= after), default=0)
-        return Told(
-            self.left, seconds[:last].count("checkpoint"), seconds[:after].count("restart"), 0
-        )
+        return Told(self.left, seconds[:last].count("checkpoint"), seconds[:after].count("restart"), 0)
 
 
 class SharedWithCheckpoints(SharedWithOutages):

@@ -118,7 +118,7 @@ def check_shared(
     workload = as_input.workload_of(rows).replace(app=[f"t{number}" for number in kind])
     result = simulate(system, workload, keys, models=models_of(kinds))
     result.check()
-    writes = {row: kinds[number] for row, number in enumerate(kind) if kinds[number] is not None}
+    writes = {row: one for row, number in enumerate(kind) if (one := kinds[number]) is not None}
     clock = SharedWithCheckpoints(rows, nodes, Rules(**keys), events, writes)
     clock.run()
     if whole:
@@ -147,7 +147,7 @@ def counted(nodes: int) -> System:
     )
 
 
-@examples(800)
+@examples(150)
 @given(cases(), st.lists(st.none() | LONGER, min_size=1, max_size=3), st.data())
 def test_jobs_under_slurm_go_on_as_in_the_plain_slurm(
     case: Case, kinds: list[Writes | None], data: st.DataObject
@@ -172,7 +172,9 @@ def test_jobs_under_slurm_go_on_as_in_the_plain_slurm(
     by_number = dict(enumerate(sorted(slurm.all_nodes | set(plain_numbers(case)))))
     of_plain = [replace(event, nodes=frozenset(by_number[i] for i in event.nodes)) for event in events]
     writes = {
-        job.id: kinds[number] for job, number in zip(case.jobs, kind, strict=True) if kinds[number] is not None
+        job.id: kinds[number]
+        for job, number in zip(case.jobs, kind, strict=True)
+        if kinds[number] is not None
     }
     slurm = SlurmWithCheckpoints(slurm.c, deepcopy(list(case.jobs)), of_plain, writes)
     slurm.run(UNTIL_S)

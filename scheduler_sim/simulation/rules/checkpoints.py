@@ -143,6 +143,4 @@ def checkpoint_warnings(counts: Mapping[str, Any]) -> list[str]:
     if not (past := int(counts.get(PAST_LIMIT, 0))):
         return []
     words = "component takes" if past == 1 else "components take"
-    return [
-        f"{past:,} {words} longer than the time limit for the sake of checkpoints: TIMEOUT without failures"
-    ]
+    return [f"{past:,} {words} longer than the time limit for the sake of checkpoints, and so TIMEOUT"]
