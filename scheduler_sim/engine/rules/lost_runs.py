@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Table
+from scheduler_sim.engine.core.run_time import time_at_work
 from scheduler_sim.engine.core.state import Core
 
 WHOLE = 1_000_000
@@ -18,6 +19,7 @@ class LostRun:
     placed: int
     start: int
     end: int
+    worked: int  # s of its run time that it has done
     nodes: int
     parts: int  # of nodes, in millionths
     cores: int  # thousandths, of all nodes; -1 = not known
@@ -41,6 +43,6 @@ def write_down(core: Core, row: int, log: Log, lost: Table[LostRun]) -> None:
     run, placed = lost[log.lost], core.jobs[row].placed
     run.row, run.placed = row, placed
     run.start, run.end = core.jobs[row].start, core.clock.now
-    run.nodes = core.placements[placed].nodes
+    run.worked, run.nodes = time_at_work(core, row, core.clock.now), core.placements[placed].nodes
     run.parts, run.cores = share_held(core, placed)
     log.lost += 1
