@@ -269,7 +269,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
                 return INF
             start, record = moved, record_at(core, moved)
         following = next_attempt(core, placement, record, start)
-        later = _later(core, placement, start, following)
+        later = next_try(core, placement, start, following)
         time = INF
         if stay_free(core, placement, record, start, -1 if together else following):
             if not found_free and earliest_s == now and delay == 0:
@@ -360,7 +360,7 @@ def any_unallocated(core: SlurmCore, it: Partition) -> bool:
 
 
 @part
-def _later(core: SlurmCore, placement: int, start: int, following: int) -> int:
+def next_try(core: SlurmCore, placement: int, start: int, following: int) -> int:
     """When to try next: where a record begins, or a second behind the end of an advance reservation."""
     later = core.slurm.plan.record[following].begin if following >= 0 else INF
     if reservation_is_ahead(core):
