@@ -211,7 +211,7 @@ class ReservedSlurm(Reservations):
             return None
         nodes, took = found
         ends = [one.end for one in self.reservations if one.end >= start]
-        later = -self._floor(-min(ends)) + 1 if took and ends else 0
+        later = self._floor(min(ends) + self.c.bf_resolution - 1) + 1 if took and ends else 0
         return start, nodes, later if later < self._floor(now + self.c.bf_window) else 0
 
     def is_counted(self) -> bool:
