@@ -123,7 +123,10 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
         note_change(core, now)
         return False
     core.clock.dirty = 1
-    note_end(core, row)
+    if now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration:
+        note_change(core, now)  # whoever ended it has told the schedulers
+    else:
+        note_end(core, row)
     free_nodes(core, core.jobs[row].placed)
     deallocate(core, row)
     return True
