@@ -117,7 +117,9 @@ def compare(given_case: Reserved, *, everywhere: bool = False) -> None:
     assume(made)
     given_case = Reserved(case, made, done)
     expected = {i: ("PENDING" if fate[0] == DELETED else fate[0], *fate[1:]) for i, fate in theirs.items()}
-    assert played(given_case) == expected
+    ours = played(given_case)
+    assume(all(start <= UNTIL_S for _, start, *_ in ours.values()))  # the plain model looks no further
+    assert ours == expected
     assert played(given_case, accelerate=False) == expected
 
 

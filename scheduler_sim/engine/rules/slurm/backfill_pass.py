@@ -59,7 +59,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
 from scheduler_sim.engine.rules.slurm.nodes import pick
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
-from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
+from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 # -- what may be left out (see ``accelerate``)
@@ -190,7 +190,7 @@ def _tried_entry(core: SlurmCore, i: int) -> bool:
     come_to(core, row)
     if core.jobs[row].state != WAITING or not may_run(core, row) or not whole_job_waits(core, row):
         return True
-    if waits_for_window(core, row):
+    if waits_for_window(core, row) or not may_run_there(core, placement):
         return True
     if not core.slurm.rules.aligned:
         core.slurm.memory.tested += 1

@@ -21,7 +21,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
-from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
+from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, SlurmCore
 
 
@@ -51,7 +51,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             if not has_reservation(core, row):
                 open_partitions -= _block(core, it)
             continue
-        if not may_run(core, row):
+        if not may_run(core, row) or not may_run_there(core, placement):
             continue
         it.tried += 1
         if most and it.tried > most:

@@ -35,7 +35,7 @@ from scheduler_sim.engine.rules.slurm.reservations.state import (
 )
 from scheduler_sim.engine.rules.slurm.reservations.turns import move_on
 from scheduler_sim.engine.rules.slurm.slot_search import are_unreserved, keep_open, would_suffice
-from scheduler_sim.engine.rules.slurm.start import may_run
+from scheduler_sim.engine.rules.slurm.start import may_run, may_run_there
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 MOST_MOVES = 10  # of a job behind reservations of all its nodes
@@ -154,27 +154,21 @@ def look_at_none(core: ReservationsCore) -> None:
 
 @on(may_run, "reservations")
 def has_its_reservation(core: ReservationsCore, row: int) -> bool:
-    """One whose reservation is gone is held; one larger than its reservation is not tried.
+    """One whose reservation is gone is held.
 
     From here on its reservation is the one that is looked at.
     """
     move_on(core)
     own = core.reservations.claim[row].of
     core.reservations.at.inside = own
-    if own < 0:
-        return True
-    if not core.reservations.table[own].stands:
-        return False
-    for placement in range(core.jobs[row].first, core.jobs[row].last):
-        if is_large_enough(core, own, placement):
-            return True
-    return False
+    return bool(own < 0 or core.reservations.table[own].stands)
 
 
-@part
-def is_large_enough(core: ReservationsCore, own: int, placement: int) -> bool:
-    """Whether a reservation has so many nodes of the partition as a placement asks for."""
-    if core.reservations.table[own].any_nodes:
+@on(may_run_there, "reservations")
+def is_large_enough(core: ReservationsCore, placement: int) -> bool:
+    """Not if its reservation has fewer nodes of the partition than it asks for."""
+    own = core.reservations.at.inside
+    if own < 0 or core.reservations.table[own].any_nodes:
         return True
     it, some = core.slurm.partition[core.slurm.way[placement].partition], core.reservations.sets.some
     copy(some, core.reservations.nodes[own], it.low, it.high)
@@ -224,8 +218,6 @@ def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
     it = core.slurm.partition[core.slurm.way[placement].partition]
     now, own = core.clock.now, core.reservations.at.inside
     some, opened = core.reservations.sets.some, core.reservations.sets.open
-    if own >= 0 and not is_large_enough(core, own, placement):
-        return False
     _put_left(core, it)
     if count(some, it.low, it.high) < least_nodes(core, placement):
         return True
