@@ -27,11 +27,7 @@ class Window(NamedTuple):
 
 
 def reservations(schedule: Schedule) -> Breach:
-    """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it.
-
-    Of those that nothing changes or ends before its time. Where nodes are known they are held to it one by
-    one, else by how many there are.
-    """
+    """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it."""
     if not schedule.reserved:
         return None
     try:
@@ -42,7 +38,10 @@ def reservations(schedule: Schedule) -> Breach:
 
 
 class _Told:
-    """Who ran, and what was reserved."""
+    """Who ran, and what was reserved that nothing changes or ends before its time.
+
+    Where nodes are known they are looked at one by one, else by how many there are.
+    """
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
