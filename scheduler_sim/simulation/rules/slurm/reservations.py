@@ -15,7 +15,6 @@ from scheduler_sim.engine.rules.slurm.reservations.state import NONE_NAMED, UNKN
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.simulation.rules.slurm.reservation_book import Answer, Book
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
@@ -41,10 +40,8 @@ class Reservations(Numbers):
             self._accounts: list[tuple[str, ...]] = []
 
     def _refuse_what_is_not_there(self) -> None:
-        """Reservations are of whole nodes, by the rules of 22.05, for single components."""
+        """Reservations are by the rules of 22.05, for single components."""
         found = f"system.reservations: found {len(self.run.system.reservations)}"
-        if shares_under_slurm(self.run.system, self.run.policy):
-            raise ConfigError(f"{found} where jobs share nodes; allowed here: none")
         if self.run.units.members:
             raise ConfigError(f"{found} where components start together; allowed here: none")
         keys = self.run.policy.slurm
