@@ -9,12 +9,13 @@ less what a pool is still owed now; that others owe it something is in no plan.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from tests.oracle import passes
-from tests.oracle.passes import Clock, Component, Counter, Placement, Plan, Slot
-from tests.oracle.plain import Clock as PlainClock
-from tests.oracle.records import Rules
+from tests.oracle.plain import Clock
+from tests.oracle.plan import Plan, Slot
+from tests.oracle.records import Component, Placement, Rules
 
 DAY_S = 86_400
 FOR_EVER = 15 * DAY_S
@@ -96,7 +97,7 @@ class PlanAround(Plan):
             super().remove(begin, end, demand)  # type: ignore[arg-type]
 
 
-class HoledClock(PlainClock):
+class HoledClock(Clock):
     """``wanted`` names the reservation of each row that names one; ``user`` is whose each row is."""
 
     def __init__(

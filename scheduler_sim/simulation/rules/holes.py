@@ -12,6 +12,7 @@ from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules import holes
 from scheduler_sim.engine.rules.holes import HoleSizes
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.simulation.components import modules_of
 from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.hole_book import HoleBook, Runs
 from scheduler_sim.simulation.rules.hole_plan import HolePlan
@@ -125,10 +126,10 @@ class Holes(Numbers):
             claim.refused = INVALID
             return
         stay = longest_stay(one, self.book.times[one.number], self.book.unix_start)
-        there, fits = self.book.counts(one.nodes), False
+        there, fits, homes = self.book.counts(one.nodes), False, modules_of(core)
         for placement in range(core.jobs[row].first, core.jobs[row].last):
             it = core.placements[placement]
-            module = int(it.module) % self._modules if it.module >= core.holes.at.first else int(it.module)
+            module = int(homes[it.module])
             it.module = core.holes.at.first + one.number * self._modules + module
             fits = fits or bool(it.nodes <= there[module] and (stay is None or it.limit <= stay))
         admitted = one.admits(self._users[row], (self._accounts[row],))
