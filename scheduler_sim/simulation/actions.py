@@ -58,7 +58,10 @@ class Actions:
         raise NotImplementedError
 
     def _at(
-        self, time: float, then: Callable[[simpy.Event], None] | None = None, priority: Any = simpy.events.NORMAL
+        self,
+        time: float,
+        then: Callable[[simpy.Event], None] | None = None,
+        priority: Any = simpy.events.NORMAL,
     ) -> simpy.Event:
         raise NotImplementedError
 

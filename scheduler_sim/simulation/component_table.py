@@ -13,7 +13,8 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, STATES, Further, component_columns
 from scheduler_sim.result.table import Deferred
-from scheduler_sim.simulation.components import in_cache, modules_of
+from scheduler_sim.simulation.components import in_cache
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.system.system import System
 
 OF_TRACE = ("modular_job_id", "component_id", "submit_time")

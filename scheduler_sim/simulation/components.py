@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scheduler_sim.engine.core.state import HOLD
-from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.simulation.scheme import Scheme
@@ -102,14 +102,6 @@ def write_placements(core: FullCore, where: Any, placements: Placements, scheme:
         place["duration"][there] = np.minimum(run, limit + overrun)
         place["killed"][there] = run > limit + overrun
     core.demand[where] = placements.demand
-
-
-def modules_of(core: FullCore) -> np.ndarray:
-    """int64[pools]: the module whose nodes a pool has, by which jobs are counted; itself for others."""
-    found = np.arange(len(core.pools))
-    if has(core, "holes"):
-        found[core.holes.at.first :] = np.asarray(core.holes.hole)["module"]
-    return found
 
 
 def _within(rows: slice, some: slice) -> slice:

@@ -119,7 +119,9 @@ class Loader:
     @property
     def reservations(self) -> Any:
         """What knows the advance reservations of the run; None without any."""
-        return next((one for one in self._rules if one.part in ("reservations", "holes") and one.needed), None)
+        return next(
+            (one for one in self._rules if one.part in ("reservations", "holes") and one.needed), None
+        )
 
     def with_rule(self, core: FullCore, part: str) -> FullCore:
         """Return the core with the part of a rule that it may not have needed up to now."""

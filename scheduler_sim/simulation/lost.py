@@ -13,7 +13,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, REQUEUED, STATES
 from scheduler_sim.result.node_use import WHOLE, part_of_node
-from scheduler_sim.simulation.components import modules_of
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 

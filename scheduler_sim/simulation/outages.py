@@ -11,9 +11,9 @@ from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.result.columns import NODE_FAIL
-from scheduler_sim.simulation.components import modules_of
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import nodes_off
 from scheduler_sim.simulation.rules.shared_nodes import in_service, running_on, take_nodes_down

@@ -49,7 +49,7 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 
 
 WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits")
-"""Parts of the core that add columns, in the order of ``Further``; advance reservations come next."""
+"""Parts of the core that add columns, in the order of ``Further``; those of advance reservations have two parts."""
 
 
 def build_result(
@@ -97,7 +97,7 @@ def build_result(
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
-    further = Further(*(has(core, name) for name in WITH_COLUMNS), reserved is not None)
+    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(reserved=reserved is not None)
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None

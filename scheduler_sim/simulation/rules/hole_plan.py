@@ -33,12 +33,7 @@ class Coming(NamedTuple):
 
 
 class HolePlan:
-    """What each hole has, and what is to come of it. Holes are numbered by reservation, then by module.
-
-    Attributes
-    ----------
-    due : when nodes change hands next, s; INF if never
-    """
+    """What each hole has, and what is to come of it. Holes are numbered by reservation, then by module."""
 
     def __init__(self, reservations: int, modules: int) -> None:
         self._modules = modules
@@ -48,6 +43,7 @@ class HolePlan:
 
     @property
     def due(self) -> int:
+        """When nodes change hands next, s; INF if never."""
         return self._coming[0].time if self._coming else INF
 
     def carry_out(self, core: FullCore, now: int) -> None:

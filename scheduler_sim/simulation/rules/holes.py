@@ -12,7 +12,7 @@ from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules import holes
 from scheduler_sim.engine.rules.holes import HoleSizes
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.simulation.components import modules_of
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.hole_book import HoleBook, Runs
 from scheduler_sim.simulation.rules.hole_plan import HolePlan
@@ -37,6 +37,7 @@ OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
 
 IN_VAIN_S = 14 * DAY
 """If nothing has happened for so long but turns, none will help those that wait."""
+
 
 class Holes(Numbers):
     """Tells the core what is reserved of each module, now and later, and which components are for which."""
@@ -200,7 +201,7 @@ class Holes(Numbers):
                 self._claim(core, row)
 
     def _end(self, core: FullCore, one: Standing) -> None:
-        """What waits for a reservation that is gone waits for ever, or goes on without; nobody else may have it."""
+        """What waits for a reservation that is gone waits for ever, or goes on without."""
         first = core.holes.at.first + one.number * self._modules
         place, jobs = np.asarray(core.placements), np.asarray(core.jobs)[: core.clock.jobs]
         for row in np.flatnonzero((jobs["state"] <= WAITING) & (jobs["first"] < jobs["last"])).tolist():
@@ -225,4 +226,4 @@ class Holes(Numbers):
         """The numbers of reservations in which some job runs."""
         jobs, place = np.asarray(core.jobs)[: core.clock.jobs], np.asarray(core.placements)
         pools = place["module"][jobs["placed"][jobs["state"] == RUNNING]]
-        return ((pools[pools >= self._modules] - core.holes.at.first) // self._modules).tolist()
+        return list((pools[pools >= self._modules] - core.holes.at.first) // self._modules)
