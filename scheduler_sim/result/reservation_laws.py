@@ -27,8 +27,8 @@ class Window(NamedTuple):
 def reservations(schedule: Schedule) -> Breach:
     """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it.
 
-    Of those that nothing changes or ends before its time. Under all policies but Slurm's one that names one also
-    ends in it, by its limit.
+    Of those that nothing changes or ends before its time. Under all policies but Slurm's one that names one
+    also ends in it, by its limit.
     """
     if not schedule.reserved:
         return None

@@ -49,7 +49,7 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 
 
 WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits")
-"""Parts of the core that add columns, in the order of ``Further``; those of advance reservations have two parts."""
+"""Parts of the core that add columns, in the order of ``Further``; advance reservations are of two parts."""
 
 
 def build_result(

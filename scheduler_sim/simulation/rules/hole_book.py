@@ -161,7 +161,7 @@ class HoleBook:
         return slice(int(self._low[module]), int(self._low[module + 1]))
 
     def _picked(self, made: Standing, count: int | None, times: Times) -> Flags:
-        """So many of its partition that no other has then; MAINT takes those of others, too, if they must be."""
+        """So many of its partition that no other has then; MAINT takes those of others, too, if it must."""
         among = np.zeros(int(self._low[-1]), dtype=bool)
         among[self._module_of(made)] = True
         beside = among & ~made.nodes

@@ -29,11 +29,8 @@ from scheduler_sim.simulation.standing import (
     Standing,
     operators,
 )
-from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
+from scheduler_sim.system.reservations import FLAGS_OF_SLURM, ReservationChangeKeys, ReservationKeys
 from scheduler_sim.units import DAY
-
-OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
-"""Flags that mean something under policy slurm alone."""
 
 IN_VAIN_S = 14 * DAY
 """If nothing has happened for so long but turns, none will help those that wait."""
@@ -69,7 +66,7 @@ class Holes(Numbers):
         for words in (words for words, is_so in where.items() if is_so):
             raise ConfigError(f"{found} {words}; allowed here: none")
         for i, one in enumerate(self.run.system.reservations):
-            if unknown := [flag for flag in one.flags if flag in OF_SLURM]:
+            if unknown := [flag for flag in one.flags if flag in FLAGS_OF_SLURM]:
                 raise ConfigError(
                     f"system.reservations[{i}].flags: found {unknown[0]} under policy {self.run.policy.name};"
                     " allowed here: policy slurm"
