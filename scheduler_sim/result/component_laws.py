@@ -208,7 +208,7 @@ def queue_order(schedule: Schedule) -> Breach:
 
 
 def _overtaken(schedule: Schedule, waited: np.ndarray, there: np.ndarray, module: str) -> Breach:
-    """Find one that waited while one behind it in the queue started on its module, of those that are ``there``.
+    """Find one that waited while one behind it in the queue started on its module; both are ``there``.
 
     A component made eligible at an instant by a dependency may come too late for the
     pass in which another one starts at that instant, so its wait counts from the next.
