@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from tests.oracle.plain_limit_checks import LimitChecks
 from tests.oracle.plain_limit_records import Used
-from tests.oracle.plain_slurm_records import RUNNING, TIMEOUT, Job
+from tests.oracle.plain_slurm_records import PENDING, RUNNING, TIMEOUT, Job
+from tests.oracle.plain_slurm_space import Space, best_fit
 
 LATER_S = 500
 """assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
@@ -16,6 +17,7 @@ LATER_S = 500
 class LimitedSlurm(LimitChecks):
     """The controller: what jobs have used is charged, and both schedulers heed limits."""
 
+    heavy: set[int] = set()
     # ------------------------------------------------------------------ what was used
 
     def _recalculate(self, now: int) -> None:
@@ -100,9 +102,46 @@ class LimitedSlurm(LimitChecks):
         """A limit may stand against it before nodes are looked for, and once there are, now or later."""
         if self.pre_select(job, part) or self.too_many_nodes(job, part):
             return False
+        self.weigh_nodes(job, part, set(self.c.partitions[part].nodes) if by == "main" else self.offered)
         nodes = self.chosen(self.room(), job, part, usable)
         if self.post_select(job, part) or nodes is None:
             return False
         job.part = part
         self._launch(job, now, nodes, by)
         return True
+
+    # ------------------------------------------------------------------ which nodes go first
+
+    def _submit(self, job: Job, now: int) -> None:
+        super()._submit(job, now)
+        if job.state == PENDING and not (self.pre_select(job, job.partitions[0]) or self.too_many_nodes(job, job.partitions[0])):
+            part = job.partitions[0]
+            self.weigh_nodes(job, part, set(self.c.partitions[part].nodes))
+
+    def start_planned(self, now: int, job: Job, part: str, avail: set[int], space: Space) -> bool:
+        self.offered = avail
+        return super().start_planned(now, job, part, avail, space)
+
+    def weigh_nodes(self, job: Job, part: str, nodes: set[int]) -> None:
+        """Nodes that count already against its limits of nodes weigh less, until others are weighed."""
+        counted = nodes & self.counted_already(job, part)
+        self.heavy = self.heavy - nodes | (nodes - counted if counted else set())
+
+    def counted_already(self, job: Job, part: str) -> set[int]:
+        found: set[int] = set()
+        for kind, by in (("grp_tres", ""), ("max_tres_pu", "user"), ("max_tres_pa", "account")):
+            for holder in self.holders(job, part):
+                if holder.word == "Assoc" and by:
+                    continue
+                if self.limit(holder, kind, "node") is not None:
+                    found |= set().union(*(other.where for other in self.running(holder, job, by)))
+                    break
+        return found
+
+    def chosen(self, room: set[int], job: Job, part: str, usable: set[int]) -> set[int] | None:
+        idle = room & usable
+        if len(idle) < job.nodes:
+            return None
+        light = idle - self.heavy
+        some = min(job.nodes, len(light))
+        return best_fit(light, some) | best_fit(idle - light, job.nodes - some)
