@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
     from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
-    from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
+    from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
 
     class SlurmsCore(
         SlurmCallsCore,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         OutagesCore,
         RowsCore,
         ReservationsCore,
-        LimitedSharesCore,
+        WeighedSharesCore,
     ):
         """A core with all of Slurm."""
 
@@ -88,6 +88,8 @@ RULES = (
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
+    Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
+         "slurm.resource_limits.weights.blank_node_weights"),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),

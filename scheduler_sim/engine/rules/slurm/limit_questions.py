@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 # -- the main scheduler
@@ -72,6 +73,19 @@ def all_within_limits(core: SlurmCore, leader: int) -> bool:
 def least_priority_that_reserves(core: SlurmCore, placement: int) -> int:
     """With less a job neither reserves nor blocks its partition."""
     return core.slurm.rules.bf_min_prio_reserve
+
+
+# -- both
+
+
+@event
+def nodes_looked_for(core: SlurmCore, placement: int, among: Words) -> None:
+    """Nodes are about to be looked for, for a job that may start now, among those of a set."""
+
+
+@event
+def start_tried(core: SlurmCore, placement: int) -> None:
+    """The same in a backfill pass: among those that could be planned for it from now on."""
 
 
 # -- what may be left out for speed
