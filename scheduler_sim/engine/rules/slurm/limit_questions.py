@@ -98,6 +98,23 @@ def never_starts_in_pass(core: SlurmCore, placement: int) -> bool:
 
 
 @question
+def weights_stand(core: SlurmCore) -> bool:
+    """Whether nodes weigh what they did as the last backfill pass began, and as it ended."""
+    return True
+
+
+@question
+def weights_stand_for_main(core: SlurmCore) -> bool:
+    """Whether they weigh what they did as the last pass of the main scheduler ended."""
+    return True
+
+
+@event
+def main_has_looked(core: SlurmCore) -> None:
+    """The main scheduler has made a pass."""
+
+
+@question
 def may_be_passed_over(core: SlurmCore, placement: int) -> bool:
     """Whether a limit may keep a job from being tried, now or soon."""
     return False

@@ -112,6 +112,8 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
     """Add to PICKED so many nodes of a set that are in a mask, those of the least weight first."""
     rest = core.slurm.sets.rest
     for weight in range(it.lightest, it.heaviest):
+        if wanted == 0:
+            return
         copy(rest, source, it.low, it.high)
         keep_common(rest, core.slurm.nodes.masks[mask], it.low, it.high)
         keep_of_weight(core, it, rest, weight)

@@ -11,14 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine.core.bits import add, clear, count_common
+from scheduler_sim.engine.core.bits import add, clear, copy, count_common, equal
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import started, stops
-from scheduler_sim.engine.core.records import Ints, Table, Words, table
+from scheduler_sim.engine.core.records import Ints, Record, Table, Words, one, table
 from scheduler_sim.engine.rules.slurm.allocation import words
-from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.limit_questions import nodes_looked_for, start_tried
+from scheduler_sim.engine.rules.slurm.backfill_pass import entries_end
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    main_has_looked,
+    nodes_looked_for,
+    start_tried,
+    weights_stand,
+    weights_stand_for_main,
+)
+from scheduler_sim.engine.rules.slurm.node_space import plan_opens
 from scheduler_sim.engine.rules.slurm.nodes import keep_of_weight, weighed_anew
 from scheduler_sim.engine.rules.slurm.resource_limits.state import LimitedCore
 from scheduler_sim.engine.rules.slurm.slot_search import put_offered
@@ -39,11 +46,20 @@ class WeighedSets(NamedTuple):
     counted: Words  # they count for the job at which is looked
     raised: Words  # ... and these are the others of their kind
     offered: Words  # a backfill pass looks among them
+    found: Words  # heavy as the last backfill pass began
+    left_by_main: Words  # ... and as the last pass of the main scheduler ended
+
+
+class WeighingPasses(Record):
+    """What passes did to weights."""
+
+    unmoved: int  # 1 = the last backfill pass left them as it found them
 
 
 class NodeWeights(NamedTuple):
     """Which nodes count for limits of nodes; c counters count nodes so."""
 
+    passes: WeighingPasses
     sets: WeighedSets
     kind: Words  # [kinds, w] the nodes of one kind
     standing: Table[Counting]
@@ -68,6 +84,7 @@ class WeightSizes(NamedTuple):
 def blank_node_weights(sizes: WeightSizes) -> NodeWeights:
     """Return the part; nobody counts yet."""
     return NodeWeights(
+        passes=one(WeighingPasses),
         sets=WeighedSets(*words(len(WeighedSets._fields), sizes.words)),
         kind=words(sizes.kinds, sizes.words),
         standing=table(Counting, 0),
@@ -82,18 +99,12 @@ def blank_node_weights(sizes: WeightSizes) -> NodeWeights:
 
 @on(nodes_looked_for, "node_weights")
 def weigh(core: WeighedCore, placement: int, among: Words) -> None:
-    """Weigh nodes anew, for a job; a pass that finds other weights may come out otherwise."""
+    """Weigh nodes anew, for a job."""
     it, weights = core.slurm.partition[core.slurm.way[placement].partition], core.node_weights
     heavy, raised = weights.sets.heavy, weights.sets.raised
     _raise_others(core, it, placement, among)
-    changed = False
     for word in range(it.low, it.high):
-        anew = (heavy[word] & ~among[word]) | raised[word]
-        changed = changed or anew != heavy[word]
-        heavy[word] = anew
-    if changed:
-        holds_until(core, core.clock.now)
-        core.slurm.memory.unseen_by_full = 1
+        heavy[word] = (heavy[word] & ~among[word]) | raised[word]
 
 
 @on(start_tried, "node_weights")
@@ -139,6 +150,44 @@ def keep_of_present_weight(core: WeighedCore, it: Partition, nodes: Words, weigh
         if weight > it.lightest:
             of_weight |= masks[weight - 1, word] & heavy[word]
         nodes[word] &= of_weight
+
+
+# -- which passes come out as before: none needs to be made that finds and leaves the same weights
+
+
+@on(plan_opens, "node_weights")
+def note_found(core: WeighedCore) -> None:
+    """A backfill pass begins."""
+    sets = core.node_weights.sets
+    copy(sets.found, sets.heavy, 0, len(sets.heavy))
+
+
+@on(entries_end, "node_weights")
+def note_whether_left(core: WeighedCore) -> None:
+    """It ends."""
+    sets = core.node_weights.sets
+    core.node_weights.passes.unmoved = int(equal(sets.found, sets.heavy, 0, len(sets.heavy)))
+
+
+@on(weights_stand, "node_weights")
+def found_again(core: WeighedCore) -> bool:
+    """Whether nodes weigh what they did as the last backfill pass began, and as it ended."""
+    sets = core.node_weights.sets
+    return core.node_weights.passes.unmoved == 1 and equal(sets.found, sets.heavy, 0, len(sets.heavy))
+
+
+@on(main_has_looked, "node_weights")
+def note_left_by_main(core: WeighedCore) -> None:
+    """What it leaves does not depend on what it finds."""
+    sets = core.node_weights.sets
+    copy(sets.left_by_main, sets.heavy, 0, len(sets.heavy))
+
+
+@on(weights_stand_for_main, "node_weights")
+def still_as_left_by_main(core: WeighedCore) -> bool:
+    """Whether nobody has weighed nodes otherwise since."""
+    sets = core.node_weights.sets
+    return equal(sets.left_by_main, sets.heavy, 0, len(sets.heavy))
 
 
 # -- which nodes count
