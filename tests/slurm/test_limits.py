@@ -188,6 +188,44 @@ def test_a_job_starts_once_usage_has_faded_though_nothing_else_comes() -> None:
     assert column(play(WHOLE, two, {"q": {"GrpWall": 0}}, **how), "state") == ["PENDING", "PENDING"]
 
 
+# -- limits of a partition
+
+
+@pytest.mark.parametrize(
+    ("flag", "nodes", "minutes", "word"),
+    [
+        ("PartitionMaxNodes", 5, 2, "PartitionNodeLimit"),
+        ("PartitionMinNodes", 1, 2, "PartitionNodeLimit"),
+        ("PartitionTimeLimit", 3, 9, "PartitionTimeLimit"),
+    ],
+)
+def test_a_flag_of_a_qos_lifts_a_limit(flag: str, nodes: int, minutes: int, word: str) -> None:
+    """For the jobs of that QOS: of three beyond it, the one that names it and the one that has it."""
+    system = WHOLE.to_dict()
+    system["partitions"][0] |= {"max_nodes": 4, "min_nodes": 2, "max_time": 240}
+    three = jobs(nodes=[nodes] * 3, time_limit=60 * minutes, qos=["q", "", "r"])
+    accounts = {"a": {"default_qos": "q"}}
+    for flags, states in (([flag], ["COMPLETED", "COMPLETED", "PENDING"]), ([], ["PENDING"] * 3)):
+        found = play(
+            System.from_dict(system),
+            three,
+            {"q": {"Flags": flags}, "r": {}},
+            accounts,
+            EnforcePartLimits="NO",
+        )
+        assert column(found, "state") == states
+        assert column(found, "held_by")[2] == word
+    refused = play(
+        System.from_dict(system), three, {"q": {"Flags": [flag]}, "r": {}}, accounts, EnforcePartLimits="ANY"
+    )
+    assert column(refused, "state") == ["COMPLETED", "COMPLETED", "REJECTED"]
+
+
+def test_most_nodes_of_a_partition_are_not_lifted_where_jobs_share_nodes() -> None:
+    with pytest.raises(ConfigError, match="found PartitionMaxNodes where jobs share nodes"):
+        play(SHARED, jobs(qos=["q"]), {"q": {"Flags": "PartitionMaxNodes"}})
+
+
 # -- nodes that jobs share
 
 
