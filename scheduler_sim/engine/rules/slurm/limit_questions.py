@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import event, question
-from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 # -- the main scheduler
@@ -79,13 +78,13 @@ def least_priority_that_reserves(core: SlurmCore, placement: int) -> int:
 
 
 @event
-def nodes_looked_for(core: SlurmCore, placement: int, among: Words) -> None:
-    """Nodes are about to be looked for, for a job that may start now, among those of a set."""
+def nodes_looked_for(core: SlurmCore, placement: int) -> None:
+    """Nodes are about to be looked for, for a job that may start now, among all of its partition."""
 
 
 @event
 def start_tried(core: SlurmCore, placement: int) -> None:
-    """The same in a backfill pass: among those that could be planned for it from now on."""
+    """The same in a backfill pass, among those that could be planned for it from now on."""
 
 
 # -- what may be left out for speed

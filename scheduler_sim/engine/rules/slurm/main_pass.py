@@ -65,7 +65,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             continue
         limited = limited_before_choice(core, row, placement)
         if not limited:
-            nodes_looked_for(core, placement, core.slurm.nodes.masks[it.members])
+            nodes_looked_for(core, placement)
         picked = not limited and _picked(core, row, placement)
         limited = limited or limited_by_choice(core, row, placement, picked)
         if picked and not limited:

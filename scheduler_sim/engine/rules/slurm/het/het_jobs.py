@@ -204,10 +204,8 @@ def _picked(core: SlurmCore, row: int, source: Words) -> bool:
     """Choose its nodes among those of a set, or those reserved for it, if they suffice."""
     if has_reservation(core, row):
         return picked_reserved(core, row)
-    placement = placement_of(core, row)
-    it = core.slurm.partition[core.slurm.way[placement].partition]
-    nodes_looked_for(core, placement, core.slurm.nodes.masks[it.members])
-    return picked_from(core, placement, source)
+    nodes_looked_for(core, placement_of(core, row))
+    return picked_from(core, placement_of(core, row), source)
 
 
 @part

@@ -59,8 +59,7 @@ def count_submitted(core: LimitedCore, row: int) -> None:
     job.counts = 1
     _count(core, first, 1)
     if reached_before(core, first) < 0 and not has_too_many_nodes(core, first):
-        it = core.slurm.partition[core.slurm.way[first].partition]
-        nodes_looked_for(core, first, core.slurm.nodes.masks[it.members])
+        nodes_looked_for(core, first)
 
 
 @part

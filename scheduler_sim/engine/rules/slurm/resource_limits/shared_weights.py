@@ -9,7 +9,7 @@ from scheduler_sim.engine.core.moments import started, stopped
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import stated_weight
 from scheduler_sim.engine.rules.slurm.cons_tres.room import place_of
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
-from scheduler_sim.engine.rules.slurm.resource_limits.weights import WeighedCore
+from scheduler_sim.engine.rules.slurm.resource_limits.weights import WeighedCore, weigh_at_last
 
 
 class WeighedSharesCore(WeighedCore, LimitedSharesCore):
@@ -19,6 +19,7 @@ class WeighedSharesCore(WeighedCore, LimitedSharesCore):
 @on(stated_weight, "node_weights", "cons_tres")
 def present_weight(core: WeighedSharesCore, need: int, node: int) -> int:
     """One more than is stated if it is heavy."""
+    weigh_at_last(core)
     it = core.slurm.partition[core.cons_tres.need[need].partition]
     word, bit = place_of(core, it, node)
     weight: int = core.cons_tres.machine[node].weight
@@ -39,6 +40,7 @@ def use_shared_nodes_no_longer(core: WeighedSharesCore, row: int) -> None:
 
 @part
 def _note_use(core: WeighedSharesCore, row: int) -> None:
+    weigh_at_last(core)
     limits, weights, placement = core.resource_limits, core.node_weights, core.jobs[row].placed
     standing = limits.standing[limits.of[placement]]
     it = core.slurm.partition[core.slurm.way[placement].partition]

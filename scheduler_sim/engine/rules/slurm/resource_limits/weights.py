@@ -54,6 +54,8 @@ class WeighingPasses(Record):
     """What passes did to weights."""
 
     unmoved: int  # 1 = the last backfill pass left them as it found them
+    looked: int  # 1 = nodes have been looked for, and are to be weighed
+    placement: int  # ... for this one
 
 
 class NodeWeights(NamedTuple):
@@ -98,7 +100,26 @@ def blank_node_weights(sizes: WeightSizes) -> NodeWeights:
 
 
 @on(nodes_looked_for, "node_weights")
-def weigh(core: WeighedCore, placement: int, among: Words) -> None:
+def note_look(core: WeighedCore, placement: int) -> None:
+    """Nodes are weighed once it matters: most looks are followed by others of the same partition."""
+    passes, way = core.node_weights.passes, core.slurm.way
+    if passes.looked and way[passes.placement].partition != way[placement].partition:
+        weigh_at_last(core)
+    passes.looked, passes.placement = 1, placement
+
+
+@part
+def weigh_at_last(core: WeighedCore) -> None:
+    """Weigh nodes for the last look, before anything goes by weights, or counts otherwise."""
+    passes = core.node_weights.passes
+    if passes.looked:
+        passes.looked = 0
+        it = core.slurm.partition[core.slurm.way[passes.placement].partition]
+        _weigh(core, passes.placement, core.slurm.nodes.masks[it.members])
+
+
+@part
+def _weigh(core: WeighedCore, placement: int, among: Words) -> None:
     """Weigh nodes anew, for a job."""
     it, weights = core.slurm.partition[core.slurm.way[placement].partition], core.node_weights
     heavy, raised = weights.sets.heavy, weights.sets.raised
@@ -112,7 +133,8 @@ def weigh_offered(core: WeighedCore, placement: int) -> None:
     """Nodes that are planned for others keep their weights."""
     offered = core.node_weights.sets.offered
     put_offered(core, placement, offered)
-    weigh(core, placement, offered)
+    weigh_at_last(core)
+    _weigh(core, placement, offered)
 
 
 @on(weighed_anew, "node_weights")
@@ -144,6 +166,7 @@ def _raise_others(core: WeighedCore, it: Partition, placement: int, among: Words
 @on(keep_of_weight, "node_weights")
 def keep_of_present_weight(core: WeighedCore, it: Partition, nodes: Words, weight: int) -> None:
     """Behind the row of each weight stands that of one more."""
+    weigh_at_last(core)
     masks, heavy = core.slurm.nodes.masks, core.node_weights.sets.heavy
     for word in range(it.low, it.high):
         of_weight = masks[weight, word] & ~heavy[word]
@@ -158,6 +181,7 @@ def keep_of_present_weight(core: WeighedCore, it: Partition, nodes: Words, weigh
 @on(plan_opens, "node_weights")
 def note_found(core: WeighedCore) -> None:
     """A backfill pass begins."""
+    weigh_at_last(core)
     sets = core.node_weights.sets
     copy(sets.found, sets.heavy, 0, len(sets.heavy))
 
@@ -165,6 +189,7 @@ def note_found(core: WeighedCore) -> None:
 @on(entries_end, "node_weights")
 def note_whether_left(core: WeighedCore) -> None:
     """It ends."""
+    weigh_at_last(core)
     sets = core.node_weights.sets
     core.node_weights.passes.unmoved = int(equal(sets.found, sets.heavy, 0, len(sets.heavy)))
 
@@ -172,6 +197,7 @@ def note_whether_left(core: WeighedCore) -> None:
 @on(weights_stand, "node_weights")
 def found_again(core: WeighedCore) -> bool:
     """Whether nodes weigh what they did as the last backfill pass began, and as it ended."""
+    weigh_at_last(core)
     sets = core.node_weights.sets
     return core.node_weights.passes.unmoved == 1 and equal(sets.found, sets.heavy, 0, len(sets.heavy))
 
@@ -179,6 +205,7 @@ def found_again(core: WeighedCore) -> bool:
 @on(main_has_looked, "node_weights")
 def note_left_by_main(core: WeighedCore) -> None:
     """What it leaves does not depend on what it finds."""
+    weigh_at_last(core)
     sets = core.node_weights.sets
     copy(sets.left_by_main, sets.heavy, 0, len(sets.heavy))
 
@@ -186,6 +213,7 @@ def note_left_by_main(core: WeighedCore) -> None:
 @on(weights_stand_for_main, "node_weights")
 def still_as_left_by_main(core: WeighedCore) -> bool:
     """Whether nobody has weighed nodes otherwise since."""
+    weigh_at_last(core)
     sets = core.node_weights.sets
     return equal(sets.left_by_main, sets.heavy, 0, len(sets.heavy))
 
@@ -207,6 +235,7 @@ def use_nodes_no_longer(core: WeighedCore, row: int) -> None:
 
 @part
 def _use(core: WeighedCore, row: int, begins: bool) -> None:
+    weigh_at_last(core)
     limits, weights = core.resource_limits, core.node_weights
     standing = limits.standing[limits.of[core.jobs[row].placed]]
     for i in range(standing.counted, standing.counted_last):
