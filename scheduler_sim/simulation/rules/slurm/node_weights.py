@@ -60,11 +60,12 @@ def with_counting(core: FullCore, made: Sequence[Made], counters: int) -> FullCo
     part, listed, rows = core.node_weights, list[int](), list[tuple[int, int]]()
     row = np.full(counters, -1, dtype=np.int64)
     row[: len(part.row)] = part.row
+    size = int(row.max(initial=-1)) + 1
     for one in made:
         first = len(listed)
         for counter in one.counts_nodes:
             if row[counter] < 0:
-                row[counter] = row.max() + 1
+                row[counter], size = size, size + 1
             listed.append(int(row[counter]))
         rows.append((first, len(listed)))
     standing: Any = np.array(rows, dtype=dtype_of(Counting))
@@ -73,6 +74,6 @@ def with_counting(core: FullCore, made: Sequence[Made], counters: int) -> FullCo
             standing=standing,
             counting=np.array(listed, dtype=np.int64),
             row=row,
-            in_use=lengthened(part.in_use, int(row.max(initial=-1)) + 1),
+            in_use=lengthened(part.in_use, size),
         )
     )
