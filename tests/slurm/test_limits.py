@@ -188,6 +188,24 @@ def test_a_job_starts_once_usage_has_faded_though_nothing_else_comes() -> None:
     assert column(play(WHOLE, two, {"q": {"GrpWall": 0}}, **how), "state") == ["PENDING", "PENDING"]
 
 
+@pytest.mark.parametrize(("most", "at_once"), [(7, True), (8, False)])
+def test_nodes_that_count_already_are_planned_first(most: int, at_once: bool) -> None:
+    """Nodes 5 to 7 are idle. The third is planned on 0 and 1, which count for its QOS, 5 and 6: 7 stays free.
+
+    A limit of all nodes weighs nothing: there it is planned on 5 to 7, the longer run, and 0.
+    """
+    four = jobs(
+        nodes=[2, 3, 4, 1],
+        submit_time=[0, 0, 1, 2],
+        run_time=[60, 600, 60, 60],
+        time_limit=[120, 600, 120, 1200],
+        qos=["q", "", "q", ""],
+    )
+    found = play(WHOLE, four, {"q": {"GrpTRES": {"node": most}}})
+    assert (column(found, "start_time")[3] == 2) == at_once
+    assert column(found, "start_time")[:3] == [0, 0, 60]
+
+
 # -- limits of a partition
 
 
