@@ -10,7 +10,18 @@ from pydantic import BeforeValidator, Field, field_serializer
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
-from scheduler_sim.config.value import NO_LIMIT, Check, Flag, Name, between, choice, duration, whole
+from scheduler_sim.config.value import (
+    NO_LIMIT,
+    Check,
+    Flag,
+    Name,
+    Span,
+    between,
+    choice,
+    duration,
+    span,
+    whole,
+)
 
 EXPONENTIAL, WEIBULL, LOGNORMAL, FIXED = "exponential", "weibull", "lognormal", "fixed"
 LARGEST_RACK = 10_000_000
@@ -18,17 +29,6 @@ MOST_OUTAGES = 1_000_000
 """Nodes that leave service in a run, each time counted: more are refused."""
 
 
-def _outage(written: Any) -> int:
-    """Accept a duration, also of no time at all, but not for ever."""
-    if not isinstance(written, bool) and str(written).strip() in ("0", "0s"):
-        return 0
-    if (seconds := duration(written)) is None:
-        raise ValueError
-    return seconds
-
-
-LENGTHS = "seconds (an integer >= 0), or 30m, 24h, 12:00:00, 2-00:00:00"
-Outage = Annotated[int, BeforeValidator(Check(LENGTHS, _outage))]
 Interval = Annotated[
     int | None,
     BeforeValidator(Check("seconds (an integer >= 1), or 24h, 1825d, 365-00:00:00, UNLIMITED", duration)),
@@ -38,11 +38,11 @@ Interval = Annotated[
 class RepairKeys(Keys):
     """How long nodes that failed are out of service."""
 
-    mean: Outage = Field(description="mean time to repair; 0: they are back at once")
+    mean: Span = Field(description="mean time to repair; 0: they are back at once")
     law: Annotated[str, choice(FIXED, EXPONENTIAL, LOGNORMAL)] = Field(
         default=EXPONENTIAL, description="`exponential`, `lognormal`, or `fixed`: always as long as the mean"
     )
-    median: Outage | None = Field(
+    median: Span | None = Field(
         default=None, description="of the law `lognormal`: half of all repairs are shorter"
     )
 
@@ -148,8 +148,8 @@ def _odd_repair(where: Location, repair: dict[str, Any]) -> Iterator[Problem]:
     if not lognormal:
         return
     try:
-        mean, half = _outage(repair.get("mean")), 0 if median is None else _outage(median)
-    except (ValueError, TypeError):
+        mean, half = span(repair.get("mean")), 0 if median is None else span(median)
+    except (ValueError, TypeError, ArithmeticError):
         return  # told as a mistake of its own
     if not 0 < half < mean:
         given = "nothing" if median is None else repr(median)
