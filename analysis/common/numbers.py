@@ -64,5 +64,16 @@ def in_percent(row: dict[Any, Any]) -> str:
     return f"{_signed(row['change'], digits)} %{ends}"
 
 
+def in_units(row: dict[Any, Any], unit: str = "") -> str:
+    """Write a difference: ``+2.6 h (+2.1 to +3.1)``; digits as the interval is wide."""
+    low, high = row["difference_low"], row["difference_high"]
+    if not low < high:
+        return f"{'+' * (row['difference'] > 0)}{number(row['difference'])}{unit}".replace("-", "−")
+    digits = 0
+    while digits < MOST_DIGITS and high - low < 4 / 10**digits:
+        digits += 1
+    return f"{_signed(row['difference'], digits)}{unit} ({_signed(low, digits)} to {_signed(high, digits)})"
+
+
 def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return f"{value:+,.{digits}f}".replace("-", "−")
