@@ -95,8 +95,8 @@ OUT = {"time": WINDOW, "state": "DOWN", "nodes": f"0-{NODES - 1}", "end": WINDOW
 """The nodes are switched off: what still runs there goes back into the queue."""
 LATE = _window(at=WINDOW - LATE_H * HOUR, flags=["MAINT", "IGNORE_JOBS"])
 
-FIRST, REQUEUE, CANCEL = "first in the queue", "by requeue", "by cancelling"
-KNOWN, ANNOUNCED_LATE, SUDDEN = "known for days", f"{LATE_H} h before", "not announced"
+FIRST, REQUEUE, CANCEL = "first in the queue", "preempt by requeue", "preempt by cancelling"
+KNOWN, ANNOUNCED_LATE, SUDDEN = "known for days", f"announced {LATE_H} h before", "not announced"
 VARIANTS = (
     Variant(BASE, BASE),
     *(Variant(f"{quota:,} nodes", QUOTA, quota=quota) for quota in QUOTAS),

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.common.numbers import change
-from analysis.site_rules.cases import BASE, RULES, of_rule
+from analysis.site_rules.cases import BASE, MAINTENANCE, PREEMPTION, QUOTA, RULES, of_rule
 from analysis.site_rules.measures import GROUPS
 from scheduler_sim.report.look import COLOURS, GREY, blank, look
 
@@ -21,9 +21,9 @@ APART = 0.24
 """Of a row: so far apart are the marks of a rule's variants."""
 
 TITLES = {
-    "quota": "a quota of nodes for each user",
-    "urgent jobs": "urgent jobs go before others",
-    "maintenance": "eight hours of maintenance",
+    QUOTA: "at most so many nodes for each user",
+    PREEMPTION: "urgent jobs go before others",
+    MAINTENANCE: "eight hours of maintenance",
 }
 
 

@@ -62,8 +62,9 @@ def _quota(conducted: Conducted) -> str | None:
     return (
         f"**A quota is paid by the heaviest users and by large jobs.** With {STRICT} for each user the ten"
         f" heaviest wait {in_units(pays, ' h')} on average, jobs of more than 128 nodes"
-        f" {in_units(large, ' h')}; all other users {in_units(gains, ' h')}{beside}. Without it they wait"
-        f" {own(conducted, HEAVY, BASE, WAIT, ' h')} and {own(conducted, LIGHT, BASE, WAIT, ' h')}:"
+        f" {in_units(large, ' h')}, as their users must have little else running; all other users"
+        f" {in_units(gains, ' h')}{beside}. Without it the ten wait"
+        f" {own(conducted, HEAVY, BASE, WAIT, ' h')}, the others {own(conducted, LIGHT, BASE, WAIT, ' h')}:"
         " fair share has cared for these already."
     )
 
@@ -107,29 +108,30 @@ def _preempted(conducted: Conducted) -> str | None:
 def _maintenance(conducted: Conducted) -> str | None:
     """What the window costs beyond itself, and who waits."""
     idle, every = against(conducted, ALL, KNOWN, IDLE), against(conducted, ALL, KNOWN)
-    large, light = (against(conducted, group, KNOWN) for group in (LARGE, LIGHT))
-    if not (idle["difference_low"] > 0 and every["difference_low"] > 0 and large["difference_low"] > 0):
+    long, light = (against(conducted, group, KNOWN) for group in (LONG, LIGHT))
+    if not (idle["difference_low"] > 0 and every["difference_low"] > 0 and long["difference_low"] > 0):
         return None
     return (
         f"**Maintenance costs more than its window.** {WINDOW_H} hours of all nodes are"
-        f" {WINDOW_H * NODES:,} node-hours; in the day before, {in_units(idle)} more stand idle, as no job"
-        f" may reach into it. Over the week jobs wait {in_units(every, ' h')} on average, those of more than"
-        f" 128 nodes {in_units(large, ' h')}, those of all but the ten heaviest users"
-        f" {in_units(light, ' h')}."
+        f" {WINDOW_H * NODES:,} node-hours. Where it is known for days, {in_units(idle)} more stand idle"
+        f" in the day before, as no job may reach into it. Over the week jobs wait {in_units(every, ' h')} on"
+        f" average, those with limits beyond 8 h {in_units(long, ' h')}, those of all but the ten heaviest"
+        f" users {in_units(light, ' h')}."
     )
 
 
 def _announced(conducted: Conducted) -> str | None:
-    """Known in time it costs idle nodes; known late, the work of jobs that still run."""
+    """Known in time it costs idle nodes; known late, the work of jobs that still run, which is less."""
     lost = {name: mean(conducted.where(group=ALL, variant=name), LOST) for name in (ANNOUNCED_LATE, SUDDEN)}
     waits = {name: against(conducted, ALL, name, base=KNOWN) for name in lost}
-    if not all(one.low > 0 for one in lost.values()):
+    if not all(lost[name].low > 0 and waits[name]["difference_high"] < 0 for name in lost):
         return None
     idle = against(conducted, ALL, ANNOUNCED_LATE, IDLE)
     return (
-        f"**Announced late it costs work in place of idle time.** {LATE_H} hours before, {in_units(idle)}"
-        f" node-hours more stand idle and {with_interval(lost[ANNOUNCED_LATE])} are thrown away, as jobs run"
-        f" when the nodes are switched off; not announced at all, {with_interval(lost[SUDDEN])} are. Against"
-        f" a window that is known for days the mean wait is {in_units(waits[ANNOUNCED_LATE], ' h')} and"
-        f" {in_units(waits[SUDDEN], ' h')}."
+        "**Not to announce it costs the site less, but other hours.** Switched off without a word, nodes"
+        f" throw away {with_interval(lost[SUDDEN], ' node-hours')} of work, and nothing idles before;"
+        f" announced {LATE_H} hours before, {with_interval(lost[ANNOUNCED_LATE])}, and {in_units(idle)} idle."
+        f" Against a window that is known for days the mean wait is {in_units(waits[SUDDEN], ' h')} and"
+        f" {in_units(waits[ANNOUNCED_LATE], ' h')}; but what idles is nobody's, what is thrown away is"
+        " somebody's."
     )

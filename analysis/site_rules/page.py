@@ -72,6 +72,7 @@ def page_text(conducted: Conducted) -> str:
         "window": WINDOW_H,
         "begins": WINDOW // HOUR,
         "late": LATE_H,
+        "day": f"{24 * NODES:,}",
         "pace": ", ".join(f"`{name}` {value}" for name, value in PACE.items()),
     }
     parts = [_text("head").format(**said), *(f"- {one}\n" for one in findings(conducted))]

@@ -16,12 +16,14 @@ from analysis.site_rules.__main__ import main
 from analysis.site_rules.cases import (
     BASE,
     BY_NAME,
+    CANCEL,
     DAY,
     HOUR,
     KNOWN,
     LOAD,
     NODES,
     QUOTAS,
+    REQUEUE,
     RULES,
     SUDDEN,
     URGENT,
@@ -146,7 +148,7 @@ def test_no_job_reaches_into_a_window_that_is_known(small_site):
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize(("name", "state"), [("by requeue", "COMPLETED"), ("by cancelling", "PREEMPTED")])
+@pytest.mark.parametrize(("name", "state"), [(REQUEUE, "COMPLETED"), (CANCEL, "PREEMPTED")])
 def test_an_urgent_job_ends_one_that_is_not(small_site, name, state):
     result = small_site(
         name,
