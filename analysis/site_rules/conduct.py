@@ -24,7 +24,7 @@ DIGITS = "%.6g"
 class Setup:
     """What is run: seeds."""
 
-    seeds: int = 10
+    seeds: int = 8
 
     def simulations(self) -> int:
         """Count them."""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.common.numbers import change
+from analysis.common.numbers import difference
 from analysis.site_rules.cases import BASE, MAINTENANCE, PREEMPTION, QUOTA, RULES, of_rule
 from analysis.site_rules.measures import GROUPS
 from scheduler_sim.report.look import COLOURS, GREY, blank, look
@@ -51,12 +51,10 @@ def waits_figure(runs: pd.DataFrame) -> Figure:
 
 def _panel(panel: Axes, runs: pd.DataFrame, names: list[str]) -> None:
     for i, name in enumerate(names):
-        rows = [change(runs[runs["group"] == g], "wait_h", name, BASE, by="variant") for g in GROUPS]
-        middle = np.array([row["difference"] for row in rows])
-        ends = [
-            middle - [row["difference_low"] for row in rows],
-            [row["difference_high"] for row in rows] - middle,
-        ]
+        own = (runs[runs["group"] == group] for group in GROUPS)
+        rows = np.array([difference(one, "wait_h", name, BASE, by="variant") for one in own])
+        middle = rows[:, 0]
+        ends = [middle - rows[:, 1], rows[:, 2] - middle]
         place = np.arange(len(GROUPS)) + APART * (i - (len(names) - 1) / 2)
         panel.errorbar(
             middle, place, xerr=ends, fmt=MARKS[i], color=COLOURS[i], ms=4.5, lw=1.2, label=name,

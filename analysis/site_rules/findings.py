@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from analysis.common.numbers import change, in_units, mean, with_interval
+from analysis.common.numbers import difference, in_units, mean, with_interval
 from analysis.site_rules.cases import (
     ANNOUNCED_LATE,
     BASE,
@@ -21,6 +20,7 @@ from analysis.site_rules.cases import (
 )
 from analysis.site_rules.conduct import Conducted
 from analysis.site_rules.measures import ALL, HEAVY, LIGHT
+from scheduler_sim.metrics.intervals import Interval
 
 Finding = Callable[[Conducted], str | None]
 WAIT, LOST, IDLE = "wait_h", "lost_h", "drain_h"
@@ -40,11 +40,9 @@ def findings(conducted: Conducted) -> list[str]:
     return [sentence for ask in asked if (sentence := ask(conducted)) is not None]
 
 
-def against(
-    conducted: Conducted, group: str, name: str, measure: str = WAIT, base: str = BASE
-) -> dict[Any, Any]:
+def against(conducted: Conducted, group: str, name: str, measure: str = WAIT, base: str = BASE) -> Interval:
     """Return how a measure of a group changes with a rule, paired by seed."""
-    return change(conducted.of(group), measure, name, base, by="variant")
+    return difference(conducted.of(group), measure, name, base, by="variant")
 
 
 def own(conducted: Conducted, group: str, name: str, measure: str, unit: str) -> str:
@@ -56,9 +54,9 @@ def _quota(conducted: Conducted) -> str | None:
     """The heaviest users and large jobs pay for a quota; what others gain is less."""
     pays, gains = (against(conducted, group, STRICT) for group in (HEAVY, LIGHT))
     large, urgent = (against(conducted, group, STRICT) for group in (LARGE, URGENT))
-    if not (pays["difference_low"] > 0 and large["difference_low"] > 0 and gains["difference_high"] < 0):
+    if not (pays.low > 0 and large.low > 0 and gains.high < 0):
         return None
-    beside = f", urgent jobs {in_units(urgent, ' h')}" if urgent["difference_high"] < 0 else ""
+    beside = f", urgent jobs {in_units(urgent, ' h')}" if urgent.high < 0 else ""
     return (
         f"**A quota is paid by the heaviest users and by large jobs.** With {STRICT} for each user the ten"
         f" heaviest wait {in_units(pays, ' h')} on average, jobs of more than 128 nodes"
@@ -73,9 +71,9 @@ def _urgent(conducted: Conducted) -> str | None:
     """Standing first in the queue gives urgent jobs something; to preempt gives them the rest."""
     first, more = against(conducted, URGENT, FIRST), against(conducted, URGENT, REQUEUE, base=FIRST)
     others = against(conducted, OTHERS, FIRST)
-    if not (first["difference_high"] < 0 and more["difference_high"] < 0):
+    if not (first.high < 0 and more.high < 0):
         return None
-    free = others["difference_low"] < 0 < others["difference_high"]
+    free = others.low < 0 < others.high
     price = "which costs the others nothing that shows" if free else f"the others {in_units(others, ' h')}"
     waits = (own(conducted, URGENT, name, WAIT, " h") for name in (BASE, FIRST))
     return (
@@ -94,7 +92,7 @@ def _preempted(conducted: Conducted) -> str | None:
     """Who gives way: small and long jobs, of everybody."""
     small, long = (against(conducted, group, REQUEUE) for group in (SMALL, LONG))
     lost = mean(conducted.where(group=ALL, variant=REQUEUE), LOST)
-    if not (small["difference_low"] > 0 and long["difference_low"] > 0 and lost.low > 0):
+    if not (small.low > 0 and long.low > 0 and lost.low > 0):
         return None
     return (
         "**Preemption is paid by small and long jobs, in work done twice.** Slurm takes the smallest first:"
@@ -109,7 +107,7 @@ def _maintenance(conducted: Conducted) -> str | None:
     """What the window costs beyond itself, and who waits."""
     idle, every = against(conducted, ALL, KNOWN, IDLE), against(conducted, ALL, KNOWN)
     long, light = (against(conducted, group, KNOWN) for group in (LONG, LIGHT))
-    if not (idle["difference_low"] > 0 and every["difference_low"] > 0 and long["difference_low"] > 0):
+    if not (idle.low > 0 and every.low > 0 and long.low > 0):
         return None
     return (
         f"**Maintenance costs more than its window.** {WINDOW_H} hours of all nodes are"
@@ -124,7 +122,7 @@ def _announced(conducted: Conducted) -> str | None:
     """Known in time it costs idle nodes; known late, the work of jobs that still run, which is less."""
     lost = {name: mean(conducted.where(group=ALL, variant=name), LOST) for name in (ANNOUNCED_LATE, SUDDEN)}
     waits = {name: against(conducted, ALL, name, base=KNOWN) for name in lost}
-    if not all(lost[name].low > 0 and waits[name]["difference_high"] < 0 for name in lost):
+    if not all(lost[name].low > 0 and waits[name].high < 0 for name in lost):
         return None
     idle = against(conducted, ALL, ANNOUNCED_LATE, IDLE)
     return (

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from analysis.common.markdown import table
-from analysis.common.numbers import change, in_units, mean, with_interval
+from analysis.common.numbers import difference, in_units, mean, with_interval
 from analysis.common.page import text_of, write_page
 from analysis.site_rules.cases import (
     ACCOUNTS,
@@ -90,7 +90,7 @@ def _waits(conducted: Conducted, rule: str) -> str:
         for group in GROUPS:
             runs = conducted.of(group)
             own = mean(runs[runs["variant"] == BASE], measure)
-            cells = (in_units(change(runs, measure, name, BASE, by="variant")) for name in names)
+            cells = (in_units(difference(runs, measure, name, BASE, by="variant")) for name in names)
             rows.append((group, with_interval(own), *cells))
         text += f"{OVER[rule]}: {MEASURES[measure]}, and by how much it is more.\n\n"
         text += table(("jobs", "without", *names), rows)

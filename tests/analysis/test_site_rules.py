@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.common.numbers import in_units
+from analysis.common.numbers import difference, in_units
 from analysis.common.runs import in_order
 from analysis.site_rules import cases, conduct
 from analysis.site_rules.__main__ import main
@@ -40,6 +40,7 @@ from analysis.site_rules.measures import ALL, GROUPS, HEAVY, LIGHT, MEASURES, he
 from analysis.site_rules.page import PAGE, RESULTS, page_text
 from scheduler_sim import System, Workload
 from scheduler_sim.errors import SchedulerSimError
+from scheduler_sim.metrics.intervals import Interval
 from tests.conftest import ROOT
 
 COMMITTED = ROOT / "analysis"
@@ -227,13 +228,17 @@ def test_every_seed_is_run_once(monkeypatch):
 
 
 def test_a_difference_has_the_digits_that_its_interval_allows():
-    row = {"difference": 2.6412, "difference_low": 2.1, "difference_high": 3.18}
-    assert in_units(row, " h") == "+2.6 h (+2.1 to +3.2)"
-    row = {"difference": -0.0312, "difference_low": -0.0402, "difference_high": -0.0222}
-    assert in_units(row) == "−0.031 (−0.040 to −0.022)"
-    row = {"difference": 12345.6, "difference_low": 11000.0, "difference_high": 13000.0}
-    assert in_units(row) == "+12,346 (+11,000 to +13,000)"
-    assert in_units({"difference": 0.0, "difference_low": 0.0, "difference_high": 0.0}) == "0"
+    assert in_units(Interval(2.6412, 2.1, 3.18), " h") == "+2.6 h (+2.1 to +3.2)"
+    assert in_units(Interval(-0.0312, -0.0402, -0.0222)) == "−0.031 (−0.040 to −0.022)"
+    assert in_units(Interval(12345.6, 11000.0, 13000.0)) == "+12,346 (+11,000 to +13,000)"
+    assert in_units(Interval(0.0, 0.0, 0.0)) == "0"
+
+
+def test_a_difference_is_paired_by_seed():
+    """Differences of 1 and 3: mean 2, standard error 1, and Student's t of one degree of freedom."""
+    runs = pd.DataFrame({"seed": [1, 2, 2, 1], "x": list("aabb"), "y": [2.0, 9.0, 6.0, 1.0]})
+    found = difference(runs, "y", "a", "b", by="x")
+    assert found == pytest.approx((2, 2 - 12.706, 2 + 12.706), abs=1e-3)
 
 
 def test_what_cannot_be_drawn_is_said(capsys):
