@@ -212,7 +212,7 @@ def test_a_limit_may_not_reach_into_it() -> None:
 
 @pytest.mark.interpreted
 def test_who_waits_for_reserved_nodes_holds_up_nobody_and_who_waits_for_others_does() -> None:
-    """The first wants three nodes, of which two are left; the second in its place wants two, of which one is busy."""
+    """The first wants three nodes, two are left; the second in its place wants two, and one is busy."""
     large = [{"submit_time": 210, "nodes": 3, "tasks": 24}, {"submit_time": 211, "tasks": 1}]
     assert [start for start, _ in starts(large)][1] == 211
     busy = {"submit_time": 205, "tasks": 5, "max_nodes": 1}
