@@ -74,8 +74,10 @@ of its first placement.
 """
 
 LOST = """\
-All runs of the components that ran more than once, or lost their only run; what ran once and to its own end
-is not there. `components` has the last run of each, with its waits since the submission. Without such
+All runs of the components that ran more than once, lost their only run, or wrote
+[checkpoints](../semantics.md#checkpoints); what ran once and to its own end without any is not there. Of
+those that write checkpoints, run time = work that was kept + `checkpoint_s` + `restart_s` + `lost_s`.
+`components` has the last run of each, with its waits since the submission. Without such
 components there is no such file, no `runs` in the manifest and no block [`lost`](metrics.md#lost-work) in
 the metrics, and `Result.runs` has no rows.
 """
@@ -104,7 +106,7 @@ the name of the first one broken, the component or instant, and the two values t
 
 def page() -> str:
     """Render the page."""
-    laws = [f"| `{name}` | {(law.__doc__ or '').strip()} |" for name, law in INVARIANTS.items()]
+    laws = [f"| `{name}` | {' '.join((law.__doc__ or '').split())} |" for name, law in INVARIANTS.items()]
     parts = [
         INTRODUCTION,
         "## components.parquet\n\nOne row a component, in trace order.\n",

@@ -27,7 +27,10 @@ class Window(NamedTuple):
 
 
 def reservations(schedule: Schedule) -> Breach:
-    """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it."""
+    """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it.
+
+    Under all policies but Slurm's one that names one also ends in it, by its limit.
+    """
     if not schedule.reserved:
         return None
     try:
@@ -53,7 +56,9 @@ class _Told:
         ]
         self._names = schedule.components["reservation"].astype(str).str.lower().to_numpy()
         ran = schedule.ran
-        limit = -(-schedule.of("time_limit") // MINUTE) * MINUTE
+        self._by_slurm = schedule.policy.get("backfill") == "slurm"
+        limit = schedule.of("time_limit")
+        limit = -(-limit // MINUTE) * MINUTE if self._by_slurm else limit
         self._start = schedule.of("start_time")
         self._end = np.where(ran, schedule.of("end_time"), self._start)
         self._until = self._start + limit
@@ -64,11 +69,13 @@ class _Told:
         for one, nodes, rows in self._bound():
             inside = np.zeros(len(rows), dtype=bool)
             for window in self._windows(one, nodes):
-                inside |= (self._start[rows] >= window.start) & (self._start[rows] <= window.end)
+                last = self._start[rows] if self._by_slurm else self._until[rows]
+                inside |= (self._start[rows] >= window.start) & (last <= window.end)
             if not inside.all():
                 row = int(rows[~inside][0])
+                until = "" if self._by_slurm else f" for {self._until[row] - self._start[row]} s"
                 return (
-                    f"{self._schedule.name(row)} starts at {self._start[row]}, outside its reservation"
+                    f"{self._schedule.name(row)} starts at {self._start[row]}{until}, outside its reservation"
                     f" {one['name']}"
                 )
         return None

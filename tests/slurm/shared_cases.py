@@ -153,7 +153,7 @@ def played(case: SharedCase, **more: Any) -> Result:
     return result
 
 
-def workload_of(jobs: list[SharedJob]) -> Workload:
+def workload_of(jobs: list[SharedJob], **more: Any) -> Workload:
     asked = [job.ask for job in jobs]
     return Workload.from_columns(
         component_id=[job.id for job in jobs],
@@ -176,6 +176,7 @@ def workload_of(jobs: list[SharedJob]) -> Workload:
         oversubscribe=[int(one.oversubscribe) for one in asked],
         user=[job.user for job in jobs],
         reservation=[job.reservation for job in jobs],
+        **more,
     )
 
 
@@ -222,6 +223,11 @@ def told(case: SharedCase) -> dict[int, tuple[Any, ...]]:
     """What the plain model makes of it."""
     slurm = plain(case)
     slurm.run(UNTIL_S)
+    return fates_told(slurm)
+
+
+def fates_told(slurm: SharedSlurm) -> dict[int, tuple[Any, ...]]:
+    """As of ``fates``."""
     return {job.id: (job.state, -1 if job.start is None else job.start, *had(job)) for job in slurm.jobs}
 
 

@@ -8,7 +8,7 @@ free now, or once jobs have ended.
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, count, count_common, keep_common, take_out
-from scheduler_sim.engine.core.hooks import on, question
+from scheduler_sim.engine.core.hooks import answered_by, on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
@@ -111,6 +111,31 @@ def any_without_jobs(core: ConsTresCore, it: Partition) -> bool:
 # -- a slot of the backfill scheduler
 
 
+@question
+def fits_in_slot(core: ConsTresCore, placement: int, nodes: Words) -> bool:
+    """Whether it fits now, as the backfill scheduler tries it."""
+    return fits_now(core, placement, nodes)
+
+
+@part
+def slot_beside_all(core: ConsTresCore, row: int, placement: int, ahead: bool, later: int) -> int:
+    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan; INF if not by ``later``.
+
+    By then other nodes come free, and it is tried anew. The nodes are PICKED.
+    """
+    unreserved = core.slurm.sets.unreserved
+    if ahead and not may_fit_by(core, placement, unreserved, later):
+        return INF
+    if fits_in_slot(core, placement, unreserved):
+        pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
+        return core.clock.now
+    return expected_start(core, placement, unreserved, later) if ahead else INF
+
+
+slot_on_unreserved = answered_by(slot_beside_all)
+"""When a placement fits on nodes UNRESERVED: on those PICKED."""
+
+
 @on(fixed_slot, "cons_tres")
 def shared_slot(
     core: ConsTresCore, row: int, placement: int, ahead: bool, earliest_s: int, delay: int
@@ -134,7 +159,7 @@ def shared_slot(
         if not counted and count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
             core.slurm.memory.tested += 1
             counted = True
-        time = _slot_on_unreserved(core, placement, ahead, later) if counted else INF
+        time = slot_on_unreserved(core, row, placement, ahead, later) if counted else INF
         if time == INF:
             if later == INF or not ahead:
                 return INF
@@ -158,24 +183,3 @@ def shared_slot(
             return time
         start = time if time > start else time + core.slurm.rules.bf_resolution
         record = record_at(core, start)
-
-
-@part
-def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool, later: int) -> int:
-    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan; INF if not by ``later``.
-
-    By then other nodes come free, and it is tried anew. The nodes are PICKED.
-    """
-    unreserved = core.slurm.sets.unreserved
-    if ahead and not may_fit_by(core, placement, unreserved, later):
-        return INF
-    if fits_in_slot(core, placement, unreserved):
-        pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
-        return core.clock.now
-    return expected_start(core, placement, unreserved, later) if ahead else INF
-
-
-@question
-def fits_in_slot(core: ConsTresCore, placement: int, nodes: Words) -> bool:
-    """Whether it fits now, as the backfill scheduler tries it."""
-    return fits_now(core, placement, nodes)
