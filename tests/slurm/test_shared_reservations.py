@@ -7,13 +7,17 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, System, Workload, simulate
+from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from tests.conftest import examples
+from tests.engine.interpreted import interpreted
 from tests.oracle.plain_cons_tres_records import Ask, Node
 from tests.oracle.plain_reservation_records import DELETED, Change, RefusedError
 from tests.oracle.plain_reserved_shared_slurm import ReservedSharedSlurm
@@ -41,6 +45,7 @@ from tests.slurm_oracle.shared_engine import settings_of, system_of
 Fates = dict[int, tuple[Any, ...]]
 
 LATER_S = 4000
+JOBS = 120
 
 
 class Reserved(NamedTuple):
@@ -233,3 +238,49 @@ def test_with_flex_nodes_inside_come_first() -> None:
         {"submit_time": 23, "tasks": 8, "reservation": "lab"},
     ]
     assert [nodes for _, nodes in starts([*first, *later], "FLEX")] == ["0", "1", "2", "3"]
+
+
+# -------------------------------------------------------------------- compiled
+
+SITE = {
+    "modules": [{"name": "m", "nodes": 6, "cores_per_node": 8, "shared": True}],
+    "reservations": [
+        {"name": "lab", "start": 200, "end": 900, "nodes": ["m[0-1]"], "users": ["u"], "flags": ["FLEX"]},
+        {
+            "name": "maint",
+            "start": 1000,
+            "end": 1300,
+            "nodes": ["m[1-3]"],
+            "users": ["v"],
+            "flags": ["MAINT"],
+        },
+        {"name": "late", "at": 300, "start": 1500, "end": 4000, "node_count": 2, "users": ["u"]},
+    ],
+    "reservation_changes": [{"name": "late", "at": 800, "node_count": 3}],
+}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+def test_compiled_and_interpreted_agree() -> None:
+    draw = np.random.default_rng(5)
+    nodes = draw.choice([1, 1, 1, 2, 3], JOBS)
+    jobs = Workload.from_columns(
+        submit_time=np.sort(draw.integers(0, 2500, JOBS)).tolist(),
+        nodes=nodes.tolist(),
+        tasks=(nodes * draw.integers(1, 9, JOBS)).tolist(),
+        exclusive=draw.choice([0, 0, 0, 1], JOBS).tolist(),
+        run_time=draw.integers(20, 300, JOBS).tolist(),
+        time_limit=draw.choice([120, 300, 600], JOBS).tolist(),
+        user=draw.choice(["u", "v"], JOBS).tolist(),
+        reservation=draw.choice(["", "", "", "lab", "maint", "late"], JOBS).tolist(),
+    )
+    system, policy = System.from_dict(SITE), Policy(backfill="slurm", slurm={"bf_interval": 5})
+    compiled = simulate(system, jobs, policy)
+    compiled.check()
+    inside = compiled.components["reservation"].astype(str) != ""
+    assert (compiled.components["start_time"][inside] > 0).sum() > JOBS // 8
+    with interpreted():
+        plain_run = simulate(system, jobs, policy)
+    pd.testing.assert_frame_equal(compiled.components, plain_run.components, check_exact=True)
+    pd.testing.assert_frame_equal(compiled.timeline, plain_run.timeline, check_exact=True)
