@@ -23,6 +23,7 @@ from scheduler_sim.engine.core.words import Words
 
 if TYPE_CHECKING:
     from scheduler_sim.engine.rules.checkpoints import CheckpointsCore
+    from scheduler_sim.engine.rules.holes import HolesCore
     from scheduler_sim.engine.rules.making_room import MakingRoomCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
@@ -46,7 +47,9 @@ if TYPE_CHECKING:
     ):
         """A core with all of Slurm."""
 
-    class FullCore(SlurmsCore, CheckpointsCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore):
+    class FullCore(
+        SlurmsCore, CheckpointsCore, HolesCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore
+    ):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core
@@ -85,12 +88,14 @@ RULES = (
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
-    Rule("reservations", ("slurm.reservations.access", "slurm.reservations.looks"),
+    Rule("reservations",
+         ("slurm.reservations.access", "slurm.reservations.looks", "slurm.reservations.shared_nodes"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
+    Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),

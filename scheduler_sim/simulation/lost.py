@@ -14,6 +14,7 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, REQUEUED, STATES
 from scheduler_sim.result.node_use import WHOLE, part_of_node
 from scheduler_sim.simulation.checkpoint_account import time_at_work
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.checkpoints import FIELDS, Habit
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
@@ -59,7 +60,7 @@ def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     place = core.placements[it.placed]
     way = int(it.placed - it.first)
     parts, cores = _held(core, int(it.placed))
-    module, nodes = int(place.module), int(place.nodes)
+    module, nodes = int(modules_of(core)[place.module]), int(place.nodes)
     worked = int(time_at_work(core, row, int(it.start), int(end)))
     found = LostRun(row, way, module, nodes, int(it.start), int(end), parts, cores=cores, worked=worked)
     return [found._replace(habit=Habit.of(core, int(it.placed)))]

@@ -174,6 +174,8 @@ def workload_of(jobs: list[SharedJob], **more: Any) -> Workload:
         memory_per_gpu_kb=[_kb(one.mem_per_gpu or None) for one in asked],
         exclusive=[int(one.exclusive) for one in asked],
         oversubscribe=[int(one.oversubscribe) for one in asked],
+        user=[job.user for job in jobs],
+        reservation=[job.reservation for job in jobs],
         **more,
     )
 
@@ -226,10 +228,11 @@ def told(case: SharedCase) -> dict[int, tuple[Any, ...]]:
 
 def fates_told(slurm: SharedSlurm) -> dict[int, tuple[Any, ...]]:
     """As of ``fates``."""
-    return {job.id: (job.state, -1 if job.start is None else job.start, *_had(job)) for job in slurm.jobs}
+    return {job.id: (job.state, -1 if job.start is None else job.start, *had(job)) for job in slurm.jobs}
 
 
-def _had(job: SharedJob) -> tuple[Any, ...]:
+def had(job: SharedJob) -> tuple[Any, ...]:
+    """Nodes, cores, memory and GPUs of a job of the plain model."""
     nodes, shares = sorted(job.shares), job.shares.values()
     return (
         ",".join(map(str, nodes)),

@@ -16,16 +16,24 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import (
     any_unallocated,
     fixed_slot,
     is_out_of_sight,
+    next_try,
     none_leave,
+    start_beside,
     starts_on_picked,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now, may_fit_by
+from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.cons_tres.windows import open_windows, put_unreserved_from
 from scheduler_sim.engine.rules.slurm.limit_questions import may_plan, start_or_plan
-from scheduler_sim.engine.rules.slurm.main_pass import close_taken, open_nodes, picked_among_free
+from scheduler_sim.engine.rules.slurm.main_pass import (
+    close_taken,
+    open_nodes,
+    picked_among,
+    waits_for_nodes,
+)
 from scheduler_sim.engine.rules.slurm.node_space import (
     has_whole_nodes,
     is_free,
@@ -34,6 +42,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     record_at,
     span,
 )
+from scheduler_sim.engine.rules.slurm.slot_search import keep_open
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 # -- a start now
@@ -52,12 +61,12 @@ def share_on(core: ConsTresCore, it: Partition) -> None:
     """What a job has left of its nodes may be given away."""
 
 
-@on(picked_among_free, "cons_tres")
-def picks_shares(core: ConsTresCore, placement: int) -> bool:
+@on(picked_among, "cons_tres")
+def picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
     """Choose nodes, and what it has of them, beside what runs there."""
     way, available = core.slurm.way[placement], core.slurm.sets.available
     it = core.slurm.partition[way.partition]
-    copy(available, core.slurm.sets.free, it.low, it.high)
+    copy(available, nodes, it.low, it.high)
     keep_common(available, core.slurm.nodes.masks[way.mask], it.low, it.high)
     return _picks_shares(core, placement, available)
 
@@ -70,6 +79,12 @@ def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
         return False
     pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
     return True
+
+
+@on(waits_for_nodes, "cons_tres", unless="reservations")
+def waits_for_shares(core: ConsTresCore, placement: int) -> bool:
+    """Not one that never fits there: it is named with other partitions."""
+    return may_fit(core, placement)
 
 
 @on(starts_on_picked, "cons_tres")
@@ -132,9 +147,15 @@ def shared_slot(
     open_windows(core)
     record = record_at(core, start)
     while True:
+        moved = start_beside(core, placement, start)
+        if moved == INF:
+            return INF
+        if moved != start:
+            start, record = moved, record_at(core, moved)
         following = next_attempt(core, placement, record, start)
-        later = core.slurm.plan.record[following].begin if following >= 0 else INF
+        later = next_try(core, placement, start, following)
         put_unreserved_from(core, placement, record, start)
+        keep_open(core, it)
         if not counted and count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
             core.slurm.memory.tested += 1
             counted = True
@@ -142,7 +163,7 @@ def shared_slot(
         if time == INF:
             if later == INF or not ahead:
                 return INF
-            start, record = later, following
+            start, record = later, record_at(core, later)
             continue
         if time < start:
             core.slurm.memory.self_change = 1
