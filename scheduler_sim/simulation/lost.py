@@ -20,7 +20,7 @@ from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
 PREEMPTED = STATES[-1]
-LOGGED = ("row", "placed", "start", "end", "worked")
+LOGGED = ("row", "placed", "start", "end", "worked", "nodes", "parts", "cores")
 """What the engine writes down of a run that preemption has lost."""
 
 
@@ -78,15 +78,18 @@ def preempted_runs(core: FullCore) -> list[LostRun]:
             row=int(row),
             way=int(placed - first[row]),
             module=int(core.placements[placed].module),
-            nodes=int(core.placements[placed].nodes),
+            nodes=int(nodes),
             start=int(start),
             end=int(end),
-            parts=int(core.placements[placed].nodes) * WHOLE,
+            parts=int(parts),
+            cores=int(cores),
             ended=PREEMPTED,
             worked=int(worked),
             habit=Habit.of(core, int(placed)),
         )
-        for row, placed, start, end, worked in zip(*(found[name] for name in LOGGED), strict=True)
+        for row, placed, start, end, worked, nodes, parts, cores in zip(
+            *(found[name] for name in LOGGED), strict=True
+        )
     ]
     log.lost = 0
     return runs

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scheduler_sim.config.value import seconds_of
 from scheduler_sim.engine.core.state import RUNNING
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.slurm.reservations import looks
 from scheduler_sim.engine.rules.slurm.reservations.state import DAILY, HOURLY, NEVER, WEEKDAY, WEEKEND, WEEKLY
 from scheduler_sim.errors import InputError
@@ -201,7 +201,7 @@ class Book:
             return replace(
                 new, flags=flags, nodes=new.nodes | self._picked(core, new, -fewer, among, start, end)
             )
-        idle = np.flatnonzero(new.nodes & _set(core.slurm.sets.idle))
+        idle = np.flatnonzero(new.nodes & _set(core.slurm.sets.idle & ~core.slurm.sets.leaving))
         nodes = new.nodes.copy()
         nodes[idle[:fewer]] = False
         return replace(new, flags=flags, nodes=lowest(nodes, count))
@@ -230,7 +230,7 @@ class Book:
         count, ignores = min(count, int(kind.sum())), "IGNORE_JOBS" in made.flags
         if ignores and count == int(kind.sum()):
             return kind
-        running = [held for held, ends, _ in _running(core) if ends >= start]
+        running = [held for held, ends, _ in self._running(core) if ends >= start]
         free = kind.copy()
         for held in running:
             free &= ~held
@@ -260,24 +260,42 @@ class Book:
         """No job of others may run on its nodes beyond its start."""
         if "IGNORE_JOBS" in made.flags:
             return
-        for held, ends, claim in _running(core):
+        for held, ends, claim in self._running(core):
             if claim != made.number and ends > start and (held & made.nodes).any():
                 raise InputError("Requested nodes are busy")
 
+    def _running(self, core: FullCore) -> list[tuple[Flags, int, int]]:
+        """Nodes, planned end and reservation of what runs, in the order of the trace."""
+        found = []
+        for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == RUNNING).tolist():
+            it = core.placements[core.jobs[row].placed]
+            held = (
+                self._shared(core, int(core.jobs[row].placed))
+                if has(core, "cons_tres")
+                else _nodes_of(core, row)
+            )
+            found.append((held, int(core.jobs[row].start + it.limit), int(core.reservations.claim[row].of)))
+        return found
 
-def _running(core: FullCore) -> list[tuple[Flags, int, int]]:
-    """Nodes, planned end and reservation of what runs, in the order of the trace."""
-    found = []
-    for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == RUNNING).tolist():
-        words = np.zeros(len(core.slurm.sets.idle), dtype=np.uint64)
-        piece = int(core.slurm.job[row].piece)
-        while piece >= 0:
-            it = core.slurm.nodes.piece[piece]
-            words[it.word] |= it.bits
-            piece = int(it.next)
-        ends = int(core.jobs[row].start + core.placements[core.jobs[row].placed].limit)
-        found.append((_set(words), ends, int(core.reservations.claim[row].of)))
-    return found
+    def _shared(self, core: FullCore, placement: int) -> Flags:
+        """The nodes of which a placement has shares."""
+        it, first = core.placements[placement], int(core.shared_nodes.request[placement].slot)
+        begin = int(core.shared_nodes.module[it.module].begin)
+        numbers = core.shared_nodes.slots[first : first + int(it.nodes)] - begin
+        held = np.zeros(int(self._low[-1]) * WORD, dtype=bool)
+        held[int(self._low[it.module]) * WORD + numbers] = True
+        return held
+
+
+def _nodes_of(core: FullCore, row: int) -> Flags:
+    """The nodes that a job has to itself."""
+    words = np.zeros(len(core.slurm.sets.idle), dtype=np.uint64)
+    piece = int(core.slurm.job[row].piece)
+    while piece >= 0:
+        it = core.slurm.nodes.piece[piece]
+        words[it.word] |= it.bits
+        piece = int(it.next)
+    return _set(words)
 
 
 def _set(words: NDArray[np.uint64]) -> Flags:

@@ -16,7 +16,6 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.simulation.rules.slurm.reservation_book import Book
 from scheduler_sim.simulation.standing import REASONS, Answer, operators
@@ -41,10 +40,8 @@ class Reservations(Numbers):
             self._accounts: list[tuple[str, ...]] = []
 
     def _refuse_what_is_not_there(self) -> None:
-        """Reservations are of whole nodes, by the rules of 22.05, for single components."""
+        """Reservations are by the rules of 22.05, for single components."""
         found = f"system.reservations: found {len(self.run.system.reservations)}"
-        if shares_under_slurm(self.run.system, self.run.policy):
-            raise ConfigError(f"{found} where jobs share nodes; allowed here: none")
         if self.run.units.members:
             raise ConfigError(f"{found} where components start together; allowed here: none")
         keys = self.run.policy.slurm
