@@ -13,6 +13,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, REQUEUED, STATES
 from scheduler_sim.result.node_use import WHOLE, part_of_node
+from scheduler_sim.simulation.suspended import Suspended, suspended_columns
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
@@ -113,11 +114,13 @@ def lost_runs(
     lost: Sequence[LostRun],
     placements: Placements,
     system: System,
+    spans: Sequence[Suspended] | None = None,
 ) -> pd.DataFrame:
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
 
     These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s),
-    ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``.
+    ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``; with ``spans``
+    also those in which they were suspended.
     """
     columns = [np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:7]]
     row, _, number, nodes, start, end, parts = columns
@@ -134,5 +137,6 @@ def lost_runs(
         "frequency_khz": khz,
         "cores": [one.cores for one in lost],
         "ended": [one.ended for one in lost],
+        **({} if spans is None else suspended_columns(spans, row, start)),
     }
     return pd.DataFrame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)

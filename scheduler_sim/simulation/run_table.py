@@ -12,12 +12,14 @@ from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.result.columns import (
     NEVER,
     NODE_FAIL,
-    RUNS,
+    SUSPENDED,
     Columns,
+    Further,
     frame,
     not_known,
     numbers,
     rows_named,
+    run_columns,
 )
 from scheduler_sim.result.node_use import WHOLE
 from scheduler_sim.simulation.lost import PREEMPTED
@@ -30,7 +32,7 @@ def run_table(
     failed: np.ndarray,
     parts_of: Callable[[], Ints] | None,
 ) -> pd.DataFrame | None:
-    """Return the table ``RUNS``; None where no run was lost.
+    """Return the table of runs; None where no run was lost.
 
     ``lost`` is as of ``lost_runs``, with the power ``mw`` where there is an energy model; ``failed``,
     bool[components], were ended by a failure of nodes; ``parts_of`` tells the nodes that each component had
@@ -70,13 +72,16 @@ def _last_runs(components: Columns, rows: np.ndarray, parts_of: Callable[[], Int
             "end_time": numbers(components, "end_time")[rows],
             "ended": np.asarray(components["state"][rows], dtype=object),
             "power_w": numbers(components, "power_w")[rows] if "power_w" in components else unknown,
+            **{name: np.asarray(components[name][rows]) for name in _suspended(components)},
         }
     )
 
 
 def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
     """Return the documented columns."""
-    lost_s = ((table["end_time"] - table["start_time"]) * table["gone"]).to_numpy()
+    suspended = _suspended(components)
+    worked = table["end_time"] - table["start_time"] - (table["suspended_time"] if suspended else 0)
+    lost_s = (worked * table["gone"]).to_numpy()
     made = {
         **{name: table[name] for name in ("module", "nodes", "parts", "cores", "start_time", "end_time")},
         "component_id": numbers(components, "component_id")[table["place"]],
@@ -86,5 +91,12 @@ def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
         "node_seconds_lost": table["parts"] / WHOLE * lost_s,
         "power_w": table["power_w"],
         "energy_lost_j": table["power_w"] * lost_s,
+        **{name: table[name] for name in suspended},
     }
-    return frame(made, RUNS).copy()  # which may be written into
+    return frame(made, run_columns(Further(suspended=bool(suspended)))).copy()  # which may be written into
+
+
+def _suspended(components: Columns) -> tuple[str, ...]:
+    """The columns that say when they were suspended, where they may be."""
+    names = tuple(column.name for column in SUSPENDED)
+    return names if names[0] in components else ()

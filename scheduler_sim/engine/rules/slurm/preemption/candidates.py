@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import NONE, ONE
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, running
-from scheduler_sim.engine.rules.slurm.preemption.state import OFF, PreemptionCore
+from scheduler_sim.engine.rules.slurm.preemption.state import OFF, SUSPEND, Group, PreemptionCore
 
 NODES_AT_MOST = 1 << 32
 
 
 @part
 def list_candidates(core: PreemptionCore, placement: int) -> int:
-    """Put them into ``order``, those that are tried first in front; returns how many."""
+    """Put them into ``order``, those that are tried first in front; returns how many. None is suspended."""
     every, size = everywhere(core), 0
     head = core.pools[every].release_head
     for i in range(head, head + running(core)):
         row = core.releases[every, i].row
-        if is_candidate(core, placement, row):
+        if is_candidate(core, placement, row) and _group_of(core, row).mode != SUSPEND:
             _insert(core, row, size)
             size += 1
     return size
+
+
+@part
+def _group_of(core: PreemptionCore, row: int) -> Group:
+    group: Group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
+    return group
 
 
 @part
@@ -56,7 +63,7 @@ def nodes_held(core: PreemptionCore, row: int, nodes: Words) -> int:
     return held
 
 
-@part
+@question
 def think_away(core: PreemptionCore, row: int) -> None:
     """Its nodes are in ROOM."""
     piece = core.slurm.job[row].piece
@@ -72,8 +79,7 @@ def _insert(core: PreemptionCore, row: int, size: int) -> None:
     if preemption.rules.youngest_first:
         key = -core.jobs[row].start
     else:
-        group = preemption.group[preemption.of[core.jobs[row].placed]]
-        key = group.rank * NODES_AT_MOST + core.placements[core.jobs[row].placed].nodes
+        key = _group_of(core, row).rank * NODES_AT_MOST + core.placements[core.jobs[row].placed].nodes
     while at > 0 and (
         preemption.key[at - 1] > key or (preemption.key[at - 1] == key and preemption.order[at - 1] > row)
     ):

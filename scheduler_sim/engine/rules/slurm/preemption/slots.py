@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, count, keep_common, take_out
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import slot_of_choice, starts_on_picked
@@ -42,9 +42,9 @@ def slot_with_preemption(core: PreemptionCore, placement: int, ahead: bool) -> i
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not _without_candidates(core, placement, it):
         return predicted_start(core, placement) if ahead else INF
-    if _fits_in_room(core, placement, it):
+    if fits_in_room(core, placement, it):
         return core.clock.now
-    return _when_others_leave(core, placement, it) if ahead else INF
+    return when_others_leave(core, placement, it) if ahead else INF
 
 
 @part
@@ -57,14 +57,14 @@ def _without_candidates(core: PreemptionCore, placement: int, it: Partition) -> 
     head = core.pools[every].release_head
     for i in range(head, head + running(core)):
         row = core.releases[every, i].row
-        if _is_away(core, placement, row):
+        if is_away(core, placement, row):
             think_away(core, row)
             any_there = True
     return any_there
 
 
-@part
-def _fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
+@question
+def fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
     """Whether nodes STAYING that are in ROOM suffice: they are in LATER."""
     later = core.slurm.sets.later
     copy(later, core.slurm.sets.staying, it.low, it.high)
@@ -74,7 +74,7 @@ def _fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
 
 
 @part
-def _when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> int:
+def when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> int:
     """Groups of those that are no candidates leave, each wider than the one before.
 
     Whether a group is whole is asked only behind one that frees nodes STAYING.
@@ -99,7 +99,7 @@ def _when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> i
         width = wider(core, width)
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
-        if _fits_in_room(core, placement, it):
+        if fits_in_room(core, placement, it):
             return end_as_seen(core, planned_end(core, last))
     return INF
 
@@ -114,13 +114,14 @@ def _row(core: PreemptionCore, i: int) -> int:
 @part
 def _next_left(core: PreemptionCore, placement: int, i: int, size: int) -> int:
     """The first job to end from the ``i``-th on that has not been thought away as a candidate."""
-    while i < size and _is_away(core, placement, _row(core, i)):
+    while i < size and is_away(core, placement, _row(core, i)):
         i += 1
     return i
 
 
 @part
-def _is_away(core: PreemptionCore, placement: int, row: int) -> bool:
+def is_away(core: PreemptionCore, placement: int, row: int) -> bool:
+    """Whether it is a candidate that holds nodes STAYING."""
     return is_candidate(core, placement, row) and holds_any(core, row, core.slurm.sets.staying)
 
 
