@@ -22,6 +22,7 @@ from scheduler_sim.engine.core.state import Core
 from scheduler_sim.engine.core.words import Words
 
 if TYPE_CHECKING:
+    from scheduler_sim.engine.rules.checkpoints import CheckpointsCore
     from scheduler_sim.engine.rules.making_room import MakingRoomCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     ):
         """A core with all of Slurm."""
 
-    class FullCore(SlurmsCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore):
+    class FullCore(SlurmsCore, CheckpointsCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core
@@ -91,6 +92,7 @@ RULES = (
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
+    Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),

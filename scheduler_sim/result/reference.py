@@ -67,11 +67,11 @@ behind a reservation. Under policy slurm, on nodes that jobs share, nodes are no
 """
 
 SUSPENSION = """\
-While a component is suspended it keeps its nodes and does nothing: its run goes on, so that `run_time` is end −
-start as always, but `energy_j`, its time limit and its node-seconds in the metrics are of the time it worked. In
-the timeline its nodes are `nodes_busy` while another component works on them, else `nodes_reserved_idle`: a node
-counts once. Nothing of its work is lost. If it was requeued by hand, that run is in `runs.parquet` with the same
-two columns at the end, and `lost_s` is what it worked.
+While a component is suspended it keeps its nodes and does nothing. `run_time` is end − start as always, but
+`energy_j`, its time limit and its node-seconds in the metrics are of the time it worked. In the timeline its
+nodes are `nodes_busy` while another component works on them, else `nodes_reserved_idle`: a node counts once.
+Nothing of its work is lost. If it was requeued by hand, that run is in `runs.parquet` with the same two
+columns at the end, and `lost_s` is of what it worked.
 """
 
 ROWS = """\
@@ -83,8 +83,10 @@ of its first placement.
 """
 
 LOST = """\
-All runs of the components that ran more than once, or lost their only run; what ran once and to its own end
-is not there. `components` has the last run of each, with its waits since the submission. Without such
+All runs of the components that ran more than once, lost their only run, or wrote
+[checkpoints](../semantics.md#checkpoints); what ran once and to its own end without any is not there. Of
+those that write checkpoints, run time = work that was kept + `checkpoint_s` + `restart_s` + `lost_s`.
+`components` has the last run of each, with its waits since the submission. Without such
 components there is no such file, no `runs` in the manifest and no block [`lost`](metrics.md#lost-work) in
 the metrics, and `Result.runs` has no rows.
 """
@@ -113,7 +115,7 @@ the name of the first one broken, the component or instant, and the two values t
 
 def page() -> str:
     """Render the page."""
-    laws = [f"| `{name}` | {(law.__doc__ or '').strip()} |" for name, law in INVARIANTS.items()]
+    laws = [f"| `{name}` | {' '.join((law.__doc__ or '').split())} |" for name, law in INVARIANTS.items()]
     parts = [
         INTRODUCTION,
         "## components.parquet\n\nOne row a component, in trace order.\n",

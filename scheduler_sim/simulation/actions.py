@@ -6,7 +6,7 @@ changes first, then what is done to single components, then submissions (rule 1)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import floor
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,7 @@ class Actions:
         self._changes: list[Change] = []
         self._events = NodeEvents(self.system, self._outages)
         self._happening: list[Happening] = []
+        self._stated_to_come = 0  # begins and ends of events of the system
         self._requests = Requests(self._submissions, self._loader, self._lost)
         self._operations = Operations(self._loader, self._submissions, self._lost, self._requests)
         self._operating: list[Operation] = []
@@ -338,11 +339,12 @@ class Actions:
             until = _whole("until, which must be later than now", until, self._now() + 1)
         self._note(Change(kind, self.system.module_index(module), nodes, until))
 
-    def _play(self, happening: Sequence[Happening]) -> Any:
+    def _play(self, happening: Iterator[Happening]) -> Any:
         """Let node events happen when they are due, those that are past at once."""
         for one in happening:
             if one.time > self.env.now:
                 yield self.env.timeout(one.time - self.env.now)
+            self._stated_to_come -= one.number < len(self.system.events)
             self._happening.append(one)
             self._schedule_step()
 

@@ -80,6 +80,11 @@ class Outages:
         else:
             drive.take_down(core, module, nodes)
 
+    @property
+    def awaited(self) -> bool:
+        """Whether nodes are announced to be back, or the cap will change."""
+        return bool(self._returns) or (self._cap is not None and self._cap.is_to_change)
+
     def withheld(self, core: FullCore) -> bool:
         """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
         if self._cap is not None and self._cap.is_to_change:

@@ -19,12 +19,14 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.columns import NEVER, Columns, Further
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
+from scheduler_sim.simulation.checkpoint_account import writing
 from scheduler_sim.simulation.component_table import OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.reserved import reservations_told
+from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
@@ -130,6 +132,7 @@ def build_result(
         of_lost,
         _failed(core, placements, struck),
         (lambda: parts_had(deferred.frame(), told, system)) if "shared_nodes" in told else None,
+        writing(core, placements),
     )
     told |= {} if runs is None else {"runs": True}
     nothing = {} if models is None else _unmatched(models, system, table, placements)
@@ -153,7 +156,7 @@ def build_result(
         appointment=plans.appointment,
         counts=counts,
         energy=energy,
-        warnings=() if models is None else models.warnings(list(modules)),
+        warnings=[*checkpoint_warnings(counts), *(() if models is None else models.warnings(list(modules)))],
         shared=shared,
         system=system.to_dict() if shared else None,
         runs=runs,

@@ -170,7 +170,7 @@ def test_pictures_and_explanations(tmp_path: Any) -> None:
     for suffix in (".json", ".paje", ".csv"):
         export(result, tmp_path / f"run{suffix}")
     write_report(result.save(tmp_path / "run"))
-    assert "of which it was suspended for others for 0:00:20" in " ".join(text_of(explain(result, 1)).split())
+    assert "of which it was suspended for others for 20 s" in " ".join(text_of(explain(result, 1)).split())
 
 
 @pytest.mark.parametrize(

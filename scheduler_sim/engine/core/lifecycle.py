@@ -17,6 +17,7 @@ from scheduler_sim.engine.core.moments import (
     nodes_idle,
     nodes_taken,
     revived,
+    runs_once_more,
     set_aside_again,
     started,
     stopped,
@@ -273,6 +274,7 @@ def plan_anew(core: Core) -> None:
 def send_back(core: Core, row: int) -> None:
     """Stop what runs, and have it wait again from now on; the lost attempt counts as a wait for nodes."""
     vacate(core, row, WAITING)
+    runs_once_more(core, row)
     core.jobs[row].wait_resources += core.clock.now - core.jobs[row].start
     core.jobs[row].state = WAITING
     core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
@@ -298,6 +300,7 @@ def wait_again(core: Core, row: int) -> None:
 @part
 def forget_run(core: Core, row: int) -> None:
     """As if it had never run, but for one thing that holds it now."""
+    runs_once_more(core, row)
     core.jobs[row].eligible = core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
     core.jobs[row].wait_resources = core.jobs[row].measured = 0
     core.jobs[row].missing += HOLD

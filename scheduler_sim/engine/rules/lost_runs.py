@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Table
+from scheduler_sim.engine.core.run_time import time_at_work
 from scheduler_sim.engine.core.state import Core
 
 
@@ -14,6 +15,7 @@ class LostRun:
     placed: int
     start: int
     end: int
+    worked: int  # s of its run time that it has done
 
 
 class Log:
@@ -28,4 +30,5 @@ def write_down(core: Core, row: int, log: Log, lost: Table[LostRun]) -> None:
     run = lost[log.lost]
     run.row, run.placed = row, core.jobs[row].placed
     run.start, run.end = core.jobs[row].start, core.clock.now
+    run.worked = time_at_work(core, row, core.clock.now)
     log.lost += 1

@@ -24,6 +24,7 @@ RULES = {
     "coscheduling": "coscheduling.Coscheduling",
     "calls": "calls.Calls",
     "holds": "holds.Holds",
+    "checkpoints": "checkpoints.Checkpoints",
     "making_room": "making_room.MakingRoom",
     "power_saving": "power_saving.PowerSaving",
 }

@@ -31,8 +31,12 @@ class Gang(Numbers):
             raise ConfigError(
                 f"{found} beside PreemptType {keys.PreemptType}; allowed: preempt/partition_prio"
             )
-        if run.system.events:
-            raise ConfigError(f"{found} beside events of nodes; allowed here: OFF, REQUEUE, CANCEL")
+        beside = {
+            "events or failures of nodes": bool(run.system.events or run.system.failures),
+            "checkpoints": any(one is not None for one in run.checkpoints),
+        }
+        for words in (name for name, is_there in beside.items() if is_there):
+            raise ConfigError(f"{found} beside {words}; allowed here: OFF, REQUEUE, CANCEL")
         for one in run.system.partitions:
             if (mode := one.slurm.get("PreemptMode", "SUSPEND")) not in MODES:
                 raise ConfigError(
