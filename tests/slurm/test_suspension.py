@@ -149,6 +149,25 @@ def test_an_operator_gives_one_that_is_suspended_another_limit() -> None:
     assert (first["state"], first["end_time"]) == ("TIMEOUT", 90)
 
 
+def test_jobs_that_processes_submit_are_suspended_and_suspend() -> None:
+    """They make the core grow, while one is suspended."""
+    simulated = simulation(suspended())
+
+    def submitter() -> Any:
+        yield simulated.env.timeout(45 - simulated.env.now)
+        for _ in range(3):
+            simulated.submit(nodes=1, run_time=30, time_limit=60, partition="high")
+        simulated.submit(nodes=3, run_time=10, time_limit=60, partition="low")
+
+    simulated.process(submitter())
+    result = simulated.run()
+    result.check()
+    found = result.components
+    assert found["state"].tolist() == ["COMPLETED"] * 6
+    assert found["run_time"].iloc[0] - found["suspended_time"].iloc[0] == 100
+    assert found["start_time"].iloc[5] >= found["end_time"].iloc[0]
+
+
 def test_energy_is_of_the_time_it_worked() -> None:
     """A node at work draws 300 W, any other 100 W, also one that a suspended job holds."""
     watts = {"idle_w": 100, "typical_w": 300, "peak_w": 300, "reference_khz": 1, "pstates_khz": [1]}
