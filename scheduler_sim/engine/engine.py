@@ -23,6 +23,7 @@ from scheduler_sim.engine.core.words import Words
 
 if TYPE_CHECKING:
     from scheduler_sim.engine.rules.checkpoints import CheckpointsCore
+    from scheduler_sim.engine.rules.holes import HolesCore
     from scheduler_sim.engine.rules.making_room import MakingRoomCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
     from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
+    from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         SlurmCallsCore,
         AcceleratedCore,
         GangCore,
+        PreemptionSharesCore,
         OutagesCore,
         RowsCore,
         ReservationsCore,
@@ -46,7 +49,9 @@ if TYPE_CHECKING:
     ):
         """A core with all of Slurm."""
 
-    class FullCore(SlurmsCore, CheckpointsCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore):
+    class FullCore(
+        SlurmsCore, CheckpointsCore, HolesCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore
+    ):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core
@@ -82,17 +87,20 @@ RULES = (
     Rule("gang", ("slurm.preemption.gang", "slurm.preemption.gang_nodes", "slurm.preemption.gang_choice"),
          "slurm.preemption.gang_state.blank_gang",
          lambda need: {"idle_rows": 1, "releases": need.rows}),  # more jobs than nodes
-    Rule("preemption", ("slurm.preemption.slots", "slurm.preemption.victims"),
+    Rule("preemption",
+         ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes"),
          "slurm.preemption.state.blank_preemption"),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
-    Rule("reservations", ("slurm.reservations.access", "slurm.reservations.looks"),
+    Rule("reservations",
+         ("slurm.reservations.access", "slurm.reservations.looks", "slurm.reservations.shared_nodes"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
+    Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),

@@ -127,7 +127,7 @@ RESERVED = (
         "text",
         "",
         "why it was rejected, or waits for ever, for the sake of that: `access denied`, `no such"
-        " reservation`, `reservation is gone`",
+        " reservation`, `reservation is gone`, `does not fit in its reservation`",
     ),
 )
 """... where the system has advance reservations."""

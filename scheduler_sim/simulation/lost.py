@@ -14,13 +14,14 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, REQUEUED, STATES
 from scheduler_sim.result.node_use import WHOLE, part_of_node
 from scheduler_sim.simulation.checkpoint_account import time_at_work
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.checkpoints import FIELDS, Habit
 from scheduler_sim.simulation.suspended import Suspended, suspended_columns
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
 PREEMPTED = STATES[-1]
-LOGGED = ("row", "placed", "start", "end", "worked")
+LOGGED = ("row", "placed", "start", "end", "worked", "nodes", "parts", "cores")
 """What the engine writes down of a run that preemption has lost."""
 
 
@@ -60,7 +61,7 @@ def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     place = core.placements[it.placed]
     way = int(it.placed - it.first)
     parts, cores = _held(core, int(it.placed))
-    module, nodes = int(place.module), int(place.nodes)
+    module, nodes = int(modules_of(core)[place.module]), int(place.nodes)
     worked = int(time_at_work(core, row, int(it.start), int(end)))
     found = LostRun(row, way, module, nodes, int(it.start), int(end), parts, cores=cores, worked=worked)
     return [found._replace(habit=Habit.of(core, int(it.placed)))]
@@ -78,15 +79,18 @@ def preempted_runs(core: FullCore) -> list[LostRun]:
             row=int(row),
             way=int(placed - first[row]),
             module=int(core.placements[placed].module),
-            nodes=int(core.placements[placed].nodes),
+            nodes=int(nodes),
             start=int(start),
             end=int(end),
-            parts=int(core.placements[placed].nodes) * WHOLE,
+            parts=int(parts),
+            cores=int(cores),
             ended=PREEMPTED,
             worked=int(worked),
             habit=Habit.of(core, int(placed)),
         )
-        for row, placed, start, end, worked in zip(*(found[name] for name in LOGGED), strict=True)
+        for row, placed, start, end, worked, nodes, parts, cores in zip(
+            *(found[name] for name in LOGGED), strict=True
+        )
     ]
     log.lost = 0
     return runs

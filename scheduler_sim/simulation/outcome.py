@@ -25,7 +25,6 @@ from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
-from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
@@ -52,8 +51,8 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 """Columns of a workload that a result needs."""
 
 
-WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits", "reservations")
-"""Parts of the core that add columns, in the order of ``Further``."""
+WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits")
+"""Parts of the core that add columns, in the order of ``Further``; advance reservations are of two parts."""
 
 
 def build_result(
@@ -72,11 +71,12 @@ def build_result(
     spans: Sequence[Suspended] = (),
     struck: Collection[tuple[int, int]] = (),
     models: Models | None = None,
+    reserved: Sequence[Mapping[str, Any]] | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
-    ``spans`` are those in which components were suspended.
-
+    ``spans`` are those in which components were suspended;
+    ``reserved`` is what there is to tell of advance reservations, None without any;
     ``struck`` are those that failures of nodes ended for good (row in the core, start in s).
 
     ``table`` has the columns TOLD; ``manifest`` returns what :func:`manifest_of` does, when somebody asks;
@@ -91,17 +91,20 @@ def build_result(
     reasons, parts, shared = dict[str, Any](), dict[str, Any](), dict[str, dict[str, float]]()
     if has(core, "slurm"):
         told["reasons"] = True
-        reasons = _in_file(reason_columns(core, table, placements, system) | dict(of_rules), placements)
+        reasons = reason_columns(core, table, placements, system)
+    reasons = _in_file(reasons | dict(of_rules), placements)
     if has(core, "resource_limits"):
         told["limited"] = True
-    if has(core, "reservations"):
-        told["reserved"] = reservations_told(system, int(core.reservations.at.epoch))
+    if reserved is not None:
+        told["reserved"] = reserved
     if has(core, "shared_nodes"):
         told["shared_nodes"] = apart = told_apart(system)
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
-    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(suspended=can_suspend(core))
+    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(
+        reserved=reserved is not None, suspended=can_suspend(core)
+    )
     suspended = dict[str, Any]()
     if further.suspended:
         told["suspended"] = True

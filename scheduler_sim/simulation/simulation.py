@@ -84,7 +84,7 @@ class Simulation(Actions):
     progress : called with (components that ended, components) now and then
     format : of the trace, where its name does not tell
     events : when nodes are out of service, besides those of the system
-    reservations : advance reservations, besides those of the system; policy slurm
+    reservations : advance reservations, besides those of the system
 
     Attributes
     ----------
@@ -129,11 +129,6 @@ class Simulation(Actions):
             self.system = replace(self.system, events=(*self.system.events, *events))
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
-        if self.system.reservations and self.policy.backfill != "slurm":
-            raise ConfigError(
-                f"system.reservations: found {len(self.system.reservations)} under policy {self.policy.name};"
-                " allowed here: policy slurm"
-            )
         self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
         self._inputs += traces or [partial(outcome.digest_of_workload, self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
@@ -173,6 +168,7 @@ class Simulation(Actions):
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
             shared=tells_apart(self.system, self.policy),
+            reserved=bool(self.system.reservations),
         )
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
@@ -192,8 +188,7 @@ class Simulation(Actions):
         if self._cap is not None:
             self._core = self._cap.put(self._core)
             self.env.process(self._cap_changes(self._cap))
-        if self.system.reservations:
-            self.env.process(self._reservation_changes())
+        self._await_reservations()
         self._schedule_step()
 
     # -- running ---------------------------------------------------------------------
@@ -271,7 +266,7 @@ class Simulation(Actions):
             from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
 
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
-        if self.system.reservations and (refused := self._loader.rule("reservations").book.answers):
+        if self._reservations is not None and (refused := self._reservations.book.answers):
             asked["reservation_change"] = len(refused)
         checkpoints = self._loader.rule("checkpoints")
         if checkpoints.together:
@@ -305,6 +300,7 @@ class Simulation(Actions):
             spans,
             self._outages.ended,
             self.models,
+            None if self._reservations is None else self._reservations.told(),
         )
 
     def _unlimited_tasks(self) -> int:
@@ -342,17 +338,6 @@ class Simulation(Actions):
             yield self.env.timeout(max(time - self.env.now, 0))
             self._note(Change("cap", cap.pool, time))
 
-    def _reservation_changes(self) -> Generator[simpy.Event, Any, Any]:
-        """Come back whenever an operator does something to a reservation."""
-        rule = self._loader.rule("reservations")
-        coming = rule.changes()
-        for i, (time, change) in enumerate(coming):
-            self._reserving_to_come = len(coming) - i
-            yield self.env.timeout(max(time - self.env.now, 0))
-            self._reserving.append(change)
-            self._schedule_step()
-        self._reserving_to_come = 0
-
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""
         clock, pool = self._core.clock, self._core.pools
@@ -376,7 +361,7 @@ class Simulation(Actions):
 
     def _may_come_back(self) -> bool:
         """Whether nodes or limits may be as they were again; failures have no end: what is known counts."""
-        if self._reserving_to_come > 0:
+        if self._reservations is not None and self._reservations.is_to_change(self._core):
             return True
         if self.system.failures:
             return self._stated_to_come > 0 or self._events.awaited or self._outages.awaited

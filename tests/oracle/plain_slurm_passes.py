@@ -76,7 +76,7 @@ class Passes:
             if self.start_on(now, job, part, usable - self.completing(now), "main"):
                 continue
             gone |= self.closed_by(now, job, part, free, usable)
-            blocks = self.blocks_partition(now, job, free, usable) and self.may_block(job)
+            blocks = self.blocks_partition(now, job, part, free, usable) and self.may_block(job)
             if blocks and self._old_and_high_enough(now, job, part):
                 blocked.add(part)
                 gone |= own
@@ -93,7 +93,7 @@ class Passes:
         """Main: what an advance reservation takes from the rest of the pass, as the job did not start."""
         return set()
 
-    def blocks_partition(self, now: int, job: Job, free: set[int], usable: set[int]) -> bool:
+    def blocks_partition(self, now: int, job: Job, part: str, free: set[int], usable: set[int]) -> bool:
         """Main: whether one that did not start waits for nodes that its partition will have."""
         return True
 

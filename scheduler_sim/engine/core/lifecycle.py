@@ -25,6 +25,7 @@ from scheduler_sim.engine.core.moments import (
     submitted,
     withdrawn,
 )
+from scheduler_sim.engine.core.placement import module_of
 from scheduler_sim.engine.core.releases import add_release, drop_release
 from scheduler_sim.engine.core.state import (
     BY_LIMIT,
@@ -109,8 +110,9 @@ def start(core: Core, row: int, placement: int) -> None:
     core.jobs[row].placed = placement
     take_nodes(core, placement)
     count_busy(core, placement, 1)
-    core.pools[it.module].touched = 1
-    nodes_taken(core, it.module, it.nodes)
+    module = module_of(core, placement)
+    core.pools[module].touched = 1
+    nodes_taken(core, module, it.nodes)
     add_release(core, it.module, now + it.limit, row, it.nodes)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
@@ -132,7 +134,7 @@ def take_nodes(core: Core, placement: int) -> None:
 @question
 def count_busy(core: Core, placement: int, sign: int) -> None:
     """The nodes of a placement run a job from now on (1), or no longer (-1)."""
-    core.pools[core.placements[placement].module].busy += sign * core.placements[placement].nodes
+    core.pools[module_of(core, placement)].busy += sign * core.placements[placement].nodes
 
 
 # -- from its start to its end
@@ -187,7 +189,7 @@ def vacate(core: Core, row: int, state: int) -> bool:
     gone = hand_back(core, row, planned)
     stopped(core, row)
     count_busy(core, placement, -1)
-    core.pools[module].touched = 1
+    core.pools[module_of(core, placement)].touched = 1
     drop_release(core, module, planned, row)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:

@@ -18,8 +18,8 @@ ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
 LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
 PREEMPTION = (
-    "preemption where jobs share nodes is not modelled, nor suspension by QOS, beside other modes, or where"
-    " some partition has not OverSubscribe=FORCE:1"
+    "preemption where jobs share cores is not modelled, nor suspension where they share nodes, by QOS, beside"
+    " other modes, or where some partition has not OverSubscribe=FORCE:1"
 )
 NO_TURNS = "jobs of a partition have no nodes in common here, so that none of them take turns"
 NETWORK = "the network is not modelled: any free nodes will do"

@@ -39,20 +39,15 @@ _OF_SLURM: dict[str, Callable[[str], Any]] = {
     "MaxMemPerCPU": unlimited_or(size_mb),
     "DefCpuPerGPU": unlimited_or(count),
     "DefMemPerGPU": unlimited_or(size_mb),
-}
-"""Keys that policy slurm heeds; all but the QOS where jobs share nodes."""
-
-_OF_WHOLE_NODES: dict[str, Callable[[str], Any]] = {
     "PreemptMode": lambda text: _mode(text, suspends=False),
     "GraceTime": count,
 }
-"""... and those that it heeds where they have whole ones."""
+"""Keys that policy slurm heeds."""
 
 SUSPEND = "SUSPEND"
 _OTHER_MODES = (SUSPEND, "GANG")
 
 _READ_OF_SLURM = {*(name.lower() for name in _OF_SLURM), "jobdefaults"}
-_READ_OF_WHOLE_NODES = {name.lower() for name in _OF_WHOLE_NODES}
 
 
 @dataclass(frozen=True)
@@ -157,12 +152,10 @@ def _partition(record: Record, notes: Notes, *, shares: bool, suspends: bool) ->
 def _of_slurm(record: Record, notes: Notes, *, shares: bool, suspends: bool) -> dict[str, Any]:
     """Keys of ``partitions[].slurm``, those that say something."""
     sharing = notes.read(_sharing(record), _jobs_of_a_core, OverSubscribe())
+    of_slurm = _OF_SLURM | ({"PreemptMode": _suspending_mode} if suspends else {})
     said: dict[str, Any] = {
-        name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SLURM.items()
+        name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in of_slurm.items()
     } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
-    if not shares:
-        of_nodes = _OF_WHOLE_NODES | ({"PreemptMode": _suspending_mode} if suspends else {})
-        said |= {name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in of_nodes.items()}
     said["OverSubscribe"] = str(sharing) if shares and sharing != OverSubscribe() else ""
     return {name: value for name, value in said.items() if value}
 
@@ -203,7 +196,7 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
 def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: bool, suspends: bool) -> None:
     """Keys that are not read; a partition whose jobs share whole nodes, or by default nodes: not so here."""
     sharing = _sharing(record)
-    read = _READ | _READ_OF_SLURM | (set() if shares else _READ_OF_WHOLE_NODES)
+    read = _READ | _READ_OF_SLURM
     for key, pair in record.pairs.items():
         if key not in read and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))

@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
 from scheduler_sim.system.slurm_conf.ignored import NO_TURNS, NOT_MODELLED, PREEMPTION, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
@@ -20,7 +21,7 @@ from scheduler_sim.system.slurm_conf.policy_keys import OF_PREEMPTION, is_policy
 from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
 
-WHOLE_NODES_MODES = ("OFF", "REQUEUE", "CANCEL")
+MODES = ("OFF", "REQUEUE", "CANCEL")
 SUSPEND = "SUSPEND,GANG"
 """What may become of jobs that are preempted here."""
 
@@ -108,6 +109,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
         system = System(cluster, tuple(modules), tuple(led), shared)
     except ConfigError as error:
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
+    settings.leave_preemption_out(cores_are_shared=shares_cores(system))
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place[one.place])
     named = frozenset(known)
@@ -159,12 +161,10 @@ class _Settings:
         for name, value in SLURMS_OWN.items():
             if by_factors and name not in self.policy and self._is_modelled(name):
                 self.policy[name], self.places[name] = value, self.places["PriorityType"]
-        kind, gang = self.policy.get("PreemptType", "preempt/none"), self._set_gang()
-        able = can_suspend and kind == "preempt/partition_prio"
-        modes = (*WHOLE_NODES_MODES, SUSPEND) if able else WHOLE_NODES_MODES
-        kept = not self.shares and self.policy.get("PreemptMode", "OFF") in modes
-        if not kept and (kind != "preempt/none" or gang):
-            self._leave_preemption_out()
+        gang = self._set_gang()
+        kept = not self.shares and self.policy.get("PreemptType") == "preempt/partition_prio" and can_suspend
+        if self.suspends and not kept:
+            self._leave_out()
         if (turns := self._pairs.get("SchedulerTimeSlice")) is not None:
             self._notes.ignore(turns, PREEMPTION if gang and not kept else NO_TURNS)
 
@@ -175,8 +175,14 @@ class _Settings:
             self.policy["PreemptMode"] = SUSPEND
         return "GANG" in words
 
-    def _leave_preemption_out(self) -> None:
-        """Preemption is not modelled here."""
+    def leave_preemption_out(self, *, cores_are_shared: bool) -> None:
+        """Of jobs that meet on a core preemption is not modelled, nor in any other way: say so."""
+        kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode", "OFF")
+        if kind == "preempt/none" or (mode in (*MODES, SUSPEND) and not cores_are_shared):
+            return
+        self._leave_out()
+
+    def _leave_out(self) -> None:
         for name in OF_PREEMPTION:
             if name in self.policy:
                 value = "" if self.policy[name] is True else str(self.policy[name])

@@ -17,6 +17,12 @@ def may_run(core: SlurmCore, row: int) -> bool:
     return True
 
 
+@question
+def may_run_there(core: SlurmCore, placement: int) -> bool:
+    """Whether one that may run now is tried in the partition of a placement."""
+    return True
+
+
 @on(may_run, "holds")
 def array_has_room(core: SlurmCore, row: int) -> bool:
     """Whether its job array has room for one more task that runs."""

@@ -9,6 +9,7 @@ from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangSizes
 from scheduler_sim.engine.rules.suspensions import NOT_SUSPENDED
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 
 MODES = ("OFF", "SUSPEND")
@@ -32,6 +33,7 @@ class Gang(Numbers):
                 f"{found} beside PreemptType {keys.PreemptType}; allowed: preempt/partition_prio"
             )
         beside = {
+            "jobs that share nodes": shares_under_slurm(run.system, run.policy),
             "events or failures of nodes": bool(run.system.events or run.system.failures),
             "checkpoints": any(one is not None for one in run.checkpoints),
         }

@@ -15,11 +15,16 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import slot_of_choice, start
 from scheduler_sim.engine.rules.slurm.main_pass import picked_among_free
 from scheduler_sim.engine.rules.slurm.nodes import pick, suffices
 from scheduler_sim.engine.rules.slurm.planned_ends import running
-from scheduler_sim.engine.rules.slurm.preemption.candidates import think_away
+from scheduler_sim.engine.rules.slurm.preemption.candidates import open_room, think_away
 from scheduler_sim.engine.rules.slurm.preemption.gang import tier_of
 from scheduler_sim.engine.rules.slurm.preemption.gang_nodes import running_row
 from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
-from scheduler_sim.engine.rules.slurm.preemption.slots import fits_in_room, is_away, when_others_leave
+from scheduler_sim.engine.rules.slurm.preemption.slots import (
+    add_completing,
+    candidates_leave,
+    fits_in_room,
+    when_others_leave,
+)
 from scheduler_sim.engine.rules.slurm.preemption.state import OFF
 from scheduler_sim.engine.rules.slurm.preemption.victims import put_usable
 from scheduler_sim.engine.rules.slurm.state import Partition
@@ -108,6 +113,17 @@ def picked_where_others_make_way(core: GangCore, placement: int) -> bool:
 # -- the backfill scheduler
 
 
+@on(open_room, "gang")
+def all_are_there(core: GangCore, placement: int, it: Partition) -> None:
+    """Nobody is thought away."""
+    core.gang.away[:] = 0
+
+
+@on(add_completing, "gang")
+def completing_are_there(core: GangCore, it: Partition) -> None:
+    """What is about to be idle is held by no job that runs."""
+
+
 @on(think_away, "gang")
 def go_away(core: GangCore, row: int) -> None:
     """It holds nothing any more."""
@@ -124,14 +140,12 @@ def fits_on_staying(core: GangCore, placement: int, it: Partition) -> bool:
 def slot_where_others_make_way(core: GangCore, placement: int, ahead: bool) -> int:
     """Now, if it fits where others make way; else when those leave that do not."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
-    core.gang.away[:] = 0
-    if fits_on(core, placement, it, core.slurm.sets.staying):
+    open_room(core, placement, it)
+    if fits_in_room(core, placement, it):
         return core.clock.now
     if not ahead:
         return INF
-    for i in range(running(core)):
-        if is_away(core, placement, running_row(core, i)):
-            go_away(core, running_row(core, i))
+    candidates_leave(core, placement, it)
     return when_others_leave(core, placement, it)
 
 
