@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
     from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
-    from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
+    from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
 
     class SlurmsCore(
         SlurmCallsCore,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         OutagesCore,
         RowsCore,
         ReservationsCore,
-        LimitedSharesCore,
+        WeighedSharesCore,
     ):
         """A core with all of Slurm."""
 
@@ -99,6 +99,8 @@ RULES = (
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
+    Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
+         "slurm.resource_limits.weights.blank_node_weights"),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),

@@ -97,7 +97,8 @@ the name of the first one broken, the component or instant, and the two values t
 
 - The module in which a component waited is known only if it had one placement: with
   `counts.several_placements` in the manifest above 0, `queue` looks at the total alone and `queue-order`
-  at nothing.
+  at nothing. How long the same work takes elsewhere is not in the tables either: `work-done-once` looks at
+  each run by itself.
 - Nor are the nodes that its reservation had, if models offer it several sizes: with
   `counts.several_sizes` above 0, `queue` looks at the components alone, not at their nodes.
 - Components that start by one plan may pass others by their appointments: with `counts.units` above 0,

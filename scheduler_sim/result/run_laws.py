@@ -88,7 +88,7 @@ def work_done_once(schedule: Schedule) -> Breach:
     left, lost, spent = (table[name].to_numpy() for name in ("work_s", "lost_s", "checkpoint_s"))
     spent = spent + table["restart_s"].to_numpy()
     kept = (table["end_time"] - table["start_time"]).to_numpy() - spent - lost
-    writes, last = left >= 0, np.append(row[1:] != row[:-1], True)
+    writes, last = left >= 0, np.append(row[1:] != row[:-1], True)[: len(row)]
     wrong = np.flatnonzero((spent < 0) | (~writes & (spent > 0)) | (writes & (kept < 0)))
     if len(wrong):
         at = wrong[0]
@@ -97,13 +97,19 @@ def work_done_once(schedule: Schedule) -> Breach:
     wrong = np.flatnonzero(done & ((kept < left) | (kept > left + schedule.late_s)))
     if len(wrong):
         return f"{_run(table, wrong[0])} is COMPLETED with {kept[wrong[0]]} s of {left[wrong[0]]} s of work"
-    first = left[
-        np.maximum.accumulate(np.where(np.append(True, row[1:] != row[:-1]), np.arange(len(row)), 0))
-    ]
-    place = table["module"].astype(str).to_numpy() + "," + table["nodes"].astype(str).to_numpy()
-    again = np.where(lost >= left, first, left - kept)  # it may have ended by itself
-    pairs = np.flatnonzero(~last[:-1] & writes[:-1] & (place[1:] == place[:-1]))
-    wrong = pairs[(left[pairs + 1] != (left - kept)[pairs]) & (left[pairs + 1] != again[pairs])]
+    return None if schedule.several_placements else _handed_on(table, row, kept)
+
+
+def _handed_on(table: pd.DataFrame, row: np.ndarray, kept: np.ndarray) -> Breach:
+    """The work that a run leaves is that of the next on as many nodes; or of the first, if it lost all."""
+    left, place = table["work_s"].to_numpy(), np.arange(len(row))
+    first = left[np.maximum.accumulate(np.where(np.diff(row, prepend=-1) != 0, place, 0))]
+    where = [table[name].astype(str).to_numpy() for name in ("module", "nodes")]
+    alike = np.logical_and.reduce([one[1:] == one[:-1] for one in (*where, row)])
+    next_left = np.where(table["lost_s"] >= left, first, left - kept)
+    wrong = np.flatnonzero(
+        alike & (left[:-1] >= 0) & (left[1:] != (left - kept)[:-1]) & (left[1:] != next_left[:-1])
+    )
     if len(wrong):
         at = wrong[0]
         return f"{_run(table, at)} kept {kept[at]} s of {left[at]} s of work, the next has {left[at + 1]} s"

@@ -25,6 +25,7 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
+from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import preempted_runs
 from scheduler_sim.simulation.node_events import Happening, happenings, unfolded
@@ -310,7 +311,7 @@ class Simulation(Actions):
 
     def _expand(self, workload: Workload) -> Placements:
         """Return the placements of components, as ``expand``."""
-        options = expansion(self.policy)
+        options = expansion(self.policy) | {"lifted": lifted_limits(self.policy, self.system, workload)}
         return expand(workload, self.system, **options, models=self.models, seed=self._seed)
 
     def _clock_of_trace(self) -> tuple[int | None, int]:

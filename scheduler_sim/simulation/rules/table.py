@@ -17,6 +17,7 @@ RULES = {
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
     "reservations": "slurm.reservations.Reservations",
+    "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
@@ -33,7 +34,10 @@ RULES = {
 
 
 OF_OTHERS = ("holes",)
-OF_SLURM = ("slurm", "preemption", "outages", "cons_tres", "rows", "reservations", "resource_limits")
+OF_SLURM = (
+    *("slurm", "preemption", "outages", "cons_tres", "rows", "reservations"),
+    *("node_weights", "resource_limits"),
+)
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:
