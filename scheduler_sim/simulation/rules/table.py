@@ -11,6 +11,7 @@ RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
     "preemption": "slurm.preemption.Preemption",
+    "gang": "slurm.gang.Gang",
     "outages": "slurm.outages.NamedOutages",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",

@@ -25,7 +25,7 @@ from scheduler_sim.engine.core.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.hooks import answered_by, event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
@@ -198,8 +198,8 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
     return size
 
 
-@question
-def allocate(core: SlurmCore, row: int, placement: int) -> None:
+@part
+def take_picked(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
     picked, idle = core.slurm.sets.picked, core.slurm.sets.idle
@@ -220,6 +220,9 @@ def allocate(core: SlurmCore, row: int, placement: int) -> None:
             core.slurm.nodes.piece[last].next = piece
         last = piece
         idle[word] &= ~picked[word]
+
+
+allocate = answered_by(take_picked)
 
 
 @question

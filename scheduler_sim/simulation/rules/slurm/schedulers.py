@@ -87,7 +87,7 @@ class Schedulers(Numbers):
             placements=sizes.placements,
             partitions=len(system.partitions),
             words=int(self._masks.low[-1]),
-            pieces=sum(module.nodes for module in system.modules) + 1,
+            pieces=sum(module.nodes for module in system.modules) * self._jobs_of_a_node + 1,
             records=records_for(keys.settled("bf_node_space_size"), sizes.placements) + 2 * members,
             members=sizes.rows if members or self.run.calls else 0,
             booked=self._booked,
@@ -128,6 +128,11 @@ class Schedulers(Numbers):
     def reads_placements(self, core: FullCore, row: int) -> bool:
         """Nodes that are yet to be given back are those of its last placement."""
         return bool(core.slurm.job["piece"][row] >= 0)
+
+    @property
+    def _jobs_of_a_node(self) -> int:
+        """How many jobs hold a node at most: one of each tier, where others are suspended."""
+        return len({one.priority for one in self.run.system.partitions}) if self._keys.suspends else 1
 
     def _held(self, placements: Placements) -> np.ndarray:
         """int64[members]: words with nodes that may be held for each, of all words of the system."""
