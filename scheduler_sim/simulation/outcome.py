@@ -26,6 +26,7 @@ from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.run_table import run_table
+from scheduler_sim.simulation.spread import spread_columns, topology_told
 from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
 from scheduler_sim.system.system import System
@@ -95,7 +96,10 @@ def build_result(
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
-    further = Further(*(has(core, name) for name in WITH_COLUMNS))
+    if system.topology is not None:
+        told["topology"] = topology_told(system)
+        parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
+    further = Further(*(has(core, name) for name in WITH_COLUMNS), spread="topology" in told)
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None

@@ -39,7 +39,7 @@ FLAGS = (
 _WORD = re.compile(r"([^\[\],]+)(?:\[([0-9,\- ]+)\])?")
 
 
-def _as_list(written: Any) -> list[str]:
+def as_list(written: Any) -> list[str]:
     """Accept a list of words, or one text with commas outside brackets between them."""
     if isinstance(written, str):
         return re.findall(r"(?:\[[^\[\]]*\]|[^,\[\]])+", written)
@@ -49,7 +49,7 @@ def _as_list(written: Any) -> list[str]:
 
 
 Words = Annotated[
-    list[str], BeforeValidator(Check("a list of words, or words with commas between", _as_list))
+    list[str], BeforeValidator(Check("a list of words, or words with commas between", as_list))
 ]
 
 
@@ -191,7 +191,7 @@ def _problems_of_both(
     if isinstance(one.get("start"), int) and isinstance(one.get("end"), int) and one["end"] <= one["start"]:
         yield Problem((*where, "end"), f"{found(one['end'])}; allowed: later than start, {one['start']}")
     try:
-        nodes_named(_as_list(one.get("nodes") or []), modules)
+        nodes_named(as_list(one.get("nodes") or []), modules)
     except InputError as error:
         yield Problem((*where, "nodes"), str(error))
     except (TypeError, ValueError):

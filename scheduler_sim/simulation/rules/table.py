@@ -12,6 +12,8 @@ RULES = {
     "slurm": "slurm.schedulers.Schedulers",
     "preemption": "slurm.preemption.Preemption",
     "outages": "slurm.outages.NamedOutages",
+    "topology": "slurm.topology.SwitchTopology",
+    "named_nodes": "slurm.topology.NamedNodes",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
@@ -29,7 +31,10 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_SLURM = ("slurm", "preemption", "outages", "cons_tres", "rows", "reservations", "resource_limits")
+OF_SLURM = (
+    *("slurm", "preemption", "outages", "topology", "named_nodes"),
+    *("cons_tres", "rows", "reservations", "resource_limits"),
+)
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:
