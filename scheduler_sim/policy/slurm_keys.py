@@ -190,9 +190,7 @@ class SlurmKeys(Keys):
         "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours); "
         "CR_Pack_Nodes changes no start",
     )
-    TopologyPlugin: (
-        Annotated[str, choice("topology/none", "topology/tree", "topology/block")] | None
-    ) = Field(
+    TopologyPlugin: Annotated[str, choice("topology/none", "topology/tree", "topology/block")] | None = Field(
         default=None,
         description="whether nodes are chosen by where they lie: by default if the system has a topology, as "
         "its type says; topology/none: they are not",

@@ -99,7 +99,7 @@ def build_result(
     if system.topology is not None:
         told["topology"] = topology_told(system)
         parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
-    further = Further(*(has(core, name) for name in WITH_COLUMNS), spread="topology" in told)
+    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(spread="topology" in told)
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None

@@ -48,9 +48,7 @@ def as_list(written: Any) -> list[str]:
     return [str(one) for one in written]
 
 
-Words = Annotated[
-    list[str], BeforeValidator(Check("a list of words, or words with commas between", as_list))
-]
+Words = Annotated[list[str], BeforeValidator(Check("a list of words, or words with commas between", as_list))]
 
 
 class ReservationKeys(Keys):

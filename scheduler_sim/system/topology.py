@@ -30,7 +30,9 @@ class SwitchKeys(Keys):
     """A switch, and what hangs on it."""
 
     name: Name = Field(description="unique among the switches")
-    nodes: Words = Field(default=[], description="of a leaf: modules and their nodes by number: [main[0-9,12]]")
+    nodes: Words = Field(
+        default=[], description="of a leaf: modules and their nodes by number: [main[0-9,12]]"
+    )
     switches: Words = Field(default=[], description="of any other: the names of those right below it")
 
 
@@ -46,8 +48,8 @@ class TopologyKeys(Keys):
 
     type: Annotated[str, choice(*TYPES)] = Field(
         default=TREE,
-        description="tree: switches in levels; block: base blocks, joined to larger ones; dragonfly: switches "
-        "in groups",
+        description="tree: switches in levels; block: base blocks, joined to larger ones; dragonfly: "
+        "switches in groups",
     )
     levels: list[Size] = Field(
         default=[],
@@ -55,9 +57,12 @@ class TopologyKeys(Keys):
         "a switch above, and of a tree one more above all of these; of blocks one number",
     )
     switches: list[SwitchKeys] = Field(
-        default=[], description="the long form of a tree or a dragonfly: every switch, in the order of the site"
+        default=[],
+        description="the long form of a tree or a dragonfly: every switch, in the order of the site",
     )
-    blocks: list[BlockKeys] = Field(default=[], description="the long form of blocks: every base block, in order")
+    blocks: list[BlockKeys] = Field(
+        default=[], description="the long form of blocks: every base block, in order"
+    )
     block_sizes: list[Size] = Field(
         default=[],
         description="nodes of a block that a job may be kept in: of a base block, then of 2, 4, ... of them; "
@@ -94,10 +99,12 @@ def switches_of(keys: TopologyKeys, modules: Sizes) -> tuple[Switch, ...]:
     for i, one in enumerate(keys.switches):
         for name in one.switches:
             above[places[name.lower()]] = i
-    for _ in places:  # as many levels as switches at most
+    grown = True
+    while grown:
+        grown = False
         for i, up in enumerate(above):
-            if up != NO_SWITCH:
-                levels[up] = max(levels[up], levels[i] + 1)
+            if up != NO_SWITCH and levels[up] <= levels[i]:
+                levels[up], grown = levels[i] + 1, True
     return tuple(
         Switch(one.name, levels[i], above[i], _nodes(one.nodes, modules))
         for i, one in enumerate(keys.switches)
@@ -122,7 +129,9 @@ def _of_levels(keys: TopologyKeys, modules: Sizes) -> Iterator[Switch]:
     """Each module by itself: its leaves, then what is above them, level by level."""
     behind = 0
     for module, (name, nodes) in enumerate(modules):
-        spans = [range(first, min(first + keys.levels[0], nodes)) for first in range(0, nodes, keys.levels[0])]
+        spans = [
+            range(first, min(first + keys.levels[0], nodes)) for first in range(0, nodes, keys.levels[0])
+        ]
         counts = [len(spans)]
         steps = [*keys.levels[1:], counts[0]] if keys.type == TREE else keys.levels[1:]
         for below in steps:
@@ -178,7 +187,9 @@ def _odd_sizes(sizes: Any, kind: str) -> Iterator[Problem]:
 
 def _odd_switches(listing: list[Any], where: Location, modules: Sizes) -> Iterator[Problem]:
     """Names given twice or leading nowhere, nodes on two leaves or on none, switches below themselves."""
-    entries = {i: one for i, one in enumerate(listing) if isinstance(one, dict) and one.get("name") is not None}
+    entries = {
+        i: one for i, one in enumerate(listing) if isinstance(one, dict) and one.get("name") is not None
+    }
     places: dict[str, int] = {}
     for i, one in entries.items():
         name = str(one["name"])
@@ -214,8 +225,8 @@ def _odd_nodes(entries: Mapping[int, Any], where: Location, modules: Sizes) -> I
     for held, (name, nodes) in zip(holder, modules, strict=True):
         if whole_read and held and len(held) < nodes:
             left = next(number for number in range(nodes) if number not in held)
-            text = f"found node {left} of {name} on none, of {nodes - len(held):,} such nodes; allowed: all nodes"
-            yield Problem(where, f"{text} of a module, or none of them")
+            text = f"found node {left} of {name} on none, of {nodes - len(held):,} such nodes"
+            yield Problem(where, f"{text}; allowed: all nodes of a module, or none of them")
 
 
 def _odd_tree(entries: Mapping[int, Any], places: Mapping[str, int], where: Location) -> Iterator[Problem]:
@@ -228,7 +239,9 @@ def _odd_tree(entries: Mapping[int, Any], places: Mapping[str, int], where: Loca
             continue  # told as a mistake of its own
         for inner in below:
             if inner.lower() not in places:
-                yield Problem((*where, i, "switches"), f"{found(inner)}, no such switch; {one_of(names, inner)}")
+                yield Problem(
+                    (*where, i, "switches"), f"{found(inner)}, no such switch; {one_of(names, inner)}"
+                )
             elif above.setdefault(inner.lower(), str(one["name"])) != str(one["name"]):
                 text = f"{found(inner)}, which is below {above[inner.lower()]!r}; allowed: below one"
                 yield Problem((*where, i, "switches"), text)

@@ -1,8 +1,8 @@
 """Slurm's topology/tree and topology/block as a slow, plain model: which nodes a job gets by where they lie.
 
 The rules are those that were read in the source (`_eval_nodes_topo` and `_topo_choose_best_switch` of
-cons_tres/job_test.c in 22.05; eval_nodes_block.c in 24.05). Switches are objects with sets of nodes; distances
-are counted link by link.
+cons_tres/job_test.c in 22.05; eval_nodes_block.c in 24.05). Switches are objects with sets of nodes; links
+are counted one by one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_passes import Passes
 from tests.oracle.plain_slurm_records import Job
+
+Enough = Callable[[int], bool]
+Weight = Mapping[int, object]
 
 
 @dataclass(eq=False)
@@ -59,9 +62,10 @@ class Tree:
         if switch.parent is not None:
             yield switch.parent
 
-    def top(self, enough: Callable[[int], bool], usable: set[int], weight: Mapping[int, object]) -> set[int] | None:
+    def top(self, enough: Enough, usable: set[int], weight: Weight) -> set[int] | None:
         """The nodes of the highest switch with nodes of the lowest weight; of several, of the last."""
-        able = [one for one in self.switches if enough(len(one.all_nodes() & usable))]
+        able = [one for one in self.switches if one.all_nodes() & usable]
+        able = [one for one in able if enough(len(one.all_nodes() & usable))]
         if not able:
             return None
         lightest = {one.name: min(weight[n] for n in one.all_nodes() & usable) for one in able}
@@ -111,12 +115,12 @@ class Blocks(Tree):
         super().__init__(switches)
         self.sizes, self.asked = sizes, 0
 
-    def top(self, enough: Callable[[int], bool], usable: set[int], weight: Mapping[int, object]) -> set[int] | None:
+    def top(self, enough: Enough, usable: set[int], weight: Weight) -> set[int] | None:
         holding = [size for size in self.sizes if size >= self.asked]
         joined = min(holding) // self.sizes[0] if holding else len(self.switches)
         blocks = [self.switches[i : i + joined] for i in range(0, len(self.switches), joined)]
         sets = [set().union(*(one.nodes for one in block)) for block in blocks]
-        able = [nodes for nodes in sets if enough(len(nodes & usable))]
+        able = [nodes for nodes in sets if nodes & usable and enough(len(nodes & usable))]
         return min(able, key=lambda nodes: len(nodes & usable)) if able else None
 
     def distance(self, one: Switch, other: Switch) -> int:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
 
 from tests.conftest import examples
 from tests.oracle.plain_cons_tres import place
+from tests.oracle.plain_cons_tres_records import SharedJob
 from tests.oracle.plain_cons_tres_room import Room
 from tests.slurm import shared_cases
 from tests.slurm.shared_cases import EQUAL_NODES, RIGID_ASKS
 from tests.slurm.test_shared_properties import expanded
 from tests.slurm.topology_cases import (
+    UNTIL_S,
     OnSwitches,
     SharedOnSwitches,
     had,
@@ -21,9 +25,7 @@ from tests.slurm.topology_cases import (
     played_shared,
     shared_on_switches,
     told,
-    UNTIL_S,
 )
-from dataclasses import replace
 
 pytestmark = pytest.mark.interpreted
 
@@ -50,18 +52,18 @@ def test_so_many_able_nodes_are_those_of_the_plain_model(found: SharedOnSwitches
 def compare_shared(found: SharedOnSwitches) -> None:
     with pytest.MonkeyPatch.context() as patch:
         slurm = plain_shared(found, patch)
-        empty, jobs = Room(found.case.nodes, found.case.settings), []
-        for job in found.case.jobs:  # others Slurm refuses at submission
-            if any(
-                place(empty, slurm.needs(job, part), set(slurm.c.partitions[part].nodes)) for part in job.partitions
-            ):
-                jobs.append(job)
+        empty = Room(found.case.nodes, found.case.settings)
+
+        def ever_fits(job: SharedJob) -> bool:  # others Slurm refuses at submission
+            nodes = slurm.c.partitions
+            return any(place(empty, slurm.needs(job, p), set(nodes[p].nodes)) for p in job.partitions)
+
+        jobs = [job for job in found.case.jobs if ever_fits(job)]
         assume(jobs)
         found = replace(found, case=replace(found.case, jobs=jobs))
         slurm = plain_shared(found, patch)
         slurm.run(UNTIL_S)
-        theirs = {
-            job.id: (job.state, -1 if job.start is None else job.start, *shared_cases._had(job)) for job in slurm.jobs
-        }
+    starts = {job.id: -1 if job.start is None else job.start for job in slurm.jobs}
+    theirs = {job.id: (job.state, starts[job.id], *shared_cases._had(job)) for job in slurm.jobs}
     ours = shared_cases.fates(played_shared(found))
     assert {i: expanded(fate) for i, fate in ours.items()} == theirs

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from tests.oracle import plain_cons_tres_choice
-from tests.oracle.plain_cons_tres_records import Node
-from tests.oracle.plain_slurm_records import Config, Job
+from tests.oracle.plain_slurm_records import Config
 from tests.oracle.plain_topology import (
     Blocks,
     Switch,
@@ -23,7 +22,7 @@ from tests.oracle.plain_topology import (
     choose,
 )
 from tests.slurm import engine_cases, shared_cases
-from tests.slurm.engine_cases import FIRST, SECOND, Case, Fates, cases, configure
+from tests.slurm.engine_cases import Case, cases, configure
 from tests.slurm.shared_cases import SharedCase
 from tests.slurm_oracle.shared_engine import settings_of
 
@@ -110,14 +109,17 @@ class OnSwitches:
 ASKED = st.tuples(st.sampled_from([-1, -1, 0, 1, 1, 2]), st.sampled_from([-1, 0, 30, 100, 1000]))
 
 
+def _asking(job: Any, few: int, wait: int) -> Any:
+    return replace(job, switches=few, switch_wait=wait)
+
+
 @st.composite
 def on_switches(draw: st.DrawFn) -> OnSwitches:
     case = draw(cases())
     site = draw(sites({name: sum(two) for name, two in case.modules.items()}))
-    asked = [draw(ASKED) for _ in case.jobs]
-    jobs = [replace(j, switches=few, switch_wait=wait) for j, (few, wait) in zip(case.jobs, asked, strict=True)]
-    weights = draw(st.sampled_from([(1, 1), (1, 1), (1, 2), (5, 2)]))
+    jobs = [_asking(job, *draw(ASKED)) for job in case.jobs]
     optional = draw(st.sampled_from([False, False, True]))
+    weights = (1, 1) if optional else draw(st.sampled_from([(1, 1), (1, 1), (1, 2), (5, 2)]))
     wait = draw(st.sampled_from([300, 60, 0]))
     found = OnSwitches(replace(case, jobs=tuple(jobs)), site, weights, optional, wait)
     return _possible(found)
@@ -195,24 +197,27 @@ def plain(found: OnSwitches) -> TopologySlurm:
         number: found.weights[node >= case.modules[module][0]] for (module, node), number in numbers.items()
     }
     slurm = TopologySlurm(
-        config, deepcopy(list(case.jobs)), tree=found.site.tree(numbers), weights=weights, optional=found.optional
+        config,
+        deepcopy(list(case.jobs)),
+        tree=found.site.tree(numbers),
+        weights=weights,
+        optional=found.optional,
     )
     slurm.most_wait = found.max_switch_wait
     return slurm
 
 
-Had = dict[int, tuple[str, int | None, str, frozenset[int]]]
+Had = dict[int, tuple[str, int | None, frozenset[int]]]
 
 
 def had(found: OnSwitches, result: Result) -> Had:
     """State, start, module and nodes of each job."""
     names = ["component_id", "state", "start_time", "module", "node_list"]
-    rows = result.components[names].itertuples(index=False)
-    numbers = numbers_of(found.case)
-    return {
-        int(i): (str(state), None if start < 0 else int(start), frozenset(numbers[str(m), n] for n in _listed(text)))
-        for i, state, start, m, text in rows
-    }
+    numbers, seen = numbers_of(found.case), dict[int, Any]()
+    for i, state, start, module, text in result.components[names].itertuples(index=False):
+        nodes = frozenset(numbers[str(module), node] for node in _listed(text))
+        seen[int(i)] = (str(state), None if start < 0 else int(start), nodes)
+    return seen
 
 
 def _listed(text: str) -> list[int]:
@@ -223,7 +228,8 @@ def _listed(text: str) -> list[int]:
 def told(found: OnSwitches) -> Had:
     slurm = plain(found)
     slurm.run(UNTIL_S)
-    return {job.id: (job.state, job.start, frozenset(job.where if job.start is not None else ())) for job in slurm.jobs}
+    where = {job.id: frozenset(job.where if job.start is not None else ()) for job in slurm.jobs}
+    return {job.id: (job.state, job.start, where[job.id]) for job in slurm.jobs}
 
 
 # -------------------------------------------------------------------- shared nodes
@@ -240,8 +246,7 @@ class SharedOnSwitches:
 def shared_on_switches(draw: st.DrawFn, **of: Any) -> SharedOnSwitches:
     case = draw(shared_cases.shared_cases(**of))
     site = draw(sites({"m": len(case.nodes)}))
-    asked = [draw(ASKED) for _ in case.jobs]
-    jobs = [replace(j, switches=few, switch_wait=wait) for j, (few, wait) in zip(case.jobs, asked, strict=True)]
+    jobs = [_asking(job, *draw(ASKED)) for job in case.jobs]
     return SharedOnSwitches(replace(case, jobs=jobs), site, draw(st.sampled_from([300, 60])))
 
 

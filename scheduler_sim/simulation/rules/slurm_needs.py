@@ -12,7 +12,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, AVAILAB
 from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.rules.numbers import Jobs
-from scheduler_sim.simulation.rules.slurm.topology_use import chooses_by_topology
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.gres import gpus_in, parse_gres
 from scheduler_sim.system.node_resources import GPUS, KINDS
 from scheduler_sim.system.shared_cores import shares_cores
@@ -255,7 +255,8 @@ class Needs:
         if not self._topology:
             return np.zeros_like(self._partition)
         optional = "TOPOOPTIONAL" in self._keys.TopologyParam
-        on = [self._system.on_switches[self._system.module_index(p.module)] for p in self._system.partitions]
+        places = [self._system.module_index(one.module) for one in self._system.partitions]
+        on = [int(self._system.on_switches[place]) for place in places]
         return self._of_partition(on) * ((not optional) | (self._column("switches") > 0))
 
     # -- columns

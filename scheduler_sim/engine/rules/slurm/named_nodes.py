@@ -1,4 +1,4 @@
-"""Under Slurm, which whole nodes each job had when it last started: what a result tells of where these lie."""
+"""Under Slurm, which whole nodes each job had when it last started: a result tells where they lie."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, off
 from scheduler_sim.simulation.rules.slurm.masks import words_of
 from scheduler_sim.simulation.rules.slurm.rows import core_words
 from scheduler_sim.simulation.rules.slurm.schedulers import records_for
-from scheduler_sim.simulation.rules.slurm.topology_use import chooses_by_topology
 from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.node_resources import GPUS
 from scheduler_sim.system.shared_cores import rows_of, shares_cores

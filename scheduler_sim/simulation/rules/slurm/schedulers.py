@@ -22,7 +22,7 @@ from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.factors import write_factors
 from scheduler_sim.simulation.rules.slurm.masks import Masks, write_nodes
 from scheduler_sim.simulation.rules.slurm.parameters import write_parameters
-from scheduler_sim.simulation.rules.slurm.topology_use import chooses_by_topology
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.units import MINUTE
 
 KEPT = ("usage", "effective", "factor")

@@ -1,4 +1,4 @@
-"""Where nodes lie under Slurm: the switches of the system, what jobs ask of them, and which nodes they had."""
+"""Where nodes lie under Slurm: the switches of the system, what jobs ask of them, which nodes they had."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE, TopologySizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.placement.placements import Placements
+from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_lists import node_lists
-from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks, words_of
-from scheduler_sim.simulation.rules.slurm.topology_use import chooses_by_topology
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.system import System
 from scheduler_sim.system.topology import BLOCK, TREE, leaf_of_nodes
 
@@ -75,7 +75,8 @@ class SwitchTopology(Numbers):
         job, keys = core.topology.job, self.run.policy.slurm
         wait = jobs.column("switch_wait")
         job["most"][jobs.rows] = np.maximum(jobs.column("switches"), 0)
-        job["wait"][jobs.rows] = np.where(wait < 0, keys.max_switch_wait, np.minimum(wait, keys.max_switch_wait))
+        most = keys.max_switch_wait
+        job["wait"][jobs.rows] = np.where(wait < 0, most, np.minimum(wait, most))
         core.topology.owner[jobs.where] = jobs.first + jobs.placements.owner
         return core
 

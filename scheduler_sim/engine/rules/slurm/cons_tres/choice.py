@@ -152,6 +152,7 @@ def _keep_chosen(core: ConsTresCore, need: int) -> None:
 
 @part
 def has_generic(core: ConsTresCore, need: int) -> bool:
+    """Whether the nodes taken have all generic resources that are wanted of all together."""
     if not core.cons_tres.need[need].in_all:
         return True
     for kind in range(len(core.cons_tres.wanted)):
@@ -162,6 +163,7 @@ def has_generic(core: ConsTresCore, need: int) -> bool:
 
 @inlined
 def is_satisfied(core: ConsTresCore, need: int) -> bool:
+    """Whether nothing is wanted any more."""
     now = core.cons_tres.attempt
     return bool(now.nodes <= 0 and now.cpus <= 0 and has_generic(core, need))
 
@@ -201,6 +203,7 @@ def cut(core: ConsTresCore, need: int, node: int) -> int:
 
 @part
 def take(core: ConsTresCore, need: int, node: int, cpus: int) -> None:
+    """Take so many CPUs of a node, and what it has of generic resources."""
     part, it, now = core.cons_tres, core.cons_tres.need[need], core.cons_tres.attempt
     part.offer[node].taken = 1
     now.before = node
@@ -226,6 +229,7 @@ def take(core: ConsTresCore, need: int, node: int, cpus: int) -> None:
 
 @part
 def take_by_sets(core: ConsTresCore, need: int) -> bool:
+    """Take nodes set by set; whether the need is satisfied."""
     part, now = core.cons_tres, core.cons_tres.attempt
     runs = _list_runs(core, need)
     for _ in range(runs):

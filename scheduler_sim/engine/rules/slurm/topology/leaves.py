@@ -77,7 +77,7 @@ def _highest_of_lowest_weight(core: TopologyCore, wanted: int) -> int:
     best = NOWHERE
     for i in range(len(core.topology.switch)):
         it = core.topology.switch[i]
-        if it.usable < wanted:
+        if it.usable == 0 or it.usable < wanted:
             continue
         if best != NOWHERE:
             other = core.topology.switch[best]
@@ -89,7 +89,7 @@ def _highest_of_lowest_weight(core: TopologyCore, wanted: int) -> int:
 
 @part
 def _found_block(core: TopologyCore, wanted: int, asked: int) -> bool:
-    """Of blocks of the least size that holds the job, the one with the fewest usable nodes that has enough."""
+    """Of blocks of the least size that holds the job, the one with fewest usable nodes that has enough."""
     blocks = len(core.topology.switch)
     joined = blocks
     for level in range(len(core.topology.size)):
@@ -101,7 +101,7 @@ def _found_block(core: TopologyCore, wanted: int, asked: int) -> bool:
         usable = 0
         for i in range(begin, min(begin + joined, blocks)):
             usable += core.topology.switch[i].usable
-        if wanted <= usable < fewest:
+        if 0 < usable < fewest and usable >= wanted:
             first, fewest = begin, usable
     if first == NOWHERE:
         return False

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, ONE, clear, copy, count_common, keep_common, lowest_in, take_out
+from scheduler_sim.engine.core.bits import (
+    NONE,
+    ONE,
+    clear,
+    copy,
+    count_common,
+    keep_common,
+    lowest_in,
+    take_out,
+)
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import submitted
@@ -77,12 +86,12 @@ def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
         for leaf in range(len(core.topology.switch)):
             if core.topology.switch[leaf].used:
                 leaves += 1
-                wanted -= _taken_of_leaf(core, leaf, wanted)
+                wanted -= _taken_of_leaf(core, it, leaf, wanted)
     while wanted > 0:
         leaf = best_leaf(core, wanted)
         use_leaf(core, leaf)
         leaves += 1
-        wanted -= _taken_of_leaf(core, leaf, wanted)
+        wanted -= _taken_of_leaf(core, it, leaf, wanted)
     return leaves
 
 
@@ -145,10 +154,10 @@ def _use_leaves_of_picked(core: TopologyCore, it: Partition) -> None:
 
 
 @part
-def _taken_of_leaf(core: TopologyCore, leaf: int, wanted: int) -> int:
+def _taken_of_leaf(core: TopologyCore, it: Partition, leaf: int, wanted: int) -> int:
     """Add up to so many nodes USABLE of a leaf to PICKED, the first; returns how many."""
-    it, picked, taken = core.topology.switch[leaf], core.slurm.sets.picked, 0
-    for word in range(it.low, it.high):
+    switch, picked, taken = core.topology.switch[leaf], core.slurm.sets.picked, 0
+    for word in range(max(it.low, switch.low), min(it.high, switch.high)):
         bits = core.topology.usable[word] & ~picked[word]
         while bits != NONE and taken < wanted:
             bit = bits & (~bits + ONE)

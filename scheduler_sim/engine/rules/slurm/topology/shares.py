@@ -95,7 +95,7 @@ def take_by_topology(core: SharedTopologyCore, need: int) -> bool:
 def _leaf_of(core: SharedTopologyCore, need: int, node: int) -> int:
     """The leaf of a node that is told apart."""
     it = core.slurm.partition[core.cons_tres.need[need].partition]
-    return core.topology.leaf[(it.low << 6) + node - core.shared_nodes.module[it.module].begin]
+    return int(core.topology.leaf[(it.low << 6) + node - core.shared_nodes.module[it.module].begin])
 
 
 @part

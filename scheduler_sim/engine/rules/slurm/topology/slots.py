@@ -6,7 +6,7 @@ that end (``_will_run_test`` of cons_common/job_test.c).
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import copy, count, count_common, keep_common, take_out
+from scheduler_sim.engine.core.bits import copy, count, count_common, take_out
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
