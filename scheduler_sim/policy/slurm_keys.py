@@ -50,6 +50,7 @@ SELECTED = (
     *("CR_CORE", "CR_CORE_MEMORY", "CR_CPU", "CR_CPU_MEMORY", "CR_SOCKET", "CR_SOCKET_MEMORY"),
     *("CR_LLN", "CR_PACK_NODES"),
 )
+BY_SYSTEM = "by_system"
 TOPOLOGY_WORDS = ("TOPOOPTIONAL",)
 WITH_LIMITS = ("limits", "safe", "all")
 """Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
@@ -190,10 +191,12 @@ class SlurmKeys(Keys):
         "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours); "
         "CR_Pack_Nodes changes no start",
     )
-    TopologyPlugin: Annotated[str, choice("topology/none", "topology/tree", "topology/block")] | None = Field(
-        default=None,
-        description="whether nodes are chosen by where they lie: by default if the system has a topology, as "
-        "its type says; topology/none: they are not",
+    TopologyPlugin: Annotated[str, choice(BY_SYSTEM, "topology/none", "topology/tree", "topology/block")] = (
+        Field(
+            default=BY_SYSTEM,
+            description="whether nodes are chosen by where they lie: by_system, if the system has a "
+            "topology, as its type says (ours); topology/none: they are not",
+        )
     )
     TopologyParam: TopologyWords = Field(
         default=(), description="TopoOptional: they are for jobs alone that ask for a number of switches"

@@ -102,6 +102,7 @@ MANIFEST: dict[str, Any] = {
     "counts": Each(Numbers),
     "unmatched": Each([str]),
     "reasons": bool,
+    "topology": Each([str]),
     "devices": bool,
     "limited": bool,
     "runs": bool,
@@ -131,6 +132,7 @@ METRICS: dict[str, Any] = {
     "energy": Energy,
     "sharing": Each(Each(float)),
     "lost": Each(Numbers),
+    "topology": Each(float),
     OTHERS: Measure,
 }
 

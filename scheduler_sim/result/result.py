@@ -18,6 +18,7 @@ from scheduler_sim.result.columns import (
     REASONS,
     RESERVED,
     RUNS,
+    SPREAD,
     SWITCHED,
     USED,
     Column,
@@ -119,6 +120,7 @@ class Result:
             _has(self._components, LIMITED[0]),
             _has(self._components, RESERVED[0]),
             len(self.runs) > 0,
+            _has(self._components, SPREAD[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

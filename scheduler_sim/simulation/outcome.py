@@ -26,7 +26,7 @@ from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.run_table import run_table
-from scheduler_sim.simulation.spread import spread_columns, topology_told
+from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
 from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
 from scheduler_sim.system.system import System
@@ -52,6 +52,12 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 
 WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits", "reservations")
 """Parts of the core that add columns, in the order of ``Further``."""
+
+
+NOT_BY_TOPOLOGY = (
+    "the policy does not look at the topology of the system when it chooses nodes: how far these lie apart is"
+    " measured alone"
+)
 
 
 def build_result(
@@ -147,10 +153,14 @@ def build_result(
         appointment=plans.appointment,
         counts=counts,
         energy=energy,
-        warnings=() if models is None else models.warnings(list(modules)),
+        warnings=[
+            *([] if models is None else models.warnings(list(modules))),
+            *([NOT_BY_TOPOLOGY] if "topology" in told and not has(core, "topology") else []),
+        ],
         shared=shared,
         system=system.to_dict() if shared else None,
         runs=runs,
+        leaves=leaf_sizes(system),
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
     return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.repeating import repeated
-from scheduler_sim.result.node_lists import runs_in
+from scheduler_sim.result.node_lists import node_list, runs_in
 from scheduler_sim.system.system import System
 from scheduler_sim.system.topology import NO_SWITCH, leaf_of_nodes
 
@@ -51,11 +49,39 @@ def _tables(system: System) -> tuple[Ints, Ints, Ints]:
     return leaves, np.array(above, dtype=np.int64)[leaves], offset
 
 
-def topology_told(system: System) -> dict[str, Any]:
-    """Return what the manifest of a result says: nodes of each leaf, by module, of those on switches."""
-    told: dict[str, Any] = {}
+def topology_told(system: System) -> dict[str, list[str]]:
+    """Return what the manifest of a result says: the nodes of each leaf, by module, of those on switches.
+
+    Leaves stand in the order of the tree: those under one switch beside one another.
+    """
+    order, told = _order(system), dict[str, list[str]]()
+    for i, (module, on) in enumerate(zip(system.modules, system.on_switches, strict=True)):
+        if on:
+            leaves = [[one for one in system.switches[leaf].nodes if one.module == i] for leaf in order]
+            own = [[number for one in leaf for number in one.numbers] for leaf in leaves]
+            told[module.name] = [node_list(np.array(nodes)) for nodes in own if nodes]
+    return told
+
+
+def leaf_sizes(system: System) -> dict[str, list[int]]:
+    """Return how many nodes of each module on switches each leaf has."""
+    found: dict[str, list[int]] = {}
     for i, (module, on) in enumerate(zip(system.modules, system.on_switches, strict=True)):
         if on:
             own = [sum(len(one.numbers) for one in s.nodes if one.module == i) for s in system.switches]
-            told[module.name] = [nodes for nodes in own if nodes]
-    return told
+            found[module.name] = [nodes for nodes in own if nodes]
+    return found
+
+
+def _order(system: System) -> list[int]:
+    """The leaves, depth first."""
+    below: dict[int, list[int]] = {}
+    for i, switch in enumerate(system.switches):
+        below.setdefault(switch.above, []).append(i)
+    order, waiting = list[int](), below.get(NO_SWITCH, [])[::-1]
+    while waiting:
+        at = waiting.pop()
+        if system.switches[at].level == 0:
+            order.append(at)
+        waiting += below.get(at, [])[::-1]
+    return order

@@ -13,6 +13,7 @@ from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE, TopologySiz
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.repeating import repeated
+from scheduler_sim.policy.slurm_keys import BY_SYSTEM
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_lists import node_lists
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
@@ -155,10 +156,10 @@ def _refuse(run: Run) -> None:
     keys, topology = run.policy.slurm, run.system.topology
     assert topology is not None
     plugin = PLUGINS.get(topology.type)
-    if plugin is None or keys.TopologyPlugin not in (None, plugin):
+    if plugin is None or keys.TopologyPlugin not in (BY_SYSTEM, plugin):
         allowed = "topology/none" if plugin is None else f"{plugin}, topology/none"
         raise ConfigError(
-            f"policy.slurm.TopologyPlugin: found {keys.TopologyPlugin or 'none'} with a topology of type"
+            f"policy.slurm.TopologyPlugin: found {keys.TopologyPlugin} with a topology of type"
             f" {topology.type}; allowed here: {allowed}"
         )
     for key, needed in (("fixed_nodes", True), ("version", "22.05"), ("grouped_ends", True)):
