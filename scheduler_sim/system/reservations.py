@@ -42,7 +42,7 @@ _WORD = re.compile(r"([^\[\],]+)(?:\[([0-9,\- ]+)\])?")
 def as_list(written: Any) -> list[str]:
     """Accept a list of words, or one text with commas outside brackets between them."""
     if isinstance(written, str):
-        return re.findall(r"(?:\[[^\[\]]*\]|[^,\[\]])+", written)
+        return [word.strip() for word in re.findall(r"(?:\[[^\[\]]*\]|[^,\[\]])+", written)]
     if not all(isinstance(one, str | int) and not isinstance(one, bool) for one in written):
         raise ValueError
     return [str(one) for one in written]
