@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from scheduler_sim.applications.checkpoint import CheckpointKeys
 from scheduler_sim.applications.draw import DRAWS
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
@@ -43,6 +44,9 @@ class TypeKeys(Keys):
     )
     edits: list[dict[str, Any]] = Field(
         default=[], description="what-ifs, as [edits of a profile](profile.md#edits), after the profile's own"
+    )
+    checkpoint: CheckpointKeys | None = Field(
+        default=None, description="how its jobs write checkpoints; by default they write none"
     )
 
 

@@ -77,6 +77,10 @@ applications:
 - **Where it runs**: in one of the partitions that the trace names, or, with `modules: fastest_first`,
   that lead to a module its type has a ratio for. [Strategies](policy.md) choose among them. It never
   runs where its type has no ratio: one without any other place is REJECTED (`application`).
+- **Checkpoints**: a type may say how its jobs write [checkpoints](../semantics.md#checkpoints), so that a
+  run that is lost to a failure or a requeue costs what was done since the last. The best interval by Daly
+  or Young is that of the nodes that the job has and of the [failures](system.md#failures) of their module;
+  without these it is an error to ask for one. [How to](../how-to/failures.md).
 - Time limits do not change during a run whose models change times: `update(time_limit=...)` and
   `extend_job: grant` are errors.
 """

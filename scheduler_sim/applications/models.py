@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_sim.applications.checkpoint import CheckpointKeys
 from scheduler_sim.applications.conversion import NO_TYPE, UNCHANGED, Conversion, relative_time, scaled
 from scheduler_sim.applications.draw import Applications, Draw
 from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
@@ -176,6 +177,12 @@ class Models:
             lambda purpose: stream(seed, f"models/{purpose}"),
         )
         return drawn.astype(np.int64)
+
+    @property
+    def checkpoints(self) -> tuple[CheckpointKeys | None, ...]:
+        """How jobs of each type write checkpoints, None if they write none."""
+        types = self.keys.applications
+        return tuple(one.checkpoint for one in types.types) if types else ()
 
     @property
     def draws_one_by_one(self) -> bool:

@@ -186,13 +186,18 @@ def _folder(args: argparse.Namespace) -> SiteFolder | None:
 
 
 def _reserved(policy: Policy, folder: SiteFolder | None) -> Sequence[ReservationKeys]:
-    """The reservations of a site, under the policy that knows them."""
-    if folder is None or not folder.reservations:
-        return ()
-    if policy.backfill != "slurm":
-        note(f"reservations are known to policy slurm; {policy.name} sets no nodes aside", quiet=False)
-        return ()
-    return folder.reservations
+    """The reservations of a site that the policy knows; what it does not know is told."""
+    if folder is None or policy.backfill == "slurm":
+        return () if folder is None else folder.reservations
+    from scheduler_sim.system.reservations import FLAGS_OF_SLURM
+
+    counted = not any(folder.site.system.told_apart)
+    known = [one for one in folder.reservations if counted and not {*one.flags} & {*FLAGS_OF_SLURM}]
+    if left := len(folder.reservations) - len(known):
+        of = f"{left} of {len(folder.reservations)} reservations set no nodes aside under {policy.name}"
+        flags = f"{', '.join(FLAGS_OF_SLURM[:-1])} or {FLAGS_OF_SLURM[-1]}"
+        note(f"{of}, which knows those of whole nodes without {flags}", quiet=False)
+    return known
 
 
 def _at_site(

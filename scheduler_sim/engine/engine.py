@@ -22,6 +22,8 @@ from scheduler_sim.engine.core.state import Core
 from scheduler_sim.engine.core.words import Words
 
 if TYPE_CHECKING:
+    from scheduler_sim.engine.rules.checkpoints import CheckpointsCore
+    from scheduler_sim.engine.rules.holes import HolesCore
     from scheduler_sim.engine.rules.making_room import MakingRoomCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
@@ -31,25 +33,27 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
     from scheduler_sim.engine.rules.slurm.named_nodes import NamedNodesCore
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
-    from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
+    from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
-    from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
+    from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
     from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
 
     class SlurmsCore(
         SlurmCallsCore,
         AcceleratedCore,
-        PreemptionCore,
+        PreemptionSharesCore,
         OutagesCore,
         TopologyCore,
         NamedNodesCore,
         RowsCore,
         ReservationsCore,
-        LimitedSharesCore,
+        WeighedSharesCore,
     ):
         """A core with all of Slurm."""
 
-    class FullCore(SlurmsCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore):
+    class FullCore(
+        SlurmsCore, CheckpointsCore, HolesCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore
+    ):
         """A core with all parts there are, some of them absent."""
 else:
     FullCore = Core
@@ -82,7 +86,8 @@ RULES = (
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
-    Rule("preemption", ("slurm.preemption.slots", "slurm.preemption.victims"),
+    Rule("preemption",
+         ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes"),
          "slurm.preemption.state.blank_preemption"),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
     Rule("topology", ("slurm.topology.nodes", "slurm.topology.slots", "slurm.topology.shares"),
@@ -90,11 +95,16 @@ RULES = (
     Rule("named_nodes", ("slurm.named_nodes",), "slurm.named_nodes.blank_named_nodes"),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
-    Rule("reservations", ("slurm.reservations.access", "slurm.reservations.looks"),
+    Rule("reservations",
+         ("slurm.reservations.access", "slurm.reservations.looks", "slurm.reservations.shared_nodes"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
+    Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
+         "slurm.resource_limits.weights.blank_node_weights"),
+    Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
+    Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),

@@ -10,6 +10,7 @@ import numpy as np
 from scheduler_sim.metrics.metric import Run
 from scheduler_sim.metrics.statistics import DECIMALS, ratio, rounded
 from scheduler_sim.result.columns import TOTAL, numbers, rows_named
+from scheduler_sim.result.node_use import WHOLE
 
 
 def lost_of(run: Run) -> dict[str, Any]:
@@ -24,17 +25,39 @@ def lost_of(run: Run) -> dict[str, Any]:
     nodes = numbers(table, "nodes")
     work = np.where(earlier, (ended - numbers(table, "start_time")) * nodes, 0)
     again = earlier & of_ran
+    gone = earlier | (lost > 0)
     found: dict[str, Any] = {
-        "runs": int(np.count_nonzero(earlier | (lost > 0))),
-        "components": len(np.unique(name)),
+        "runs": int(np.count_nonzero(gone)),
+        "components": len(np.unique(name[gone])),
         "node_seconds": _by_module(run, lost),
         "repeated_node_seconds": _by_module(run, np.where(again, lost, 0)),
         "share": _shares(run, _by_module(run, nodes * lost_s), _by_module(run, work)),
     }
     if run.shared:
         found["core_seconds"] = _by_module(run, np.nan_to_num(numbers(table, "cores")) * lost_s, run.shared)
-    joules = numbers(table, "energy_lost_j")
-    return found | {"energy_j": None if np.isnan(joules).any() else rounded(float(joules.sum()))}
+    found["energy_j"] = _joules(numbers(table, "energy_lost_j"))
+    return found | (_checkpoints(run, gone) if (numbers(table, "work_s") >= 0).any() else {})
+
+
+def _checkpoints(run: Run, gone: np.ndarray) -> dict[str, Any]:
+    """Return what checkpoints cost, and what they have saved of the runs that are GONE, by module."""
+    assert run.runs is not None
+    names = ("lost_s", "checkpoint_s", "restart_s")
+    lost_s, checkpoint_s, restart_s = (numbers(run.runs, name) for name in names)
+    ran = numbers(run.runs, "end_time") - numbers(run.runs, "start_time")
+    writes, nodes = numbers(run.runs, "work_s") >= 0, numbers(run.runs, "parts") / WHOLE
+    saved = np.where(gone & writes, ran - lost_s - checkpoint_s - restart_s, 0)
+    of = {"checkpoint": checkpoint_s, "restart": restart_s, "saved": saved}
+    power = numbers(run.runs, "power_w")
+    return {
+        **{f"{name}_node_seconds": _by_module(run, nodes * seconds) for name, seconds in of.items()},
+        **{f"{name}_energy_j": _joules(power * seconds) for name, seconds in of.items()},
+    }
+
+
+def _joules(amount: np.ndarray) -> float | None:
+    """Sum up energy, J; None where it is not known."""
+    return None if np.isnan(amount).any() else rounded(float(amount.sum()))
 
 
 def _by_module(run: Run, amount: np.ndarray, modules: Mapping[str, Any] | None = None) -> dict[str, float]:

@@ -9,6 +9,7 @@ from scheduler_sim.policy.schemes import (
     ALL,
     NEEDS,
     PLACEMENTS,
+    RESERVED,
     SCHEMES,
     SHARED,
     SWITCHING,
@@ -24,6 +25,7 @@ HANDLED = {
     AHEAD: "power caps",
     SWITCHING: "nodes that are switched off",
     SHARED: "shared nodes",
+    RESERVED: "advance reservations",
 }
 
 

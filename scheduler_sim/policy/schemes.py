@@ -14,12 +14,14 @@ ALL = -1
 """Reservation depth of conservative: every component in the queue."""
 
 PLACEMENTS, UNITS, AHEAD, SWITCHING, SHARED = "placements", "units", "ahead", "switching", "shared"
+RESERVED = "reserved"
 NEEDS = {
     PLACEMENTS: "with components that have several placements or ask for shared resources",
     UNITS: "with components that start by one plan",
     AHEAD: "under a power cap that changes",
     SWITCHING: "where idle nodes are switched off",
     SHARED: "where jobs share nodes, or a partition covers part of a module",
+    RESERVED: "beside advance reservations",
 }
 """What a run may need of a pass, besides rigid components on nodes that stay on; in words for errors."""
 
@@ -58,7 +60,7 @@ def _made(name: str, *handles: str, **only: Any) -> Pass:
     return Pass(name, frozenset(handles), only)
 
 
-_COUNTED = (PLACEMENTS, UNITS, AHEAD, SWITCHING)
+_COUNTED = (PLACEMENTS, UNITS, AHEAD, SWITCHING, RESERVED)
 _PLANNED = _made("reservation_backfill", *_COUNTED, shadow="dynamic")
 _QUICK = _made("fcfs_and_first_fit", PLACEMENTS)
 _EASY = _made("easy", AHEAD, reservation_depth=1)
@@ -68,8 +70,8 @@ _SHARED_EASY = _made("easy", SHARED, reservation_depth=1, shadow="dynamic", pass
 _SHARED_DEEP = _made("reservations_by_nodes", SHARED, shadow="dynamic", passes="instant")
 _SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", passes="instant")
 _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
-_SLURM = _made("slurm", PLACEMENTS, UNITS)
-_SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED)
+_SLURM = _made("slurm", PLACEMENTS, UNITS, RESERVED)
+_SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED, RESERVED)
 
 OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing", "preempt")
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""

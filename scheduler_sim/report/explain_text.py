@@ -70,7 +70,7 @@ def _moments(said: Explanation) -> list[str]:
 def _waits(said: Explanation) -> list[str]:
     if said.state == "REJECTED":
         return paragraph(f"It was rejected when it was submitted: {said.reason}.")
-    if not said.wait:
+    if not said.wait and said.times.start >= 0:
         return ["It did not wait: it started at the instant it was submitted."]
     if said.times.start >= 0:
         head = f"It waited {duration(said.wait)}:"

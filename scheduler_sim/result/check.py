@@ -39,6 +39,7 @@ INVARIANTS: dict[str, Law] = {
         component_laws.known_modules,
         run_laws.run_columns,
         run_laws.runs,
+        run_laws.work_done_once,
         timeline_laws.timeline_modules,
         timeline_laws.timeline_order,
         sharing_laws.node_lists,

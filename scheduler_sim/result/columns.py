@@ -127,7 +127,7 @@ RESERVED = (
         "text",
         "",
         "why it was rejected, or waits for ever, for the sake of that: `access denied`, `no such"
-        " reservation`, `reservation is gone`",
+        " reservation`, `reservation is gone`, `does not fit in its reservation`",
     ),
 )
 """... where the system has advance reservations."""
@@ -261,17 +261,25 @@ RUNS = (
         " component, of which it was the last run",
     ),
     Column(
+        "work_s",
+        "int64",
+        "s",
+        "work that its component had yet to do at its start, where it ran; −1 where it writes no checkpoints",
+    ),
+    Column("checkpoint_s", "int64", "s", "how much of it was spent on checkpoints that were completed"),
+    Column("restart_s", "int64", "s", "how much of it was spent to go on from a checkpoint"),
+    Column(
         "lost_s",
         "int64",
         "s",
-        f"how much of it was lost: all, of a run that was not the last or ended {NODE_FAIL} or PREEMPTED;"
-        " 0 of any other",
+        f"how much of it was lost, of a run that was not the last or ended {NODE_FAIL} or PREEMPTED: all, but"
+        " what was spent on checkpoints and restarts, and the work up to its last checkpoint; 0 of any other",
     ),
     Column("node_seconds_lost", "float64", "node-seconds", "parts / 10⁶ × lost_s"),
     Column("power_w", "float64", "W", "mean power over the run, all its nodes; NaN without an energy model"),
     Column("energy_lost_j", "float64", "J", "power × lost_s; NaN without an energy model"),
 )
-"""``runs``: all runs of the components that ran more than once, or lost their only one."""
+"""``runs``: all runs of the components that ran more than once, lost their only one, or wrote checkpoints."""
 
 
 class Further(NamedTuple):

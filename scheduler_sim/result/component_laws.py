@@ -188,7 +188,10 @@ def nodes_in_use(schedule: Schedule) -> Breach:
 
 
 def queue_order(schedule: Schedule) -> Breach:
-    """Without backfill, in submission order, nothing starts on a module before one that waits ahead of it."""
+    """Without backfill, in submission order, nothing starts on a module before one that waits ahead of it.
+
+    Those that name an advance reservation wait for its nodes, and others for the rest.
+    """
     policy = schedule.policy
     if policy.get("backfill") != "none" or policy.get("order") != "fifo":
         return None
@@ -197,14 +200,15 @@ def queue_order(schedule: Schedule) -> Breach:
     if len({one.get("priority", 0) for one in schedule.system.get("partitions") or ()}) > 1:
         return None  # nor is its partition, and some go before others
     for module in schedule.modules:
-        breach = _overtaken(schedule, np.flatnonzero(schedule.queued & schedule.in_module(module)), module)
+        there = schedule.in_module(module) & ~schedule.in_reservation
+        breach = _overtaken(schedule, np.flatnonzero(schedule.queued & there), there, module)
         if breach:
             return breach
     return None
 
 
-def _overtaken(schedule: Schedule, waited: np.ndarray, module: str) -> Breach:
-    """Find one that waited while one behind it in the queue started on its module.
+def _overtaken(schedule: Schedule, waited: np.ndarray, there: np.ndarray, module: str) -> Breach:
+    """Find one that waited while one behind it in the queue started on its module; both are ``there``.
 
     A component made eligible at an instant by a dependency may come too late for the
     pass in which another one starts at that instant, so its wait counts from the next.
@@ -212,7 +216,7 @@ def _overtaken(schedule: Schedule, waited: np.ndarray, module: str) -> Breach:
     submit, eligible, start = (schedule.of(f"{name}_time") for name in ("submit", "eligible", "start"))
     position = np.empty(len(submit), dtype=np.int64)
     position[np.argsort(submit, kind="stable")] = np.arange(len(submit))
-    ran = np.flatnonzero(schedule.ran & schedule.in_module(module))
+    ran = np.flatnonzero(schedule.ran & there)
     by_start = ran[np.argsort(start[ran], kind="stable")]
     waits_from = eligible[waited] + (eligible[waited] > submit[waited])
     low = np.searchsorted(start[by_start], waits_from)

@@ -78,7 +78,7 @@ FIGURE = {**dict.fromkeys(("module", "figure", "unit", "quality"), Needed(str)),
           "value": Needed(float), "low": float, "high": float}  # fmt: skip
 
 RESERVATION = {"name": Needed(str), "flags": Needed([str]), "start": int, "end": int, "every_s": int,
-               "nodes": Each(Needed(int))}  # fmt: skip
+               "nodes": Each(Needed(str))}  # fmt: skip
 
 MANIFEST: dict[str, Any] = {
     "version": str,

@@ -75,8 +75,10 @@ of its first placement.
 """
 
 LOST = """\
-All runs of the components that ran more than once, or lost their only run; what ran once and to its own end
-is not there. `components` has the last run of each, with its waits since the submission. Without such
+All runs of the components that ran more than once, lost their only run, or wrote
+[checkpoints](../semantics.md#checkpoints); what ran once and to its own end without any is not there. Of
+those that write checkpoints, run time = work that was kept + `checkpoint_s` + `restart_s` + `lost_s`.
+`components` has the last run of each, with its waits since the submission. Without such
 components there is no such file, no `runs` in the manifest and no block [`lost`](metrics.md#lost-work) in
 the metrics, and `Result.runs` has no rows.
 """
@@ -87,7 +89,8 @@ the name of the first one broken, the component or instant, and the two values t
 
 - The module in which a component waited is known only if it had one placement: with
   `counts.several_placements` in the manifest above 0, `queue` looks at the total alone and `queue-order`
-  at nothing.
+  at nothing. How long the same work takes elsewhere is not in the tables either: `work-done-once` looks at
+  each run by itself.
 - Nor are the nodes that its reservation had, if models offer it several sizes: with
   `counts.several_sizes` above 0, `queue` looks at the components alone, not at their nodes.
 - Components that start by one plan may pass others by their appointments: with `counts.units` above 0,
@@ -105,7 +108,7 @@ the name of the first one broken, the component or instant, and the two values t
 
 def page() -> str:
     """Render the page."""
-    laws = [f"| `{name}` | {(law.__doc__ or '').strip()} |" for name, law in INVARIANTS.items()]
+    laws = [f"| `{name}` | {' '.join((law.__doc__ or '').split())} |" for name, law in INVARIANTS.items()]
     parts = [
         INTRODUCTION,
         "## components.parquet\n\nOne row a component, in trace order.\n",

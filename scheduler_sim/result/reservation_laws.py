@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scheduler_sim.result.node_lists import runs_in
+from scheduler_sim.result.node_use import held_by
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import sum_of_intervals, value_at
 from scheduler_sim.units import MINUTE
@@ -16,35 +18,47 @@ Keys = Mapping[str, Any]
 
 
 class Window(NamedTuple):
-    """A turn of a reservation: when, and on how many nodes of each module."""
+    """A turn of a reservation: when, and on which nodes of each module, bool[n]."""
 
     name: str
     start: int
     end: int
-    nodes: Mapping[str, int]
+    nodes: Mapping[str, np.ndarray]
 
 
 def reservations(schedule: Schedule) -> Breach:
     """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it.
 
-    Of those that nothing changes or ends before its time.
+    Under all policies but Slurm's one that names one also ends in it, by its limit.
     """
     if not schedule.reserved:
         return None
-    told = _Told(schedule)
-    return told.outside() or told.intruders()
+    try:
+        told = _Told(schedule)
+    except ValueError as error:
+        return str(error)
+    return told.outside() or told.elsewhere() or told.intruders()
 
 
 class _Told:
-    """Who ran, and what was reserved."""
+    """Who ran, and what was reserved that nothing changes or ends before its time.
+
+    Where nodes are known they are looked at one by one, else by how many there are.
+    """
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
         self._all = schedule.reserved
         self._known = [one for one in self._all if one.keys() >= {"start", "end", "every_s", "nodes"}]
+        self._nodes = [
+            {name: _numbered(schedule, name, text) for name, text in one["nodes"].items()}
+            for one in self._known
+        ]
         self._names = schedule.components["reservation"].astype(str).str.lower().to_numpy()
         ran = schedule.ran
-        limit = -(-schedule.of("time_limit") // MINUTE) * MINUTE
+        self._by_slurm = schedule.policy.get("backfill") == "slurm"
+        limit = schedule.of("time_limit")
+        limit = -(-limit // MINUTE) * MINUTE if self._by_slurm else limit
         self._start = schedule.of("start_time")
         self._end = np.where(ran, schedule.of("end_time"), self._start)
         self._until = self._start + limit
@@ -52,27 +66,47 @@ class _Told:
 
     def outside(self) -> Breach:
         """A job that started in no turn of the reservation that it names."""
-        for one in self._known:
-            if {"FLEX", "NO_HOLD_JOBS_AFTER"} & set(one["flags"]):
-                continue
-            rows = np.flatnonzero(self._ran & (self._names == one["name"].lower()))
+        for one, nodes, rows in self._bound():
             inside = np.zeros(len(rows), dtype=bool)
-            for window in self._windows(one):
-                inside |= (self._start[rows] >= window.start) & (self._start[rows] <= window.end)
+            for window in self._windows(one, nodes):
+                last = self._start[rows] if self._by_slurm else self._until[rows]
+                inside |= (self._start[rows] >= window.start) & (last <= window.end)
             if not inside.all():
                 row = int(rows[~inside][0])
+                until = "" if self._by_slurm else f" for {self._until[row] - self._start[row]} s"
                 return (
-                    f"{self._schedule.name(row)} starts at {self._start[row]}, outside its reservation"
+                    f"{self._schedule.name(row)} starts at {self._start[row]}{until}, outside its reservation"
                     f" {one['name']}"
                 )
         return None
 
+    def elsewhere(self) -> Breach:
+        """A job on nodes that the reservation that it names has not."""
+        for one, nodes, rows in self._bound():
+            if "ANY_NODES" in one["flags"]:
+                continue
+            for module in self._schedule.shared:
+                held = held_by(self._schedule, rows[self._schedule.in_module(module)[rows]])
+                none = np.zeros(self._schedule.modules[module], dtype=bool)
+                strange = np.flatnonzero(~nodes.get(module, none)[held.node])
+                if len(strange):
+                    row, node = int(held.row[strange[0]]), int(held.node[strange[0]])
+                    name = self._schedule.name(row)
+                    return f"{name} is on node {node} of {module}, outside its reservation {one['name']}"
+        return None
+
+    def _bound(self) -> Iterator[tuple[Keys, Mapping[str, np.ndarray], np.ndarray]]:
+        """Reservations that bind their jobs, with their nodes, and the jobs that ran in them."""
+        for one, nodes in zip(self._known, self._nodes, strict=True):
+            if not {"FLEX", "NO_HOLD_JOBS_AFTER"} & set(one["flags"]):
+                yield one, nodes, np.flatnonzero(self._ran & (self._names == one["name"].lower()))
+
     def intruders(self) -> Breach:
-        """An instant at which others run on more nodes than a reservation leaves them."""
+        """An instant at which others run on nodes of a reservation, or on more than it leaves them."""
         free = [one["name"].lower() for one in self._all if {"MAINT", "OVERLAP"} & set(one["flags"])]
-        for one in self._known:
+        for one, nodes in zip(self._known, self._nodes, strict=True):
             others = self._ran & ~np.isin(self._names, [one["name"].lower(), *free])
-            for window in self._windows(one):
+            for window in self._windows(one, nodes):
                 touch = others & (self._start < window.end) & (self._until > window.start)
                 if breach := self._beyond(window, touch & (self._end > window.start)):
                     return breach
@@ -80,8 +114,17 @@ class _Told:
 
     def _beyond(self, window: Window, touch: np.ndarray) -> Breach:
         modules = self._schedule.components["module"].astype(str).to_numpy()
-        for module, reserved in window.nodes.items():
-            rows = np.flatnonzero(touch & (modules == module))
+        for module, there in window.nodes.items():
+            rows, reserved = np.flatnonzero(touch & (modules == module)), int(there.sum())
+            if module in self._schedule.shared:
+                held = held_by(self._schedule, rows)
+                on = np.flatnonzero(there[held.node])
+                if len(on):
+                    name, node = self._schedule.name(int(held.row[on[0]])), int(held.node[on[0]])
+                    return (
+                        f"{name} is on node {node} of {module}, which {window.name} has from {window.start}"
+                    )
+                continue
             nodes = self._schedule.of("nodes")[rows]
             begins = np.maximum(self._start[rows], window.start)
             used = sum_of_intervals(begins, np.minimum(self._end[rows], window.end), nodes)
@@ -93,11 +136,22 @@ class _Told:
                 return f"others run on {found} nodes of {module} at {at}, {window.name} leaves {left}"
         return None
 
-    def _windows(self, one: Keys) -> Iterator[Window]:
+    def _windows(self, one: Keys, nodes: Mapping[str, np.ndarray]) -> Iterator[Window]:
         start, end, step = one["start"], one["end"], one["every_s"]
         last = int(self._end.max(initial=0))
         while True:
-            yield Window(one["name"], start, end, one["nodes"])
+            yield Window(one["name"], start, end, nodes)
             start, end = start + step, end + step
             if not step or start > last:
                 return
+
+
+def _numbered(schedule: Schedule, module: str, text: str) -> np.ndarray:
+    """bool[n]: which nodes of a module are listed. Raises ValueError where they are none of its."""
+    numbers = np.zeros(schedule.modules.get(module, 0), dtype=bool)
+    _, first, last = runs_in([text])
+    if (last >= len(numbers)).any():
+        raise ValueError(f"reserved are the nodes {text!r:.60} of {module}, which has {len(numbers)}")
+    for begin, end in zip(first.tolist(), last.tolist(), strict=True):
+        numbers[begin : end + 1] = True
+    return numbers

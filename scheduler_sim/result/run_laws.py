@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.result.columns import NODE_FAIL, REQUEUED, RUNS, STATES, TOTAL, column_problems
+from scheduler_sim.result.columns import (
+    NODE_FAIL,
+    REQUEUED,
+    RUNS,
+    STATES,
+    TOTAL,
+    column_problems,
+    is_text,
+    rows_named,
+)
 from scheduler_sim.result.node_use import WHOLE
 from scheduler_sim.result.schedule import Schedule
 
@@ -33,13 +42,52 @@ def runs(schedule: Schedule) -> Breach:
 
     There are no more of the others than requeues.
     """
-    ids = schedule.of("component_id")
-    for name, mine in schedule.runs.groupby("component_id", sort=False):
-        row = int(np.flatnonzero(ids == name)[0])
-        if breach := _in_order(mine, schedule.components.iloc[row]):
-            return f"component {name} {breach}"
+    table, row = schedule.runs, _rows_of_components(schedule)
+    odd = _odd_ones(schedule, row)
+    if odd.any():
+        at = int(np.argmax(odd))
+        breach = _in_order(table[row == row[at]], schedule.components.iloc[row[at]])
+        return f"component {table['component_id'].iloc[at]} {breach or 'has runs that stand apart'}"
     found, requeued = len(schedule.lost), int(schedule.counts.get("requeued", 0))
     return f"{found} runs were lost in {requeued} requeues" if found > requeued else None
+
+
+def work_done_once(schedule: Schedule) -> Breach:
+    """With checkpoints, what a run keeps the next need not do; a COMPLETED one does all that is left.
+
+    It keeps what it did but for checkpoints, restarts and what it lost; nothing, if it ended by itself and is
+    to run again: the next then begins as the first did.
+    """
+    row, table = _rows_of_components(schedule), schedule.runs
+    left, lost, spent = (table[name].to_numpy() for name in ("work_s", "lost_s", "checkpoint_s"))
+    spent = spent + table["restart_s"].to_numpy()
+    kept = (table["end_time"] - table["start_time"]).to_numpy() - spent - lost
+    writes, last = left >= 0, np.append(row[1:] != row[:-1], True)[: len(row)]
+    wrong = np.flatnonzero((spent < 0) | (~writes & (spent > 0)) | (writes & (kept < 0)))
+    if len(wrong):
+        at = wrong[0]
+        return f"{_run(table, at)} spent {spent[at]} s on checkpoints and restarts, and lost {lost[at]} s"
+    done = rows_named(table["state"], "COMPLETED") & last & writes
+    wrong = np.flatnonzero(done & ((kept < left) | (kept > left + schedule.late_s)))
+    if len(wrong):
+        return f"{_run(table, wrong[0])} is COMPLETED with {kept[wrong[0]]} s of {left[wrong[0]]} s of work"
+    return None if schedule.several_placements else _handed_on(table, row, kept)
+
+
+def _handed_on(table: pd.DataFrame, row: np.ndarray, kept: np.ndarray) -> Breach:
+    """The work that a run leaves is that of the next on as many nodes; or of the first, if it lost all."""
+    left, place = table["work_s"].to_numpy(), np.arange(len(row))
+    first = left[np.maximum.accumulate(np.where(np.diff(row, prepend=-1) != 0, place, 0))]
+    where = [table[name].astype(str).to_numpy() for name in ("module", "nodes")]
+    alike = np.logical_and.reduce([one[1:] == one[:-1] for one in (*where, row)])
+    next_left = np.where(table["lost_s"] >= left, first, left - kept)
+    wrong = np.flatnonzero(
+        alike & (left[:-1] >= 0) & (left[1:] != (left - kept)[:-1]) & (left[1:] != next_left[:-1])
+    )
+    if len(wrong):
+        at = wrong[0]
+        return f"{_run(table, at)} kept {kept[at]} s of {left[at]} s of work, the next has {left[at + 1]} s"
+    return None
 
 
 def lost_work(schedule: Schedule) -> Breach:
@@ -57,6 +105,41 @@ def lost_work(schedule: Schedule) -> Breach:
     if len(table) and (given is None or abs(given - work.sum()) > TOLERANCE * max(work.sum(), 1)):
         return f"runs lost {work.sum()} node-seconds, the metrics say {given}"
     return None
+
+
+def _rows_of_components(schedule: Schedule) -> np.ndarray:
+    """int64[runs]: the row of its component."""
+    ids = schedule.of("component_id")
+    order = np.argsort(ids, kind="stable")
+    rows: np.ndarray = order[np.searchsorted(ids[order], schedule.runs["component_id"].to_numpy())]
+    return rows
+
+
+def _odd_ones(schedule: Schedule, row: np.ndarray) -> np.ndarray:
+    """bool[runs]: whether something is wrong with a run, beside those of its component."""
+    table, components = schedule.runs, schedule.components
+    if not len(table):
+        return np.zeros(0, dtype=bool)
+    first = np.append(True, row[1:] != row[:-1])
+    last, before = np.append(first[1:], True), np.where(first, -1, np.arange(-1, len(row) - 1))
+    start, end, number = (table[name].to_numpy() for name in ("start_time", "end_time", "run"))
+    odd = (number != np.where(first, 1, number[before] + 1)) | (start > end)
+    odd |= np.where(first, start < schedule.of("submit_time")[row], start < end[before])
+    seen, ran = np.unique(row[first], return_counts=True), schedule.ran[row]
+    odd |= np.isin(row, seen[0][seen[1] > 1])
+    for name in OF_LAST:
+        odd |= last & ran & _differs(table[name], components[name].iloc[row])
+    state, own = (one.astype(str).to_numpy() for one in (table["state"], components["state"].iloc[row]))
+    odd |= last & ran & (state != own) & ~((own == "FAILED") & (state == NODE_FAIL))
+    wrong: np.ndarray = odd
+    return wrong
+
+
+def _differs(mine: pd.Series, own: pd.Series) -> np.ndarray:
+    if is_text(mine):
+        mine, own = mine.astype(str), own.astype(str)
+    differs: np.ndarray = mine.to_numpy() != own.to_numpy()
+    return differs
 
 
 def _in_order(mine: pd.DataFrame, component: pd.Series) -> Breach:

@@ -100,6 +100,14 @@ class Schedule:
         return in_state
 
     @cached_property
+    def in_reservation(self) -> np.ndarray:
+        """bool[components]: whether each names an advance reservation."""
+        if not self.further.reserved:
+            return np.zeros(len(self.components), dtype=bool)
+        named: np.ndarray = self.components["reservation"].astype(str).to_numpy() != ""
+        return named
+
+    @cached_property
     def ran(self) -> np.ndarray:
         """bool[components]: whether each started."""
         ran: np.ndarray = self.of("start_time") != NEVER

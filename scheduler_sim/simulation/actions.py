@@ -6,7 +6,7 @@ changes first, then what is done to single components, then submissions (rule 1)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import floor
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,6 @@ from scheduler_sim.simulation.requests import PLACED_BY, Requests
 from scheduler_sim.simulation.rules.dependencies import edge_of
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.streams import stream
-from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -58,6 +57,14 @@ class Actions:
     def _schedule_step(self) -> None:
         raise NotImplementedError
 
+    def _at(
+        self,
+        time: float,
+        then: Callable[[simpy.Event], None] | None = None,
+        priority: Any = simpy.events.NORMAL,
+    ) -> simpy.Event:
+        raise NotImplementedError
+
     def _expand(self, workload: Workload) -> Placements:
         raise NotImplementedError
 
@@ -72,11 +79,12 @@ class Actions:
         self._changes: list[Change] = []
         self._events = NodeEvents(self.system, self._outages)
         self._happening: list[Happening] = []
+        self._stated_to_come = 0  # begins and ends of events of the system
         self._requests = Requests(self._submissions, self._loader, self._lost)
         self._operations = Operations(self._loader, self._submissions, self._lost, self._requests)
         self._operating: list[Operation] = []
-        self._reserving: list[ReservationKeys | ReservationChangeKeys] = []
-        self._reserving_to_come = 0
+        self._reservations = self._loader.reservations
+        self._reserving = False
         self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
     # Names are looked up for processes that act only: a million of them cost time and memory.
@@ -309,13 +317,31 @@ class Actions:
                 self.env.process(self._return(coming))
         if self._submissions.noted:
             self._append_submissions()
-        for reserving in self._reserving:
-            self._loader.rule("reservations").carry_out(self._core, reserving)
+        self._reserve()
         for operation in self._operating:
             self._core = self._operations.carry_out(self._core, operation)
         self._core = self._loader.scheme.put(self._core)
-        self._changes, self._operating, self._happening, self._reserving = [], [], [], []
+        self._changes, self._operating, self._happening = [], [], []
         self._core.clock.pass_requested = 1
+
+    def _await_reservations(self) -> None:
+        """Come back when there is something to do about advance reservations."""
+        if self._reservations is None or (time := self._reservations.due()) >= slot.INF:
+            return
+
+        def come_back(_: simpy.Event) -> None:
+            if self._reservations is not None and self._reservations.due() <= self._now():
+                self._reserving = True
+                self._schedule_step()
+
+        self._at(time, come_back)
+
+    def _reserve(self) -> None:
+        """Do what is due about advance reservations."""
+        if self._reserving and self._reservations is not None:
+            self._reserving = False
+            self._core = self._reservations.carry_out(self._core)
+            self._await_reservations()
 
     def _append_submissions(self) -> None:
         """Tell the core of what is submitted at this instant, which comes after all other actions."""
@@ -336,11 +362,12 @@ class Actions:
             until = _whole("until, which must be later than now", until, self._now() + 1)
         self._note(Change(kind, self.system.module_index(module), nodes, until))
 
-    def _play(self, happening: Sequence[Happening]) -> Any:
+    def _play(self, happening: Iterator[Happening]) -> Any:
         """Let node events happen when they are due, those that are past at once."""
         for one in happening:
             if one.time > self.env.now:
                 yield self.env.timeout(one.time - self.env.now)
+            self._stated_to_come -= one.number < len(self.system.events)
             self._happening.append(one)
             self._schedule_step()
 

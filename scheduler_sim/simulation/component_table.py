@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.engine.core import state as slot
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, STATES, Further, component_columns
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.components import in_cache
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.system.system import System
 
 OF_TRACE = ("modular_job_id", "component_id", "submit_time")
@@ -117,5 +118,7 @@ def _known_of(core: FullCore, placements: Placements, rows: slice) -> dict[str, 
         asked = np.where(asked > 0, asked, placements.asked_limit[rows])
         limit = np.where(started, limit, asked)
         resources = np.where(started, resources, NEVER)
+    if has(core, "holes"):
+        module = modules_of(core)[module]
     columns = module, nodes, jobs["eligible"], jobs["start"], jobs["end"], limit, _STATE_OF[jobs["state"]]
     return dict(zip(KNOWN, (*columns, resources), strict=True))

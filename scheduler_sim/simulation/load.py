@@ -49,7 +49,8 @@ class Loader:
         core.clock.now = core.clock.origin = int(jobs.column("submit_time")[0]) if rows else 0
         self._put_system(core)
         core = self.scheme.write_rules(
-            core, complex_components=not self._rigid or bool(self.run.units.members)
+            core,
+            complex_components=not self._rigid or bool(self.run.units.members) or has(core, "holes"),
         )
         jobs = write_components(core, jobs, 0, self.scheme)
         for rule, found in zip(self._rules, described, strict=True):
@@ -114,6 +115,13 @@ class Loader:
     def rule(self, part: str) -> Any:
         """Return what writes the numbers of a part, which the run may have."""
         return next(one for one in self._rules if one.part == part)
+
+    @property
+    def reservations(self) -> Any:
+        """What knows the advance reservations of the run; None without any."""
+        return next(
+            (one for one in self._rules if one.part in ("reservations", "holes") and one.needed), None
+        )
 
     def with_rule(self, core: FullCore, part: str) -> FullCore:
         """Return the core with the part of a rule that it may not have needed up to now."""

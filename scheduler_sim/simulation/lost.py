@@ -13,11 +13,14 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER, REQUEUED, STATES
 from scheduler_sim.result.node_use import WHOLE, part_of_node
+from scheduler_sim.simulation.checkpoint_account import time_at_work
+from scheduler_sim.simulation.pools import modules_of
+from scheduler_sim.simulation.rules.checkpoints import FIELDS, Habit
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
 PREEMPTED = STATES[-1]
-LOGGED = ("row", "placed", "start", "end")
+LOGGED = ("row", "placed", "start", "end", "worked", "nodes", "parts", "cores")
 """What the engine writes down of a run that preemption has lost."""
 
 
@@ -30,7 +33,8 @@ class LostRun(NamedTuple):
 
     ``parts`` are the nodes in millionths, by its part of each; ``khz`` is the P-state of that placement,
     where the component has others by now; ``cores`` (thousandths, of all nodes) are known where nodes are
-    told apart; ``ended`` is how it ended.
+    told apart; ``ended`` is how it ended; ``worked`` are the s of its run time that it has done, and
+    ``habit`` is how it wrote checkpoints.
     """
 
     row: int
@@ -43,6 +47,8 @@ class LostRun(NamedTuple):
     khz: int | None = None
     cores: int = NEVER
     ended: str = REQUEUED
+    worked: int = 0
+    habit: Habit = Habit()
 
 
 def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
@@ -54,8 +60,10 @@ def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     place = core.placements[it.placed]
     way = int(it.placed - it.first)
     parts, cores = _held(core, int(it.placed))
-    module, nodes = int(place.module), int(place.nodes)
-    return [LostRun(row, way, module, nodes, int(it.start), int(end), parts, cores=cores)]
+    module, nodes = int(modules_of(core)[place.module]), int(place.nodes)
+    worked = int(time_at_work(core, row, int(it.start), int(end)))
+    found = LostRun(row, way, module, nodes, int(it.start), int(end), parts, cores=cores, worked=worked)
+    return [found._replace(habit=Habit.of(core, int(it.placed)))]
 
 
 def preempted_runs(core: FullCore) -> list[LostRun]:
@@ -70,13 +78,18 @@ def preempted_runs(core: FullCore) -> list[LostRun]:
             row=int(row),
             way=int(placed - first[row]),
             module=int(core.placements[placed].module),
-            nodes=int(core.placements[placed].nodes),
+            nodes=int(nodes),
             start=int(start),
             end=int(end),
-            parts=int(core.placements[placed].nodes) * WHOLE,
+            parts=int(parts),
+            cores=int(cores),
             ended=PREEMPTED,
+            worked=int(worked),
+            habit=Habit.of(core, int(placed)),
         )
-        for row, placed, start, end in zip(*(found[name] for name in LOGGED), strict=True)
+        for row, placed, start, end, worked, nodes, parts, cores in zip(
+            *(found[name] for name in LOGGED), strict=True
+        )
     ]
     log.lost = 0
     return runs
@@ -117,7 +130,8 @@ def lost_runs(
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
 
     These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s),
-    ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``.
+    ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``; ``worked`` and
+    the fields of ``Habit``, s.
     """
     columns = [np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:7]]
     row, _, number, nodes, start, end, parts = columns
@@ -134,5 +148,7 @@ def lost_runs(
         "frequency_khz": khz,
         "cores": [one.cores for one in lost],
         "ended": [one.ended for one in lost],
+        "worked": [one.worked for one in lost],
+        **{name: [int(getattr(one.habit, name)) for one in lost] for name in FIELDS},
     }
     return pd.DataFrame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)

@@ -6,8 +6,9 @@ are taken as the event names: of DOWN drawn among all in service, as `fail` does
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,20 +20,30 @@ from scheduler_sim.simulation.rules.shared_nodes import running_on, take_nodes_d
 from scheduler_sim.system.node_events import DOWN, RESUME, NodeEvent, seconds_at
 from scheduler_sim.system.system import System
 
+ENDS, BEGINS, ENDS_AT_ONCE = 0, 1, 2
+"""What comes first at an instant; an event that takes no time has to begin before it ends."""
+
 
 class Happening(NamedTuple):
-    """The begin, or the end, of an event.
+    """The begin, or the end, of an event; they are in order of what stands first.
 
     Attributes
     ----------
     time : s on the trace's clock
-    ends : whether it is the end
-    event : which one, by its place in the system
+    order : ``ENDS``, ``BEGINS`` or ``ENDS_AT_ONCE``
+    number : which event, of all there are
+    event : that event
     """
 
     time: int
-    ends: bool
-    event: int
+    order: int
+    number: int
+    event: NodeEvent
+
+    @property
+    def ends(self) -> bool:
+        """Whether it is the end."""
+        return self.order != BEGINS
 
 
 def happenings(events: Sequence[NodeEvent], unix_start: int | None) -> list[Happening]:
@@ -40,13 +51,34 @@ def happenings(events: Sequence[NodeEvent], unix_start: int | None) -> list[Happ
 
     Raises InputError for dates where the trace does not tell when it began (``unix_start``).
     """
-    found = []
+    found: list[Happening] = []
     for i, event in enumerate(events):
         begin = _on_trace(event.time, i, unix_start)
-        found.append(Happening(begin, False, i))
-        if event.end is not None:
-            found.append(Happening(max(_on_trace(event.end, i, unix_start), begin), True, i))
-    return sorted(found, key=lambda one: (one.time, not one.ends, one.event))
+        end = None if event.end is None else _on_trace(event.end, i, unix_start)
+        found += _begin_and_end(event, i, begin, end)
+    return sorted(found)
+
+
+def unfolded(events: Iterable[NodeEvent], first: int) -> Iterator[Happening]:
+    """Yield begins and ends, in the same order, of events that come in order of their begins, in seconds.
+
+    They are numbered from ``first``.
+    """
+    to_end: list[Happening] = []
+    for number, event in enumerate(events, first):
+        begin, *end = _begin_and_end(event, number, event.time, event.end)
+        while to_end and to_end[0] < begin:
+            yield heappop(to_end)
+        yield begin
+        for one in end:
+            heappush(to_end, one)
+    yield from sorted(to_end)
+
+
+def _begin_and_end(event: NodeEvent, number: int, begin: Any, end: Any) -> Iterator[Happening]:
+    yield Happening(begin, BEGINS, number, event)
+    if end is not None:
+        yield Happening(max(end, begin), ENDS if end > begin else ENDS_AT_ONCE, number, event)
 
 
 def _on_trace(time: int | str, number: int, unix_start: int | None) -> int:
@@ -67,39 +99,49 @@ class NodeEvents:
         self._system, self._outages = system, outages
         self._open: dict[tuple[int, int], set[int]] = {}  # events of each node that is out
         self._counted: dict[int, tuple[int, int]] = {}  # module and how many, of events that name no nodes
+        self._to_end = 0  # events that have begun, and have an end to come
+        self.failures = 0  # that a model drew
 
     @property
     def withheld(self) -> bool:
         """Whether nodes are out of service by some event."""
         return bool(self._open or self._counted)
 
+    @property
+    def awaited(self) -> bool:
+        """Whether some event that has begun will end."""
+        return self._to_end > 0
+
     def carry_out(self, core: FullCore, one: Happening) -> None:
         """Take nodes out of service, or bring back those that no other event keeps out."""
-        event = self._system.events[one.event]
+        event = one.event
+        if event.end is not None:
+            self._to_end += -1 if one.ends else 1
+        self.failures += one.number >= len(self._system.events) and not one.ends
         module = self._system.module_index(event.module)
         if not event.nodes:
             self._change_count(core, module, one)
         elif one.ends or event.state == RESUME:
-            self._bring_back(core, module, event.nodes, None if event.state == RESUME else one.event)
+            self._bring_back(core, module, event.nodes, None if event.state == RESUME else one.number)
         else:
-            self._take(core, module, one.event)
+            self._take(core, module, one)
 
     def _change_count(self, core: FullCore, module: int, one: Happening) -> None:
-        event = self._system.events[one.event]
+        event = one.event
         if event.state == RESUME:
             self._outages.resume(core, module, event.count)
         elif one.ends:
-            self._outages.resume(core, *self._counted.pop(one.event))
+            self._outages.resume(core, *self._counted.pop(one.number))
         else:
             amount = min(event.count, self._outages.in_service(core, module))
-            self._counted[one.event] = module, amount
+            self._counted[one.number] = module, amount
             self._outages.take_counted(core, module, amount, down=event.state == DOWN, requeue=event.requeue)
 
-    def _take(self, core: FullCore, module: int, number: int) -> None:
-        event = self._system.events[number]
+    def _take(self, core: FullCore, module: int, one: Happening) -> None:
+        event = one.event
         new = [node for node in event.nodes if (module, node) not in self._open]
         for node in event.nodes:
-            self._open.setdefault((module, node), set()).add(number)
+            self._open.setdefault((module, node), set()).add(one.number)
         there = _ShareOfNodes.of(core, module) or _WholeNodes.of(core, module)
         if there is None:
             self._outages.take_counted(

@@ -13,6 +13,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.result.columns import NODE_FAIL
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.simulation.lost import LostRun, run_to_lose
+from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import nodes_off
 from scheduler_sim.simulation.rules.shared_nodes import in_service, running_on, take_nodes_down
@@ -80,6 +81,11 @@ class Outages:
         else:
             drive.take_down(core, module, nodes)
 
+    @property
+    def awaited(self) -> bool:
+        """Whether nodes are announced to be back, or the cap will change."""
+        return bool(self._returns) or (self._cap is not None and self._cap.is_to_change)
+
     def withheld(self, core: FullCore) -> bool:
         """Whether nodes are out of service, a resource is below what was declared, or the cap will change."""
         if self._cap is not None and self._cap.is_to_change:
@@ -120,7 +126,7 @@ class Outages:
         rows = np.sort(np.asarray(core.heap)["row"][: core.clock.events])
         rows = rows[rows // KIND == 0]
         placed = np.asarray(core.jobs)["placed"][rows]
-        mine = place["module"][placed] == module
+        mine = modules_of(core)[place["module"][placed]] == module
         rows, held = rows[mine], place["nodes"][placed[mine]]
         if has(core, "shared_nodes") and (there := in_service(core, module)) is not None:
             failed = self._failures.choice(there, size=nodes, replace=False)

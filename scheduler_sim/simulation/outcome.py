@@ -19,12 +19,13 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.columns import NEVER, Columns, Further
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
+from scheduler_sim.simulation.checkpoint_account import writing
 from scheduler_sim.simulation.component_table import OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
-from scheduler_sim.simulation.reserved import reservations_told
+from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
 from scheduler_sim.simulation.timeline_table import TimelineTable
@@ -50,8 +51,8 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 """Columns of a workload that a result needs."""
 
 
-WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits", "reservations")
-"""Parts of the core that add columns, in the order of ``Further``."""
+WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits")
+"""Parts of the core that add columns, in the order of ``Further``; advance reservations are of two parts."""
 
 
 NOT_BY_TOPOLOGY = (
@@ -75,9 +76,11 @@ def build_result(
     lost: Sequence[LostRun] = (),
     struck: Collection[tuple[int, int]] = (),
     models: Models | None = None,
+    reserved: Sequence[Mapping[str, Any]] | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
+    ``reserved`` is what there is to tell of advance reservations, None without any;
     ``struck`` are those that failures of nodes ended for good (row in the core, start in s).
 
     ``table`` has the columns TOLD; ``manifest`` returns what :func:`manifest_of` does, when somebody asks;
@@ -92,11 +95,12 @@ def build_result(
     reasons, parts, shared = dict[str, Any](), dict[str, Any](), dict[str, dict[str, float]]()
     if has(core, "slurm"):
         told["reasons"] = True
-        reasons = _in_file(reason_columns(core, table, placements, system) | dict(of_rules), placements)
+        reasons = reason_columns(core, table, placements, system)
+    reasons = _in_file(reasons | dict(of_rules), placements)
     if has(core, "resource_limits"):
         told["limited"] = True
-    if has(core, "reservations"):
-        told["reserved"] = reservations_told(system, int(core.reservations.at.epoch))
+    if reserved is not None:
+        told["reserved"] = reserved
     if has(core, "shared_nodes"):
         told["shared_nodes"] = apart = told_apart(system)
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
@@ -105,7 +109,9 @@ def build_result(
     if system.topology is not None:
         told["topology"] = topology_told(system)
         parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
-    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(spread="topology" in told)
+    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(
+        reserved=reserved is not None, spread="topology" in told
+    )
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
     known: Columns = made.known | parts
     rows, milliwatts, energy = written(core), None, None
@@ -130,6 +136,7 @@ def build_result(
         of_lost,
         _failed(core, placements, struck),
         (lambda: parts_had(deferred.frame(), told, system)) if "shared_nodes" in told else None,
+        writing(core, placements),
     )
     told |= {} if runs is None else {"runs": True}
     nothing = {} if models is None else _unmatched(models, system, table, placements)
@@ -154,7 +161,8 @@ def build_result(
         counts=counts,
         energy=energy,
         warnings=[
-            *([] if models is None else models.warnings(list(modules))),
+            *checkpoint_warnings(counts),
+            *(() if models is None else models.warnings(list(modules))),
             *([NOT_BY_TOPOLOGY] if "topology" in told and not has(core, "topology") else []),
         ],
         shared=shared,

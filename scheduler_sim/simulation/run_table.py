@@ -20,7 +20,9 @@ from scheduler_sim.result.columns import (
     rows_named,
 )
 from scheduler_sim.result.node_use import WHOLE
+from scheduler_sim.simulation.checkpoint_account import Writing, accounted
 from scheduler_sim.simulation.lost import PREEMPTED
+from scheduler_sim.simulation.rules.checkpoints import FIELDS
 from scheduler_sim.system.node_resources import THOUSANDTHS
 
 
@@ -29,20 +31,24 @@ def run_table(
     lost: pd.DataFrame | None,
     failed: np.ndarray,
     parts_of: Callable[[], Ints] | None,
+    writing: Writing | None = None,
 ) -> pd.DataFrame | None:
-    """Return the table ``RUNS``; None where no run was lost.
+    """Return the table ``RUNS``; None where no run was lost, and none wrote a checkpoint.
 
     ``lost`` is as of ``lost_runs``, with the power ``mw`` where there is an energy model; ``failed``,
     bool[components], were ended by a failure of nodes; ``parts_of`` tells the nodes that each component had
-    (millionths), None where nodes are not told apart.
+    (millionths), None where nodes are not told apart; ``writing`` how they write checkpoints, None where none
+    do.
     """
     ran = numbers(components, "start_time") != NEVER
     over = ran & (failed | rows_named(components["state"], PREEMPTED))
     again = np.zeros(len(ran), dtype=bool) if lost is None else np.isin(np.arange(len(ran)), lost["place"])
-    rows = np.flatnonzero(over | (ran & again))
+    wrote = False if writing is None else writing.wrote
+    rows = np.flatnonzero(over | (ran & again) | wrote)
     if lost is None and not len(rows):
         return None
     own = _last_runs(components, rows, parts_of).assign(gone=over[rows])
+    own = own.assign(**(dict.fromkeys(("worked", *FIELDS), 0) if writing is None else writing.columns(rows)))
     own["ended"] = own["ended"].where(~failed[rows], NODE_FAIL)
     if lost is None:
         return _described(own, components)
@@ -76,12 +82,16 @@ def _last_runs(components: Columns, rows: np.ndarray, parts_of: Callable[[], Int
 
 def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
     """Return the documented columns."""
-    lost_s = ((table["end_time"] - table["start_time"]) * table["gone"]).to_numpy()
+    account = accounted(table)
+    ran, whole = (table["end_time"] - table["start_time"]).to_numpy(), account.pop("kept_s")
+    kept = np.where(whole == account["work_s"], 0, whole)  # what ended by itself is done all over again
+    lost_s = np.where(table["gone"], ran - kept - account["checkpoint_s"] - account["restart_s"], 0)
     made = {
         **{name: table[name] for name in ("module", "nodes", "parts", "cores", "start_time", "end_time")},
         "component_id": numbers(components, "component_id")[table["place"]],
         "run": table.groupby("place").cumcount() + 1,
         "state": table["ended"],
+        **account,
         "lost_s": lost_s,
         "node_seconds_lost": table["parts"] / WHOLE * lost_s,
         "power_w": table["power_w"],

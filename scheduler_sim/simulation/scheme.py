@@ -14,7 +14,7 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy import order
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.policy.schemes import AHEAD, PLACEMENTS, SHARED, SWITCHING, UNITS, unable
+from scheduler_sim.policy.schemes import AHEAD, PLACEMENTS, RESERVED, SHARED, SWITCHING, UNITS, unable
 
 STRATEGIES = {
     "preferred": state.PREFERRED,
@@ -102,13 +102,15 @@ def scheme_of(
     planned: bool = False,
     switched: bool = False,
     shared: bool = False,
+    reserved: bool = False,
 ) -> Scheme:
     """Choose the loop.
 
     ``rigid``: every component has one placement and no shared resources; ``united``: some start by one plan;
     ``planned``: there is less of something from a known instant on, so that also fcfs has to look ahead;
     ``switched``: idle nodes are switched off, which only loops that plan can do; ``shared``: nodes are told
-    apart, as jobs share them or a partition covers part of a module.
+    apart, as jobs share them or a partition covers part of a module; ``reserved``: nodes are set aside for
+    some users, for a time.
 
     Raises ConfigError for a dialect that is defined on rigid components only, and for one that switches no
     nodes off.
@@ -117,7 +119,14 @@ def scheme_of(
         _order(str(policy.order), policy.order_function()),
         _order(str(policy.backfill_order or "fifo"), policy.backfill_order_function()),
     )
-    asked = {PLACEMENTS: not rigid, UNITS: united, AHEAD: planned, SWITCHING: switched, SHARED: shared}
+    asked = {
+        PLACEMENTS: not rigid,
+        UNITS: united,
+        AHEAD: planned,
+        SWITCHING: switched,
+        SHARED: shared,
+        RESERVED: reserved,
+    }
     return Scheme(policy, _pass(policy, asked), *orders, asked)
 
 

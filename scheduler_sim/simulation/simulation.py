@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from heapq import merge
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,14 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
+from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import preempted_runs
-from scheduler_sim.simulation.node_events import happenings
+from scheduler_sim.simulation.node_events import Happening, happenings, unfolded
 from scheduler_sim.simulation.outages import Change
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
+from scheduler_sim.simulation.rules.checkpoints import PAST_LIMIT
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
@@ -82,7 +85,7 @@ class Simulation(Actions):
     progress : called with (components that ended, components) now and then
     format : of the trace, where its name does not tell
     events : when nodes are out of service, besides those of the system
-    reservations : advance reservations, besides those of the system; policy slurm
+    reservations : advance reservations, besides those of the system
 
     Attributes
     ----------
@@ -127,11 +130,6 @@ class Simulation(Actions):
             self.system = replace(self.system, events=(*self.system.events, *events))
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
-        if self.system.reservations and self.policy.backfill != "slurm":
-            raise ConfigError(
-                f"system.reservations: found {len(self.system.reservations)} under policy {self.policy.name};"
-                " allowed here: policy slurm"
-            )
         self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
         self._inputs += traces or [partial(outcome.digest_of_workload, self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
@@ -171,24 +169,27 @@ class Simulation(Actions):
             planned=self._cap is not None and self._cap.changes > 0,
             switched=switching is not None,
             shared=tells_apart(self.system, self.policy),
+            reserved=bool(self.system.reservations),
         )
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
-        self._run = Run(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed)
+        checkpoints = () if self.models is None else self.models.checkpoints
+        self._run = Run(
+            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), checkpoints
+        )
         self._loader = Loader(self._run, scheme)
         self._core = self._loader.load(workload, self._placements)
         self.env = self._joined(env)
         self._prepare_actions()
         self._step_event: simpy.Event | None = None
         self._foreground, self._told = 0, False
-        if self.system.events:
-            self.env.process(self._play(happenings(self.system.events, self._clock_of_trace()[0])))
+        if self.system.events or self.system.failures:
+            self.env.process(self._play(self._node_events()))
         if self._cap is not None:
             self._core = self._cap.put(self._core)
             self.env.process(self._cap_changes(self._cap))
-        if self.system.reservations:
-            self.env.process(self._reservation_changes())
+        self._await_reservations()
         self._schedule_step()
 
     # -- running ---------------------------------------------------------------------
@@ -220,7 +221,8 @@ class Simulation(Actions):
 
         Nothing is left when every component has ended (or never can start) and every process
         started by ``process`` is over. While components wait and nodes are out of service, any
-        process may bring them back: then ``run`` goes on as long as something is scheduled.
+        process may bring them back: then ``run`` goes on as long as something is scheduled. With
+        a failure model something always is: then only as long as some are known to come back.
         After ``run`` the simulation can be acted on and run again.
         """
         if until is not None:
@@ -267,8 +269,11 @@ class Simulation(Actions):
             from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
 
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
-        if self.system.reservations and (refused := self._loader.rule("reservations").book.answers):
+        if self._reservations is not None and (refused := self._reservations.book.answers):
             asked["reservation_change"] = len(refused)
+        checkpoints = self._loader.rule("checkpoints")
+        if checkpoints.together:
+            asked["checkpoint"] = checkpoints.together
         not_honoured = {**placements.not_honoured, **asked}
         core = stopped(self._core, self._now())
         return outcome.build_result(
@@ -282,6 +287,8 @@ class Simulation(Actions):
             not_honoured,
             {
                 "requeued": self._outages.requeued + self._operations.requeued + self._preempted,
+                "failures": self._events.failures,
+                PAST_LIMIT: checkpoints.past_limit,
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
@@ -294,6 +301,7 @@ class Simulation(Actions):
             self._lost,
             self._outages.ended,
             self.models,
+            None if self._reservations is None else self._reservations.told(),
         )
 
     def _unlimited_tasks(self) -> int:
@@ -303,7 +311,7 @@ class Simulation(Actions):
 
     def _expand(self, workload: Workload) -> Placements:
         """Return the placements of components, as ``expand``."""
-        options = expansion(self.policy)
+        options = expansion(self.policy) | {"lifted": lifted_limits(self.policy, self.system, workload)}
         return expand(workload, self.system, **options, models=self.models, seed=self._seed)
 
     def _clock_of_trace(self) -> tuple[int | None, int]:
@@ -312,22 +320,24 @@ class Simulation(Actions):
         submitted = self.workload["submit_time"][rows]
         return self.workload.source.header_number("UnixStartTime"), int(submitted.min()) if rows.any() else 0
 
+    def _node_events(self) -> Iterator[Happening]:
+        """What happens to nodes, by the events of the system and by its failures, in order of time."""
+        unix_start, first = self._clock_of_trace()
+        stated = happenings(self.system.events, unix_start)
+        self._stated_to_come = len(stated)
+        if not self.system.failures:
+            return iter(stated)
+        from scheduler_sim.simulation.failures import failures, refuse_too_many
+
+        refuse_too_many(self.system, int(self.workload["submit_time"].max(initial=first)) - first)
+        drawn = failures(self.system, self._seed, int(self.env.now))
+        return merge(stated, unfolded(drawn, len(self.system.events)))
+
     def _cap_changes(self, cap: PowerCap) -> Generator[simpy.Event, Any, Any]:
         """Come back whenever the cap changes."""
         for time in cap.instants():
             yield self.env.timeout(max(time - self.env.now, 0))
             self._note(Change("cap", cap.pool, time))
-
-    def _reservation_changes(self) -> Generator[simpy.Event, Any, Any]:
-        """Come back whenever an operator does something to a reservation."""
-        rule = self._loader.rule("reservations")
-        coming = rule.changes()
-        for i, (time, change) in enumerate(coming):
-            self._reserving_to_come = len(coming) - i
-            yield self.env.timeout(max(time - self.env.now, 0))
-            self._reserving.append(change)
-            self._schedule_step()
-        self._reserving_to_come = 0
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""
@@ -348,8 +358,15 @@ class Simulation(Actions):
             return False
         if drive.upcoming(self._core) < slot.INF or self.env.now < self._core.clock.now:
             return False
-        coming = self._reserving_to_come > 0 or self._events.withheld
-        return not (self.waiting() and (coming or self._outages.withheld(self._core)))
+        return not (self.waiting() and self._may_come_back())
+
+    def _may_come_back(self) -> bool:
+        """Whether nodes or limits may be as they were again; failures have no end: what is known counts."""
+        if self._reservations is not None and self._reservations.is_to_change(self._core):
+            return True
+        if self.system.failures:
+            return self._stated_to_come > 0 or self._events.awaited or self._outages.awaited
+        return self._events.withheld or self._outages.withheld(self._core)
 
     # -- the core's turn ---------------------------------------------------------------
 

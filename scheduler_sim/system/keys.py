@@ -26,6 +26,7 @@ from scheduler_sim.config.value import (
     whole,
 )
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.failures import FailureKeys, failure_problems
 from scheduler_sim.system.node_events import NodeEventKeys, event_problems
 from scheduler_sim.system.node_set_checks import (
     limits_at_odds,
@@ -227,6 +228,7 @@ class SystemKeys(Keys):
     )
     swf: SwfKeys = Field(default=SwfKeys(), description="translation of SWF partition numbers")
     events: list[NodeEventKeys] = Field(default=[], description="when nodes are out of service")
+    failures: list[FailureKeys] = Field(default=[], description="how nodes fail, by a model")
     reservations: list[ReservationKeys] = Field(
         default=[], description="advance reservations, under policy slurm"
     )
@@ -268,6 +270,7 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     known = {name: nodes if isinstance(nodes, int) else MOST_NODES for name, nodes in sizes}
     yield from event_problems(data.get("events"), known)
     yield from topology_problems(data.get("topology"), list(known.items()))
+    yield from failure_problems(data.get("failures"), known)
     yield from _odd_licences(data.get("resources"))
     reached = {name.lower() for name in _targets(data.get("partitions"))}
     own = [name for name in modules.values() if name.lower() not in reached]

@@ -162,8 +162,8 @@ def _odd_event(where: Location, entry: dict[str, Any], modules: Mapping[str, int
         nodes = sizes[str(named).lower()] if named is not None else next(iter(sizes.values()))
         yield from _odd_numbers(where, entry, nodes)
     begin, end = entry.get("time"), entry.get("end")
-    if type(begin) is type(end) and isinstance(begin, int | str) and _later(begin, end) is False:
-        yield Problem((*where, "end"), f"{found(end)}; allowed: later than time, {begin}")
+    if type(begin) is type(end) and isinstance(begin, int | str) and _follows(begin, end) is False:
+        yield Problem((*where, "end"), f"{found(end)}; allowed: not before time, {begin}")
     if end is not None and entry.get("state") == RESUME:
         yield Problem((*where, "end"), f"{found(end)} with RESUME; allowed: nothing")
 
@@ -182,10 +182,10 @@ def _odd_numbers(where: Location, entry: dict[str, Any], nodes: int) -> Iterator
             return
 
 
-def _later(begin: int | str, end: Any) -> bool | None:
-    """Whether an end is later than a begin; None where these are not times."""
+def _follows(begin: int | str, end: Any) -> bool | None:
+    """Whether an end is not before a begin; None where these are not times."""
     try:
         first, last = (one if isinstance(one, int) else seconds_at(one) for one in (_time(begin), _time(end)))
     except ValueError:
         return None
-    return first < last
+    return first <= last

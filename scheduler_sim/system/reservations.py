@@ -36,6 +36,9 @@ FLAGS = (
 )
 """Slurm's words that are modelled."""
 
+FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
+"""Of these, what is modelled under policy slurm alone."""
+
 _WORD = re.compile(r"([^\[\],]+)(?:\[([0-9,\- ]+)\])?")
 
 

@@ -39,7 +39,7 @@ PACKED = (".gz", ".zst")
 FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
 NOT_DATED = "node events have dates, which the clock of this workload does not tell: nodes stay in service"
 NO_SUCH_NODE = "not a node of the system: its events are left out"
-NOT_RESERVED = "reservations are not used where jobs share nodes or preempt others: no nodes are set aside"
+NOT_RESERVED = "reservations are not used where jobs preempt others: no nodes are set aside"
 UNDATED = "reservations have dates, which the clock of this workload does not tell: no nodes are set aside"
 NO_PLACE = "not a node of the system: reservations do without it"
 NOT_FLAG = "of reservations this flag is not modelled"
@@ -264,9 +264,8 @@ class _Reading:
         """Read reservations."""
         read = read_reservations(path, self.site.cluster, self.notes)
         gave = _count(len(read), "reservation")
-        shared = any(module.shared for module in self.site.system.modules)
         preempts = self.policy.get("PreemptMode", "OFF") != "OFF"
-        if read and (shared or preempts or not self._dated):
+        if read and (preempts or not self._dated):
             self._unused(path, gave, NOT_RESERVED if self._dated else UNDATED)
             return [], gave
         return [self._reservation(one, f"{path}:1") for one in read], gave

@@ -13,6 +13,7 @@ from scheduler_sim.config.problem import listed, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.budget import with_node_counts
+from scheduler_sim.system.failures import FailureKeys
 from scheduler_sim.system.keys import ModuleKeys, PartitionKeys, SystemKeys, contradictions
 from scheduler_sim.system.module import KB_PER_GB, NOTHING, Module, NodeChoice, NodeSet, choices_among
 from scheduler_sim.system.node_events import NodeEvent
@@ -102,6 +103,7 @@ class System:
     reservations : advance reservations, by the keys of a system file.
     reservation_changes : what operators do to them, likewise.
     topology : which nodes lie together, likewise; None: any nodes will do.
+    failures : how nodes fail, by the keys of a system file.
     """
 
     name: str
@@ -114,6 +116,7 @@ class System:
     reservations: tuple[ReservationKeys, ...] = field(default=(), hash=False)
     reservation_changes: tuple[ReservationChangeKeys, ...] = field(default=(), hash=False)
     topology: TopologyKeys | None = field(default=None, hash=False)
+    failures: tuple[FailureKeys, ...] = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
         reached = {partition.module.lower() for partition in self.partitions}
@@ -154,13 +157,17 @@ class System:
             "resources": {"licences": licences, "nam_gb": nam_kb / KB_PER_GB},
             "swf": {"partitions": dict(self.swf_partitions)},
             **({"events": [event.to_dict() for event in self.events]} if self.events else {}),
-            **self._reserved(),
+            **self._outages(),
             **({"topology": self.topology.model_dump(exclude_defaults=True)} if self.topology else {}),
         }
 
-    def _reserved(self) -> dict[str, Any]:
-        """The keys of reservations, where there are any."""
-        told = {"reservations": self.reservations, "reservation_changes": self.reservation_changes}
+    def _outages(self) -> dict[str, Any]:
+        """The keys of reservations and failures, where there are any."""
+        told = {
+            "reservations": self.reservations,
+            "reservation_changes": self.reservation_changes,
+            "failures": self.failures,
+        }
         return {
             name: [one.model_dump(exclude_defaults=True) for one in those]
             for name, those in told.items()
@@ -339,6 +346,7 @@ def _system_of(keys: SystemKeys, name: str) -> System:
         tuple(keys.reservations),
         tuple(keys.reservation_changes),
         keys.topology,
+        tuple(keys.failures),
     )
 
 

@@ -66,6 +66,7 @@ def _plain_modules() -> dict[str, Any]:
         "core.loop",
         "core.operations",
         "rules.holds",
+        "rules.holes",
         "rules.shared_nodes.service",
         "rules.slurm.operations",
         "rules.slurm.outages",

@@ -49,10 +49,10 @@ LONG = pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "most", "rules"),
     [
-        ("easy", 88, ()),
+        ("easy", 89, ()),
         pytest.param("fcfs", 88, (), marks=LONG),
-        pytest.param("conservative", 117, (), marks=LONG),
-        pytest.param("slurm", 370, ("slurm.", "holds."), marks=LONG),
+        pytest.param("conservative", 119, (), marks=LONG),
+        pytest.param("slurm", 376, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):

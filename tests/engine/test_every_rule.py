@@ -70,8 +70,8 @@ NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
 OF_SITES = {"preemption", "resource_limits", "outages", "reservations"}
 """Of a site's rules: see tests/slurm and tests/outages."""
-NOWHERE = {"making_room"}
-"""Of a rule that has a test of its own below."""
+NOWHERE = {"making_room", "holes", "checkpoints"}
+"""Of rules that have tests of their own below."""
 SLURM = {"slurm", "accelerate"} | OF_SITES | NAMED
 ABSENT = {name: NOWHERE | (SLURM if name in SWITCHED else SLURM | {"power_saving"}) for name in SCHEMES} | {
     "slurm": NOWHERE | {"power_saving"} | OF_SITES | NAMED
@@ -170,6 +170,63 @@ def test_who_makes_way_agrees_too(scheme):
     with interpreted():
         plain = Simulation(system, crowd(units=False), policy).run()
     for one, other in zip(tables(compiled), tables(plain), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+RESERVED = [
+    {"name": "lab", "start": 20, "end": 60, "nodes": ["A[0-2]"], "users": ["u"], "flags": ["HOURLY"]},
+    {"name": "all", "start": 40, "end": 50, "nodes": ["ALL"], "users": ["root"], "flags": ["MAINT"]},
+    {
+        "name": "more",
+        "at": 10,
+        "start": 15,
+        "end": 70,
+        "node_count": 3,
+        "users": ["u"],
+        "flags": ["IGNORE_JOBS"],
+    },
+]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+@pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "keep"])
+def test_holes_agree_too(name):
+    modules = [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]
+    system = System.from_dict({"modules": modules, "reservations": RESERVED})
+    draw = np.random.default_rng(3)
+    names = draw.choice(["", "", "lab", "more"], JOBS).tolist()
+    jobs = Workload.from_columns(
+        **{name: crowd(units=False)[name] for name in ("nodes", "submit_time", "run_time", "time_limit")},
+        user=["u"] * JOBS,
+        reservation=names,
+    )
+    policy = Policy(**SCHEMES[name])
+    compiled = Simulation(system, jobs, policy).run()
+    compiled.check()
+    assert (compiled.components["start_time"][compiled.components["reservation"] != ""] > 0).any()
+    with interpreted():
+        plain = Simulation(system, jobs, policy).run()
+    for one, other in zip(tables(compiled), tables(plain), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+@pytest.mark.parametrize("scheme", ["none", "easy", "slurm"])
+def test_who_goes_on_from_checkpoints_agrees_too(scheme):
+    checkpoint = {"interval": 4, "cost": 1, "restart": 2}
+    types = [{"name": "a", "percent": 50, "checkpoint": checkpoint}, {"name": "b", "percent": 50}]
+    failures = [{"module": name, "mtbf": 60, "repair": {"mean": 5}} for name in NODES]
+    keys = {"modules": [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]}
+    run = {"models": {"applications": {"named": False, "types": types}}, "seed": 1}
+    system, policy = System.from_dict(keys | {"failures": failures}), Policy(backfill=scheme)
+    compiled = Simulation(system, crowd(units=False), policy, **run).run()
+    compiled.check()
+    assert compiled.metrics["lost"]["saved_node_seconds"]["total"] > 0
+    with interpreted():
+        plain = Simulation(system, crowd(units=False), policy, **run).run()
+    for one, other in zip([*tables(compiled), compiled.runs], [*tables(plain), plain.runs], strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 

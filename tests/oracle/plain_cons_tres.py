@@ -72,5 +72,7 @@ def _select(room: Room, needs: Needs, free: Cores) -> Offers | None:
 
 
 def _weights(room: Room, offers: Offers) -> Weights:
-    """By Weight, then by how many of the GPUs that it asks for are there."""
-    return {node: (room.nodes[node].weight, -offer.near_gpus) for node, offer in offers.items()}
+    """Some last; by Weight, then by how many of the GPUs that it asks for are there."""
+    return {
+        node: (node in room.last, room.nodes[node].weight, -offer.near_gpus) for node, offer in offers.items()
+    }

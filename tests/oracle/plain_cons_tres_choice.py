@@ -12,7 +12,7 @@ from tests.oracle.plain_cons_tres_needs import Needs, is_gpu
 from tests.oracle.plain_cons_tres_offers import Offer, usable_cpus
 
 Offers = dict[int, Offer]
-Weights = dict[int, tuple[int, int]]  # the lower comes first
+Weights = dict[int, tuple[bool, int, int]]  # the lower comes first
 
 
 def choose_nodes(

@@ -20,12 +20,13 @@ class Room:
         self.tenants: list[Tenant] = []
         self._rows: dict[int, Rows] = {}  # by the identity of partitions
         self._gone: set[int] = set()
+        self.last: frozenset[int] = frozenset()  # nodes that come behind all others
         for tenant in tenants:
             self.join(tenant)
 
     def copy(self) -> Room:
         same = Room(self.nodes, self.settings)
-        same.tenants = list(self.tenants)
+        same.tenants, same.last = list(self.tenants), self.last
         same._rows = {part: Rows(rows.rows) for part, rows in self._rows.items()}
         return same
 

@@ -91,5 +91,13 @@ class SharedSlurm(Slurm):
             self.present.leave(job.id)
             self.present.rows(self.c.partitions[job.part])
 
+    def could_have(self, job: SharedJob, part: str, nodes: set[int]) -> bool:
+        """Whether the job would fit on these nodes, were they empty."""
+        return fits(Room(self.machine, self.settings), self.needs(job, part), nodes) is not None
+
+    def blocks_partition(self, now: int, job: SharedJob, part: str, free: set[int], usable: set[int]) -> bool:
+        """Not one that never fits there: it has other partitions."""
+        return self.could_have(job, part, set(self.c.partitions[part].nodes))
+
     def has_whole_nodes(self, job: SharedJob) -> bool:
         return job.whole

@@ -22,14 +22,13 @@ from tests.oracle.plain_preemption_records import (
 )
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job, Op
-from tests.oracle.plain_slurm_space import Space
 
 
 class PreemptingSlurm(Slurm):
     """The controller with preemption; `runs` are those that are over."""
 
-    def __init__(self, config: Config, jobs: list[Job], ops: list[Op], rules: PreemptRules):
-        super().__init__(config, jobs, ops)
+    def __init__(self, config: Config, jobs: list[Job], ops: list[Op], rules: PreemptRules, **more: object):
+        super().__init__(config, jobs, ops, **more)
         self.p = rules
         self.runs: list[Ended] = []
         self.preempted_for: dict[int, int] = {}  # when jobs were preempted for a job
@@ -116,22 +115,18 @@ class PreemptingSlurm(Slurm):
             job.part = part
             self._launch(job, now, nodes, by)
             return True
+        self.make_room(now, job, part, usable)
+        return False
+
+    def make_room(self, now: int, job: Job, part: str, usable: set[int]) -> None:
         if job.id not in self.in_progress:
             victims = self.victims(now, job, part, usable)
             if victims:
                 self._preempt(now, job, victims)
-        return False
 
-    def start_planned(self, now: int, job: Job, part: str, avail: set[int], space: Space) -> bool:
+    def has_whole_nodes(self, job: Job) -> bool:
         """What might be preempted is not entered in the plan."""
-        if self.p.mode == OFF:
-            return super().start_planned(now, job, part, avail, space)
-        started = self.start_on(now, job, part, avail - self.completing(now), "backfill")
-        if started and self.mode(job) == OFF:
-            begin = space.records[0].begin
-            end = max(self._floor(job.planned_end), begin + self.c.bf_resolution)
-            space.reserve(job.where, begin, end)
-        return started
+        return super().has_whole_nodes(job) and OFF in (self.p.mode, self.mode(job))
 
     def removable(self, now: int, job: Job, part: str) -> list[Job]:
         return [other for other in self.candidates(now, job, part) if self.mode(other) in (REQUEUE, CANCEL)]

@@ -28,8 +28,10 @@ DAY_S, HOUR_S = 86400, 3600
 class Reservations(Slurm):
     """The controller's list of reservations. The first partition is the default one."""
 
-    def __init__(self, config: Config, jobs: list[Job], changes: list[Change], ops: list[Op] = ()):
-        super().__init__(config, jobs, [*ops, *changes])
+    def __init__(
+        self, config: Config, jobs: list[Job], changes: list[Change], ops: list[Op] = (), **more: object
+    ):
+        super().__init__(config, jobs, [*ops, *changes], **more)
         self.reservations: list[Reservation] = []
         self.claimed: dict[int, Reservation] = {}  # by id of the job that names it, or runs in it
         self.deleted: set[int] = set()  # jobs held because theirs is gone

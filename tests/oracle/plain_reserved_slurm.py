@@ -64,11 +64,12 @@ class ReservedSlurm(Reservations):
         if not self.has_access(job, one) or (one.end < now and "FLEX" not in one.flags):
             return False
         self.looked_at = one
-        found = self.allowed(job, set(self.c.partitions[job.partitions[0]].nodes), now, now)
+        part = job.partitions[0]
+        found = self.allowed(job, set(self.c.partitions[part].nodes), now, now)
         if found is None:
             return True
         nodes, took = found
-        return len(nodes) >= job.nodes or (took and not nodes)
+        return (took and not nodes) or self.could_have(job, part, nodes)
 
     def has_access(self, job: Job, one: Reservation) -> bool:
         return _is_listed(job.user, one.users) and _is_listed(job.account, one.accounts)
@@ -171,18 +172,26 @@ class ReservedSlurm(Reservations):
         found = self.allowed(job, set(self.c.partitions[part].nodes), now, now)
         if found is None:
             return own.nodes if now < own.start else set()
-        return own.nodes if found[1] and len(found[0]) < job.nodes else set()
+        return own.nodes if found[1] and not self.could_have(job, part, found[0]) else set()
 
-    def blocks_partition(self, now: int, job: Job, free: set[int], usable: set[int]) -> bool:
+    def blocks_partition(self, now: int, job: Job, part: str, free: set[int], usable: set[int]) -> bool:
         """One that waits in a reservation blocks that alone; one whose nodes are reserved blocks none."""
         if job.nodes > len(free):
             return True
-        busy = bool(usable & (self.allocated() | self.completing(now)))
+        busy = self.waits_for_jobs_on(now, job, part, usable)
         if self.looked_at is None:
             return busy
         if busy:
             self.failed.append(self.looked_at)
         return False
+
+    def waits_for_jobs_on(self, now: int, job: Job, part: str, usable: set[int]) -> bool:
+        """Whether it waits for those who have the nodes, and not for other nodes."""
+        return bool(usable & (self.allocated() | self.completing(now)))
+
+    def could_have(self, job: Job, part: str, nodes: set[int]) -> bool:
+        """Whether the nodes would do, were they empty."""
+        return len(nodes) >= job.nodes
 
     # ------------------------------------------------------------------ backfill
 
@@ -202,7 +211,7 @@ class ReservedSlurm(Reservations):
             return None
         nodes, took = found
         ends = [one.end for one in self.reservations if one.end >= start]
-        later = -self._floor(-min(ends)) + 1 if took and ends else 0
+        later = self._floor(min(ends) + self.c.bf_resolution - 1) + 1 if took and ends else 0
         return start, nodes, later if later < self._floor(now + self.c.bf_window) else 0
 
     def is_counted(self) -> bool:

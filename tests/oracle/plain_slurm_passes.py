@@ -76,7 +76,7 @@ class Passes:
             if self.start_on(now, job, part, usable - self.completing(now), "main"):
                 continue
             gone |= self.closed_by(now, job, part, free, usable)
-            blocks = self.blocks_partition(now, job, free, usable) and self.may_block(job)
+            blocks = self.blocks_partition(now, job, part, free, usable) and self.may_block(job)
             if blocks and self._old_and_high_enough(now, job, part):
                 blocked.add(part)
                 gone |= own
@@ -93,7 +93,7 @@ class Passes:
         """Main: what an advance reservation takes from the rest of the pass, as the job did not start."""
         return set()
 
-    def blocks_partition(self, now: int, job: Job, free: set[int], usable: set[int]) -> bool:
+    def blocks_partition(self, now: int, job: Job, part: str, free: set[int], usable: set[int]) -> bool:
         """Main: whether one that did not start waits for nodes that its partition will have."""
         return True
 
@@ -170,17 +170,23 @@ class Passes:
                 continue
             idle, nodes = self.all_nodes - self.allocated() - self.completing(now), []
             for job in family:
-                free = idle & set(self.c.partitions[job.partitions[0]].nodes)
-                if len(free) < job.nodes:
+                self.nodes_looked_for(job)
+                part = job.partitions[0]
+                found = self.chosen(idle, job, part, set(self.c.partitions[part].nodes))
+                if found is None:
                     break
-                nodes.append(best_fit(free, job.nodes))
-                idle -= nodes[-1]
+                nodes.append(found)
+                idle -= found
             else:
                 run = self.together(family)
                 for job, chosen in zip(family, nodes, strict=True):
+                    self.nodes_looked_for(job)
                     job.runtime, job.exit_code = run, family[0].exit_code
                     self._launch(job, now, chosen, "backfill")
                 started += len(family)
+
+    def nodes_looked_for(self, job: Job) -> None:
+        """Nodes are about to be looked for, among all of its partition."""
 
     def together(self, family: list[Job]) -> int:
         """How long all components take: the script runs on the first."""

@@ -156,8 +156,8 @@ WRONG = {
         "events[0].time: found 'soon'; allowed: sec",
     ),
     "end": (
-        {"time": 5, "state": "DOWN", "nodes": 1, "end": 5},
-        "events[0].end: found 5; allowed: later",
+        {"time": 5, "state": "DOWN", "nodes": 1, "end": 4},
+        "events[0].end: found 4; allowed: not before",
     ),
     "resume": ({"time": 5, "state": "RESUME", "nodes": 1, "end": 9}, "events[0].end: found 9 with RESUME"),
     "module": (

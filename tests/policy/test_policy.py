@@ -214,10 +214,10 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
         ("bf_busy_nodes", "Slurm has it, but it is not modelled; allowed: to leave it out"),
         (
             "preempt_send_user_signal",
-            "Slurm has it, but it is not modelled: preemption where jobs share nodes",
+            "Slurm has it, but it is not modelled: preemption where jobs share cores",
         ),
         ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs stand"),
-        ("SchedulerTimeSlice", "Slurm has it, but it is not modelled: preemption where jobs share nodes"),
+        ("SchedulerTimeSlice", "Slurm has it, but it is not modelled: preemption where jobs share cores"),
         ("SlurmctldPort", "Slurm has it, but it changes nothing here: where daemons, files and networks are"),
     ],
 )

@@ -288,7 +288,7 @@ def test_a_broken_law_is_named(name):
 OF_SHARING = ("node-lists", "parts-of-nodes", "devices", "parts-busy")
 OF_LIMITS = ("limits",)  # see test_limit_laws
 OF_RESERVATIONS = ("reservations",)  # see test_reservation_laws
-OF_RUNS = ("run-columns", "runs", "lost-work")  # see test_run_laws
+OF_RUNS = ("run-columns", "runs", "work-done-once", "lost-work")  # see test_run_laws, test_checkpoints
 
 
 def test_every_law_has_a_breach_and_a_promise():

@@ -60,3 +60,42 @@ def test_its_jobs_start_when_they_like_with_flex() -> None:
 def test_turns_come_again() -> None:
     assert breach([0, 3900, 3800], "HOURLY") is None
     assert breach([3900, 3900, 3850], "HOURLY") == "others run on 4 nodes of m at 3900, lab leaves 2"
+
+
+SHARED = Workload.from_columns(
+    nodes=[1] * 4,
+    tasks=[4] * 4,
+    submit_time=[0] * 4,
+    run_time=[60] * 4,
+    time_limit=[120] * 4,
+    user=["u", "u", "v", "v"],
+    reservation=["", "lab", "", ""],
+)
+
+
+def breach_on(lists: list[str], starts: list[int], *flags: str) -> str | None:
+    """The same where jobs share nodes: of 2 nodes of 8 cores lab has node 0."""
+    lab = {"name": "lab", "start": 200, "end": 500, "nodes": ["m[0]"], "users": ["u"], "flags": list(flags)}
+    module = {"name": "m", "nodes": 2, "cores_per_node": 8, "shared": True}
+    system = System.from_dict({"modules": [module], "reservations": [lab]})
+    result = simulate(system, SHARED, Policy(backfill="slurm"))
+    result.check()
+    table = result.components.copy()
+    table["node_list"] = lists
+    table["start_time"] = starts
+    table["end_time"] = [start + 60 for start in starts]
+    return reservations(Schedule(table, result.timeline, result.metrics, result.manifest))
+
+
+def test_shared_nodes_are_known_one_by_one() -> None:
+    assert breach_on(["1", "0", "1", "1"], [300, 300, 300, 360]) is None
+    assert breach_on(["0", "0", "0", "1"], [0, 300, 80, 300]) is None
+    said = "component 3 is on node 0 of m, which lab has from 200"
+    assert breach_on(["1", "0", "0", "1"], [0, 300, 150, 300]) == said
+    assert breach_on(["1", "0", "0", "1"], [0, 300, 499, 300]) == said
+
+
+def test_its_jobs_are_on_its_nodes() -> None:
+    said = "component 2 is on node 1 of m, outside its reservation lab"
+    assert breach_on(["1", "1", "1", "1"], [0, 300, 0, 60]) == said
+    assert breach_on(["1", "1", "1", "1"], [0, 300, 0, 60], "FLEX") is None

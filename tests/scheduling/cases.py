@@ -62,7 +62,7 @@ class Case:
     jobs: tuple[Job, ...]
     policy: dict[str, Any]
 
-    def workload(self) -> Workload:
+    def workload(self, **more: list[Any]) -> Workload:
         jobs = self.jobs
         return Workload.from_columns(
             submit_time=[job.submit for job in jobs],
@@ -75,6 +75,7 @@ class Case:
             exit_code=[job.exit_code for job in jobs],
             dependency_ids=[",".join(str(row + 1) for row, _ in job.after) for job in jobs],
             dependency_kinds=[",".join(kind for _, kind in job.after) for job in jobs],
+            **more,
         )
 
     def simulated(self) -> Result:

@@ -107,8 +107,9 @@ def test_requeued_it_runs_from_the_beginning() -> None:
 
 def test_what_was_lost_has_drawn_its_power() -> None:
     result = run({"preempt": {"by": "partition"}}, models=power(m=(10, 100)), **LOW_AND_HIGH)
-    lost = result.manifest["energy"]["lost_runs"]
-    assert (lost["start_time"], lost["end_time"], lost["nodes"]) == ([1], [10], [2])
+    assert result.runs is not None
+    lost = result.runs[result.runs["start_time"] == 1]
+    assert lost[["component_id", "end_time", "nodes", "power_w"]].to_numpy().tolist() == [[2, 10, 2, 200]]
     assert result.metrics["energy"]["job_j"] == 100 * 2 * (100 + 50 + 20 + 9)
 
 

@@ -153,7 +153,7 @@ def played(case: SharedCase, **more: Any) -> Result:
     return result
 
 
-def workload_of(jobs: list[SharedJob]) -> Workload:
+def workload_of(jobs: list[SharedJob], **more: Any) -> Workload:
     asked = [job.ask for job in jobs]
     return Workload.from_columns(
         component_id=[job.id for job in jobs],
@@ -174,6 +174,9 @@ def workload_of(jobs: list[SharedJob]) -> Workload:
         memory_per_gpu_kb=[_kb(one.mem_per_gpu or None) for one in asked],
         exclusive=[int(one.exclusive) for one in asked],
         oversubscribe=[int(one.oversubscribe) for one in asked],
+        user=[job.user for job in jobs],
+        reservation=[job.reservation for job in jobs],
+        **more,
     )
 
 
@@ -220,10 +223,16 @@ def told(case: SharedCase) -> dict[int, tuple[Any, ...]]:
     """What the plain model makes of it."""
     slurm = plain(case)
     slurm.run(UNTIL_S)
-    return {job.id: (job.state, -1 if job.start is None else job.start, *_had(job)) for job in slurm.jobs}
+    return fates_told(slurm)
 
 
-def _had(job: SharedJob) -> tuple[Any, ...]:
+def fates_told(slurm: SharedSlurm) -> dict[int, tuple[Any, ...]]:
+    """As of ``fates``."""
+    return {job.id: (job.state, -1 if job.start is None else job.start, *had(job)) for job in slurm.jobs}
+
+
+def had(job: SharedJob) -> tuple[Any, ...]:
+    """Nodes, cores, memory and GPUs of a job of the plain model."""
     nodes, shares = sorted(job.shares), job.shares.values()
     return (
         ",".join(map(str, nodes)),

@@ -63,11 +63,11 @@ class Preempting:
     def system(self) -> System:
         """The case's, with what its partitions say of preemption."""
         system = system_of(self.case)
-        partitions = [replace(one, slurm=_said_of(self.groups.get(one.name))) for one in system.partitions]
+        partitions = [replace(one, slurm=said_of(self.groups.get(one.name))) for one in system.partitions]
         return replace(system, partitions=tuple(partitions))
 
 
-def _said_of(group: Preemptable | None) -> dict[str, Any]:
+def said_of(group: Preemptable | None) -> dict[str, Any]:
     said = {"PreemptMode": group.mode, "GraceTime": group.grace} if group else {}
     return {name: value for name, value in said.items() if value}
 
@@ -170,13 +170,13 @@ def preempting_by_qos(draw: st.DrawFn) -> tuple[Preempting, dict[str, PreemptQos
 @examples(60)
 def test_by_qos_it_is_equal_to_the_plain_model_too(given_: tuple[Preempting, dict[str, PreemptQos]]) -> None:
     one, qos = given_
-    keys = {"PreemptType": "preempt/qos", "qos": {name: _keys_of(its) for name, its in qos.items()}}
+    keys = {"PreemptType": "preempt/qos", "qos": {name: keys_of(its) for name, its in qos.items()}}
     result = played(one, {"qos": [job.qos for job in one.case.jobs]}, **keys)
     slurm = plain(one, kind="preempt/qos", qos=deepcopy(qos))
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
 
 
-def _keys_of(qos: PreemptQos) -> dict[str, Any]:
+def keys_of(qos: PreemptQos) -> dict[str, Any]:
     said = {"Preempt": list(qos.preempts), "PreemptMode": qos.mode, "PreemptExemptTime": qos.exempt}
     said["GraceTime"] = qos.grace
     return {"priority": qos.priority} | {

@@ -66,7 +66,7 @@ def compare_shared(found: SharedOnSwitches) -> None:
         slurm = plain_shared(found, patch)
         slurm.run(UNTIL_S)
     starts = {job.id: -1 if job.start is None else job.start for job in slurm.jobs}
-    theirs = {job.id: (job.state, starts[job.id], *shared_cases._had(job)) for job in slurm.jobs}
+    theirs = {job.id: (job.state, starts[job.id], *shared_cases.had(job)) for job in slurm.jobs}
     ours = shared_cases.fates(played_shared(found))
     assert {i: expanded(fate) for i, fate in ours.items()} == theirs
 

@@ -39,7 +39,7 @@ CLAIMED = (
     "S3a_gpus",
     "S4a_exclusive",
 )
-MISSED: tuple[str, ...] = ("Q3a_limit_stop",)
+MISSED: tuple[str, ...] = ()
 """Claimed, and not met yet."""
 
 PREEMPTING = ("HP1a_requeue", "HP2a_cancel", "HP4a_qos", "P1a_requeue", "P2a_cancel", "P4a_qos", "P5a_grace")

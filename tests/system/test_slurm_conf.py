@@ -74,19 +74,24 @@ WITH_PREEMPTION = (
 
 
 @pytest.mark.parametrize(
-    ("mode", "select", "left_out"),
+    ("mode", "select", "sharing", "read"),
     [
-        ("REQUEUE", "select/linear", []),
-        ("REQUEUE", "select/cons_tres", ["PreemptType", "PreemptMode", "preempt_youngest_first"]),
-        ("SUSPEND,GANG", "select/linear", ["PreemptType", "PreemptMode", "preempt_youngest_first"]),
+        ("REQUEUE", "linear", "EXCLUSIVE", True),
+        ("REQUEUE", "cons_tres", "EXCLUSIVE", True),
+        ("CANCEL", "cons_tres", "NO", True),
+        ("CANCEL", "cons_tres", "FORCE:2", False),
+        ("SUSPEND,GANG", "linear", "EXCLUSIVE", False),
+        ("SUSPEND,GANG", "cons_tres", "NO", False),
     ],
 )
-def test_preemption_is_read_where_jobs_have_whole_nodes(
-    tmp_path: Path, mode: str, select: str, left_out: list[str]
+def test_preemption_is_read_unless_jobs_share_cores_or_are_suspended(
+    tmp_path: Path, mode: str, select: str, sharing: str, read: bool
 ) -> None:
-    found = site(tmp_path, WITH_PREEMPTION.format(mode) + f"SelectType={select}\n" + NODES + PART)
-    assert [one.key for one in found.ignored if one.why == ignored.PREEMPTION] == left_out
-    assert ("PreemptType" in found.policy) == (not left_out)
+    part = f"PartitionName=p Nodes=ALL OverSubscribe={sharing}\n"
+    found = site(tmp_path, WITH_PREEMPTION.format(mode) + f"SelectType=select/{select}\n" + NODES + part)
+    left_out = [one.key for one in found.ignored if one.why == ignored.PREEMPTION]
+    assert left_out == ([] if read else ["PreemptType", "PreemptMode", "preempt_youngest_first"])
+    assert ("PreemptType" in found.policy) == read
 
 
 def test_what_a_partition_says_of_preemption(tmp_path: Path) -> None:
@@ -98,7 +103,8 @@ def test_what_a_partition_says_of_preemption(tmp_path: Path) -> None:
     assert found.system.partitions[0].slurm == {"GraceTime": 90}
     assert [(one.key, one.why) for one in found.ignored] == [("PreemptMode", ignored.PREEMPTION)]
     found = site(tmp_path, NODES + "SelectType=select/cons_tres\n" + own.format("OFF"))
-    assert [one.key for one in found.ignored] == ["PreemptMode", "GraceTime"]
+    assert found.system.partitions[0].slurm == {"PreemptMode": "OFF", "GraceTime": 90}
+    assert found.ignored == ()
     with pytest.raises(ConfigError, match="PreemptMode: found 'SUSPENDED'; allowed: OFF, REQUEUE"):
         site(tmp_path, NODES + own.format("SUSPENDED"))
 

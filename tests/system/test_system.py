@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.failures import FailureKeys, RepairKeys
 from scheduler_sim.system.keys import (
     ModuleKeys,
     NodeSetKeys,
@@ -319,6 +320,8 @@ def test_the_reference_page_has_every_key() -> None:
         SwfKeys,
         NodeEventKeys,
         ReservationKeys,
+        FailureKeys,
+        RepairKeys,
     ):
         assert all(f"\n| `{key}` | " in page for key in model.model_fields)
 

@@ -17,6 +17,7 @@ from scheduler_sim.engine.core.moments import (
     nodes_idle,
     nodes_taken,
     revived,
+    runs_once_more,
     set_aside_again,
     started,
     stopped,
@@ -24,6 +25,7 @@ from scheduler_sim.engine.core.moments import (
     submitted,
     withdrawn,
 )
+from scheduler_sim.engine.core.placement import module_of
 from scheduler_sim.engine.core.releases import add_release, drop_release
 from scheduler_sim.engine.core.state import (
     BY_LIMIT,
@@ -108,8 +110,9 @@ def start(core: Core, row: int, placement: int) -> None:
     core.jobs[row].placed = placement
     take_nodes(core, placement)
     count_busy(core, placement, 1)
-    core.pools[it.module].touched = 1
-    nodes_taken(core, it.module, it.nodes)
+    module = module_of(core, placement)
+    core.pools[module].touched = 1
+    nodes_taken(core, module, it.nodes)
     add_release(core, it.module, now + it.limit, row, it.nodes)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
@@ -131,7 +134,7 @@ def take_nodes(core: Core, placement: int) -> None:
 @question
 def count_busy(core: Core, placement: int, sign: int) -> None:
     """The nodes of a placement run a job from now on (1), or no longer (-1)."""
-    core.pools[core.placements[placement].module].busy += sign * core.placements[placement].nodes
+    core.pools[module_of(core, placement)].busy += sign * core.placements[placement].nodes
 
 
 # -- from its start to its end
@@ -186,7 +189,7 @@ def vacate(core: Core, row: int, state: int) -> bool:
     gone = hand_back(core, row, planned)
     stopped(core, row)
     count_busy(core, placement, -1)
-    core.pools[module].touched = 1
+    core.pools[module_of(core, placement)].touched = 1
     drop_release(core, module, planned, row)
     for i in range(core.demand.shape[1]):
         if core.demand[placement, i] > 0:
@@ -273,6 +276,7 @@ def plan_anew(core: Core) -> None:
 def send_back(core: Core, row: int) -> None:
     """Stop what runs, and have it wait again from now on; the lost attempt counts as a wait for nodes."""
     vacate(core, row, WAITING)
+    runs_once_more(core, row)
     core.jobs[row].wait_resources += core.clock.now - core.jobs[row].start
     core.jobs[row].state = WAITING
     core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
@@ -298,6 +302,7 @@ def wait_again(core: Core, row: int) -> None:
 @part
 def forget_run(core: Core, row: int) -> None:
     """As if it had never run, but for one thing that holds it now."""
+    runs_once_more(core, row)
     core.jobs[row].eligible = core.jobs[row].start = core.jobs[row].end = core.jobs[row].placed = -1
     core.jobs[row].wait_resources = core.jobs[row].measured = 0
     core.jobs[row].missing += HOLD

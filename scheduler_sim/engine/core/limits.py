@@ -33,6 +33,12 @@ def set_duration(core: Core, placement: int, run: int, overrun: int) -> None:
 
 
 @question
+def set_run_time(core: Core, placement: int, run: int) -> None:
+    """How long a placement takes from its next start on, but for its limit; ``run`` in s."""
+    set_duration(core, placement, run, core.rules.overrun)
+
+
+@question
 def least_limit(core: Core, row: int, overrun: int) -> int:
     """The least limit (s) that a running job can be given: what it has run already, so that it ends now."""
     return core.clock.now - core.jobs[row].start - overrun

@@ -86,6 +86,11 @@ def released_by_hand(core: Core, job: int) -> None:
 
 
 @event
+def runs_once_more(core: Core, job: int) -> None:
+    """A run is over that is to be done once more, if there was one; it is still known what it was."""
+
+
+@event
 def revived(core: Core, job: int) -> None:
     """A job that has ended is to run once more."""
 

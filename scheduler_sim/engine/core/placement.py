@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import Core
+
+
+@question
+def module_of(core: Core, placement: int) -> int:
+    """The module whose nodes a placement takes; the pool that it takes them from may be a part of that."""
+    return core.placements[placement].module
 
 
 @part

@@ -27,7 +27,7 @@ def build_profiles(core: Core, on_time: bool) -> None:
     for pool in range(len(core.pools)):
         steps = core.profile[pool]
         steps[0].time, steps[0].free = now, core.pools[pool].free
-        size, leaving = 1, core.pools[pool].draining
+        size, leaving = 1, leaving_next(core, pool)
         for i in range(core.pools[pool].release_head, core.pools[pool].release_tail):
             nodes = core.releases[pool, i].nodes
             gone = min(leaving, max(nodes, 0))  # a capacity that will fall is a negative return
@@ -44,6 +44,12 @@ def build_profiles(core: Core, on_time: bool) -> None:
             steps[size - 1].free += nodes - gone
         core.pools[pool].profile_size = size
     plan_begins(core, on_time)
+
+
+@question
+def leaving_next(core: Core, pool: int) -> int:
+    """So many of the next nodes that come back are idle in no plan: they leave the pool."""
+    return core.pools[pool].draining
 
 
 @question

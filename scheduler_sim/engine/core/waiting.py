@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import pending_changed
+from scheduler_sim.engine.core.placement import module_of
 from scheduler_sim.engine.core.record import short_so_far
 from scheduler_sim.engine.core.state import INF, UNSEEN, Core
 
@@ -40,7 +41,7 @@ def add_newcomer(core: Core, row: int) -> None:
 @part
 def count_waiting(core: Core, placement: int, sign: int) -> None:
     """One more or less waits in the module of a placement."""
-    module = core.placements[placement].module
+    module = module_of(core, placement)
     core.pools[module].queued += sign
     core.pools[module].queued_nodes += sign * core.placements[placement].nodes
     core.pools[module].touched = 1

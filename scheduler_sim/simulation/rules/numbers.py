@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from scheduler_sim.simulation.switching import Switching
 from scheduler_sim.simulation.units import Units
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
+
+if TYPE_CHECKING:
+    from scheduler_sim.applications.checkpoint import CheckpointKeys
 
 Numbering = dict[tuple[Any, ...], int]
 
@@ -32,6 +35,7 @@ class Run(NamedTuple):
     calls : row, kind as a code, s after the start; by row and time
     switching : when idle nodes are switched off
     seed : of random draws
+    checkpoints : how each type of application writes them; None: it does not
     """
 
     system: System
@@ -41,6 +45,7 @@ class Run(NamedTuple):
     calls: list[tuple[int, int, int]]
     switching: Switching | None
     seed: int = 0
+    checkpoints: tuple[CheckpointKeys | None, ...] = ()
 
 
 class Jobs(NamedTuple):

@@ -18,6 +18,7 @@ RULES = {
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
     "reservations": "slurm.reservations.Reservations",
+    "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
@@ -25,25 +26,28 @@ RULES = {
     "coscheduling": "coscheduling.Coscheduling",
     "calls": "calls.Calls",
     "holds": "holds.Holds",
+    "checkpoints": "checkpoints.Checkpoints",
+    "holes": "holes.Holes",
     "making_room": "making_room.MakingRoom",
     "power_saving": "power_saving.PowerSaving",
 }
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
+OF_OTHERS = ("holes",)
 OF_SLURM = (
-    *("slurm", "preemption", "outages", "topology", "named_nodes"),
-    *("cons_tres", "rows", "reservations", "resource_limits"),
+    *("slurm", "preemption", "outages", "topology", "named_nodes", "cons_tres", "rows", "reservations"),
+    *("node_weights", "resource_limits"),
 )
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:
     """Yield what writes the numbers of a run: of every rule that it has or may come to have.
 
-    Slurm's are many files, for runs under that policy alone.
+    Slurm's are many files, for runs under that policy alone; some are for all runs but these.
     """
     for part, home in RULES.items():
-        if part not in OF_SLURM or run.policy.backfill == "slurm":
+        if part not in (OF_OTHERS if run.policy.backfill == "slurm" else OF_SLURM):
             file, _, name = home.rpartition(".")
             rule: type[Numbers] = getattr(import_module(f"{__package__}.{file}"), name)
             yield rule(run)

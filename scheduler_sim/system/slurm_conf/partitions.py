@@ -39,19 +39,14 @@ _OF_SLURM: dict[str, Callable[[str], Any]] = {
     "MaxMemPerCPU": unlimited_or(size_mb),
     "DefCpuPerGPU": unlimited_or(count),
     "DefMemPerGPU": unlimited_or(size_mb),
-}
-"""Keys that policy slurm heeds; all but the QOS where jobs share nodes."""
-
-_OF_WHOLE_NODES: dict[str, Callable[[str], Any]] = {
     "PreemptMode": lambda text: _mode(text),
     "GraceTime": count,
 }
-"""... and those that it heeds where they have whole ones."""
+"""Keys that policy slurm heeds."""
 
 _OTHER_MODES = ("SUSPEND", "GANG")
 
 _READ_OF_SLURM = {*(name.lower() for name in _OF_SLURM), "jobdefaults"}
-_READ_OF_WHOLE_NODES = {name.lower() for name in _OF_WHOLE_NODES}
 
 
 @dataclass(frozen=True)
@@ -157,11 +152,6 @@ def _of_slurm(record: Record, notes: Notes, *, shares: bool) -> dict[str, Any]:
     said: dict[str, Any] = {
         name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SLURM.items()
     } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
-    if not shares:
-        said |= {
-            name: notes.read(record.pairs.get(name.lower()), read, 0)
-            for name, read in _OF_WHOLE_NODES.items()
-        }
     said["OverSubscribe"] = str(sharing) if shares and sharing != OverSubscribe() else ""
     return {name: value for name, value in said.items() if value}
 
@@ -202,7 +192,7 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
 def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: bool) -> None:
     """Keys that are not read; a partition whose jobs share whole nodes, or by default nodes: not so here."""
     sharing = _sharing(record)
-    read = _READ | _READ_OF_SLURM | (set() if shares else _READ_OF_WHOLE_NODES)
+    read = _READ | _READ_OF_SLURM
     for key, pair in record.pairs.items():
         if key not in read and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))

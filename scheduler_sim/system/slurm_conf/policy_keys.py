@@ -40,7 +40,7 @@ OF_PREEMPTION = (
     *("PreemptType", "PreemptMode", "PreemptExemptTime"),
     *("preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first"),
 )
-"""Keys that count where jobs have whole nodes, and are requeued or cancelled."""
+"""Keys that count where jobs are requeued or cancelled."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 _TOPOLOGY_WITHOUT_EFFECT = {

@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
 from scheduler_sim.system.slurm_conf.ignored import NO_TOPOLOGY_CONF, NOT_MODELLED, PREEMPTION, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
@@ -23,7 +24,7 @@ from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
 from scheduler_sim.system.topology import TopologyKeys
 
-WHOLE_NODES_MODES = ("OFF", "REQUEUE", "CANCEL")
+MODES = ("OFF", "REQUEUE", "CANCEL")
 """What may become of jobs that are preempted here."""
 
 SLURMS_OWN = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageEnforce": "none"}
@@ -110,6 +111,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
         system = System(cluster, tuple(modules), tuple(led), shared, topology=topology)
     except ConfigError as error:
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
+    settings.leave_preemption_out(cores_are_shared=shares_cores(system))
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place.get(one.place, len(said)))
     named = frozenset(known)
@@ -185,12 +187,10 @@ class _Settings:
             if by_factors and name not in self.policy and self._is_modelled(name):
                 self.policy[name], self.places[name] = value, self.places["PriorityType"]
 
-        self._leave_preemption_out()
-
-    def _leave_preemption_out(self) -> None:
-        """Of jobs that share nodes, or that are suspended, preemption is not modelled."""
+    def leave_preemption_out(self, *, cores_are_shared: bool) -> None:
+        """Of jobs that are suspended, or meet on a core, preemption is not modelled: say so."""
         kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode", "OFF")
-        if kind == "preempt/none" or (not self.shares and mode in WHOLE_NODES_MODES):
+        if kind == "preempt/none" or (mode in MODES and not cores_are_shared):
             return
         for name in OF_PREEMPTION:
             if name in self.policy:

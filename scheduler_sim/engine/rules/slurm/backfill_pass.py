@@ -56,10 +56,10 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     rounded_down,
     span,
 )
-from scheduler_sim.engine.rules.slurm.nodes import pick
+from scheduler_sim.engine.rules.slurm.nodes import pick, weighed_anew
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
-from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
+from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 # -- what may be left out (see ``accelerate``)
@@ -190,7 +190,7 @@ def _tried_entry(core: SlurmCore, i: int) -> bool:
     come_to(core, row)
     if core.jobs[row].state != WAITING or not may_run(core, row) or not whole_job_waits(core, row):
         return True
-    if waits_for_window(core, row):
+    if waits_for_window(core, row) or not may_run_there(core, placement):
         return True
     if not core.slurm.rules.aligned:
         core.slurm.memory.tested += 1
@@ -269,7 +269,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
                 return INF
             start, record = moved, record_at(core, moved)
         following = next_attempt(core, placement, record, start)
-        later = _later(core, placement, start, following)
+        later = next_try(core, placement, start, following)
         time = INF
         if stay_free(core, placement, record, start, -1 if together else following):
             if not found_free and earliest_s == now and delay == 0:
@@ -345,7 +345,8 @@ def starts_on_picked(core: SlurmCore, row: int, placement: int) -> bool:
     They are chosen anew, among all that it could be planned on but those that are completing.
     """
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
-    if core.slurm.rules.fixed_nodes and count_common(sets.later, sets.leaving, it.low, it.high) > 0:
+    leaving = core.slurm.rules.fixed_nodes and count_common(sets.later, sets.leaving, it.low, it.high) > 0
+    if leaving or weighed_anew(core):
         take_out(sets.later, sets.leaving, it.low, it.high)
         pick(core, placement, sets.later)
     return True
@@ -360,7 +361,7 @@ def any_unallocated(core: SlurmCore, it: Partition) -> bool:
 
 
 @part
-def _later(core: SlurmCore, placement: int, start: int, following: int) -> int:
+def next_try(core: SlurmCore, placement: int, start: int, following: int) -> int:
     """When to try next: where a record begins, or a second behind the end of an advance reservation."""
     later = core.slurm.plan.record[following].begin if following >= 0 else INF
     if reservation_is_ahead(core):

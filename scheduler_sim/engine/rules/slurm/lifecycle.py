@@ -15,7 +15,7 @@ from scheduler_sim.engine.core.lifecycle import (
     vacate,
     wait_again,
 )
-from scheduler_sim.engine.core.limits import least_limit, set_duration, time_granted
+from scheduler_sim.engine.core.limits import least_limit, set_duration, set_run_time, time_granted
 from scheduler_sim.engine.core.moments import (
     arrives_held,
     becomes_eligible,
@@ -30,6 +30,7 @@ from scheduler_sim.engine.core.moments import (
     submitted,
 )
 from scheduler_sim.engine.core.releases import add_release, drop_release
+from scheduler_sim.engine.core.run_time import time_at_work
 from scheduler_sim.engine.core.state import (
     CANCELLED,
     COMPLETED,
@@ -123,7 +124,10 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
         note_change(core, now)
         return False
     core.clock.dirty = 1
-    note_end(core, row)
+    if now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration:
+        note_change(core, now)  # whoever ended it has told the schedulers
+    else:
+        note_end(core, row)
     free_nodes(core, core.jobs[row].placed)
     deallocate(core, row)
     return True
@@ -268,6 +272,18 @@ def test_let_go(core: SlurmCore, row: int) -> None:
 @on(set_duration, "slurm")
 def keep_duration(core: SlurmCore, placement: int, run: int, overrun: int) -> None:
     """How long it takes is known when its end is planned."""
+
+
+@on(set_run_time, "slurm")
+def keep_run_time(core: SlurmCore, placement: int, run: int) -> None:
+    """How long it takes is known when its end is planned."""
+    core.slurm.way[placement].run = run
+
+
+@on(time_at_work, "slurm")
+def work_after_launch(core: SlurmCore, row: int, end: int) -> int:
+    """Its run time begins when it has been launched."""
+    return max(end - core.jobs[row].start - core.slurm.job[row].launch, 0)
 
 
 @on(least_limit, "slurm")

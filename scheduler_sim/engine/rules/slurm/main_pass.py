@@ -7,6 +7,7 @@ from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.instant import untie_ready
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
@@ -17,10 +18,11 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     limited_before_choice,
     limited_by_choice,
     may_be_passed,
+    nodes_looked_for,
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
-from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, start_on_picked
+from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, SlurmCore
 
 
@@ -34,6 +36,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
     open_partitions = len(core.slurm.partition)
     for i in range(len(core.slurm.partition)):
         core.slurm.partition[i].tried = core.slurm.partition[i].blocked = 0
+    main_begins(core)
     open_nodes(core)
     most, tried, whole = core.slurm.rules.partition_job_depth, 0, True
     i, size = -1, build_queue(core)
@@ -49,7 +52,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             if not has_reservation(core, row):
                 open_partitions -= _block(core, it)
             continue
-        if not may_run(core, row):
+        if not may_run(core, row) or not may_run_there(core, placement):
             continue
         it.tried += 1
         if most and it.tried > most:
@@ -63,6 +66,8 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
         if not has_licences(core, placement):
             continue
         limited = limited_before_choice(core, row, placement)
+        if not limited:
+            nodes_looked_for(core, placement)
         picked = not limited and _picked(core, row, placement)
         limited = limited or limited_by_choice(core, row, placement, picked)
         if picked and not limited:
@@ -102,6 +107,11 @@ def _picked(core: SlurmCore, row: int, placement: int) -> bool:
 
 
 @event
+def main_begins(core: SlurmCore) -> None:
+    """A new pass begins: nobody waits in it yet."""
+
+
+@event
 def cannot_start(core: SlurmCore, row: int, placement: int) -> None:
     """The idle nodes do not suffice for one that is not behind a blocked partition."""
 
@@ -133,10 +143,16 @@ def close_taken(core: SlurmCore, it: Partition) -> None:
 @question
 def picked_among_free(core: SlurmCore, placement: int) -> bool:
     """Choose the nodes of a placement among those that are FREE, if they suffice."""
+    return picked_among(core, placement, core.slurm.sets.free)
+
+
+@question
+def picked_among(core: SlurmCore, placement: int, nodes: Words) -> bool:
+    """Choose the nodes of a placement among some that may be given away, if they suffice."""
     way = core.slurm.way[placement]
     for choice in range(way.first, way.last):
         way.choice = choice
-        if picked_from(core, placement, core.slurm.sets.free):
+        if picked_from(core, placement, nodes):
             return True
     return False
 

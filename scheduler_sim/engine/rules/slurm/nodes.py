@@ -80,6 +80,12 @@ def pick_best_fit(core: SlurmCore, placement: int, source: Words) -> None:
 
 
 @question
+def weighed_anew(core: SlurmCore) -> bool:
+    """Whether nodes may weigh something else than when those PICKED were chosen."""
+    return False
+
+
+@question
 def added_first(core: SlurmCore, it: Partition, source: Words, mask: int, wanted: int) -> int:
     """Add to PICKED nodes of a set within a mask that go before all others; returns how many."""
     return 0
@@ -113,10 +119,11 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
     """Add to PICKED so many nodes of a set that are in a mask, those of the least weight first."""
     rest = core.slurm.sets.rest
     for weight in range(it.lightest, it.heaviest):
+        if wanted == 0:
+            return
         copy(rest, source, it.low, it.high)
         keep_common(rest, core.slurm.nodes.masks[mask], it.low, it.high)
-        if it.heaviest - it.lightest > 1:
-            keep_common(rest, core.slurm.nodes.masks[weight], it.low, it.high)
+        keep_of_weight(core, it, rest, weight)
         take_out(rest, core.slurm.sets.picked, it.low, it.high)
         there = count(rest, it.low, it.high)
         some = min(wanted, there)
@@ -125,6 +132,13 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
         else:
             add_best_fit(core.slurm.sets.picked, rest, core.slurm.nodes.run, it.low, it.high, some)
         wanted -= some
+
+
+@question
+def keep_of_weight(core: SlurmCore, it: Partition, nodes: Words, weight: int) -> None:
+    """Keep those of a set that are of a weight, by its row of ``masks``."""
+    if it.heaviest - it.lightest > 1:
+        keep_common(nodes, core.slurm.nodes.masks[weight], it.low, it.high)
 
 
 @part

@@ -8,14 +8,15 @@ to the limit, and are idle by the next try, are STAYING; those of them on which 
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import NONE, copy, count, keep_common
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.coscheduling.members import reservation_is_ahead
 from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved, next_begin
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.node_space import last_second, next_attempt, record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, put_idle_once, running
-from scheduler_sim.engine.rules.slurm.state import SlurmCore
+from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 
 
 @question
@@ -44,6 +45,13 @@ def are_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> 
     return count(sets.staying, it.low, it.high) >= core.placements[placement].nodes
 
 
+@question
+def put_offered(core: SlurmCore, placement: int, target: Words) -> None:
+    """``target`` becomes what is free of reservations for a job that may start now, whatever runs there."""
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    copy(target, core.slurm.sets.unreserved, it.low, it.high)
+
+
 @part
 def put_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> None:
     """UNRESERVED: the nodes a job may use that no reservation holds from ``start`` to its limit."""
@@ -57,6 +65,11 @@ def put_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> 
             break
         if plan.record[i + 1].begin > start:
             keep_common(unreserved, plan.space[plan.record[i].row], it.low, it.high)
+
+
+@event
+def keep_open(core: SlurmCore, it: Partition) -> None:
+    """Of the nodes UNRESERVED stay those that reservations of operators leave to the entry."""
 
 
 @part

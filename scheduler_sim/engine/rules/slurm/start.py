@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import agreement, on
+from scheduler_sim.engine.core.hooks import agreement, on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.limits import time_granted
@@ -14,6 +14,12 @@ from scheduler_sim.engine.rules.slurm.state import SlurmCore
 @agreement
 def may_run(core: SlurmCore, row: int) -> bool:
     """Whether every limit lets it run now; one that may not blocks nothing."""
+    return True
+
+
+@question
+def may_run_there(core: SlurmCore, placement: int) -> bool:
+    """Whether one that may run now is tried in the partition of a placement."""
     return True
 
 

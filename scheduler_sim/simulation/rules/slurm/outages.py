@@ -17,7 +17,7 @@ class NamedOutages(Numbers):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        by_name = any(event.nodes for event in run.system.events)
+        by_name = bool(run.system.failures) or any(event.nodes for event in run.system.events)
         self.needed = by_name and not shares_under_slurm(run.system, run.policy)
 
     def room(self, sizes: Sizes) -> int:

@@ -13,6 +13,7 @@ from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.simulation.rules.slurm.qos import Owners
+from scheduler_sim.system.shared_cores import shares_cores
 
 NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
 """Keys beside which jobs are preempted."""
@@ -41,8 +42,11 @@ class Preemption(Numbers):
     def _refuse_what_is_not_there(self) -> None:
         """Preemption is on whole nodes, by the rules of 22.05, and of single components."""
         mode = f"policy.slurm.PreemptMode: found {self._keys.PreemptMode}"
-        if shares_under_slurm(self.run.system, self.run.policy):
-            raise ConfigError(f"{mode} where jobs share nodes; allowed here: OFF")
+        if shares_under_slurm(self.run.system, self.run.policy) and shares_cores(self.run.system):
+            raise ConfigError(
+                f"{mode} where several jobs have a core at once (OverSubscribe of a partition);"
+                " allowed here: OFF"
+            )
         if self.run.units.members:
             raise ConfigError(f"{mode} where components start together; allowed here: OFF")
         for name, one in self._keys.qos.items():
@@ -92,7 +96,6 @@ class Preemption(Numbers):
                 group["mode"][number] = MODES[partition.slurm.get("PreemptMode") or keys.PreemptMode]
                 group["grace"][number] = partition.slurm.get("GraceTime", 0)
         core.preemption.may[:] = self._may.ravel()
-        core.slurm.rules.plans_started = 0  # what may be preempted does not stand in the plan
         return core
 
     @property

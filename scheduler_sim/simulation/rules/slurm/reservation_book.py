@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
 from scheduler_sim.config.value import seconds_of
 from scheduler_sim.engine.core.state import RUNNING
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.slurm.reservations import looks
 from scheduler_sim.engine.rules.slurm.reservations.state import DAILY, HOURLY, NEVER, WEEKDAY, WEEKEND, WEEKLY
 from scheduler_sim.errors import InputError
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
+from scheduler_sim.simulation.standing import (
+    MOST_DELAY_S,
+    YEAR_S,
+    Answer,
+    Flags,
+    Standing,
+    Times,
+    lowest,
+    meet,
+    moved,
+)
 from scheduler_sim.system.reservations import (
     ALL,
     REPEATED,
@@ -25,54 +34,8 @@ from scheduler_sim.system.reservations import (
     nodes_named,
 )
 from scheduler_sim.system.system import System
-from scheduler_sim.units import DAY
-
-Flags = NDArray[np.bool_]
-
-YEAR_S = 365 * DAY
-MOST_DELAY_S = 600  # so far in the past a start may lie
-MOST_DELAY_OF_CHANGE_S = 60
-TURNS = {"HOURLY": (3600, 7 * 24), "DAILY": (DAY, 7)}
-"""Turns of a week that are held against other reservations: how far apart, and how many."""
 
 REPEATS = {"HOURLY": HOURLY, "DAILY": DAILY, "WEEKLY": WEEKLY, "WEEKDAY": WEEKDAY, "WEEKEND": WEEKEND}
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A reservation as it was made, and changed since. Its times stand in the core, where they move on.
-
-    Attributes
-    ----------
-    duration : s, None: it was given an end
-    nodes : bool[..], by number in the words of the core
-    """
-
-    name: str
-    number: int
-    partition: str
-    users: tuple[str, ...]
-    accounts: tuple[str, ...]
-    flags: frozenset[str]
-    duration: int | None
-    nodes: Flags
-
-    @property
-    def may_overlap(self) -> bool:
-        """Whether it may have nodes of others."""
-        return bool(self.flags & {"MAINT", "OVERLAP"})
-
-    def admits(self, user: str, accounts: Sequence[str]) -> bool:
-        """Whether it is for the jobs of a user and an account, which stands inside others."""
-        return _lists((user,), self.users) and _lists(accounts, self.accounts)
-
-
-class Answer(NamedTuple):
-    """What an operator was told; nothing if it was done."""
-
-    time: int
-    name: str
-    said: str
 
 
 class Book:
@@ -189,29 +152,12 @@ class Book:
         packed = np.packbits(made.nodes, bitorder="little").view("<u8")
         core.reservations.nodes[made.number] = packed.astype(np.uint64)
 
-    def _moved(
-        self, core: FullCore, old: Standing, keys: ReservationChangeKeys, now: int
-    ) -> tuple[int, int, int | None]:
-        """Start, end and duration, as far as they are to be others."""
+    def _moved(self, core: FullCore, old: Standing, keys: ReservationChangeKeys, now: int) -> Times:
+        """Its times, as far as they are to be others."""
         row = core.reservations.table[old.number]
-        start, end, duration = int(row.start), int(row.end), old.duration
-        if keys.start is not None:
-            if start <= now:
-                raise InputError("Reservation already started")
-            start = self.second(keys.start)
-            if start < now - MOST_DELAY_OF_CHANGE_S:
-                raise InputError("Invalid time specified")
-            end = end if duration is None else start + duration
-        if keys.end is not None:
-            end, duration = self.second(keys.end), None
-            if end < now - MOST_DELAY_OF_CHANGE_S:
-                raise InputError("Invalid time specified")
-        if keys.duration is not None:
-            duration = keys.duration
-            end = max(now, start + duration)
-        if start >= end:
-            raise InputError("Invalid time specified")
-        return start, end, duration
+        now_is = Times(int(row.start), int(row.end), old.duration)
+        start, end = (-1 if one is None else self.second(one) for one in (keys.start, keys.end))
+        return moved(now_is, keys, Times(start, end, None), now)
 
     # -- which nodes it gets
 
@@ -255,10 +201,10 @@ class Book:
             return replace(
                 new, flags=flags, nodes=new.nodes | self._picked(core, new, -fewer, among, start, end)
             )
-        idle = np.flatnonzero(new.nodes & _set(core.slurm.sets.idle))
+        idle = np.flatnonzero(new.nodes & _set(core.slurm.sets.idle & ~core.slurm.sets.leaving))
         nodes = new.nodes.copy()
         nodes[idle[:fewer]] = False
-        return replace(new, flags=flags, nodes=_lowest(nodes, count))
+        return replace(new, flags=flags, nodes=lowest(nodes, count))
 
     def _picked(
         self, core: FullCore, made: Standing, count: int, among: Flags, start: int, end: int
@@ -284,7 +230,7 @@ class Book:
         count, ignores = min(count, int(kind.sum())), "IGNORE_JOBS" in made.flags
         if ignores and count == int(kind.sum()):
             return kind
-        running = [held for held, ends, _ in _running(core) if ends >= start]
+        running = [held for held, ends, _ in self._running(core) if ends >= start]
         free = kind.copy()
         for held in running:
             free &= ~held
@@ -292,7 +238,7 @@ class Book:
             if int(free.sum()) >= count:
                 break
             free |= held & kind
-        return _lowest(free, count) if int(free.sum()) >= count else np.zeros_like(free)
+        return lowest(free, count) if int(free.sum()) >= count else np.zeros_like(free)
 
     def _others(self, core: FullCore, made: Standing, start: int, end: int) -> list[Standing]:
         """Those that stand at the same time, if only in a turn of the week."""
@@ -300,7 +246,7 @@ class Book:
         for one in self.standing.values():
             row = core.reservations.table[one.number]
             theirs = (int(row.start), int(row.end), one.flags)
-            if one.name != made.name and row.stands and _meet((start, end, made.flags), theirs):
+            if one.name != made.name and row.stands and meet((start, end, made.flags), theirs):
                 others.append(one)
         return others
 
@@ -314,53 +260,43 @@ class Book:
         """No job of others may run on its nodes beyond its start."""
         if "IGNORE_JOBS" in made.flags:
             return
-        for held, ends, claim in _running(core):
+        for held, ends, claim in self._running(core):
             if claim != made.number and ends > start and (held & made.nodes).any():
                 raise InputError("Requested nodes are busy")
 
+    def _running(self, core: FullCore) -> list[tuple[Flags, int, int]]:
+        """Nodes, planned end and reservation of what runs, in the order of the trace."""
+        found = []
+        for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == RUNNING).tolist():
+            it = core.placements[core.jobs[row].placed]
+            held = (
+                self._shared(core, int(core.jobs[row].placed))
+                if has(core, "cons_tres")
+                else _nodes_of(core, row)
+            )
+            found.append((held, int(core.jobs[row].start + it.limit), int(core.reservations.claim[row].of)))
+        return found
 
-def _running(core: FullCore) -> list[tuple[Flags, int, int]]:
-    """Nodes, planned end and reservation of what runs, in the order of the trace."""
-    found = []
-    for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == RUNNING).tolist():
-        words = np.zeros(len(core.slurm.sets.idle), dtype=np.uint64)
-        piece = int(core.slurm.job[row].piece)
-        while piece >= 0:
-            it = core.slurm.nodes.piece[piece]
-            words[it.word] |= it.bits
-            piece = int(it.next)
-        ends = int(core.jobs[row].start + core.placements[core.jobs[row].placed].limit)
-        found.append((_set(words), ends, int(core.reservations.claim[row].of)))
-    return found
+    def _shared(self, core: FullCore, placement: int) -> Flags:
+        """The nodes of which a placement has shares."""
+        it, first = core.placements[placement], int(core.shared_nodes.request[placement].slot)
+        begin = int(core.shared_nodes.module[it.module].begin)
+        numbers = core.shared_nodes.slots[first : first + int(it.nodes)] - begin
+        held = np.zeros(int(self._low[-1]) * WORD, dtype=bool)
+        held[int(self._low[it.module]) * WORD + numbers] = True
+        return held
+
+
+def _nodes_of(core: FullCore, row: int) -> Flags:
+    """The nodes that a job has to itself."""
+    words = np.zeros(len(core.slurm.sets.idle), dtype=np.uint64)
+    piece = int(core.slurm.job[row].piece)
+    while piece >= 0:
+        it = core.slurm.nodes.piece[piece]
+        words[it.word] |= it.bits
+        piece = int(it.next)
+    return _set(words)
 
 
 def _set(words: NDArray[np.uint64]) -> Flags:
     return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").astype(bool)
-
-
-def _lowest(nodes: Flags, count: int) -> Flags:
-    kept = np.zeros_like(nodes)
-    kept[np.flatnonzero(nodes)[:count]] = True
-    return kept
-
-
-def _meet(one: tuple[int, int, frozenset[str]], other: tuple[int, int, frozenset[str]]) -> bool:
-    """Whether they stand at the same time, those HOURLY and DAILY at any time within a week."""
-    mine, theirs = _turns(*one), _turns(*other)
-    return bool(((mine[:, None, 0] < theirs[None, :, 1]) & (theirs[None, :, 0] < mine[:, None, 1])).any())
-
-
-def _turns(start: int, end: int, flags: frozenset[str]) -> Ints:
-    """int64[t, 2]: start and end of each turn that counts."""
-    step, turns = next((TURNS[flag] for flag in TURNS if flag in flags), (0, 1))
-    moved = step * np.arange(turns, dtype=np.int64)
-    return np.stack([start + moved, end + moved], axis=1)
-
-
-def _lists(names: Sequence[str], listed: tuple[str, ...]) -> bool:
-    """Whether a list has one of the names; one with minus signs has all others."""
-    if not listed:
-        return True
-    if listed[0].startswith("-"):
-        return not any(f"-{name}" in listed for name in names)
-    return any(name in listed for name in names)

@@ -7,21 +7,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.core.state import UNSEEN
+from scheduler_sim.engine.core.state import INF, UNSEEN
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.reservations import looks
 from scheduler_sim.engine.rules.slurm.reservations.state import NONE_NAMED, UNKNOWN
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.shares import Associations, associations
+from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
-from scheduler_sim.simulation.rules.slurm.reservation_book import Answer, Book
+from scheduler_sim.simulation.rules.slurm.reservation_book import Book
+from scheduler_sim.simulation.standing import REASONS, Answer, operators
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
-
-REASONS = ("", "access denied", "no such reservation", "reservation is gone")
-"""Why a component was rejected, or waits for ever, by the numbers of the core."""
 
 
 class Reservations(Numbers):
@@ -36,15 +34,14 @@ class Reservations(Numbers):
             self._refuse_what_is_not_there()
             self.book = Book(run.system)
             self._from = 0
+            self._operators: list[tuple[int, ReservationKeys | ReservationChangeKeys]] = []
             self._names: list[str] = []
             self._users: list[str] = []
             self._accounts: list[tuple[str, ...]] = []
 
     def _refuse_what_is_not_there(self) -> None:
-        """Reservations are of whole nodes, by the rules of 22.05, for single components."""
+        """Reservations are by the rules of 22.05, for single components."""
         found = f"system.reservations: found {len(self.run.system.reservations)}"
-        if shares_under_slurm(self.run.system, self.run.policy):
-            raise ConfigError(f"{found} where jobs share nodes; allowed here: none")
         if self.run.units.members:
             raise ConfigError(f"{found} where components start together; allowed here: none")
         keys = self.run.policy.slurm
@@ -89,6 +86,7 @@ class Reservations(Numbers):
                     self.book.create(core, one, first)
                 except InputError as error:
                     raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+        self._operators = operators(self.run.system, self.book.second)
         core.clock.now, core.clock.due = first, first + 1  # they are looked at before anything is submitted
         return core
 
@@ -110,18 +108,26 @@ class Reservations(Numbers):
         claim.of = UNKNOWN if one is None else one.number
         claim.access = one is not None and one.admits(self._users[row], self._accounts[row])
 
-    def changes(self) -> list[tuple[int, ReservationKeys | ReservationChangeKeys]]:
-        """What operators do, by time (s on the trace's clock): in the first second of Slurm, or later."""
-        told: tuple[ReservationKeys | ReservationChangeKeys, ...] = (
-            *self.run.system.reservations,
-            *self.run.system.reservation_changes,
-        )
-        found = [(self.book.second(one.at), one) for one in told if one.at is not None]
-        found.sort(key=lambda change: change[0])
-        return [(max(time, self._from), change) for time, change in found]
+    def told(self) -> list[dict[str, Any]]:
+        """Return what a manifest says of them."""
+        epoch = self.book.unix_start if self.book.has_clock else self.run.policy.slurm.epoch
+        return reservations_told(self.run.system, epoch)
 
-    def carry_out(self, core: FullCore, change: ReservationKeys | ReservationChangeKeys) -> None:
-        """Do what an operator does now, or note what scontrol says where it refuses."""
+    def due(self) -> int:
+        """When an operator does something next, s: in the first second of Slurm, or later; INF if never."""
+        return max(self._operators[0][0], self._from) if self._operators else INF
+
+    def is_to_change(self, core: FullCore) -> bool:
+        """Whether an operator is to do something."""
+        return bool(self._operators)
+
+    def carry_out(self, core: FullCore) -> FullCore:
+        """Do what operators do now, or note what scontrol says where it refuses."""
+        while self.due() <= core.clock.now:
+            self._operate(core, self._operators.pop(0)[1])
+        return core
+
+    def _operate(self, core: FullCore, change: ReservationKeys | ReservationChangeKeys) -> None:
         if not self._is_done(core, change, int(core.clock.now)):
             return
         for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == UNSEEN).tolist():

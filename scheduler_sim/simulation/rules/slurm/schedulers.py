@@ -21,6 +21,7 @@ from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.factors import write_factors
 from scheduler_sim.simulation.rules.slurm.masks import Masks, write_nodes
+from scheduler_sim.simulation.rules.slurm.node_weights import weighs_nodes
 from scheduler_sim.simulation.rules.slurm.parameters import write_parameters
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.units import MINUTE
@@ -59,7 +60,7 @@ class Schedulers(Numbers):
         self._keys = run.policy.slurm
         self._charged: Numbering = {}
         self._users: Numbering = {}
-        self._masks = Masks(run.system)
+        self._masks = Masks(run.system, raised=weighs_nodes(self._keys, run.system))
         self._tree: Associations | None = None  # None where shares do not count
         self._members = np.concatenate([np.zeros(0, dtype=np.int64), *run.units.members])
         self._booked = 0

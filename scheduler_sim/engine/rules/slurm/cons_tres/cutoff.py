@@ -7,7 +7,7 @@ start now. A need that is even may start as long as enough nodes are able; any o
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import count_common
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import WAITING
 from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, idle_taken, is_cut_off
@@ -42,6 +42,12 @@ def none_may_start(core: ConsTresCore, i: int) -> bool:
     return bool(cutoff.last < i)
 
 
+@question
+def may_make_room(core: ConsTresCore, placement: int) -> bool:
+    """Whether others may have to go for a job."""
+    return False
+
+
 @part
 def _may_start(core: ConsTresCore, i: int) -> bool:
     """Whether the job of an entry of the queue may start now."""
@@ -49,7 +55,7 @@ def _may_start(core: ConsTresCore, i: int) -> bool:
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     if core.jobs[row].state != WAITING or never_starts_in_pass(core, placement):
         return False
-    if not need.even:
+    if not need.even or may_make_room(core, placement):
         return True
     refresh(core, need.level)
     it = core.slurm.partition[core.slurm.way[placement].partition]

@@ -17,7 +17,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.able_by import (
     enough_able_by,
     keep_able_by,
 )
-from scheduler_sim.engine.rules.slurm.cons_tres.alike import pick_alike
+from scheduler_sim.engine.rules.slurm.cons_tres.alike import pick_alike, weigh_alike
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.room import (
@@ -190,7 +190,7 @@ def _pick_after(core: ConsTresCore, placement: int, it: Partition, nodes: Words,
     copy(among, nodes, it.low, it.high)
     if need.even == AMONG_ABLE:
         keep_able_by(core, need.level, it, among, end)
-        if part.level[need.level].alike:
+        if part.level[need.level].alike and weigh_alike(core):
             pick_alike(core, it, among, need.min_nodes)
             return
     forget_changed(core)

@@ -44,19 +44,19 @@ def refresh(core: ConsTresCore, level: int) -> None:
 def _able_from(core: ConsTresCore, level: int, node: int) -> int:
     """When a node has what is asked for on each node: 0 if now, else by which planned end, INF by none."""
     part, need = core.cons_tres, core.cons_tres.level[level].need
-    if _has(core, need, room_now(core), node):
+    if is_able(core, need, room_now(core), node):
         return 0
     copy_node(core, node)
     slot = part.machine[node].first
     while slot >= 0:
         end, slot = part.tenant[slot].end, leave_first(core, slot)
-        if _has(core, need, part.later, node):
+        if is_able(core, need, part.later, node):
             return int(end)
     return INF
 
 
 @inlined
-def _has(core: ConsTresCore, need: int, room: Room, node: int) -> bool:
+def is_able(core: ConsTresCore, need: int, room: Room, node: int) -> bool:
     """Whether a node has what is asked for on each node."""
     if not (may_use(core, need, room, node) and make_offer(core, need, room, node, False)):
         return False

@@ -41,13 +41,13 @@ NOTHING, SHARES = -1, 0
 def refuse_what_never_fits(core: ConsTresCore, row: int) -> None:
     """A job for which no partition that it names has room, were all idle, is rejected."""
     for placement in range(core.jobs[row].first, core.jobs[row].last):
-        if _may_fit(core, placement):
+        if may_fit(core, placement):
             return
     core.jobs[row].last = core.jobs[row].first
 
 
 @part
-def _may_fit(core: ConsTresCore, placement: int) -> bool:
+def may_fit(core: ConsTresCore, placement: int) -> bool:
     """Whether a placement fits on nodes on which nothing runs; the same for all with that need."""
     number = core.cons_tres.asked[placement].need
     need, way = core.cons_tres.need[number], core.slurm.way[placement]

@@ -141,14 +141,20 @@ def leave_node(core: ConsTresCore, placement: int, slot: int) -> None:
 @part
 def empty_room(core: ConsTresCore, module: int) -> None:
     """In the later room nothing runs, and all nodes are in service."""
-    later = core.cons_tres.later
     for node in range(core.shared_nodes.module[module].begin, core.shared_nodes.module[module].end):
-        for kind in range(len(later.free)):
-            later.free[kind, node] = core.shared_nodes.capacity[kind, node]
-        for socket in range(len(later.cores)):
-            later.cores[socket, node] = core.cons_tres.machine[node].cores
-        for kind in range(len(later.jobs)):
-            later.jobs[kind, node] = 0
-        for partition in range(len(later.used)):
-            later.used[partition, node] = 0
-        put_unknown(core, node)
+        empty_node(core, node)
+
+
+@part
+def empty_node(core: ConsTresCore, node: int) -> None:
+    """In the later room nothing runs on a node, and it is in service."""
+    later = core.cons_tres.later
+    for kind in range(len(later.free)):
+        later.free[kind, node] = core.shared_nodes.capacity[kind, node]
+    for socket in range(len(later.cores)):
+        later.cores[socket, node] = core.cons_tres.machine[node].cores
+    for kind in range(len(later.jobs)):
+        later.jobs[kind, node] = 0
+    for partition in range(len(later.used)):
+        later.used[partition, node] = 0
+    put_unknown(core, node)

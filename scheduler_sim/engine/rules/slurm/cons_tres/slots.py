@@ -8,7 +8,7 @@ free now, or once jobs have ended.
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, count, count_common, keep_common, take_out
-from scheduler_sim.engine.core.hooks import on, question
+from scheduler_sim.engine.core.hooks import answered_by, on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
@@ -16,16 +16,24 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import (
     any_unallocated,
     fixed_slot,
     is_out_of_sight,
+    next_try,
     none_leave,
+    start_beside,
     starts_on_picked,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now, may_fit_by
+from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.cons_tres.windows import open_windows, put_unreserved_from
 from scheduler_sim.engine.rules.slurm.limit_questions import may_plan, start_or_plan
-from scheduler_sim.engine.rules.slurm.main_pass import close_taken, open_nodes, picked_among_free
+from scheduler_sim.engine.rules.slurm.main_pass import (
+    close_taken,
+    open_nodes,
+    picked_among,
+    waits_for_nodes,
+)
 from scheduler_sim.engine.rules.slurm.node_space import (
     has_whole_nodes,
     is_free,
@@ -34,6 +42,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     record_at,
     span,
 )
+from scheduler_sim.engine.rules.slurm.slot_search import keep_open
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 # -- a start now
@@ -52,12 +61,12 @@ def share_on(core: ConsTresCore, it: Partition) -> None:
     """What a job has left of its nodes may be given away."""
 
 
-@on(picked_among_free, "cons_tres")
-def picks_shares(core: ConsTresCore, placement: int) -> bool:
+@on(picked_among, "cons_tres")
+def picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
     """Choose nodes, and what it has of them, beside what runs there."""
     way, available = core.slurm.way[placement], core.slurm.sets.available
     it = core.slurm.partition[way.partition]
-    copy(available, core.slurm.sets.free, it.low, it.high)
+    copy(available, nodes, it.low, it.high)
     keep_common(available, core.slurm.nodes.masks[way.mask], it.low, it.high)
     return _picks_shares(core, placement, available)
 
@@ -70,6 +79,12 @@ def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
         return False
     pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
     return True
+
+
+@on(waits_for_nodes, "cons_tres", unless="reservations")
+def waits_for_shares(core: ConsTresCore, placement: int) -> bool:
+    """Not one that never fits there: it is named with other partitions."""
+    return may_fit(core, placement)
 
 
 @on(starts_on_picked, "cons_tres")
@@ -96,6 +111,31 @@ def any_without_jobs(core: ConsTresCore, it: Partition) -> bool:
 # -- a slot of the backfill scheduler
 
 
+@question
+def fits_in_slot(core: ConsTresCore, placement: int, nodes: Words) -> bool:
+    """Whether it fits now, as the backfill scheduler tries it."""
+    return fits_now(core, placement, nodes)
+
+
+@part
+def slot_beside_all(core: ConsTresCore, row: int, placement: int, ahead: bool, later: int) -> int:
+    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan; INF if not by ``later``.
+
+    By then other nodes come free, and it is tried anew. The nodes are PICKED.
+    """
+    unreserved = core.slurm.sets.unreserved
+    if ahead and not may_fit_by(core, placement, unreserved, later):
+        return INF
+    if fits_in_slot(core, placement, unreserved):
+        pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
+        return core.clock.now
+    return expected_start(core, placement, unreserved, later) if ahead else INF
+
+
+slot_on_unreserved = answered_by(slot_beside_all)
+"""When a placement fits on nodes UNRESERVED: on those PICKED."""
+
+
 @on(fixed_slot, "cons_tres")
 def shared_slot(
     core: ConsTresCore, row: int, placement: int, ahead: bool, earliest_s: int, delay: int
@@ -107,17 +147,23 @@ def shared_slot(
     open_windows(core)
     record = record_at(core, start)
     while True:
+        moved = start_beside(core, placement, start)
+        if moved == INF:
+            return INF
+        if moved != start:
+            start, record = moved, record_at(core, moved)
         following = next_attempt(core, placement, record, start)
-        later = core.slurm.plan.record[following].begin if following >= 0 else INF
+        later = next_try(core, placement, start, following)
         put_unreserved_from(core, placement, record, start)
+        keep_open(core, it)
         if not counted and count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
             core.slurm.memory.tested += 1
             counted = True
-        time = _slot_on_unreserved(core, placement, ahead, later) if counted else INF
+        time = slot_on_unreserved(core, row, placement, ahead, later) if counted else INF
         if time == INF:
             if later == INF or not ahead:
                 return INF
-            start, record = later, following
+            start, record = later, record_at(core, later)
             continue
         if time < start:
             core.slurm.memory.self_change = 1
@@ -137,24 +183,3 @@ def shared_slot(
             return time
         start = time if time > start else time + core.slurm.rules.bf_resolution
         record = record_at(core, start)
-
-
-@part
-def _slot_on_unreserved(core: ConsTresCore, placement: int, ahead: bool, later: int) -> int:
-    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan; INF if not by ``later``.
-
-    By then other nodes come free, and it is tried anew. The nodes are PICKED.
-    """
-    unreserved = core.slurm.sets.unreserved
-    if ahead and not may_fit_by(core, placement, unreserved, later):
-        return INF
-    if fits_in_slot(core, placement, unreserved):
-        pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
-        return core.clock.now
-    return expected_start(core, placement, unreserved, later) if ahead else INF
-
-
-@question
-def fits_in_slot(core: ConsTresCore, placement: int, nodes: Words) -> bool:
-    """Whether it fits now, as the backfill scheduler tries it."""
-    return fits_now(core, placement, nodes)

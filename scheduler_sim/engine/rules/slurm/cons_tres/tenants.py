@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import inlined, part
+from scheduler_sim.engine.core.limits import time_granted
 from scheduler_sim.engine.core.moments import end_forgotten, end_planned, started
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.able import note_change
@@ -23,7 +24,7 @@ def list_shares(core: ConsTresCore, row: int) -> None:
     """The shares of a job that has started join the lists of their nodes."""
     part, placement = core.cons_tres, core.jobs[row].placed
     first, end = core.shared_nodes.request[placement].slot, core.jobs[row].start
-    end += core.placements[placement].limit
+    end += time_granted(core, row, placement)
     for slot in range(first, first + core.placements[placement].nodes):
         node = core.shared_nodes.slots[slot]
         part.tenant[slot].placement, part.tenant[slot].end = placement, end

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, ONE
+from scheduler_sim.engine.core.bits import NONE, ONE, copy
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, running
 from scheduler_sim.engine.rules.slurm.preemption.state import OFF, PreemptionCore
+from scheduler_sim.engine.rules.slurm.state import Partition
 
 NODES_AT_MOST = 1 << 32
 
@@ -19,8 +21,9 @@ def list_candidates(core: PreemptionCore, placement: int) -> int:
     for i in range(head, head + running(core)):
         row = core.releases[every, i].row
         if is_candidate(core, placement, row):
-            _insert(core, row, size)
+            core.preemption.order[size], core.preemption.key[size] = row, _key(core, row)
             size += 1
+    _sort(core, size)
     return size
 
 
@@ -38,12 +41,29 @@ def is_candidate(core: PreemptionCore, placement: int, row: int) -> bool:
 
 
 @part
+def may_preempt_any(core: PreemptionCore, placement: int) -> bool:
+    """Whether a job may preempt any other at all."""
+    groups = len(core.preemption.group)
+    mine = core.preemption.of[placement] * groups
+    for theirs in range(groups):
+        if core.preemption.may[mine + theirs] and core.preemption.group[theirs].mode != OFF:
+            return True
+    return False
+
+
+@part
+def is_safe(core: PreemptionCore, placement: int) -> bool:
+    """Whether nobody preempts what runs in a placement."""
+    return bool(core.preemption.group[core.preemption.of[placement]].mode == OFF)
+
+
+@part
 def holds_any(core: PreemptionCore, row: int, nodes: Words) -> bool:
     """Whether a job holds any of these nodes."""
     return nodes_held(core, row, nodes) > 0
 
 
-@part
+@question
 def nodes_held(core: PreemptionCore, row: int, nodes: Words) -> int:
     """How many of these nodes a job holds."""
     piece, held = core.slurm.job[row].piece, 0
@@ -56,7 +76,13 @@ def nodes_held(core: PreemptionCore, row: int, nodes: Words) -> int:
     return held
 
 
-@part
+@question
+def open_room(core: PreemptionCore, placement: int, it: Partition) -> None:
+    """ROOM is what is idle now, with nobody thought away."""
+    copy(core.preemption.room, core.slurm.sets.idle, it.low, it.high)
+
+
+@question
 def think_away(core: PreemptionCore, row: int) -> None:
     """Its nodes are in ROOM."""
     piece = core.slurm.job[row].piece
@@ -66,17 +92,25 @@ def think_away(core: PreemptionCore, row: int) -> None:
 
 
 @part
-def _insert(core: PreemptionCore, row: int, size: int) -> None:
-    """By rank and number of nodes, or the youngest first; then in order of submission."""
-    preemption, at = core.preemption, size
-    if preemption.rules.youngest_first:
-        key = -core.jobs[row].start
-    else:
-        group = preemption.group[preemption.of[core.jobs[row].placed]]
-        key = group.rank * NODES_AT_MOST + core.placements[core.jobs[row].placed].nodes
-    while at > 0 and (
-        preemption.key[at - 1] > key or (preemption.key[at - 1] == key and preemption.order[at - 1] > row)
-    ):
-        preemption.key[at], preemption.order[at] = preemption.key[at - 1], preemption.order[at - 1]
-        at -= 1
-    preemption.key[at], preemption.order[at] = key, row
+def _key(core: PreemptionCore, row: int) -> int:
+    """The smallest is tried first: by rank and number of nodes, or the youngest."""
+    if core.preemption.rules.youngest_first:
+        return -core.jobs[row].start
+    group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
+    return int(group.rank * NODES_AT_MOST + core.placements[core.jobs[row].placed].nodes)
+
+
+@part
+def _sort(core: PreemptionCore, size: int) -> None:
+    """By keys; those with the same in order of submission. (Shell's sort: there may be many.)"""
+    order, key, gap = core.preemption.order, core.preemption.key, size // 2
+    while gap > 0:
+        for i in range(gap, size):
+            row, its_key, at = order[i], key[i], i
+            while at >= gap and (
+                key[at - gap] > its_key or (key[at - gap] == its_key and order[at - gap] > row)
+            ):
+                order[at], key[at] = order[at - gap], key[at - gap]
+                at -= gap
+            order[at], key[at] = row, its_key
+        gap //= 2

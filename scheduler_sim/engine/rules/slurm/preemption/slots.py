@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, count, keep_common, take_out
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import slot_of_choice, starts_on_picked
+from scheduler_sim.engine.rules.slurm.node_space import has_whole_nodes
 from scheduler_sim.engine.rules.slurm.nodes import has_needs, pick, suffices
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, planned_end, running
 from scheduler_sim.engine.rules.slurm.predicted import (
@@ -17,7 +18,13 @@ from scheduler_sim.engine.rules.slurm.predicted import (
     predicted_start,
     wider,
 )
-from scheduler_sim.engine.rules.slurm.preemption.candidates import holds_any, is_candidate, think_away
+from scheduler_sim.engine.rules.slurm.preemption.candidates import (
+    holds_any,
+    is_candidate,
+    is_safe,
+    open_room,
+    think_away,
+)
 from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
 from scheduler_sim.engine.rules.slurm.preemption.victims import make_room
 from scheduler_sim.engine.rules.slurm.slot_search import put_unreserved, stay_free
@@ -40,31 +47,37 @@ def slot_with_preemption(core: PreemptionCore, placement: int, ahead: bool) -> i
     if fits_now(core, placement):
         return core.clock.now
     it = core.slurm.partition[core.slurm.way[placement].partition]
-    if not _without_candidates(core, placement, it):
+    if not candidates_leave(core, placement, it):
         return predicted_start(core, placement) if ahead else INF
-    if _fits_in_room(core, placement, it):
+    if fits_in_room(core, placement, it):
         return core.clock.now
-    return _when_others_leave(core, placement, it) if ahead else INF
+    return when_others_leave(core, placement, it) if ahead else INF
 
 
 @part
-def _without_candidates(core: PreemptionCore, placement: int, it: Partition) -> bool:
-    """ROOM: what is idle, or about to be, and held by candidates; whether there are any on nodes STAYING."""
-    room, sets, any_there = core.preemption.room, core.slurm.sets, False
-    for word in range(it.low, it.high):
-        room[word] = sets.idle[word] | sets.leaving[word]
-    every = everywhere(core)
+def candidates_leave(core: PreemptionCore, placement: int, it: Partition) -> bool:
+    """All on nodes STAYING are thought away, so that their nodes are in ROOM; whether there are any."""
+    any_there, every = False, everywhere(core)
+    open_room(core, placement, it)
+    add_completing(core, it)
     head = core.pools[every].release_head
     for i in range(head, head + running(core)):
         row = core.releases[every, i].row
-        if _is_away(core, placement, row):
+        if is_away(core, placement, row):
             think_away(core, row)
             any_there = True
     return any_there
 
 
-@part
-def _fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
+@question
+def add_completing(core: PreemptionCore, it: Partition) -> None:
+    """What is about to be idle is in ROOM, too."""
+    for word in range(it.low, it.high):
+        core.preemption.room[word] |= core.slurm.sets.leaving[word]
+
+
+@question
+def fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
     """Whether nodes STAYING that are in ROOM suffice: they are in LATER."""
     later = core.slurm.sets.later
     copy(later, core.slurm.sets.staying, it.low, it.high)
@@ -74,7 +87,7 @@ def _fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
 
 
 @part
-def _when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> int:
+def when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> int:
     """Groups of those that are no candidates leave, each wider than the one before.
 
     Whether a group is whole is asked only behind one that frees nodes STAYING.
@@ -99,7 +112,7 @@ def _when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> i
         width = wider(core, width)
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
-        if _fits_in_room(core, placement, it):
+        if fits_in_room(core, placement, it):
             return end_as_seen(core, planned_end(core, last))
     return INF
 
@@ -114,17 +127,24 @@ def _row(core: PreemptionCore, i: int) -> int:
 @part
 def _next_left(core: PreemptionCore, placement: int, i: int, size: int) -> int:
     """The first job to end from the ``i``-th on that has not been thought away as a candidate."""
-    while i < size and _is_away(core, placement, _row(core, i)):
+    while i < size and is_away(core, placement, _row(core, i)):
         i += 1
     return i
 
 
 @part
-def _is_away(core: PreemptionCore, placement: int, row: int) -> bool:
+def is_away(core: PreemptionCore, placement: int, row: int) -> bool:
+    """Whether it is a candidate that holds nodes STAYING."""
     return is_candidate(core, placement, row) and holds_any(core, row, core.slurm.sets.staying)
 
 
-@on(starts_on_picked, "preemption")
+@on(has_whole_nodes, "preemption", unless="cons_tres")
+def stands_in_plan(core: PreemptionCore, placement: int) -> bool:
+    """What may be preempted does not, though it has just started."""
+    return is_safe(core, placement)
+
+
+@on(starts_on_picked, "preemption", unless="cons_tres")
 def start_or_preempt(core: PreemptionCore, row: int, placement: int) -> bool:
     """Start on idle nodes LATER, chosen anew; else preempt who is there, and reserve those PICKED before."""
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets

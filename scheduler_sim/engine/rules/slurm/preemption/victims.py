@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, keep_common, take_out
 from scheduler_sim.engine.core.events import drop_end
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish, forget_run, is_ended_otherwise, vacate
@@ -23,6 +23,7 @@ from scheduler_sim.engine.rules.slurm.preemption.candidates import (
     holds_any,
     list_candidates,
     nodes_held,
+    open_room,
     think_away,
 )
 from scheduler_sim.engine.rules.slurm.preemption.state import REQUEUE, PreemptionCore
@@ -31,7 +32,7 @@ FIRST = 99_999
 """Slurm's number of nodes for the one without which the job would not have fitted."""
 
 
-@on(cannot_start, "preemption")
+@on(cannot_start, "preemption", unless="cons_tres")
 def preempt_in_main(core: PreemptionCore, row: int, placement: int) -> None:
     """Those of its partition are usable that are not COMPLETING, nor behind a partition that is blocked."""
     it, usable = core.slurm.partition[core.slurm.way[placement].partition], core.preemption.usable
@@ -48,6 +49,8 @@ def make_room(core: PreemptionCore, row: int, placement: int) -> None:
     """Preempt jobs on USABLE nodes so that ``row`` can start there, if that would do."""
     rules = core.preemption.rules
     if core.preemption.job[row].tried_at > core.clock.now - rules.pause:
+        return
+    if not may_help(core, placement):
         return
     size = list_candidates(core, placement)
     last = _choose(core, placement, size)
@@ -98,20 +101,34 @@ def _move(core: PreemptionCore, place: int, to: int) -> None:
 @part
 def _until_it_fits(core: PreemptionCore, placement: int, size: int) -> int:
     """Think candidates away until the job fits on nodes PICKED; the place of the last, -1: it never does."""
-    way = core.slurm.way[placement]
-    it, room, usable = core.slurm.partition[way.partition], core.preemption.room, core.preemption.usable
-    copy(room, core.slurm.sets.idle, it.low, it.high)
+    open_room(core, placement, core.slurm.partition[core.slurm.way[placement].partition])
     for i in range(size):
         row = core.preemption.order[i]
-        if not holds_any(core, row, usable):
+        if not holds_any(core, row, core.preemption.usable):
             continue
         think_away(core, row)
-        keep_common(room, usable, it.low, it.high)
-        for choice in range(way.first, way.last):
-            way.choice = choice
-            if picked_from(core, placement, room):
-                return i
+        if picked_without(core, placement, row):
+            return i
     return -1
+
+
+@question
+def may_help(core: PreemptionCore, placement: int) -> bool:
+    """Whether a job might fit on nodes USABLE once all candidates are thought away; it is left open here."""
+    return True
+
+
+@question
+def picked_without(core: PreemptionCore, placement: int, row: int) -> bool:
+    """Choose nodes that are USABLE and in ROOM, if they suffice now that ``row`` is thought away, too."""
+    way, room = core.slurm.way[placement], core.preemption.room
+    it = core.slurm.partition[way.partition]
+    keep_common(room, core.preemption.usable, it.low, it.high)
+    for choice in range(way.first, way.last):
+        way.choice = choice
+        if picked_from(core, placement, room):
+            return True
+    return False
 
 
 @on(log_is_full, "preemption")

@@ -5,20 +5,26 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import NONE, add, clear, copy, count, keep_common, take_out
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.moments import submitted
+from scheduler_sim.engine.core.moments import instant_opens, submitted
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.main_pass import (
-    open_nodes,
+    main_begins,
+    picked_among,
     picked_among_free,
     waits_behind,
     waits_for_nodes,
 )
 from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more, next_attempt, record_at
-from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, added_first, picked_from
+from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, added_first
+from scheduler_sim.engine.rules.slurm.reservations.nodes import (
+    least_nodes,
+    waits_for_jobs_on,
+    would_suffice_empty,
+)
 from scheduler_sim.engine.rules.slurm.reservations.state import (
     ALLOWED,
     DENIED,
@@ -28,8 +34,8 @@ from scheduler_sim.engine.rules.slurm.reservations.state import (
     ReservationsCore,
 )
 from scheduler_sim.engine.rules.slurm.reservations.turns import move_on
-from scheduler_sim.engine.rules.slurm.slot_search import are_unreserved, would_suffice
-from scheduler_sim.engine.rules.slurm.start import may_run
+from scheduler_sim.engine.rules.slurm.slot_search import are_unreserved, keep_open, would_suffice
+from scheduler_sim.engine.rules.slurm.start import may_run, may_run_there
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 MOST_MOVES = 10  # of a job behind reservations of all its nodes
@@ -53,7 +59,7 @@ def keeps_off(core: ReservationsCore, own: int, other: int) -> bool:
 
 @part
 def put_open(core: ReservationsCore, placement: int, start: int) -> bool:
-    """OPEN: the nodes of its partition that the entry may use from ``start`` to its limit.
+    """OPEN: the nodes of its partition that the entry may use from ``start`` to its limit, in service or not.
 
     False if its own reservation has not begun, or is over.
     """
@@ -63,7 +69,6 @@ def put_open(core: ReservationsCore, placement: int, start: int) -> bool:
     at.took = 0
     clear(sets.open, 0, len(sets.open))
     copy(sets.open, core.slurm.nodes.masks[it.members], it.low, it.high)
-    keep_common(sets.open, core.slurm.sets.up, it.low, it.high)
     if own >= 0 and not core.reservations.table[own].flex:
         if not core.reservations.table[own].start <= start <= core.reservations.table[own].end:
             return False
@@ -132,52 +137,51 @@ def _reason_to_refuse(core: ReservationsCore, row: int) -> int:
     core.reservations.at.inside = claim.of
     if not put_open(core, placement, now):
         return ALLOWED
-    it = core.slurm.partition[core.slurm.way[placement].partition]
-    there = count(core.reservations.sets.open, it.low, it.high)
-    enough = there >= core.placements[placement].nodes or (core.reservations.at.took and there == 0)
-    return ALLOWED if enough else INVALID
+    it, opened = core.slurm.partition[core.slurm.way[placement].partition], core.reservations.sets.open
+    if core.reservations.at.took and count(opened, it.low, it.high) == 0:
+        return ALLOWED
+    return ALLOWED if would_suffice_empty(core, placement, opened) else INVALID
 
 
 # -- its turn
 
 
+@on(instant_opens, "reservations")
+def look_at_none(core: ReservationsCore) -> None:
+    """No entry has its turn."""
+    core.reservations.at.inside = NONE_NAMED
+
+
 @on(may_run, "reservations")
 def has_its_reservation(core: ReservationsCore, row: int) -> bool:
-    """One whose reservation is gone is held; one larger than its reservation is not tried.
+    """One whose reservation is gone is held.
 
     From here on its reservation is the one that is looked at.
     """
     move_on(core)
     own = core.reservations.claim[row].of
     core.reservations.at.inside = own
-    if own < 0:
-        return True
-    if not core.reservations.table[own].stands:
-        return False
-    for placement in range(core.jobs[row].first, core.jobs[row].last):
-        if is_large_enough(core, own, placement):
-            return True
-    return False
+    return bool(own < 0 or core.reservations.table[own].stands)
 
 
-@part
-def is_large_enough(core: ReservationsCore, own: int, placement: int) -> bool:
-    """Whether a reservation has so many nodes of the partition as a placement asks for."""
-    if core.reservations.table[own].any_nodes:
+@on(may_run_there, "reservations")
+def is_large_enough(core: ReservationsCore, placement: int) -> bool:
+    """Not if its reservation has fewer nodes of the partition than it asks for."""
+    own = core.reservations.at.inside
+    if own < 0 or core.reservations.table[own].any_nodes:
         return True
     it, some = core.slurm.partition[core.slurm.way[placement].partition], core.reservations.sets.some
     copy(some, core.reservations.nodes[own], it.low, it.high)
     keep_common(some, core.slurm.nodes.masks[it.members], it.low, it.high)
-    return count(some, it.low, it.high) >= core.placements[placement].nodes
+    return count(some, it.low, it.high) >= least_nodes(core, placement)
 
 
 # -- the main scheduler
 
 
-@on(open_nodes, "reservations")
+@on(main_begins, "reservations")
 def open_all(core: ReservationsCore) -> None:
-    """A new pass: no reservation's nodes are closed, and nobody waits in one."""
-    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
+    """No reservation's nodes are closed, and nobody waits in one."""
     clear(core.reservations.sets.closed, 0, len(core.reservations.sets.closed))
     core.reservations.at.passes += 1
 
@@ -194,18 +198,14 @@ def waits_behind_another(core: ReservationsCore, row: int, it: Partition) -> boo
 @on(picked_among_free, "reservations")
 def picked_among_open(core: ReservationsCore, placement: int) -> bool:
     """Choose the nodes of a placement among those that are FREE, and OPEN to it."""
-    now, sets, way = core.clock.now, core.reservations.sets, core.slurm.way[placement]
-    it = core.slurm.partition[way.partition]
+    now, sets = core.clock.now, core.reservations.sets
+    it = core.slurm.partition[core.slurm.way[placement].partition]
     if core.reservations.at.inside < 0 and end_of_covering(core, placement, now) >= 0:
         return False
     if not put_open(core, placement, now):
         return False
     keep_common(sets.open, core.slurm.sets.free, it.low, it.high)
-    for choice in range(way.first, way.last):
-        way.choice = choice
-        if picked_from(core, placement, sets.open):
-            return True
-    return False
+    return picked_among(core, placement, sets.open)
 
 
 @on(waits_for_nodes, "reservations")
@@ -216,12 +216,10 @@ def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
     the pass does without the nodes of that.
     """
     it = core.slurm.partition[core.slurm.way[placement].partition]
-    now, own, nodes = core.clock.now, core.reservations.at.inside, core.placements[placement].nodes
+    now, own = core.clock.now, core.reservations.at.inside
     some, opened = core.reservations.sets.some, core.reservations.sets.open
-    if own >= 0 and not is_large_enough(core, own, placement):
-        return False
     _put_left(core, it)
-    if count(some, it.low, it.high) < nodes:
+    if count(some, it.low, it.high) < least_nodes(core, placement):
         return True
     if own < 0 and end_of_covering(core, placement, now) >= 0:
         return False
@@ -230,17 +228,15 @@ def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
         if now < core.reservations.table[own].start:
             _close(core, own)
         return False
-    if own >= 0 and core.reservations.at.took and count(opened, it.low, it.high) < nodes:
-        _close(core, own)
+    if own >= 0 and not would_suffice_empty(core, placement, opened):
+        if core.reservations.at.took:
+            _close(core, own)
         return False
-    busy = False
-    for word in range(it.low, it.high):
-        busy |= opened[word] & some[word] & ~core.slurm.sets.idle[word] != NONE
-    if own >= 0:
-        if busy:
-            core.reservations.table[own].failed = core.reservations.at.passes
-        return False
-    return bool(busy)
+    keep_common(opened, some, it.low, it.high)
+    waits = waits_for_jobs_on(core, placement, opened)
+    if own >= 0 and waits:
+        core.reservations.table[own].failed = core.reservations.at.passes
+    return bool(waits and own < 0)
 
 
 @part
@@ -314,8 +310,14 @@ def stays_open(core: ReservationsCore, placement: int) -> bool:
     """Whether the nodes STAYING that are OPEN suffice; what is not, counts as reserved."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
     keep_common(core.slurm.sets.staying, core.reservations.sets.open, it.low, it.high)
-    keep_common(core.slurm.sets.unreserved, core.reservations.sets.open, it.low, it.high)
+    leave_open(core, it)
     return count(core.slurm.sets.staying, it.low, it.high) >= core.placements[placement].nodes
+
+
+@on(keep_open, "reservations")
+def leave_open(core: ReservationsCore, it: Partition) -> None:
+    """Those that are OPEN."""
+    keep_common(core.slurm.sets.unreserved, core.reservations.sets.open, it.low, it.high)
 
 
 @on(gains_nodes, "reservations")

@@ -181,8 +181,11 @@ def _check(core: ReservationsCore, number: int) -> None:
 
 @part
 def forget(core: ReservationsCore, number: int) -> None:
-    """It is gone: what waits for it is held, which ``may_run`` sees to, or has it no longer."""
-    one = core.reservations.table[number]
+    """It is gone: what waits for it is held, which ``may_run`` sees to, or has it no longer.
+
+    That jobs have another place in the queue then asks for no pass.
+    """
+    one, early = core.reservations.table[number], core.clock.early
     one.stands = 0
     core.reservations.at.repeated -= int(one.repeats != NEVER)
     for row in range(core.clock.jobs):
@@ -195,6 +198,7 @@ def forget(core: ReservationsCore, number: int) -> None:
             put_back(core, row, waits)
         else:
             core.reservations.claim[row].refused = DELETED
+    core.clock.early = early
 
 
 @part

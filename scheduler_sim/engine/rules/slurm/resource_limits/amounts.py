@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import NONE, ONE, count, lowest_in
 from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.rules.slurm.backfill_pass import starts_on_picked
+from scheduler_sim.engine.rules.slurm.cons_tres.slots import starts_on_shares
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.resource_limits.state import NODES, LimitedCore
 
@@ -81,7 +81,7 @@ def knows_its_share(core: LimitedCore, row: int, placement: int) -> bool:
 @on(knows_its_share, "cons_tres", "resource_limits")
 def is_dealt_its_share(core: LimitedSharesCore, row: int, placement: int) -> bool:
     """Its nodes are chosen anew, and shares of them dealt, if they suffice."""
-    return starts_on_picked(core, row, placement)
+    return starts_on_shares(core, row, placement)
 
 
 @question

@@ -1,0 +1,146 @@
+"""Advance reservations as operators have made them: for whom, from when to when, and what may be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_sim.arrays import Ints
+from scheduler_sim.errors import InputError
+from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
+from scheduler_sim.system.system import System
+from scheduler_sim.units import DAY, HOUR
+
+Flags = NDArray[np.bool_]
+
+YEAR_S = 365 * DAY
+MOST_DELAY_S = 600  # so far in the past a start may lie
+MOST_DELAY_OF_CHANGE_S = 60
+TURNS = {"HOURLY": (HOUR, 7 * 24), "DAILY": (DAY, 7)}
+"""Turns of a week that are held against other reservations: how far apart, and how many."""
+
+REASONS = (
+    "",
+    "access denied",
+    "no such reservation",
+    "reservation is gone",
+    "does not fit in its reservation",
+)
+"""Why a component was rejected, or waits for ever, by the numbers of the core."""
+
+ALLOWED, DENIED, INVALID, DELETED, TOO_LARGE = range(5)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A reservation as it was made, and changed since. Its times, which move on, stand elsewhere.
+
+    Attributes
+    ----------
+    duration : s, None: it was given an end
+    nodes : bool[..], those of all modules
+    """
+
+    name: str
+    number: int
+    partition: str
+    users: tuple[str, ...]
+    accounts: tuple[str, ...]
+    flags: frozenset[str]
+    duration: int | None
+    nodes: Flags
+
+    @property
+    def may_overlap(self) -> bool:
+        """Whether it may have nodes of others."""
+        return bool(self.flags & {"MAINT", "OVERLAP"})
+
+    def admits(self, user: str, accounts: Sequence[str]) -> bool:
+        """Whether it is for the jobs of a user and an account, which stands inside others."""
+        return _lists((user,), self.users) and _lists(accounts, self.accounts)
+
+
+class Answer(NamedTuple):
+    """What an operator was told; nothing if it was done."""
+
+    time: int
+    name: str
+    said: str
+
+
+class Times(NamedTuple):
+    """From when to when one stands, s, and how long that was to be where it was given no end."""
+
+    start: int
+    end: int
+    duration: int | None
+
+
+def operators(
+    system: System, second: Callable[[int | str], int]
+) -> list[tuple[int, ReservationKeys | ReservationChangeKeys]]:
+    """Return what operators do while a run goes on, by time; ``second`` tells a moment in s."""
+    told: tuple[ReservationKeys | ReservationChangeKeys, ...] = (
+        *system.reservations,
+        *system.reservation_changes,
+    )
+    found = [(second(one.at), one) for one in told if one.at is not None]
+    return sorted(found, key=lambda change: change[0])
+
+
+def moved(old: Times, keys: ReservationChangeKeys, asked: Times, now: int) -> Times:
+    """Return the times as far as they are to be others; ``asked`` has the moments of the keys in s.
+
+    Raises InputError with what scontrol says where it refuses.
+    """
+    start, end, duration = old
+    if keys.start is not None:
+        if start <= now:
+            raise InputError("Reservation already started")
+        start = asked.start
+        if start < now - MOST_DELAY_OF_CHANGE_S:
+            raise InputError("Invalid time specified")
+        end = end if duration is None else start + duration
+    if keys.end is not None:
+        end, duration = asked.end, None
+        if end < now - MOST_DELAY_OF_CHANGE_S:
+            raise InputError("Invalid time specified")
+    if keys.duration is not None:
+        duration = keys.duration
+        end = max(now, start + duration)
+    if start >= end:
+        raise InputError("Invalid time specified")
+    return Times(start, end, duration)
+
+
+def meet(one: tuple[int, int, frozenset[str]], other: tuple[int, int, frozenset[str]]) -> bool:
+    """Whether they stand at the same time, those HOURLY and DAILY at any time within a week."""
+    mine, theirs = _turns(*one), _turns(*other)
+    return bool(((mine[:, None, 0] < theirs[None, :, 1]) & (theirs[None, :, 0] < mine[:, None, 1])).any())
+
+
+def lowest(nodes: Flags, count: int) -> Flags:
+    """Return so many of the nodes, those of the lowest numbers."""
+    kept = np.zeros_like(nodes)
+    kept[np.flatnonzero(nodes)[:count]] = True
+    return kept
+
+
+def _turns(start: int, end: int, flags: frozenset[str]) -> Ints:
+    """int64[t, 2]: start and end of each turn that counts."""
+    step, turns = next((TURNS[flag] for flag in TURNS if flag in flags), (0, 1))
+    moves = step * np.arange(turns, dtype=np.int64)
+    return np.stack([start + moves, end + moves], axis=1)
+
+
+def _lists(names: Sequence[str], listed: tuple[str, ...]) -> bool:
+    """Whether a list has one of the names; one with minus signs has all others."""
+    if not listed:
+        return True
+    if listed[0].startswith("-"):
+        return not any(f"-{name}" in listed for name in names)
+    return any(name in listed for name in names)
