@@ -76,8 +76,8 @@ class SwitchTopology(Numbers):
         """Write what jobs ask for."""
         if len(core.slurm.nodes.need):
             raise ConfigError(
-                "constraint: found a count of nodes, as fast*2, with a topology under policy slurm; allowed here:"
-                " features without counts"
+                "constraint: found a count of nodes, as fast*2, with a topology under policy slurm; allowed"
+                " here: features without counts"
             )
         job, keys = core.topology.job, self.run.policy.slurm
         wait = jobs.column("switch_wait")
