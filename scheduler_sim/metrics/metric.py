@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -100,6 +100,9 @@ class Run:
 
     runs: Columns | None = None
     """Of components that lost some."""
+
+    leaves: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Nodes of each leaf switch, by module; of those that are on switches."""
 
     @cached_property
     def ran(self) -> np.ndarray | slice:

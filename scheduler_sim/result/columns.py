@@ -163,6 +163,10 @@ SWITCHED = (
 """Further columns of ``timeline``, at its end, in a run that switches idle nodes off."""
 
 
+NODE_LIST = Column(
+    "node_list", "text", "", "its nodes, numbered from 0 in the module: `0-3,7`; empty if it never ran"
+)
+
 PARTS = (
     Column(
         "cores",
@@ -182,12 +186,7 @@ PARTS = (
         "GPUs",
         "GPUs held on all its nodes; of one that waits, asked for; 0 of a rejected one",
     ),
-    Column(
-        "node_list",
-        "text",
-        "",
-        "its nodes, numbered from 0 in the module: `0-3,7`; empty if it never ran",
-    ),
+    NODE_LIST,
     Column("exclusive", "int64", "", "1 if it has its nodes to itself, or asks for that; else 0"),
     Column(
         "able_list",
@@ -221,6 +220,21 @@ DEVICES = (
     ),
 )
 """A further column of ``components``, at its end, in a run in which GPUs are told apart."""
+
+SPREAD = (
+    Column("leaves", "int64", "", "leaf switches, or base blocks, that its nodes are on; 0 if it never ran"),
+    Column(
+        "groups",
+        "int64",
+        "",
+        "switches of the next level, or groups of a dragonfly, that its nodes are under; 0 where there is no"
+        " such level",
+    ),
+)
+"""Further columns of ``components``, at its end, in a run on a system with a topology.
+
+Where nodes are whole under Slurm ``node_list`` stands before them.
+"""
 
 USED = (
     Column(
@@ -292,6 +306,7 @@ class Further(NamedTuple):
     reserved : advance reservations
     suspended : components that are suspended for others
     runs : whether there is a table of runs, as some were lost
+    spread : over how many leaves of a topology their nodes are spread
     """
 
     reasons: bool = False
@@ -302,6 +317,7 @@ class Further(NamedTuple):
     reserved: bool = False
     suspended: bool = False
     runs: bool = False
+    spread: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -316,6 +332,7 @@ class Further(NamedTuple):
             bool(manifest.get("reserved")),
             bool(manifest.get("suspended")),
             bool(manifest.get("runs")),
+            bool(manifest.get("topology")),
         )
 
 
@@ -331,6 +348,8 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices
+        + (NODE_LIST,) * (further.spread and not further.shared)
+        + SPREAD * further.spread
     )
 
 

@@ -102,6 +102,7 @@ MANIFEST: dict[str, Any] = {
     "counts": Each(Numbers),
     "unmatched": Each([str]),
     "reasons": bool,
+    "topology": Each([str]),
     "devices": bool,
     "limited": bool,
     "runs": bool,
@@ -133,6 +134,7 @@ METRICS: dict[str, Any] = {
     "sharing": Each(Each(float)),
     "lost": Each(Numbers),
     "suspended": Each(Numbers),
+    "topology": Each(float),
     OTHERS: Measure,
 }
 

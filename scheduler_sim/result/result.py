@@ -17,6 +17,7 @@ from scheduler_sim.result.columns import (
     LIMITED,
     REASONS,
     RESERVED,
+    SPREAD,
     SUSPENDED,
     SWITCHED,
     USED,
@@ -124,6 +125,7 @@ class Result:
             _has(self._components, RESERVED[0]),
             _has(self._components, SUSPENDED[0]),
             len(self.runs) > 0,
+            _has(self._components, SPREAD[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

@@ -27,6 +27,7 @@ from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
 from scheduler_sim.simulation.run_table import run_table
+from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
 from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
@@ -53,6 +54,12 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 
 WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits")
 """Parts of the core that add columns, in the order of ``Further``; advance reservations are of two parts."""
+
+
+NOT_BY_TOPOLOGY = (
+    "the policy does not look at the topology of the system when it chooses nodes: how far these lie apart is"
+    " measured alone"
+)
 
 
 def build_result(
@@ -102,8 +109,11 @@ def build_result(
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
+    if system.topology is not None:
+        told["topology"] = topology_told(system)
+        parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
     further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(
-        reserved=reserved is not None, suspended=can_suspend(core)
+        reserved=reserved is not None, suspended=can_suspend(core), spread="topology" in told
     )
     suspended = dict[str, Any]()
     if further.suspended:
@@ -159,10 +169,15 @@ def build_result(
         appointment=plans.appointment,
         counts=counts,
         energy=energy,
-        warnings=[*checkpoint_warnings(counts), *(() if models is None else models.warnings(list(modules)))],
+        warnings=[
+            *checkpoint_warnings(counts),
+            *(() if models is None else models.warnings(list(modules))),
+            *([NOT_BY_TOPOLOGY] if "topology" in told and not has(core, "topology") else []),
+        ],
         shared=shared,
         system=system.to_dict() if shared else None,
         runs=runs,
+        leaves=leaf_sizes(system),
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
     return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs)

@@ -37,6 +37,7 @@ from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.shared_nodes import tells_apart, whole_nodes
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
@@ -258,6 +259,8 @@ class Simulation(Actions):
         honoured = HONOURED_BY_SLURM if slurm else HONOURED_BY_ALL
         told = (*honoured, *PARTS)  # of parts of nodes the placements know more
         told = (*told, "reservation") if self.system.reservations else told
+        if not chooses_by_topology(self.system, self.policy):
+            told = tuple(name for name in told if name != "switches")
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
         if self._unknown_calls:
             asked["unknown_call"] = self._unknown_calls

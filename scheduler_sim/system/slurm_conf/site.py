@@ -11,15 +11,24 @@ from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
-from scheduler_sim.system.slurm_conf.ignored import NO_TURNS, NOT_MODELLED, PREEMPTION, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import (
+    NO_TOPOLOGY_CONF,
+    NO_TURNS,
+    NOT_MODELLED,
+    PREEMPTION,
+    why_ignored,
+)
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
 from scheduler_sim.system.slurm_conf.modules import build_modules
 from scheduler_sim.system.slurm_conf.nodes import known_names, read_nodes, read_sets
 from scheduler_sim.system.slurm_conf.notes import Ignored, Notes
 from scheduler_sim.system.slurm_conf.partitions import can_suspend, read_partitions
 from scheduler_sim.system.slurm_conf.policy_keys import OF_PREEMPTION, is_policy_key, read_policy_key
+from scheduler_sim.system.slurm_conf.topology_conf import FILE as TOPOLOGY
+from scheduler_sim.system.slurm_conf.topology_conf import read_topology, topology_keys
 from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
+from scheduler_sim.system.topology import TopologyKeys
 
 MODES = ("OFF", "REQUEUE", "CANCEL")
 SUSPEND = "SUSPEND,GANG"
@@ -60,7 +69,7 @@ def found_as(path: Path) -> Path | None:
 
 
 def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:
-    """Read a slurm.conf with the files it includes, and the gres.conf beside it if there is one.
+    """Read a slurm.conf with the files it includes, and the gres.conf and topology.conf beside it, if any.
 
     Parameters
     ----------
@@ -105,15 +114,36 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     )
     _note_unused(nodes.keys() - {name for one in partitions for name in one.nodes}, records, notes)
     shared = tuple(Resource(name, amount) for name, amount in settings.licences.items())
+    topology = _topology(Path(path), settings, numbers, known, notes)
     try:
-        system = System(cluster, tuple(modules), tuple(led), shared)
+        system = System(cluster, tuple(modules), tuple(led), shared, topology=topology)
     except ConfigError as error:
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
     settings.leave_preemption_out(cores_are_shared=shares_cores(system))
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
-    ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place[one.place])
+    ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place.get(one.place, len(said)))
     named = frozenset(known)
     return Site(system, settings.policy, settings.places, tuple(ignored), settings.cluster, named, numbers)
+
+
+def _topology(
+    path: Path,
+    settings: _Settings,
+    numbers: Mapping[str, tuple[str, int]],
+    known: Collection[str],
+    notes: Notes,
+) -> TopologyKeys | None:
+    """The topology.conf beside a slurm.conf, where its TopologyPlugin looks at one."""
+    if not settings.looks_at_topology:
+        return None
+    file = found_as(path.parent / TOPOLOGY)
+    if file is None:
+        notes.ignore(settings.topology_plugin, NO_TOPOLOGY_CONF)
+        return None
+    form = read_topology(file, known, notes)
+    if notes.problems:
+        raise ConfigError(listed(dict.fromkeys(notes.problems)))
+    return topology_keys(form, numbers, notes, file)
 
 
 class _Settings:
@@ -150,6 +180,16 @@ class _Settings:
     def suspends(self) -> bool:
         """Whether jobs are suspended for others."""
         return bool(self.policy.get("PreemptMode") == SUSPEND)
+
+    @property
+    def looks_at_topology(self) -> bool:
+        """Whether Slurm chooses nodes by where they lie."""
+        return bool(self.policy.get("TopologyPlugin", "topology/none") != "topology/none")
+
+    @property
+    def topology_plugin(self) -> Pair:
+        """Where it says so."""
+        return self._pairs["TopologyPlugin"]
 
     def complete(self, *, can_suspend: bool) -> None:
         """Say what Slurm takes for granted, where priorities depend on it.

@@ -23,6 +23,7 @@ from scheduler_sim.simulation.rules.slurm.factors import write_factors
 from scheduler_sim.simulation.rules.slurm.masks import Masks, write_nodes
 from scheduler_sim.simulation.rules.slurm.node_weights import weighs_nodes
 from scheduler_sim.simulation.rules.slurm.parameters import write_parameters
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.units import MINUTE
 
 KEPT = ("usage", "effective", "factor")
@@ -93,7 +94,8 @@ class Schedulers(Numbers):
             booked=self._booked,
             accelerate=keys.accelerates
             and not shares_under_slurm(system, self.run.policy)
-            and not system.reservations,
+            and not system.reservations
+            and not chooses_by_topology(system, self.run.policy),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
