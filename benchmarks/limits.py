@@ -17,7 +17,9 @@ from scheduler_sim import Policy, Recipe, Simulation, System, Workload, generate
 
 QOS, ACCOUNTS, USERS = 50, 300, 3_000
 SEED = 11
-WITHOUT, WITH = "without", "with"
+WITHOUT, FAR, BINDING = "none", "bind nobody", "some bind"
+SO_FAR = 1000
+"""By so much are limits larger that bind nobody."""
 COLUMNS = "<limits", "jobs", "QOS", "accounts", "users", "engine cpu s", "x without", "held by a limit"
 
 
@@ -28,9 +30,9 @@ def section(asked: Asked) -> str:
 
 
 def rows(jobs: int) -> Iterator[tuple[str, ...]]:
-    """One row without limits, one with them."""
+    """One row without limits, one with limits beyond everybody's reach, one with those of a site."""
     first = 0.0
-    for limits in (WITHOUT, WITH):
+    for limits in (WITHOUT, FAR, BINDING):
         found = _in_process(limits, jobs)
         first = first or found["engine_s"]
         yield (
@@ -55,7 +57,7 @@ def measure(limits: str, jobs: int) -> dict[str, float]:
         simulation.run()
         spent = time.process_time() - begun
         table_of_jobs = simulation.result().components
-    held = (table_of_jobs["limit_reason"] != "").sum() if limits == WITH else 0
+    held = (table_of_jobs["limit_reason"] != "").sum() if limits != WITHOUT else 0
     return {"engine_s": spent, "held": int(held)}
 
 
@@ -77,17 +79,23 @@ def workload(jobs: int) -> Workload:
 def accounting(limits: str) -> dict[str, Any]:
     """Accounts with users and QOS; with limits, of each kind that sites use."""
     users: dict[int, dict[str, Any]] = {number: {} for number in range(ACCOUNTS)}
-    bound = limits == WITH
+    bound, times = limits != WITHOUT, SO_FAR if limits == FAR else 1
+    of_user = {"MaxJobs": 400 * times, "MaxSubmitJobs": 100_000 * times}
     for number in range(USERS):
-        mine = {"limits": {"MaxJobs": 400, "MaxSubmitJobs": 100_000}} if bound else {"shares": 1}
-        users[number % ACCOUNTS][f"u{number}"] = mine
-    of_account = {"GrpTRES": {"node": 1500}, "GrpJobs": 1000, "GrpTRESMins": {"cpu": 10**9}} if bound else {}
+        users[number % ACCOUNTS][f"u{number}"] = {"limits": of_user} if bound else {"shares": 1}
+    of_account = {"GrpTRES": {"node": 1500 * times}, "GrpJobs": 1000 * times, "GrpTRESMins": {"cpu": 10**9}}
     of_qos: dict[str, Any] = {"priority": 1}
     if bound:
-        of_qos |= {"MaxTRESPerUser": {"node": 600}, "MaxJobsPerUser": 300, "GrpTRES": {"cpu": 2500}}
-        of_qos |= {"MaxWall": 10_000, "GrpTRESRunMins": {"cpu": 10**8}}
+        of_qos |= {"MaxTRESPerUser": {"node": 600 * times}, "MaxJobsPerUser": 300 * times}
+        of_qos |= {
+            "GrpTRES": {"cpu": 2500 * times},
+            "GrpTRESRunMins": {"cpu": 10**8 * times},
+            "MaxWall": 10_000,
+        }
     return {
-        "accounts": {f"a{i}": {"limits": of_account, "users": inside} for i, inside in users.items()},
+        "accounts": {
+            f"a{i}": {"limits": of_account if bound else {}, "users": inside} for i, inside in users.items()
+        },
         "qos": {f"q{i}": of_qos for i in range(QOS)},
     }
 

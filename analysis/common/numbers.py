@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.metrics.comparison import compare
-from scheduler_sim.metrics.intervals import CONFIDENCE, Interval, t_half_width
+from scheduler_sim.metrics.intervals import CONFIDENCE, Interval, difference_interval, t_half_width
 
 REPLICATE = "seed"
 MOST_DIGITS = 5
@@ -33,6 +33,13 @@ def change(
     both = runs[runs[by].isin((level, baseline))]
     table = compare(both, measure, by, baseline, replicate=REPLICATE, confidence=CONFIDENCE)
     return table.to_dict("records")[0]
+
+
+def difference(runs: pd.DataFrame, measure: str, level: str, baseline: str, by: str) -> Interval:
+    """Mean by which a measure is more at one level of a factor than at another, paired by seed."""
+    one, other = (runs[runs[by] == name].set_index(REPLICATE)[measure] for name in (level, baseline))
+    pairs = pd.concat([one, other], axis=1).dropna().to_numpy(dtype=float)
+    return difference_interval(pairs[:, 0], pairs[:, 1], CONFIDENCE)
 
 
 def number(value: float) -> str:
@@ -64,5 +71,16 @@ def in_percent(row: dict[Any, Any]) -> str:
     return f"{_signed(row['change'], digits)} %{ends}"
 
 
+def in_units(found: Interval, unit: str = "") -> str:
+    """Write a difference: ``+2.6 h (+2.1 to +3.1)``; digits as the interval is wide."""
+    if not found.low < found.high:
+        return f"{'+' * (found.value > 0)}{number(found.value)}{unit}".replace("-", "−")
+    digits = 0
+    while digits < MOST_DIGITS and found.high - found.low < 4 / 10**digits:
+        digits += 1
+    value, low, high = (_signed(part, digits) for part in found)
+    return f"{value}{unit} ({low} to {high})"
+
+
 def _signed(value: float, digits: int) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return f"{value:+,.{digits}f}".replace("-", "−")

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.common.runs import Progress, by_seed, in_order
-from analysis.common.runs import load as read_runs
 from analysis.common.runs import save as write_runs
+from analysis.common.study import Conducted as Runs
 from analysis.dynamic_workflows.cases import (
     JOBS,
     PART_SHARES,
@@ -45,22 +45,16 @@ class Setup:
         return self.seeds * scenario_levels(main), self.seeds_beyond * scenario_levels(beyond)
 
 
-@dataclass(frozen=True)
-class Conducted:
-    """The runs, one row each, and what was run by which version."""
-
-    runs: pd.DataFrame
-    setup: Setup
-    version: str
+class Conducted(Runs[Setup]):
+    """The runs of the study."""
 
     def part(self, name: str) -> pd.DataFrame:
         """Return the runs of a part."""
-        return self.runs[self.runs["part"] == name]
+        return self.where(part=name)
 
     def main(self, share: int) -> pd.DataFrame:
         """Return the runs with 24 or 33 % of the jobs in workflows."""
-        part = self.part(PART_SHARES)
-        return part[part["level"] == str(share)]
+        return self.where(part=PART_SHARES, level=str(share))
 
     def under_slurm(self) -> Conducted:
         """Return D2.3's cases as its own scheduler schedules them."""
@@ -102,5 +96,4 @@ save = partial(write_runs, digits=DIGITS)
 
 def load(folder: Path) -> Conducted:
     """Read what :func:`save` wrote."""
-    runs, setup, version = read_runs(folder, FACTORS[:-1])
-    return Conducted(runs, Setup(**setup), version)
+    return Conducted.read(folder, FACTORS[:-1], Setup)

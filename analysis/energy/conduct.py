@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.common.runs import Progress, by_seed, in_order
-from analysis.common.runs import load as read_runs
 from analysis.common.runs import save as write_runs
+from analysis.common.study import Conducted as Runs
 from analysis.energy.cases import BASE, POLICIES, SAVERS, models, recipe, reference_khz, system
 from scheduler_sim import Result, generate, simulate
 from scheduler_sim.energy.layer import series_of
@@ -52,17 +52,12 @@ class Setup:
         return self.seeds * len(POLICIES) * len(SAVERS)
 
 
-@dataclass(frozen=True)
-class Conducted:
-    """The runs, one row each, and what was run by which version."""
-
-    runs: pd.DataFrame
-    setup: Setup
-    version: str
+class Conducted(Runs[Setup]):
+    """The runs of the study."""
 
     def under(self, policy: str) -> pd.DataFrame:
         """Return the runs under a policy."""
-        return self.runs[self.runs["policy"] == policy]
+        return self.where(policy=policy)
 
 
 def conduct(setup: Setup, workers: int = 1, progress: Progress | None = None) -> pd.DataFrame:
@@ -141,5 +136,4 @@ save = partial(write_runs, digits=DIGITS)
 
 def load(folder: Path) -> Conducted:
     """Read what :func:`save` wrote."""
-    runs, setup, version = read_runs(folder, FACTORS[:-1])
-    return Conducted(runs, Setup(**setup), version)
+    return Conducted.read(folder, FACTORS[:-1], Setup)

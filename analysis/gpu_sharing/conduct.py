@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.common.runs import Progress, by_seed, in_order
-from analysis.common.runs import load as read_runs
 from analysis.common.runs import save as write_runs
+from analysis.common.study import Conducted as Runs
 from analysis.gpu_sharing.cases import BACKFILLS, HOUR, HOURS, IN_ORDER, LOADS, WARM_UP, Trace
 from scheduler_sim import Result, simulate
 from scheduler_sim.errors import SchedulerSimError
@@ -44,17 +44,12 @@ class Setup:
         return self.seeds * len(BACKFILLS) * len(LOADS) * len(IN_ORDER)
 
 
-@dataclass(frozen=True)
-class Conducted:
-    """The runs, one row each, and what was run by which version."""
-
-    runs: pd.DataFrame
-    setup: Setup
-    version: str
+class Conducted(Runs[Setup]):
+    """The runs of the study."""
 
     def under(self, backfill: str, load: str) -> pd.DataFrame:
         """Return the runs under a policy at a load."""
-        return self.runs[(self.runs["backfill"] == backfill) & (self.runs["load"] == load)]
+        return self.where(backfill=backfill, load=load)
 
 
 def conduct(setup: Setup, data: Path, workers: int = 1, progress: Progress | None = None) -> pd.DataFrame:
@@ -117,5 +112,4 @@ save = partial(write_runs, digits=DIGITS)
 
 def load(folder: Path) -> Conducted:
     """Read what :func:`save` wrote."""
-    runs, setup, version = read_runs(folder, FACTORS[:-1])
-    return Conducted(runs, Setup(**setup), version)
+    return Conducted.read(folder, FACTORS[:-1], Setup)

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.common.runs import MOST_WORKERS, Progress, by_seed, in_order, mapped
-from analysis.common.runs import load as read_runs
 from analysis.common.runs import save as write_runs
+from analysis.common.study import Conducted as Runs
 from analysis.modular_vs_homogeneous.cases import (
     BOTH,
     JOBS,
@@ -64,17 +64,12 @@ class Setup:
         return self.seeds * main, self.seeds_beyond * others * len(cases(MAIN_POLICY))
 
 
-@dataclass(frozen=True)
-class Conducted:
-    """The runs, one row each, and what was run by which version."""
-
-    runs: pd.DataFrame
-    setup: Setup
-    version: str
+class Conducted(Runs[Setup]):
+    """The runs of the study."""
 
     def part(self, name: str, policy: str = MAIN_POLICY, reading: str | None = None) -> pd.DataFrame:
         """Return the runs of a part under a policy, in one reading of ratios below 1, or in all."""
-        runs = self.runs[(self.runs["part"] == name) & (self.runs["policy"] == policy)]
+        runs = self.where(part=name, policy=policy)
         return runs if reading is None else runs[runs["reading"].isin((reading, BOTH))]
 
 
@@ -151,5 +146,8 @@ save = partial(write_runs, digits=DIGITS)
 
 def load(folder: Path) -> Conducted:
     """Read what :func:`save` wrote."""
-    runs, setup, version = read_runs(folder, FACTORS[:-1])
-    return Conducted(runs, Setup(**{**setup, "policies": tuple(setup["policies"])}), version)
+
+    def setup(policies: list[str], **counts: int) -> Setup:
+        return Setup(**counts, policies=tuple(policies))
+
+    return Conducted.read(folder, FACTORS[:-1], setup)

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.common.runs import Progress, by_seed, in_order
-from analysis.common.runs import load as read_runs
 from analysis.common.runs import save as write_runs
+from analysis.common.study import Conducted as Runs
 from analysis.moldable_jobs.cases import BYSTANDERS, JOBS, LARGE, RIGID, SMALL, Case, cases, recipe
 from scheduler_sim import Result, Workload, generate, simulate
 from scheduler_sim.errors import SchedulerSimError
@@ -56,19 +56,13 @@ class Setup:
         return self.seeds * len(cases())
 
 
-@dataclass(frozen=True)
-class Conducted:
-    """The runs, one row each, and what was run by which version."""
-
-    runs: pd.DataFrame
-    setup: Setup
-    version: str
+class Conducted(Runs[Setup]):
+    """The runs of the study."""
 
     def part(self, name: str, policy: str | None = None, level: str | None = None) -> pd.DataFrame:
         """Return the runs of a part, of one policy and level or of all."""
-        runs = self.runs[self.runs["part"] == name]
-        runs = runs if policy is None else runs[runs["policy"] == policy]
-        return runs if level is None else runs[runs["level"] == level]
+        asked = {"part": name, "policy": policy, "level": level}
+        return self.where(**{factor: value for factor, value in asked.items() if value is not None})
 
 
 def conduct(setup: Setup, workers: int = 1, progress: Progress | None = None) -> pd.DataFrame:
@@ -143,5 +137,4 @@ save = partial(write_runs, digits=DIGITS)
 
 def load(folder: Path) -> Conducted:
     """Read what :func:`save` wrote."""
-    runs, setup, version = read_runs(folder, FACTORS[:-1])
-    return Conducted(runs, Setup(**setup), version)
+    return Conducted.read(folder, FACTORS[:-1], Setup)

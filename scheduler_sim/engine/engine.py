@@ -32,18 +32,20 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
+    from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
     from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
-    from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
+    from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
 
     class SlurmsCore(
         SlurmCallsCore,
         AcceleratedCore,
+        GangCore,
         PreemptionSharesCore,
         OutagesCore,
         RowsCore,
         ReservationsCore,
-        LimitedSharesCore,
+        WeighedSharesCore,
     ):
         """A core with all of Slurm."""
 
@@ -82,6 +84,9 @@ RULES = (
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
+    Rule("gang", ("slurm.preemption.gang", "slurm.preemption.gang_nodes", "slurm.preemption.gang_choice"),
+         "slurm.preemption.gang_state.blank_gang",
+         lambda need: {"idle_rows": 1, "releases": need.rows}),  # more jobs than nodes
     Rule("preemption",
          ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes"),
          "slurm.preemption.state.blank_preemption"),
@@ -94,6 +99,8 @@ RULES = (
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
+    Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
+         "slurm.resource_limits.weights.blank_node_weights"),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),

@@ -13,6 +13,7 @@ from scheduler_sim.metrics.lost import lost_of
 from scheduler_sim.metrics.metric import JobColumns, Run
 from scheduler_sim.metrics.sharing import cores_had_twice, sharing_of
 from scheduler_sim.metrics.statistics import Summaries
+from scheduler_sim.metrics.suspended import suspended_of
 from scheduler_sim.metrics.ties import Edges
 from scheduler_sim.metrics.utilization import energy_of
 from scheduler_sim.metrics.values import job_values
@@ -76,6 +77,7 @@ def compute(
         "energy": energy_of(run, energy),
         **({"sharing": sharing_of(run)} if run.shared else {}),
         **({"lost": lost_of(run)} if run.runs is not None else {}),
+        **({"suspended": suspended_of(run)} if "suspended" in run.components else {}),
         "counts": state_counts(components, counts or {}),
         "warnings": [*overloads(found["offered_load"]), *cores_had_twice(run), *warnings],
     }

@@ -31,6 +31,7 @@ from scheduler_sim.system.slurm_conf.ignored import (
 )
 
 VERSIONS = ("22.05", "19.05")
+SUSPEND = "SUSPEND,GANG"
 PRIORITY_FLAGS = (
     "ACCRUE_ALWAYS",
     "INCR_ONLY",
@@ -274,7 +275,7 @@ class SlurmKeys(Keys):
         default="preempt/none",
         description="nobody is preempted, or jobs of partitions of a lower tier, or of QOS by their Preempt",
     )
-    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL")] = Field(
+    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL", SUSPEND)] = Field(
         default="OFF", description="what becomes of a job that is preempted"
     )
     PreemptExemptTime: Seconds = Field(
@@ -419,6 +420,11 @@ class SlurmKeys(Keys):
     def preempts(self) -> bool:
         """Whether jobs are preempted."""
         return self.PreemptType != "preempt/none" and self.PreemptMode != "OFF"
+
+    @property
+    def suspends(self) -> bool:
+        """Whether they are suspended, and go on later."""
+        return self.preempts and self.PreemptMode == SUSPEND
 
     @property
     def accelerates(self) -> bool:

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.report.colouring import Colouring
 from scheduler_sim.report.look import ink
-from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.module_view import module_sizes
 from scheduler_sim.report.occupancy import blend, coverage
 from scheduler_sim.result.columns import rows_named
 from scheduler_sim.result.node_rows import node_rows
@@ -72,7 +72,7 @@ def module_bars(result: Result) -> dict[str, Bars]:
     """Return what ran on the nodes of each module; raises InputError as ``node_rows`` does."""
     table, sizes = result.components, module_sizes(result.manifest)
     places = node_rows(result, sizes)
-    start, end = ints(table, "start_time")[places.row], ints(table, "end_time")[places.row]
+    start, end = places.start, places.end
     low: Ints | Floats = places.low
     high: Ints | Floats = places.high
     if places.grains > 1:

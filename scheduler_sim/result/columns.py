@@ -132,11 +132,22 @@ RESERVED = (
 )
 """... where the system has advance reservations."""
 
+SUSPENDED = (
+    Column("suspended_time", "int64", "s", "how long it was suspended for others since its start"),
+    Column("suspended", "text", "", "from when until when, s: `40-65,90-100`; empty if it was not"),
+)
+"""... where components may be suspended, at the end of ``runs`` as well."""
+
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
     Column("nodes_busy", "int64", "nodes", "nodes that run a component"),
-    Column("nodes_reserved_idle", "int64", "nodes", "idle nodes held for a named component"),
+    Column(
+        "nodes_reserved_idle",
+        "int64",
+        "nodes",
+        "nodes on which nothing runs that are held for a named component, or by one that is suspended",
+    ),
     Column("nodes_down", "int64", "nodes", "nodes out of service (failed or drained)"),
     Column("queue_components", "int64", "components", "components that are eligible and wait"),
     Column("queue_nodes", "int64", "nodes", "nodes of their placements, summed"),
@@ -278,6 +289,8 @@ class Further(NamedTuple):
     shared : parts of nodes that jobs share
     devices : which GPUs they had
     limited : limits of QOS and associations
+    reserved : advance reservations
+    suspended : components that are suspended for others
     runs : whether there is a table of runs, as some were lost
     """
 
@@ -287,6 +300,7 @@ class Further(NamedTuple):
     devices: bool = False
     limited: bool = False
     reserved: bool = False
+    suspended: bool = False
     runs: bool = False
 
     @classmethod
@@ -300,6 +314,7 @@ class Further(NamedTuple):
             bool(manifest.get("devices")),
             bool(manifest.get("limited")),
             bool(manifest.get("reserved")),
+            bool(manifest.get("suspended")),
             bool(manifest.get("runs")),
         )
 
@@ -312,10 +327,16 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + REASONS * further.reasons
         + LIMITED * further.limited
         + RESERVED * further.reserved
+        + SUSPENDED * further.suspended
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices
     )
+
+
+def run_columns(further: Further) -> tuple[Column, ...]:
+    """Return the columns of ``runs`` in a run."""
+    return RUNS + SUSPENDED * further.suspended
 
 
 def timeline_columns(further: Further) -> tuple[Column, ...]:

@@ -105,6 +105,7 @@ MANIFEST: dict[str, Any] = {
     "devices": bool,
     "limited": bool,
     "runs": bool,
+    "suspended": bool,
     "reserved": [RESERVATION],
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
@@ -131,6 +132,7 @@ METRICS: dict[str, Any] = {
     "energy": Energy,
     "sharing": Each(Each(float)),
     "lost": Each(Numbers),
+    "suspended": Each(Numbers),
     OTHERS: Measure,
 }
 

@@ -132,7 +132,7 @@ def _over_subscribe(written: Any) -> str:
         raise ValueError from None
 
 
-PREEMPT_MODES = ("OFF", "REQUEUE", "CANCEL")
+PREEMPT_MODES = ("OFF", "REQUEUE", "CANCEL", "SUSPEND")
 """What may become of jobs of a partition that others would preempt."""
 
 

@@ -17,7 +17,11 @@ ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
 LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
-PREEMPTION = "preemption where jobs share cores, or by suspension, is not modelled"
+PREEMPTION = (
+    "preemption where jobs share cores is not modelled, nor suspension where they share nodes, by QOS, beside"
+    " other modes, or where some partition has not OverSubscribe=FORCE:1"
+)
+NO_TURNS = "jobs of a partition have no nodes in common here, so that none of them take turns"
 NETWORK = "the network is not modelled: any free nodes will do"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
@@ -64,12 +68,12 @@ WEIGHED = ("cpu", "mem", "node", "billing")
 
 HARMLESS = (
     *(DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
-    NO_EFFECT_BY_DEFAULT,
+    *(NO_EFFECT_BY_DEFAULT, NO_TURNS),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
-    PREEMPTION: r"preempt.*|schedulertimeslice",
+    PREEMPTION: r"preempt.*",
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"(topology|switch|route).*|treewidth",
     SHARING: r"(def|max)(mem|cpu)per.*",

@@ -25,7 +25,7 @@ from scheduler_sim.engine.core.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.hooks import answered_by, event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
@@ -73,6 +73,12 @@ def pick(core: SlurmCore, placement: int, source: Words) -> None:
 
 
 @question
+def weighed_anew(core: SlurmCore) -> bool:
+    """Whether nodes may weigh something else than when those PICKED were chosen."""
+    return False
+
+
+@question
 def added_first(core: SlurmCore, it: Partition, source: Words, mask: int, wanted: int) -> int:
     """Add to PICKED nodes of a set within a mask that go before all others; returns how many."""
     return 0
@@ -106,10 +112,11 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
     """Add to PICKED so many nodes of a set that are in a mask, those of the least weight first."""
     rest = core.slurm.sets.rest
     for weight in range(it.lightest, it.heaviest):
+        if wanted == 0:
+            return
         copy(rest, source, it.low, it.high)
         keep_common(rest, core.slurm.nodes.masks[mask], it.low, it.high)
-        if it.heaviest - it.lightest > 1:
-            keep_common(rest, core.slurm.nodes.masks[weight], it.low, it.high)
+        keep_of_weight(core, it, rest, weight)
         take_out(rest, core.slurm.sets.picked, it.low, it.high)
         there = count(rest, it.low, it.high)
         some = min(wanted, there)
@@ -118,6 +125,13 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
         else:
             add_best_fit(core.slurm.sets.picked, rest, core.slurm.nodes.run, it.low, it.high, some)
         wanted -= some
+
+
+@question
+def keep_of_weight(core: SlurmCore, it: Partition, nodes: Words, weight: int) -> None:
+    """Keep those of a set that are of a weight, by its row of ``masks``."""
+    if it.heaviest - it.lightest > 1:
+        keep_common(nodes, core.slurm.nodes.masks[weight], it.low, it.high)
 
 
 @part
@@ -184,8 +198,8 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
     return size
 
 
-@question
-def allocate(core: SlurmCore, row: int, placement: int) -> None:
+@part
+def take_picked(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
     picked, idle = core.slurm.sets.picked, core.slurm.sets.idle
@@ -206,6 +220,9 @@ def allocate(core: SlurmCore, row: int, placement: int) -> None:
             core.slurm.nodes.piece[last].next = piece
         last = piece
         idle[word] &= ~picked[word]
+
+
+allocate = answered_by(take_picked)
 
 
 @question

@@ -6,7 +6,7 @@ import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import lengthened
-from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
@@ -135,6 +135,8 @@ class ConsTres(Numbers):
         part, system = core.cons_tres, self.run.system
         need = part.need[number]
         least_loaded = part.rules.least_loaded or part.sharing[need.partition].least_loaded
+        if has(core, "node_weights"):  # weights change
+            return False
         if need.even != AMONG_ABLE or need.generic or least_loaded or part.sharing[need.partition].most_cpus:
             return False
         module = system.module_index(system.partitions[need.partition].module)

@@ -1,0 +1,135 @@
+"""What can be concluded: sentences that stand on the page only where the runs bear them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analysis.common.numbers import difference, in_units, mean, with_interval
+from analysis.site_rules.cases import (
+    ANNOUNCED_LATE,
+    BASE,
+    CANCEL,
+    FIRST,
+    KNOWN,
+    LATE_H,
+    NODES,
+    QUOTAS,
+    REQUEUE,
+    SUDDEN,
+    WINDOW_H,
+)
+from analysis.site_rules.conduct import Conducted
+from analysis.site_rules.measures import ALL, HEAVY, LIGHT
+from scheduler_sim.metrics.intervals import Interval
+
+Finding = Callable[[Conducted], str | None]
+WAIT, LOST, IDLE = "wait_h", "lost_h", "drain_h"
+LARGE, SMALL, LONG, URGENT, OTHERS = (
+    "129 to 512 nodes",
+    "1 to 16 nodes",
+    "limit 8 to 24 h",
+    "urgent",
+    "not urgent",
+)
+STRICT = f"{min(QUOTAS):,} nodes"
+
+
+def findings(conducted: Conducted) -> list[str]:
+    """Return the sentences that hold, the questions of the study in their order."""
+    asked: list[Finding] = [_quota, _urgent, _preempted, _maintenance, _announced]
+    return [sentence for ask in asked if (sentence := ask(conducted)) is not None]
+
+
+def against(conducted: Conducted, group: str, name: str, measure: str = WAIT, base: str = BASE) -> Interval:
+    """Return how a measure of a group changes with a rule, paired by seed."""
+    return difference(conducted.of(group), measure, name, base, by="variant")
+
+
+def own(conducted: Conducted, group: str, name: str, measure: str, unit: str) -> str:
+    """Say what a measure of a group is under a variant."""
+    return with_interval(mean(conducted.where(group=group, variant=name), measure), unit)
+
+
+def _quota(conducted: Conducted) -> str | None:
+    """The heaviest users and large jobs pay for a quota; what others gain is less."""
+    pays, gains = (against(conducted, group, STRICT) for group in (HEAVY, LIGHT))
+    large, urgent = (against(conducted, group, STRICT) for group in (LARGE, URGENT))
+    if not (pays.low > 0 and large.low > 0 and gains.high < 0):
+        return None
+    beside = f", urgent jobs {in_units(urgent, ' h')}" if urgent.high < 0 else ""
+    return (
+        f"**A quota is paid by the heaviest users and by large jobs.** With {STRICT} for each user the ten"
+        f" heaviest wait {in_units(pays, ' h')} on average, jobs of more than 128 nodes"
+        f" {in_units(large, ' h')}, as their users must have little else running; all other users"
+        f" {in_units(gains, ' h')}{beside}. Without it the ten wait"
+        f" {own(conducted, HEAVY, BASE, WAIT, ' h')}, the others {own(conducted, LIGHT, BASE, WAIT, ' h')}:"
+        " fair share has cared for these already."
+    )
+
+
+def _urgent(conducted: Conducted) -> str | None:
+    """Standing first in the queue gives urgent jobs something; to preempt gives them the rest."""
+    first, more = against(conducted, URGENT, FIRST), against(conducted, URGENT, REQUEUE, base=FIRST)
+    others = against(conducted, OTHERS, FIRST)
+    if not (first.high < 0 and more.high < 0):
+        return None
+    free = others.low < 0 < others.high
+    price = "which costs the others nothing that shows" if free else f"the others {in_units(others, ' h')}"
+    waits = (own(conducted, URGENT, name, WAIT, " h") for name in (BASE, FIRST))
+    return (
+        "**Most of what urgent jobs can gain they get by standing first in the queue.** They wait"
+        f" {next(waits)} among the others, {next(waits)} before them ({price}),"
+        f" and {_minutes(conducted, REQUEUE)} where they also preempt."
+    )
+
+
+def _minutes(conducted: Conducted, name: str) -> str:
+    runs = conducted.where(group=URGENT, variant=name)
+    return with_interval(mean(runs.assign(minutes=60 * runs[WAIT]), "minutes"), " min")
+
+
+def _preempted(conducted: Conducted) -> str | None:
+    """Who gives way: small and long jobs, of everybody."""
+    small, long = (against(conducted, group, REQUEUE) for group in (SMALL, LONG))
+    lost = mean(conducted.where(group=ALL, variant=REQUEUE), LOST)
+    if not (small.low > 0 and long.low > 0 and lost.low > 0):
+        return None
+    return (
+        "**Preemption is paid by small and long jobs, in work done twice.** Slurm takes the smallest first:"
+        f" with REQUEUE jobs on up to 16 nodes start for good {in_units(small, ' h')} later, those with"
+        f" limits beyond 8 h {in_units(long, ' h')}, and {with_interval(lost, ' node-hours')} are thrown"
+        f" away; with CANCEL {own(conducted, ALL, CANCEL, LOST, ' node-hours')}, and"
+        f" {own(conducted, ALL, CANCEL, 'unfinished', ' %')} of the jobs are over without a result."
+    )
+
+
+def _maintenance(conducted: Conducted) -> str | None:
+    """What the window costs beyond itself, and who waits."""
+    idle, every = against(conducted, ALL, KNOWN, IDLE), against(conducted, ALL, KNOWN)
+    long, light = (against(conducted, group, KNOWN) for group in (LONG, LIGHT))
+    if not (idle.low > 0 and every.low > 0 and long.low > 0):
+        return None
+    return (
+        f"**Maintenance costs more than its window.** {WINDOW_H} hours of all nodes are"
+        f" {WINDOW_H * NODES:,} node-hours. Where it is known for days, {in_units(idle)} more stand idle"
+        f" in the day before, as no job may reach into it. Over the week jobs wait {in_units(every, ' h')} on"
+        f" average, those with limits beyond 8 h {in_units(long, ' h')}, those of all but the ten heaviest"
+        f" users {in_units(light, ' h')}."
+    )
+
+
+def _announced(conducted: Conducted) -> str | None:
+    """Known in time it costs idle nodes; known late, the work of jobs that still run, which is less."""
+    lost = {name: mean(conducted.where(group=ALL, variant=name), LOST) for name in (ANNOUNCED_LATE, SUDDEN)}
+    waits = {name: against(conducted, ALL, name, base=KNOWN) for name in lost}
+    if not all(lost[name].low > 0 and waits[name].high < 0 for name in lost):
+        return None
+    idle = against(conducted, ALL, ANNOUNCED_LATE, IDLE)
+    return (
+        "**Not to announce it costs the site less, but other hours.** Switched off without a word, nodes"
+        f" throw away {with_interval(lost[SUDDEN], ' node-hours')} of work, and nothing idles before;"
+        f" announced {LATE_H} hours before, {with_interval(lost[ANNOUNCED_LATE])}, and {in_units(idle)} idle."
+        f" Against a window that is known for days the mean wait is {in_units(waits[SUDDEN], ' h')} and"
+        f" {in_units(waits[ANNOUNCED_LATE], ' h')}; but what idles is nobody's, what is thrown away is"
+        " somebody's."
+    )
