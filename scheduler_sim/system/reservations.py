@@ -32,9 +32,11 @@ FLAGS = (
     "PURGE_COMP",
     "NO_HOLD_JOBS_AFTER",
     "PART_NODES",
+    "SPEC_NODES",
+    "STATIC_ALLOC",
     *REPEATED,
 )
-"""Slurm's words that are modelled."""
+"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say what holds anyway: nodes stay the same."""
 
 FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
 """Of these, what is modelled under policy slurm alone."""
