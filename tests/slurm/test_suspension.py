@@ -103,6 +103,14 @@ def test_suspended_time_is_not_of_its_limit() -> None:
     assert (first["state"], first["end_time"]) == ("TIMEOUT", 210)  # the look after 204
 
 
+def test_a_look_for_jobs_past_their_limit_passes_by_one_that_is_suspended() -> None:
+    """It is past its limit from 184 on; the look at 210 comes while it is suspended, the next at 240."""
+    one = suspended()
+    long, other = replace(one.case.jobs[0], runtime=500), replace(one.case.jobs[1], submit=200)
+    first = played(replace(one, case=replace(one.case, jobs=(long, other)))).components.iloc[0]
+    assert (first["state"], first["end_time"], first["suspended"]) == ("TIMEOUT", 240, "200-220")
+
+
 def test_a_result_in_the_middle(tmp_path: Any) -> None:
     """What is suspended is cancelled with the rest, if everything stops."""
     simulated = simulation(suspended())
