@@ -78,9 +78,9 @@ def in_units(found: Interval, unit: str = "") -> str:
     digits = 0
     while digits < MOST_DIGITS and found.high - found.low < 4 / 10**digits:
         digits += 1
-    value, low, high = (_signed(part, digits) for part in found)
+    value, low, high = (f"{part:+,.{digits}f}".replace("-", "−") for part in found)
     return f"{value}{unit} ({low} to {high})"
 
 
 def _signed(value: float, digits: int) -> str:
-    return f"{value:+,.{digits}f}".replace("-", "−")
+    return f"{value:+.{digits}f}".replace("-", "−")

@@ -24,7 +24,7 @@ DIGITS = "%.6g"
 class Setup:
     """What is run: seeds."""
 
-    seeds: int = 8
+    seeds: int = 10
 
     def simulations(self) -> int:
         """Count them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.common.numbers import difference, in_units, mean, with_interval
+from analysis.common.numbers import difference, mean, with_interval
 from analysis.site_rules.cases import (
     ANNOUNCED_LATE,
     BASE,
@@ -50,20 +50,26 @@ def own(conducted: Conducted, group: str, name: str, measure: str, unit: str) ->
     return with_interval(mean(conducted.where(group=group, variant=name), measure), unit)
 
 
+def longer(found: Interval) -> str:
+    """Say by how much somebody waits longer, or less: ``2.33 h (1.78 to 2.89) longer``."""
+    if found.high < 0:
+        return f"{with_interval(Interval(-found.value, -found.high, -found.low), ' h')} less"
+    return f"{with_interval(found, ' h')} longer"
+
+
 def _quota(conducted: Conducted) -> str | None:
     """The heaviest users and large jobs pay for a quota; what others gain is less."""
     pays, gains = (against(conducted, group, STRICT) for group in (HEAVY, LIGHT))
     large, urgent = (against(conducted, group, STRICT) for group in (LARGE, URGENT))
     if not (pays.low > 0 and large.low > 0 and gains.high < 0):
         return None
-    beside = f", urgent jobs {in_units(urgent, ' h')}" if urgent.high < 0 else ""
+    beside = f", urgent jobs {longer(urgent)}" if urgent.high < 0 else ""
     return (
         f"**A quota is paid by the heaviest users and by large jobs.** With {STRICT} for each user the ten"
-        f" heaviest wait {in_units(pays, ' h')} on average, jobs of more than 128 nodes"
-        f" {in_units(large, ' h')}, as their users must have little else running; all other users"
-        f" {in_units(gains, ' h')}{beside}. Without it the ten wait"
-        f" {own(conducted, HEAVY, BASE, WAIT, ' h')}, the others {own(conducted, LIGHT, BASE, WAIT, ' h')}:"
-        " fair share has cared for these already."
+        f" heaviest wait {longer(pays)} on average; jobs of more than 128 nodes {longer(large)}, as their"
+        f" users must have little else running; all other users {longer(gains)}{beside}. Without a quota the"
+        f" ten wait {own(conducted, HEAVY, BASE, WAIT, ' h')}, the others"
+        f" {own(conducted, LIGHT, BASE, WAIT, ' h')}: fair share has cared for these already."
     )
 
 
@@ -74,7 +80,7 @@ def _urgent(conducted: Conducted) -> str | None:
     if not (first.high < 0 and more.high < 0):
         return None
     free = others.low < 0 < others.high
-    price = "which costs the others nothing that shows" if free else f"the others {in_units(others, ' h')}"
+    price = "which costs the others nothing that shows" if free else f"the others {longer(others)}"
     waits = (own(conducted, URGENT, name, WAIT, " h") for name in (BASE, FIRST))
     return (
         "**Most of what urgent jobs can gain they get by standing first in the queue.** They wait"
@@ -96,9 +102,9 @@ def _preempted(conducted: Conducted) -> str | None:
         return None
     return (
         "**Preemption is paid by small and long jobs, in work done twice.** Slurm takes the smallest first:"
-        f" with REQUEUE jobs on up to 16 nodes start for good {in_units(small, ' h')} later, those with"
-        f" limits beyond 8 h {in_units(long, ' h')}, and {with_interval(lost, ' node-hours')} are thrown"
-        f" away; with CANCEL {own(conducted, ALL, CANCEL, LOST, ' node-hours')}, and"
+        f" with REQUEUE jobs on up to 16 nodes wait {longer(small)} until they start for good, those with"
+        f" limits beyond 8 h {longer(long)}, and {with_interval(lost, ' node-hours')} are thrown away. With"
+        f" CANCEL it is {own(conducted, ALL, CANCEL, LOST, ' node-hours')}, and"
         f" {own(conducted, ALL, CANCEL, 'unfinished', ' %')} of the jobs are over without a result."
     )
 
@@ -111,10 +117,10 @@ def _maintenance(conducted: Conducted) -> str | None:
         return None
     return (
         f"**Maintenance costs more than its window.** {WINDOW_H} hours of all nodes are"
-        f" {WINDOW_H * NODES:,} node-hours. Where it is known for days, {in_units(idle)} more stand idle"
-        f" in the day before, as no job may reach into it. Over the week jobs wait {in_units(every, ' h')} on"
-        f" average, those with limits beyond 8 h {in_units(long, ' h')}, those of all but the ten heaviest"
-        f" users {in_units(light, ' h')}."
+        f" {WINDOW_H * NODES:,} node-hours. Where it is known for days, {with_interval(idle)} more stand idle"
+        f" in the day before, as no job may reach into it. Over the week jobs wait {longer(every)} on"
+        f" average, those with limits beyond 8 h {longer(long)}, those of all but the ten heaviest users"
+        f" {longer(light)}."
     )
 
 
@@ -127,9 +133,8 @@ def _announced(conducted: Conducted) -> str | None:
     idle = against(conducted, ALL, ANNOUNCED_LATE, IDLE)
     return (
         "**Not to announce it costs the site less, but other hours.** Switched off without a word, nodes"
-        f" throw away {with_interval(lost[SUDDEN], ' node-hours')} of work, and nothing idles before;"
-        f" announced {LATE_H} hours before, {with_interval(lost[ANNOUNCED_LATE])}, and {in_units(idle)} idle."
-        f" Against a window that is known for days the mean wait is {in_units(waits[SUDDEN], ' h')} and"
-        f" {in_units(waits[ANNOUNCED_LATE], ' h')}; but what idles is nobody's, what is thrown away is"
-        " somebody's."
+        f" throw away {with_interval(lost[SUDDEN], ' node-hours')} of work, and none idle before; announced"
+        f" {LATE_H} hours before, {with_interval(lost[ANNOUNCED_LATE])}, and {with_interval(idle)} more idle."
+        f" Against a window that is known for days jobs wait {longer(waits[SUDDEN])} and"
+        f" {longer(waits[ANNOUNCED_LATE])}; but what idles is nobody's, what is thrown away is somebody's."
     )

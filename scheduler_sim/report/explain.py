@@ -65,6 +65,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
             waited_until=until,
             origin=int(ints(table, "submit_time").min()),
             unix_start=_unix_start(result.manifest),
+            suspended=int(facts.get("suspended_time", 0)),
         ),
         state=str(facts["state"]),
         policy=plain(policy.get("name") or policy.get("order") or "unnamed"),

@@ -48,6 +48,8 @@ def _headline(said: Explanation) -> list[str]:
     asks = f"asked for {asked.nodes:,}{of} nodes of {plain(asked.module)}{limit}"
     ran = said.times.end - said.times.start
     state = f"{said.state} after {duration(ran)}" if said.times.start >= 0 else said.state
+    away = said.times.suspended
+    state += f", of which it was suspended for others for {duration(away)}" if away else ""
     return paragraph(f"{title} {asks}: {state}. Policy {said.policy}.")
 
 

@@ -17,6 +17,8 @@ from scheduler_sim.result.columns import (
     REASONS,
     RESERVED,
     RUNS,
+    SPREAD,
+    SUSPENDED,
     SWITCHED,
     TIMELINE,
     USED,
@@ -63,6 +65,14 @@ pass to the next counts as `wait_resources` if at the end of the first pass none
 free nodes and resources of its module, and as `wait_priority` otherwise: then it waits for its turn, or
 behind a reservation. Under policy slurm, on nodes that jobs share, nodes are not looked at for that: there
 `wait_priority` is waiting for them, too.
+"""
+
+SUSPENSION = """\
+While a component is suspended it keeps its nodes and does nothing. `run_time` is end − start as always, but
+`energy_j`, its time limit and its node-seconds in the metrics are of the time it worked. In the timeline its
+nodes are `nodes_busy` while another component works on them, else `nodes_reserved_idle`: a node counts once.
+Nothing of its work is lost. If it was requeued by hand, that run is in `runs.parquet` with the same two
+columns at the end, and `lost_s` is of what it worked.
 """
 
 ROWS = """\
@@ -118,11 +128,16 @@ def page() -> str:
         _table(LIMITED),
         "Where the system has [advance reservations](system.md#advance-reservations):\n",
         _table(RESERVED),
+        "Where components may be [suspended for others](slurm.md#preemption):\n",
+        _table(SUSPENDED),
+        SUSPENSION,
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " what is not stated of nodes is 0:\n",
         _table(PARTS),
         "Where GPUs are told apart, as some component asks for a part of one or the packing scores nodes:\n",
         _table(DEVICES),
+        "On a system with a [topology](system.md#topology), and `node_list` where there is none yet:\n",
+        _table(SPREAD),
         WAITS,
         "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
         _table(TIMELINE),

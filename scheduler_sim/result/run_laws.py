@@ -8,15 +8,17 @@ import pandas as pd
 from scheduler_sim.result.columns import (
     NODE_FAIL,
     REQUEUED,
-    RUNS,
     STATES,
     TOTAL,
     column_problems,
     is_text,
+    numbers,
     rows_named,
 )
+from scheduler_sim.result.columns import run_columns as columns_of_runs
 from scheduler_sim.result.node_use import WHOLE
 from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.suspensions import spans_of
 
 Breach = str | None
 OF_LAST = ("module", "nodes", "start_time", "end_time")
@@ -28,7 +30,7 @@ TOLERANCE = 1e-6
 
 def run_columns(schedule: Schedule) -> Breach:
     """The runs have exactly the documented columns and types, known states, and belong to components."""
-    if problems := column_problems(schedule.runs, RUNS):
+    if problems := column_problems(schedule.runs, columns_of_runs(schedule.further)):
         return "runs: " + "; ".join(problems)
     strangers = ~np.isin(schedule.runs["component_id"], schedule.of("component_id"))
     if strangers.any():
@@ -50,6 +52,30 @@ def runs(schedule: Schedule) -> Breach:
         return f"component {table['component_id'].iloc[at]} {breach or 'has runs that stand apart'}"
     found, requeued = len(schedule.lost), int(schedule.counts.get("requeued", 0))
     return f"{found} runs were lost in {requeued} requeues" if found > requeued else None
+
+
+def suspensions(schedule: Schedule) -> Breach:
+    """Spans in which a component was suspended lie within its run, one behind another, and add up."""
+    if not schedule.further.suspended:
+        return None
+    for table, words in ((schedule.components, "component"), (schedule.runs, "a run of component")):
+        try:
+            row, since, until = spans_of(table)
+        except ValueError as error:
+            return str(error)
+        names, start, end, said = (
+            numbers(table, name) for name in ("component_id", "start_time", "end_time", "suspended_time")
+        )
+        outside = (since < start[row]) | (until > end[row]) | (since >= until)
+        outside[1:] |= (row[1:] == row[:-1]) & (since[1:] < until[:-1])
+        if outside.any():
+            at = int(np.argmax(outside))
+            return f"{words} {names[row[at]]} was suspended from {since[at]} to {until[at]}, not in its run"
+        summed = np.bincount(row, until - since, minlength=len(said)).astype(np.int64)
+        if (summed != said).any():
+            at = int(np.argmax(summed != said))
+            return f"{words} {names[at]} was suspended for {said[at]} s, its spans are of {summed[at]} s"
+    return None
 
 
 def work_done_once(schedule: Schedule) -> Breach:

@@ -36,7 +36,7 @@ from analysis.site_rules.cases import (
     of_rule,
 )
 from analysis.site_rules.conduct import FACTORS, Conducted, Setup, load, run, run_seed, save
-from analysis.site_rules.findings import findings
+from analysis.site_rules.findings import findings, longer
 from analysis.site_rules.measures import ALL, GROUPS, HEAVY, LIGHT, MEASURES, heaviest, measured
 from analysis.site_rules.page import PAGE, RESULTS, page_text
 from scheduler_sim import System, Workload
@@ -233,6 +233,8 @@ def test_a_difference_has_the_digits_that_its_interval_allows():
     assert in_units(Interval(-0.0312, -0.0402, -0.0222)) == "−0.031 (−0.040 to −0.022)"
     assert in_units(Interval(12345.6, 11000.0, 13000.0)) == "+12,346 (+11,000 to +13,000)"
     assert in_units(Interval(0.0, 0.0, 0.0)) == "0"
+    assert longer(Interval(-0.18, -0.27, -0.1)) == "0.18 h (0.10 to 0.27) less"
+    assert longer(Interval(2.33, 1.78, 2.89)) == "2.33 h (1.78 to 2.89) longer"
 
 
 def test_a_difference_is_paired_by_seed():

@@ -152,11 +152,12 @@ def counted(nodes: int) -> System:
 def test_jobs_under_slurm_go_on_as_in_the_plain_slurm(
     case: Case, kinds: list[Writes | None], data: st.DataObject
 ) -> None:
+    """All that is hit runs again."""
     case = replace(case, jobs=tuple(replace(job, depends=(",", [])) for job in case.jobs))
     numbers = node_numbers(case)
     drawn = apart(data.draw(outages(list(range(len(numbers))), 300)))
     first = min(job.submit for job in case.jobs)
-    events = [replace(event, time=event.time + first, end=event.end + first) for event in drawn]
+    events = [replace(event, time=event.time + first, end=event.end + first, requeue=True) for event in drawn]
     parts = []
     for event in events:
         for module in case.modules:

@@ -11,7 +11,10 @@ RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
     "preemption": "slurm.preemption.Preemption",
+    "gang": "slurm.gang.Gang",
     "outages": "slurm.outages.NamedOutages",
+    "topology": "slurm.topology.SwitchTopology",
+    "named_nodes": "slurm.topology.NamedNodes",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
@@ -34,7 +37,7 @@ RULES = {
 
 OF_OTHERS = ("holes",)
 OF_SLURM = (
-    *("slurm", "preemption", "outages", "cons_tres", "rows", "reservations"),
+    *("slurm", "preemption", "outages", "topology", "named_nodes", "cons_tres", "rows", "reservations"),
     *("node_weights", "resource_limits"),
 )
 

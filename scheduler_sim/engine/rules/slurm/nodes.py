@@ -25,7 +25,7 @@ from scheduler_sim.engine.core.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.hooks import answered_by, event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
@@ -44,15 +44,22 @@ def picked_from(core: SlurmCore, placement: int, source: Words) -> bool:
     copy(available, source, it.low, it.high)
     keep_common(available, core.slurm.nodes.masks[core.slurm.nodes.choice[way.choice].mask], it.low, it.high)
     leave_out_reserved(core, available, core.clock.now, core.clock.now + core.placements[placement].limit)
-    if not suffices(core, placement, available):
-        return False
-    pick(core, placement, available)
+    return suffices(core, placement, available) and pick(core, placement, available)
+
+
+@question
+def pick(core: SlurmCore, placement: int, source: Words) -> bool:
+    """Choose the nodes of a placement among those of a set that suffices; the choice is PICKED.
+
+    Whether there is one: any nodes will do, but where it matters which lie together.
+    """
+    pick_best_fit(core, placement, source)
     return True
 
 
 @part
-def pick(core: SlurmCore, placement: int, source: Words) -> None:
-    """Choose the nodes of a placement among those of a set that suffices; the choice is PICKED."""
+def pick_best_fit(core: SlurmCore, placement: int, source: Words) -> None:
+    """Choose them by consecutive nodes."""
     it, choice = (
         core.slurm.partition[core.slurm.way[placement].partition],
         core.slurm.nodes.choice[core.slurm.way[placement].choice],
@@ -198,8 +205,8 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
     return size
 
 
-@question
-def allocate(core: SlurmCore, row: int, placement: int) -> None:
+@part
+def take_picked(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
     picked, idle = core.slurm.sets.picked, core.slurm.sets.idle
@@ -220,6 +227,9 @@ def allocate(core: SlurmCore, row: int, placement: int) -> None:
             core.slurm.nodes.piece[last].next = piece
         last = piece
         idle[word] &= ~picked[word]
+
+
+allocate = answered_by(take_picked)
 
 
 @question
