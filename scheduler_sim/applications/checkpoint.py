@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
-from scheduler_sim.config.value import Check, duration
+from scheduler_sim.config.value import Check, Span, duration
 
 YOUNG, DALY = "young", "daly"
 LAWS = (YOUNG, DALY)
@@ -22,21 +22,9 @@ def _interval(written: Any) -> int | str:
     return seconds
 
 
-def _length(written: Any) -> int:
-    """Accept a duration, also of no time at all, but not for ever."""
-    if not isinstance(written, bool) and str(written).strip() in ("0", "0s"):
-        return 0
-    if (seconds := duration(written)) is None:
-        raise ValueError
-    return seconds
-
-
 Interval = Annotated[
     int | str,
     BeforeValidator(Check("daly, young, seconds (an integer >= 1), or 30m, 24h, 12:00:00", _interval, LAWS)),
-]
-Length = Annotated[
-    int, BeforeValidator(Check("seconds (an integer >= 0), or 30m, 24h, 12:00:00, 2-00:00:00", _length))
 ]
 
 
@@ -48,8 +36,8 @@ class CheckpointKeys(Keys):
         description="how long they work from one to the next: a time, or what is best by the failures of the"
         " nodes they run on, by the formula of Daly or of Young",
     )
-    cost: Length = Field(description="how long it takes to write one")
-    restart: Length | None = Field(
+    cost: Span = Field(description="how long it takes to write one")
+    restart: Span | None = Field(
         default=None, description="how long it takes to go on from one; by default as long as to write one"
     )
 

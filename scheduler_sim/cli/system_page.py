@@ -21,6 +21,7 @@ def system_text(system: System) -> str:
         _node_sets(system),
         _partitions(system),
         _resources(system),
+        _reservations(system),
         _swf(system),
         "\n".join(["warnings", *warnings]) if warnings else "",
     ]
@@ -130,6 +131,31 @@ def _resources(system: System) -> str:
     rows: list[tuple[str, ...]] = [("shared resource", "unit", "amount")]
     rows += [(plain(resource.name), resource.unit, f"{resource.amount:,}") for resource in system.resources]
     return table(rows, left=2)
+
+
+def _reservations(system: System) -> str:
+    rows: list[tuple[str, ...]] = [("reservation", "nodes", "for", "flags", "from", "until")]
+    for one in system.reservations:
+        until = duration(one.duration) if one.duration else "a year" if one.end is None else ""
+        count_of = (
+            "" if one.node_count is None else f"{one.node_count:,} of {plain(one.partition or 'default')}"
+        )
+        rows.append(
+            (
+                plain(one.name),
+                plain(",".join(one.nodes)) or count_of or "-",
+                plain(", ".join([*one.users, *one.accounts])),
+                ", ".join(one.flags) or "-",
+                _moment(one.at if one.start is None else one.start) or "the beginning",
+                f"{until} later" if until else _moment(one.end),
+            )
+        )
+    return table(rows, left=4) if system.reservations else ""
+
+
+def _moment(moment: int | str | None) -> str:
+    """A date, or seconds on the clock of the trace."""
+    return "" if moment is None else plain(moment) if isinstance(moment, str) else f"second {moment:,}"
 
 
 def _swf(system: System) -> str:

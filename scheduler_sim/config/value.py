@@ -212,6 +212,15 @@ def duration(written: Any) -> int | None:
     return seconds
 
 
+def span(written: Any) -> int:
+    """Read a duration in seconds as ``duration`` does, also of no time at all, but not without limit."""
+    if not isinstance(written, bool) and str(written).strip() in ("0", "0s"):
+        return 0
+    if (seconds := duration(written)) is None:
+        raise ValueError
+    return seconds
+
+
 def _moment(written: Any) -> int | str:
     """Accept whole seconds on a trace's clock, or a date, which stays text: its clock is the trace's."""
     if isinstance(written, datetime):  # YAML reads dates by itself
@@ -275,4 +284,7 @@ Duration = Annotated[
     BeforeValidator(
         Check("seconds (an integer >= 1), or 30m, 24h, 12:00:00, 2-00:00:00, UNLIMITED", duration)
     ),
+]
+Span = Annotated[
+    int, BeforeValidator(Check("seconds (an integer >= 0), or 30m, 24h, 12:00:00, 2-00:00:00", span))
 ]

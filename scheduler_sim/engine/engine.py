@@ -31,19 +31,25 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
+    from scheduler_sim.engine.rules.slurm.named_nodes import NamedNodesCore
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
+    from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
     from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
-    from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
+    from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
+    from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
 
     class SlurmsCore(
         SlurmCallsCore,
         AcceleratedCore,
+        GangCore,
         PreemptionSharesCore,
         OutagesCore,
+        TopologyCore,
+        NamedNodesCore,
         RowsCore,
         ReservationsCore,
-        LimitedSharesCore,
+        WeighedSharesCore,
     ):
         """A core with all of Slurm."""
 
@@ -82,10 +88,16 @@ RULES = (
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
+    Rule("gang", ("slurm.preemption.gang", "slurm.preemption.gang_nodes", "slurm.preemption.gang_choice"),
+         "slurm.preemption.gang_state.blank_gang",
+         lambda need: {"idle_rows": 1, "releases": need.rows}),  # more jobs than nodes
     Rule("preemption",
          ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes"),
          "slurm.preemption.state.blank_preemption"),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
+    Rule("topology", ("slurm.topology.nodes", "slurm.topology.slots", "slurm.topology.shares"),
+         "slurm.topology.state.blank_topology"),
+    Rule("named_nodes", ("slurm.named_nodes",), "slurm.named_nodes.blank_named_nodes"),
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
     Rule("reservations",
@@ -94,6 +106,8 @@ RULES = (
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
+    Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
+         "slurm.resource_limits.weights.blank_node_weights"),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),

@@ -13,7 +13,9 @@ from scheduler_sim.metrics.lost import lost_of
 from scheduler_sim.metrics.metric import JobColumns, Run
 from scheduler_sim.metrics.sharing import cores_had_twice, sharing_of
 from scheduler_sim.metrics.statistics import Summaries
+from scheduler_sim.metrics.suspended import suspended_of
 from scheduler_sim.metrics.ties import Edges
+from scheduler_sim.metrics.topology import topology_of
 from scheduler_sim.metrics.utilization import energy_of
 from scheduler_sim.metrics.values import job_values
 from scheduler_sim.metrics.workflows import workflow_metrics
@@ -34,6 +36,7 @@ def compute(
     shared: Mapping[str, Mapping[str, float]] | None = None,
     system: Mapping[str, Any] | None = None,
     runs: Columns | None = None,
+    leaves: Mapping[str, Sequence[int]] | None = None,
 ) -> dict[str, Any]:
     """Compute the metrics of a schedule; what has nothing to average is None.
 
@@ -49,13 +52,14 @@ def compute(
     shared : of modules whose nodes jobs share, what there is in all of cores, memory (KB) and GPUs.
     system : keys of the system; only where jobs share nodes.
     runs : of components that lost some; None where none did.
+    leaves : nodes of each leaf switch, by module, on a system with a topology.
     warnings : what a reader of the numbers should know first, beside what they tell themselves.
 
     Returns
     -------
     The keys and formulas of ``docs/reference/metrics.md``; floats rounded to 1e-6.
     """
-    run = Run(components, timeline, modules, shared or {}, system or {}, counts or {}, runs)
+    run = Run(components, timeline, modules, shared or {}, system or {}, counts or {}, runs, leaves or {})
     summaries = Summaries()
     of_jobs = _summed_up(run.jobs, summaries)
     found: dict[str, Any] = {
@@ -76,6 +80,8 @@ def compute(
         "energy": energy_of(run, energy),
         **({"sharing": sharing_of(run)} if run.shared else {}),
         **({"lost": lost_of(run)} if run.runs is not None else {}),
+        **({"suspended": suspended_of(run)} if "suspended" in run.components else {}),
+        **({"topology": topology_of(run)} if run.leaves else {}),
         "counts": state_counts(components, counts or {}),
         "warnings": [*overloads(found["offered_load"]), *cores_had_twice(run), *warnings],
     }

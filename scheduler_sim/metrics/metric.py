@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -101,6 +101,9 @@ class Run:
     runs: Columns | None = None
     """Of components that lost some."""
 
+    leaves: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Nodes of each leaf switch, by module; of those that are on switches."""
+
     @cached_property
     def ran(self) -> np.ndarray | slice:
         """Which components ran."""
@@ -113,9 +116,16 @@ class Run:
         return JobColumns.of(self.components, self.ran)
 
     @cached_property
+    def suspended_time(self) -> np.ndarray | int:
+        """How long those that ran were suspended, s."""
+        if "suspended_time" not in self.components:
+            return 0
+        return numbers(self.components, "suspended_time")[self.ran]
+
+    @cached_property
     def work(self) -> dict[str, int]:
-        """Node-seconds of those that ran, by module."""
-        work = self.jobs.nodes * self.jobs.run
+        """Node-seconds of those that ran, by module; not while they were suspended."""
+        work = self.jobs.nodes * (self.jobs.run - self.suspended_time)
         return {name: int(work[self.in_module(name)].sum()) for name in self.modules}
 
     def in_module(self, name: str) -> np.ndarray:

@@ -13,7 +13,7 @@ WITH_SINGLES = "workflow_with_single_components_"
 OF_MODULES = "energy_modules_"
 """Beginnings of the names under which a block stands once more."""
 
-BLOCKS = ("workflow", "energy", "sharing", "lost", "counts")
+BLOCKS = ("workflow", "energy", "sharing", "lost", "suspended", "topology", "counts")
 
 
 class Named(NamedTuple):

@@ -91,8 +91,9 @@ class CandidatePlacements:
         seed: int,
         *,
         by_sets: bool = False,
+        lifted: Bools | None = None,
     ) -> None:
-        self.workload, self.system, self.rows = workload, system, rows
+        self.workload, self.system, self.rows, self.lifted = workload, system, rows, lifted
         self.models, self.seed = models, seed
         parts = system.partitions
         self.module = np.array([system.module_index(p.module) for p in parts], dtype=np.int64)
@@ -205,6 +206,8 @@ class CandidatePlacements:
         """
         if self.models is not None or self.either is not None or len(self.kinds) != 1 or self.demand.any():
             return None
+        if self.lifted is not None:
+            return None
         number, here = int(self.to[0]), as_slice(self.rows)
         module = self.system.modules[self.module[number]]
         nodes, run, limit = (self._column(name, here) for name in ("nodes", "run_time", "time_limit"))
@@ -286,11 +289,15 @@ class CandidatePlacements:
 
     def beyond(self, block: Block, nodes: Ints, limit: Ints) -> list[Bools]:
         """Whether each way asks for more, or fewer, than the limits of its partition allow, by ``LIMITS``."""
-        return [
+        beyond = [
             nodes > self.max_nodes[block.partition],
             nodes < self.min_nodes[block.partition],
             limit > self.max_time[block.partition],
         ]
+        if self.lifted is None:
+            return beyond
+        free = self.lifted[:, block.rows][:, block.owner]
+        return [one & ~of_it for one, of_it in zip(beyond, free, strict=True)]
 
     def _unfit(self, block: Block, nodes: Ints, of_nodes: NodeDemands | None) -> list[Bools]:
         """Whether memory, cores, GPUs or features stand against a way."""

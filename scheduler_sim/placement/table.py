@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.placement.candidate_placements import REASONS, Block, CandidatePlacements
 from scheduler_sim.placement.parts import parts_of_nodes
 from scheduler_sim.placement.placements import Placements, joined, picked
@@ -35,6 +35,7 @@ def expand(
     only_first: bool = False,
     by_sets: bool = False,
     beyond: str = "ANY",
+    lifted: Bools | None = None,
     models: Models | None = None,
     seed: int = 0,
 ) -> Placements:
@@ -49,11 +50,13 @@ def expand(
 
     ``beyond`` is what becomes of a component that asks for more than the limits of its partitions (Slurm's
     EnforcePartLimits): rejected if it is beyond those of all (ANY), of any (ALL), or it waits for ever (NO).
+    ``lifted``, bool[3, rows of the workload]: for whom MaxNodes, MinNodes and MaxTime do not count.
 
     Raises TraceError, with the line, where a partition or a type of application does not exist, or a
     request for features or licences cannot be understood.
     """
-    ways = CandidatePlacements(workload, system, _simulated_rows(workload), models, seed, by_sets=by_sets)
+    rows = _simulated_rows(workload)
+    ways = CandidatePlacements(workload, system, rows, models, seed, by_sets=by_sets, lifted=lifted)
     placements = _as_asked(ways) if ways.of_nodes is None else None
     if placements is None:
         placements = joined(*(_placed(ways, block, only_first, beyond) for block in ways.blocks()))

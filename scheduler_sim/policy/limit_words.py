@@ -38,8 +38,10 @@ OLDER = {
     ("MaxTRESPerUser", "cpu"): "{0}MaxCpuPerUserLimit",
     ("MaxTRESPerUser", "node"): "{0}MaxNodePerUserLimit",
     ("MinTRESPerJob", "cpu"): "{0}MinCpuNotSatisfied",
+    ("MaxTRESPerNode", "node"): "{0}MaxUnknownPerNode",
+    ("MaxTRESPerNode", "license"): "{0}MaxUnknownPerNode",
 }
-"""Words that Slurm had before it had limits of all resources."""
+"""Words that Slurm had before it had limits of all resources, and those where it has none."""
 
 ALL = {
     "GrpTRES": "{0}Grp{1}",

@@ -22,7 +22,10 @@ _SIZES = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
 PREEMPT_MODES = ("OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG")
 """What sacctmgr knows; jobs are cancelled or requeued here."""
 
-FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", "UsageFactorSafe")
+LIFTING = ("PartitionMaxNodes", "PartitionMinNodes", "PartitionTimeLimit")
+"""Flags of a QOS that lift a limit of its jobs' partitions: MaxNodes, MinNodes, MaxTime."""
+
+FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", *LIFTING, "UsageFactorSafe")
 """Flags of a QOS that are modelled."""
 
 
@@ -162,6 +165,8 @@ class QosKeys(LimitKeys):
         default=(),
         description="DenyOnLimit: a job beyond a limit for good is rejected at submission; NoDecay: its "
         "usage does not decay; OverPartQOS: its limits go before those of the partition's QOS; "
+        "PartitionMaxNodes, PartitionMinNodes, PartitionTimeLimit: MaxNodes, MinNodes or MaxTime of their "
+        "partition does not bind its jobs; "
         "UsageFactorSafe: time limits count UsageFactor times, too",
     )
 

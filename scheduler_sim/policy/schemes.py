@@ -71,7 +71,7 @@ _SHARED_DEEP = _made("reservations_by_nodes", SHARED, shadow="dynamic", passes="
 _SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", passes="instant")
 _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
 _SLURM = _made("slurm", PLACEMENTS, UNITS, RESERVED)
-_SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED)
+_SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED, RESERVED)
 
 OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing", "preempt")
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""

@@ -240,3 +240,18 @@ class _Tree:
         self.shares.append(PARENT if keys.shares == "parent" else int(keys.shares))
         self.priority.append(self.priority[above] if keys.priority is None else keys.priority)
         return len(self.names) - 1
+
+
+def default_qos(tree: Associations, row: int) -> str:
+    """Return the QOS of jobs that name none: the default or the only one of the nearest account that says so.
+
+    Else ``normal``, which every database of Slurm has (assoc_mgr_get_default_qos_info).
+    """
+    while row >= 0:
+        keys = tree.keys[row]
+        if keys.default_qos:
+            return str(keys.default_qos)
+        if keys.qos is not None and len(keys.qos) == 1:
+            return str(keys.qos[0])
+        row = int(tree.parent[row])
+    return "normal"

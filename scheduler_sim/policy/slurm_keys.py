@@ -31,6 +31,7 @@ from scheduler_sim.system.slurm_conf.ignored import (
 )
 
 VERSIONS = ("22.05", "19.05")
+SUSPEND = "SUSPEND,GANG"
 PRIORITY_FLAGS = (
     "ACCRUE_ALWAYS",
     "INCR_ONLY",
@@ -50,6 +51,8 @@ SELECTED = (
     *("CR_CORE", "CR_CORE_MEMORY", "CR_CPU", "CR_CPU_MEMORY", "CR_SOCKET", "CR_SOCKET_MEMORY"),
     *("CR_LLN", "CR_PACK_NODES"),
 )
+BY_SYSTEM = "by_system"
+TOPOLOGY_WORDS = ("TOPOOPTIONAL",)
 WITH_LIMITS = ("limits", "safe", "all")
 """Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
 
@@ -105,6 +108,14 @@ def _selected(written: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+def _of_topology(written: Any) -> tuple[str, ...]:
+    words = written.replace(" ", "").split(",") if isinstance(written, str) else list(written)
+    words = [str(word).upper() for word in words if word]
+    if any(word not in TOPOLOGY_WORDS for word in words):
+        raise ValueError
+    return tuple(dict.fromkeys(words))
+
+
 def _weights(written: Any) -> dict[str, float]:
     """``CPU=1000,Mem=500`` or a mapping; names in small letters."""
     if isinstance(written, str):
@@ -137,6 +148,9 @@ Enforced = Annotated[
 ]
 Select = Annotated[
     tuple[str, ...], BeforeValidator(Check(f"a list of {', '.join(SELECTED)}", _selected, SELECTED))
+]
+TopologyWords = Annotated[
+    tuple[str, ...], BeforeValidator(Check("TopoOptional, or nothing", _of_topology, TOPOLOGY_WORDS))
 ]
 Weights = Annotated[
     dict[str, float],
@@ -177,6 +191,20 @@ class SlurmKeys(Keys):
         description="where jobs share nodes, what of them is given out: CR_Core or CR_CPU, CR_Socket, each "
         "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours); "
         "CR_Pack_Nodes changes no start",
+    )
+    TopologyPlugin: Annotated[str, choice(BY_SYSTEM, "topology/none", "topology/tree", "topology/block")] = (
+        Field(
+            default=BY_SYSTEM,
+            description="whether nodes are chosen by where they lie: by_system, if the system has a "
+            "topology, as its type says (ours); topology/none: they are not",
+        )
+    )
+    TopologyParam: TopologyWords = Field(
+        default=(), description="TopoOptional: they are for jobs alone that ask for a number of switches"
+    )
+    max_switch_wait: Count = Field(
+        default=300,
+        description="how long a job that asks for a number of switches waits for so few at most, s",
     )
     DefMemPerCPU: Count = Field(
         default=0, description="memory of a job that asks for none, MB for each core; 0: all of its nodes"
@@ -274,7 +302,7 @@ class SlurmKeys(Keys):
         default="preempt/none",
         description="nobody is preempted, or jobs of partitions of a lower tier, or of QOS by their Preempt",
     )
-    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL")] = Field(
+    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL", SUSPEND)] = Field(
         default="OFF", description="what becomes of a job that is preempted"
     )
     PreemptExemptTime: Seconds = Field(
@@ -419,6 +447,11 @@ class SlurmKeys(Keys):
     def preempts(self) -> bool:
         """Whether jobs are preempted."""
         return self.PreemptType != "preempt/none" and self.PreemptMode != "OFF"
+
+    @property
+    def suspends(self) -> bool:
+        """Whether they are suspended, and go on later."""
+        return self.preempts and self.PreemptMode == SUSPEND
 
     @property
     def accelerates(self) -> bool:

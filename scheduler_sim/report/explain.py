@@ -15,7 +15,7 @@ import pandas as pd
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.policy.order import MOVING
-from scheduler_sim.report import slurm_words
+from scheduler_sim.report import reserved_wait, slurm_words
 from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Shortage, Times, Wait
 from scheduler_sim.report.fronts import MOST_LOOKS
 from scheduler_sim.report.module_view import ModuleView, ints, module_sizes
@@ -65,15 +65,17 @@ def explain(result: Result, component_id: int | str) -> Explanation:
             waited_until=until,
             origin=int(ints(table, "submit_time").min()),
             unix_start=_unix_start(result.manifest),
+            suspended=int(facts.get("suspended_time", 0)),
         ),
         state=str(facts["state"]),
         policy=plain(policy.get("name") or policy.get("order") or "unnamed"),
         waits=_recorded_waits(facts),
         whole_nodes=not told_apart(result, str(facts["module"])),
     )
-    under_slurm = "held_by" in facts
+    under_slurm, reserved = "held_by" in facts, reserved_wait.is_reserved(result.manifest)
+    because = reserved_wait.why_not(facts) if reserved else ""
     if said.state == "REJECTED":
-        why = _why_rejected(result.manifest, facts)
+        why = because or _why_rejected(result.manifest, facts)
         if facts.get("limit_reason"):
             return replace(said, reason=f"{facts['limit_reason']}: {slurm_words.OF_LIMITS} at submission")
         word = f"{slurm_words.rejected_word(why)}: " if under_slurm else ""
@@ -92,7 +94,10 @@ def explain(result: Result, component_id: int | str) -> Explanation:
     if eligible > submit:
         said = replace(said, dependency=_dependency(table, row, facts))
     unavailable = 0
-    if until > eligible:
+    if until > eligible and reserved:
+        beside = reserved_wait.notes(result.manifest, facts, said.times)
+        said = replace(said, reason=because, notes=(*said.notes, *beside))
+    elif until > eligible:
         said, unavailable = _with_replay(said, result, row, Rules.of(policy))
     if under_slurm:
         undivided = not said.whole_nodes and said.shortage is None

@@ -48,6 +48,8 @@ def _headline(said: Explanation) -> list[str]:
     asks = f"asked for {asked.nodes:,}{of} nodes of {plain(asked.module)}{limit}"
     ran = said.times.end - said.times.start
     state = f"{said.state} after {duration(ran)}" if said.times.start >= 0 else said.state
+    away = said.times.suspended
+    state += f", of which it was suspended for others for {duration(away)}" if away else ""
     return paragraph(f"{title} {asks}: {state}. Policy {said.policy}.")
 
 
@@ -70,7 +72,7 @@ def _moments(said: Explanation) -> list[str]:
 def _waits(said: Explanation) -> list[str]:
     if said.state == "REJECTED":
         return paragraph(f"It was rejected when it was submitted: {said.reason}.")
-    if not said.wait:
+    if not said.wait and said.times.start >= 0:
         return ["It did not wait: it started at the instant it was submitted."]
     if said.times.start >= 0:
         head = f"It waited {duration(said.wait)}:"

@@ -30,7 +30,7 @@ class Times:
 
     ``origin`` is the first submission of the trace, ``waited_until`` the start or, for one
     that never started, the last moment of the record; ``unix_start`` the Unix time of
-    the trace's second 0, if the trace states it.
+    the trace's second 0, if the trace states it; ``suspended`` how long it was so since its start.
     """
 
     submit: int
@@ -40,6 +40,7 @@ class Times:
     waited_until: int
     origin: int
     unix_start: int | None
+    suspended: int = 0
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,7 @@ def _chrome_events(result: Result) -> Iterator[dict[str, object]]:
             yield {**told, "name": "thread_name", "args": {"name": f"node {_track_name(node, lane)}"}}
             yield {**told, "name": "thread_sort_index", "args": {"sort_index": tid}}
     table = result.components.iloc[runs.row]
+    table = table.assign(start_time=runs.start, end_time=runs.end)
     columns = (table[name].tolist() for name in ("component_id", "module", "start_time", "end_time", "state"))
     texts = (table[name].astype(str).tolist() for name in ("name", "user", "app"))
     asked, firsts = table["time_limit"].tolist(), runs.first.tolist()
@@ -235,7 +236,7 @@ def _node_changes(
     components: pd.DataFrame, lanes: Lanes, containers: dict[str, str]
 ) -> list[tuple[int, int, str, str]]:
     """Return (time, 0 for an end and 1 for a start, container, value) of every lane of nodes, in order."""
-    table = components.iloc[lanes.row]
+    table = components.iloc[lanes.row].assign(start_time=lanes.start, end_time=lanes.end)
     lasting = (table["end_time"] > table["start_time"]).to_numpy()
     columns = (table[name][lasting].tolist() for name in ("component_id", "module", "start_time", "end_time"))
     changes = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scheduler_sim.arrays import Ints
+from scheduler_sim.report.leaf_order import IN_ORDER
 from scheduler_sim.report.queue_order import QueueOrder
 from scheduler_sim.result.columns import rows_named
 from scheduler_sim.result.steps import Steps, value_at
@@ -54,8 +55,10 @@ def told_apart(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def rows_in_words(manifest: Mapping[str, Any], names: Collection[str]) -> list[str]:
     """Say what a reader must know of the rows of nodes of some modules."""
-    counted = [name for name in names if name not in told_apart(manifest)]
+    on_leaves = set(manifest.get("topology") or {})
+    counted = [name for name in names if name not in told_apart(manifest) and name not in on_leaves]
     lines = [BESIDE] if shared_modules(manifest).intersection(names) else []
+    lines += [IN_ORDER] if on_leaves.intersection(names) else []
     return [*lines, ALIKE.format("other modules" if lines else "a module")] if counted else lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.report.colouring import Colouring
+from scheduler_sim.report.leaf_order import boundaries, in_leaf_order, leaves_of
 from scheduler_sim.report.look import ink
-from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.module_view import module_sizes
 from scheduler_sim.report.occupancy import blend, coverage
 from scheduler_sim.result.columns import rows_named
 from scheduler_sim.result.node_rows import node_rows
@@ -29,6 +30,9 @@ MOST_RECTANGLES = 4000
 
 BORDER, BORDER_ON_IMAGE = 4, 12
 """Pixels that a rectangle must be wide and high to get a border."""
+
+LEAST_LEAF = 3
+"""Pixels for a leaf of a topology, with which lines stand between leaves."""
 
 MOST_LABELS = 400
 LABEL_SIZE, LARGE_LABEL = 6.5, 9.0
@@ -47,6 +51,7 @@ class Bars:
     start, end : int64[n], seconds
     low, high : the nodes from ``low`` up to, but not with, ``high``: int64[n], or float64[n] where jobs share
         them
+    edges : where one leaf of a topology ends and the next begins; none without one
     """
 
     capacity: int
@@ -55,6 +60,7 @@ class Bars:
     end: Ints
     low: Ints | Floats
     high: Ints | Floats
+    edges: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def many(self) -> bool:
@@ -65,14 +71,14 @@ class Bars:
         """Cut out a span of time."""
         keep = (self.start <= last) & (self.end >= first)
         start, end = (np.clip(times[keep], first, last) for times in (self.start, self.end))
-        return Bars(self.capacity, self.row[keep], start, end, self.low[keep], self.high[keep])
+        return Bars(self.capacity, self.row[keep], start, end, self.low[keep], self.high[keep], self.edges)
 
 
 def module_bars(result: Result) -> dict[str, Bars]:
     """Return what ran on the nodes of each module; raises InputError as ``node_rows`` does."""
     table, sizes = result.components, module_sizes(result.manifest)
     places = node_rows(result, sizes)
-    start, end = ints(table, "start_time")[places.row], ints(table, "end_time")[places.row]
+    start, end = places.start, places.end
     low: Ints | Floats = places.low
     high: Ints | Floats = places.high
     if places.grains > 1:
@@ -80,7 +86,9 @@ def module_bars(result: Result) -> dict[str, Bars]:
     bars = {}
     for module, capacity in sizes.items():
         own = rows_named(table["module"], module)[places.row]
-        bars[module] = Bars(capacity, places.row[own], start[own], end[own], low[own], high[own])
+        leaves = leaves_of(result.manifest, module)
+        row, begin, behind = in_leaf_order(leaves, places.row[own], low[own], high[own])
+        bars[module] = Bars(capacity, row, start[row], end[row], begin, behind, boundaries(leaves))
     return bars
 
 
@@ -101,6 +109,8 @@ def draw_nodes(panel: Axes, bars: Bars, colouring: Colouring, ids: Ints) -> None
         _rectangles(panel, bars, outlined, colours, outlined)
     else:
         _rectangles(panel, bars, np.ones(len(bars.row), dtype=bool), colours, outlined)
+    if len(bars.edges) < extent.height / LEAST_LEAF:
+        panel.hlines(bars.edges, first, last, colors="black", linewidth=0.4, linestyles=":")
     _labels(panel, bars, colours, ids, wide, high)
     panel.set_xlim(first, last)
     panel.set_ylim(0, max(bars.capacity, 1))

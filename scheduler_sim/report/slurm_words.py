@@ -23,6 +23,9 @@ MEANING = {
 }
 """What the reasons mean, in the order in which they are told (squeue(1), Job Reason Codes)."""
 
+LIMITS_BEGIN = ("QOS", "Assoc", "Max")
+"""So do Slurm's words for limits begin."""
+
 OF_LIMITS = "a limit of its QOS or its association stood against it"
 
 UNDIVIDED = ("Resources", "Priority")
@@ -33,6 +36,8 @@ def reasons(
     facts: Mapping[str, Any], waits: tuple[Wait, ...], unavailable: int, *, undivided: bool
 ) -> tuple[Reason, ...]:
     """Return why a component waited, in the order of MEANING; reasons of no time at all are left out.
+
+    But of one whose record ends as it is submitted, the limit that it is held to is told.
 
     Parameters
     ----------
@@ -58,7 +63,8 @@ def reasons(
     held = [word for word in str(facts["held_by"]).split(", ") if word]
     before = seconds.get("dependency", 0)
     first = [Reason(tuple(held or ["Dependency"]), before)] if before else []
-    if limited + more > 0:
+    never = facts["start_time"] < 0 and not any(seconds.values()) and facts.get("limit_reason")
+    if limited + more > 0 or never:
         first.append(Reason((str(facts["limit_reason"]),), limited + more))
     last = () if not undivided else UNDIVIDED
     told = [Reason((word,), after[word]) for word in MEANING if word not in last and after.get(word, 0) > 0]
@@ -101,4 +107,4 @@ def meaning(reason: Reason) -> Iterator[str]:
     """Yield what each word of a reason means."""
     if reason.words == UNDIVIDED:
         return iter([UNDIVIDED_MEANING])
-    return (MEANING.get(word, OF_LIMITS if "Limit" in word or "Max" in word else "") for word in reason.words)
+    return (MEANING.get(word, OF_LIMITS if word.startswith(LIMITS_BEGIN) else "") for word in reason.words)

@@ -17,6 +17,7 @@ NOT_HONOURED = {
     "gpus": "components that ask for GPUs, which are not counted; they have their nodes to themselves",
     "gres": "components that ask for other resources of a node (gres, TRES), which are not modelled",
     "nice": "components with a nice value, which has no effect",
+    "switches": "components that would wait for few switches, and start on any",
     "oversubscribe": "components that would share their cores, and have them to themselves",
     "qos": "components of a QOS that policy.slurm.qos does not list, so their QOS factor is 0",
     "array_limit": "tasks that start with other components: the limit of their array has no effect",

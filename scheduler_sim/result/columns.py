@@ -132,11 +132,22 @@ RESERVED = (
 )
 """... where the system has advance reservations."""
 
+SUSPENDED = (
+    Column("suspended_time", "int64", "s", "how long it was suspended for others since its start"),
+    Column("suspended", "text", "", "from when until when, s: `40-65,90-100`; empty if it was not"),
+)
+"""... where components may be suspended, at the end of ``runs`` as well."""
+
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
     Column("nodes_busy", "int64", "nodes", "nodes that run a component"),
-    Column("nodes_reserved_idle", "int64", "nodes", "idle nodes held for a named component"),
+    Column(
+        "nodes_reserved_idle",
+        "int64",
+        "nodes",
+        "nodes on which nothing runs that are held for a named component, or by one that is suspended",
+    ),
     Column("nodes_down", "int64", "nodes", "nodes out of service (failed or drained)"),
     Column("queue_components", "int64", "components", "components that are eligible and wait"),
     Column("queue_nodes", "int64", "nodes", "nodes of their placements, summed"),
@@ -151,6 +162,10 @@ SWITCHED = (
 )
 """Further columns of ``timeline``, at its end, in a run that switches idle nodes off."""
 
+
+NODE_LIST = Column(
+    "node_list", "text", "", "its nodes, numbered from 0 in the module: `0-3,7`; empty if it never ran"
+)
 
 PARTS = (
     Column(
@@ -171,12 +186,7 @@ PARTS = (
         "GPUs",
         "GPUs held on all its nodes; of one that waits, asked for; 0 of a rejected one",
     ),
-    Column(
-        "node_list",
-        "text",
-        "",
-        "its nodes, numbered from 0 in the module: `0-3,7`; empty if it never ran",
-    ),
+    NODE_LIST,
     Column("exclusive", "int64", "", "1 if it has its nodes to itself, or asks for that; else 0"),
     Column(
         "able_list",
@@ -210,6 +220,21 @@ DEVICES = (
     ),
 )
 """A further column of ``components``, at its end, in a run in which GPUs are told apart."""
+
+SPREAD = (
+    Column("leaves", "int64", "", "leaf switches, or base blocks, that its nodes are on; 0 if it never ran"),
+    Column(
+        "groups",
+        "int64",
+        "",
+        "switches of the next level, or groups of a dragonfly, that its nodes are under; 0 where there is no"
+        " such level",
+    ),
+)
+"""Further columns of ``components``, at its end, in a run on a system with a topology.
+
+Where nodes are whole under Slurm ``node_list`` stands before them.
+"""
 
 USED = (
     Column(
@@ -278,7 +303,10 @@ class Further(NamedTuple):
     shared : parts of nodes that jobs share
     devices : which GPUs they had
     limited : limits of QOS and associations
+    reserved : advance reservations
+    suspended : components that are suspended for others
     runs : whether there is a table of runs, as some were lost
+    spread : over how many leaves of a topology their nodes are spread
     """
 
     reasons: bool = False
@@ -287,7 +315,9 @@ class Further(NamedTuple):
     devices: bool = False
     limited: bool = False
     reserved: bool = False
+    suspended: bool = False
     runs: bool = False
+    spread: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -300,7 +330,9 @@ class Further(NamedTuple):
             bool(manifest.get("devices")),
             bool(manifest.get("limited")),
             bool(manifest.get("reserved")),
+            bool(manifest.get("suspended")),
             bool(manifest.get("runs")),
+            bool(manifest.get("topology")),
         )
 
 
@@ -312,10 +344,18 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + REASONS * further.reasons
         + LIMITED * further.limited
         + RESERVED * further.reserved
+        + SUSPENDED * further.suspended
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices
+        + (NODE_LIST,) * (further.spread and not further.shared)
+        + SPREAD * further.spread
     )
+
+
+def run_columns(further: Further) -> tuple[Column, ...]:
+    """Return the columns of ``runs`` in a run."""
+    return RUNS + SUSPENDED * further.suspended
 
 
 def timeline_columns(further: Further) -> tuple[Column, ...]:

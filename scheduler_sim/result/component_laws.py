@@ -100,17 +100,20 @@ def run_time(schedule: Schedule) -> Breach:
 def time_limit(schedule: Schedule) -> Breach:
     """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late.
 
+    The time for which it was suspended does not count, and each suspension may have it found later.
     What ended with its reservation, or as the minutes of its QOS or association were used up, may have run
     for less, and so may what ended by itself when its time was cut short, as it was preempted.
     """
     if schedule.shortened:
         return None
     allowed = schedule.of("time_limit") + schedule.overrun_s
-    ran_for = schedule.of("end_time") - schedule.of("start_time")
-    row = _first(schedule.ran & (ran_for > allowed + schedule.late_s))
+    ran_for = schedule.of("end_time") - schedule.of("start_time") - schedule.suspended_time
+    most = allowed + schedule.late_s * (1 + schedule.times_suspended)  # while suspended it is not found
+    row = _first(schedule.ran & (ran_for > most))
     if row is not None:
         return f"{schedule.name(row)} ran for {ran_for[row]} s, its limit + overrun is {allowed[row]} s"
-    off = ((ran_for < allowed) & ~np.bool_(schedule.graced)) | (ran_for > allowed + schedule.late_s)
+    least = allowed - schedule.launch_s * schedule.times_suspended  # so much longer it worked, in truth
+    off = ((ran_for < least) & ~np.bool_(schedule.graced)) | (ran_for > most)
     row = _first(schedule.in_state("TIMEOUT") & off & ~_used_up(schedule) & ~_reserved(schedule))
     if row is not None:
         return (

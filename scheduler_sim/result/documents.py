@@ -102,9 +102,11 @@ MANIFEST: dict[str, Any] = {
     "counts": Each(Numbers),
     "unmatched": Each([str]),
     "reasons": bool,
+    "topology": Each([str]),
     "devices": bool,
     "limited": bool,
     "runs": bool,
+    "suspended": bool,
     "reserved": [RESERVATION],
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},
@@ -131,6 +133,8 @@ METRICS: dict[str, Any] = {
     "energy": Energy,
     "sharing": Each(Each(float)),
     "lost": Each(Numbers),
+    "suspended": Each(Numbers),
+    "topology": Each(float),
     OTHERS: Measure,
 }
 

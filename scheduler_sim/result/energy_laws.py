@@ -34,7 +34,7 @@ def power_is_known(schedule: Schedule) -> Breach:
 
 
 def component_energy(schedule: Schedule) -> Breach:
-    """Energy is power × run time, of those that ran; without an energy model there is none."""
+    """Energy is power × run time, but for the time suspended; there is none without an energy model."""
     watts, joules = schedule.of("power_w"), schedule.of("energy_j")
     known = schedule.ran & bool(schedule.energy)
     for name, values in (("power_w", watts), ("energy_j", joules)):
@@ -42,10 +42,11 @@ def component_energy(schedule: Schedule) -> Breach:
         if row is not None:
             started = schedule.of("start_time")[row]
             return f"{schedule.name(row)} has a {name} of {values[row]}, and its start is {started}"
-    row = _first(known & (_milli(joules) != _milli(watts) * schedule.of("run_time")))
+    worked = schedule.of("run_time") - schedule.suspended_time
+    row = _first(known & (_milli(joules) != _milli(watts) * worked))
     if row is None:
         return None
-    seconds = schedule.of("run_time")[row]
+    seconds = worked[row]
     return f"{schedule.name(row)} took {joules[row]} J, which is not {watts[row]} W for {seconds} s"
 
 
@@ -142,15 +143,19 @@ def _not_idle(schedule: Schedule, module: str, idle: int) -> Steps:
 
 
 def _runs(schedule: Schedule, module: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Start, end (s) and power (mW) of all runs on a module, those that were lost the last."""
-    mask, lost = schedule.ran & schedule.in_module(module), schedule.lost
-    lost = lost[lost["module"] == module]
-    both = (
-        np.concatenate((schedule.of(name)[mask], lost[name].to_numpy()))
+    """Start, end (s) and power (mW) of all runs on a module, those that were lost the last.
+
+    Where components are suspended, what they do not draw then follows, with less than no power.
+    """
+    mask = schedule.ran & schedule.in_module(module)
+    lost, away = (table[table["module"] == module] for table in (schedule.lost, schedule.suspensions))
+    begin, finish, watts = (
+        np.concatenate((schedule.of(name)[mask], lost[name].to_numpy(), away[name].to_numpy()))
         for name in ("start_time", "end_time", "power_w")
     )
-    begin, finish, watts = both
-    return begin.astype(np.int64), finish.astype(np.int64), _milli(watts)
+    power = _milli(watts)
+    power[len(power) - len(away) :] *= -1
+    return begin.astype(np.int64), finish.astype(np.int64), power
 
 
 def _idle(schedule: Schedule, module: str) -> int:

@@ -30,12 +30,15 @@ class NodeRows:
     ----------
     row : int64[n], row in ``components``
     low, high : int64[n], where each begins and ends, in ``grains``
+    start, end : int64[n], s, when it stands there
     grains : parts of a node that low and high count; 1 where no nodes are shared
     """
 
     row: Ints
     low: Ints
     high: Ints
+    start: Ints
+    end: Ints
     grains: int
 
 
@@ -59,14 +62,15 @@ def node_rows(result: Result, modules: Mapping[str, int]) -> NodeRows:
     schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest, result.runs)
     pieces = [piece for module in schedule.shared for piece in _pieces(schedule, module)]
     if not pieces:
-        return NodeRows(runs.row, runs.first, runs.first + runs.count, 1)
+        return NodeRows(runs.row, runs.first, runs.first + runs.count, runs.start, runs.end, 1)
     row, low, high = (np.array(column, dtype=np.int64) for column in zip(*pieces, strict=True))
     whole = ~np.isin(runs.row, row)
     row = np.concatenate((runs.row[whole], row))
     low = np.concatenate((runs.first[whole] * GRAINS, low))
     high = np.concatenate(((runs.first + runs.count)[whole] * GRAINS, high))
+    start, end = (schedule.of(name)[row] for name in ("start_time", "end_time"))
     order = np.lexsort((low, row))
-    return NodeRows(row[order], low[order], high[order], GRAINS)
+    return NodeRows(row[order], low[order], high[order], start[order], end[order], GRAINS)
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,14 @@ class Lanes:
     ----------
     row, node : int64[n], row in ``components``, number of the node in its module
     lane : int64[n], 0 for the first; no two components are in one lane of a node at an instant
+    start, end : int64[n], s, when it is there
     """
 
     row: Ints
     node: Ints
     lane: Ints
+    start: Ints
+    end: Ints
 
 
 def node_lanes(runs: NodeRuns, components: pd.DataFrame, shared: Collection[str]) -> Lanes:
@@ -101,7 +108,7 @@ def node_lanes(runs: NodeRuns, components: pd.DataFrame, shared: Collection[str]
             table = components.iloc[row[of_node]].assign(nodes=1)
             for place, free, _ in sweep(table, of_node, module, len(of_node)):
                 lane[place] = free
-    return Lanes(row, node, lane)
+    return Lanes(row, node, lane, *(np.repeat(times, runs.count) for times in (runs.start, runs.end)))
 
 
 def _pieces(schedule: Schedule, module: str) -> Iterator[tuple[int, int, int]]:

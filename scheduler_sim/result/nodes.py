@@ -16,6 +16,7 @@ from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.result.columns import NEVER, categorical, rows_named
 from scheduler_sim.result.node_lists import runs_in
+from scheduler_sim.result.suspensions import working_spans
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,18 @@ class NodeRuns:
     row : int64[n], row in ``components``; a component in pieces has several runs
     first : int64[n], lowest node of the run; the nodes of a module are 0, 1, ...
     count : int64[n], nodes in the run
+    start, end : int64[n], s, when it had them; while it was suspended it has none
     """
 
     row: Ints
     first: Ints
     count: Ints
+    start: Ints
+    end: Ints
 
 
 def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRuns:
-    """Give every component that ran concrete nodes of its module; no two share a node at an instant.
+    """Give every component that ran concrete nodes of its module; no two work on a node at an instant.
 
     Where jobs share nodes, the result has their numbers, and these are taken.
 
@@ -45,7 +49,8 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
     are free as it starts, and keeps none of them.
 
     Nodes out of service are a number in the timeline and get no numbers here. A run that
-    ended in a requeue is not in ``components``, so its nodes look free.
+    ended in a requeue is not in ``components``, so its nodes look free. One that was suspended takes
+    nodes anew as it goes on.
 
     Parameters
     ----------
@@ -56,28 +61,28 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
     ------
     InputError : components of a module use more nodes at once than it has, or the module is unknown.
     """
-    row, first, count = [], [], []
-    ran = components["start_time"].to_numpy() != NEVER
+    found: list[tuple[int, int, int, int, int]] = []
+    start, end = (components[name].to_numpy() for name in ("start_time", "end_time"))
+    ran = start != NEVER
     for at, run in _listed(components, ran):
-        row.append(at)
-        first.append(run.start)
-        count.append(len(run))
-    ran[np.array(row, dtype=np.int64)] = False
+        found.append((at, run.start, len(run), int(start[at]), int(end[at])))
+    ran[np.array([run[0] for run in found], dtype=np.int64)] = False
     for module, nodes in modules.items():
         rows = np.flatnonzero(ran & rows_named(components["module"], module))
         ran[rows] = False
-        for at, low, length in sweep(components.iloc[rows], rows, module, nodes):
-            row.append(at)
-            first.append(low)
-            count.append(length)
+        place, begin, finish = working_spans(components.iloc[rows])
+        spans = components.iloc[rows[place]].assign(start_time=begin, end_time=finish)
+        for at, low, length in sweep(spans, np.arange(len(spans)), module, nodes):
+            found.append((int(rows[place[at]]), low, length, int(begin[at]), int(finish[at])))
     if ran.any():
         lost = components.iloc[int(np.argmax(ran))]
         raise InputError(
             f"component {lost['component_id']} ran on {str(lost['module'])!r},"
             f" which is not among the modules: {', '.join(map(repr, modules)) or 'there are none'}"
         )
-    by_row = np.lexsort((np.array(first, dtype=np.int64), np.array(row, dtype=np.int64)))
-    return NodeRuns(*(np.array(column, dtype=np.int64)[by_row] for column in (row, first, count)))
+    columns = np.array(found, dtype=np.int64).reshape(-1, 5).T
+    row, first, _, since, _ = columns
+    return NodeRuns(*columns[:, np.lexsort((first, since, row))])
 
 
 def _listed(components: pd.DataFrame, ran: np.ndarray) -> Iterator[tuple[int, range]]:

@@ -24,7 +24,6 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import put_directory
 from scheduler_sim.output.whole import whole_file
-from scheduler_sim.result.columns import RUNS as RUNS_OF_COMPONENTS
 from scheduler_sim.result.columns import (
     Column,
     Columns,
@@ -34,6 +33,7 @@ from scheduler_sim.result.columns import (
     frame,
     not_known,
     numbers,
+    run_columns,
     timeline_columns,
 )
 from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, rounded, spelt, table_writer
@@ -208,14 +208,14 @@ def _table_of(members: Sequence[Member]) -> pa.Table:
         "metrics": [spelt(member.metrics, DECIMALS) for member in members],
     }
     if members[0].further.runs:
-        columns[LOST] = [_spelt_runs(member.runs) for member in members]
+        columns[LOST] = [_spelt_runs(member.runs, member.further) for member in members]
     for name in dict.fromkeys(name for member in members for name in member.kept):
         columns[name] = [member.kept.get(name, "") for member in members]
     return pa.table(columns)
 
 
-def _spelt_runs(runs: pd.DataFrame) -> str:
-    return spelt({column.name: runs[column.name].tolist() for column in RUNS_OF_COMPONENTS}, DECIMALS)
+def _spelt_runs(runs: pd.DataFrame, further: Further) -> str:
+    return spelt({column.name: runs[column.name].tolist() for column in run_columns(further)}, DECIMALS)
 
 
 def _write_members(table: pa.Table, out: BinaryIO) -> None:

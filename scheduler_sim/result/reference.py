@@ -17,6 +17,8 @@ from scheduler_sim.result.columns import (
     REASONS,
     RESERVED,
     RUNS,
+    SPREAD,
+    SUSPENDED,
     SWITCHED,
     TIMELINE,
     USED,
@@ -65,6 +67,14 @@ behind a reservation. Under policy slurm, on nodes that jobs share, nodes are no
 `wait_priority` is waiting for them, too.
 """
 
+SUSPENSION = """\
+While a component is suspended it keeps its nodes and does nothing. `run_time` is end − start as always, but
+`energy_j`, its time limit and its node-seconds in the metrics are of the time it worked. In the timeline its
+nodes are `nodes_busy` while another component works on them, else `nodes_reserved_idle`: a node counts once.
+Nothing of its work is lost. If it was requeued by hand, that run is in `runs.parquet` with the same two
+columns at the end, and `lost_s` is of what it worked.
+"""
+
 ROWS = """\
 A row stands at every instant at which a value of its module differs from the row before, with the values
 after everything at that instant has been handled. Before the first row of a module all counts are 0. With
@@ -88,7 +98,8 @@ the name of the first one broken, the component or instant, and the two values t
 
 - The module in which a component waited is known only if it had one placement: with
   `counts.several_placements` in the manifest above 0, `queue` looks at the total alone and `queue-order`
-  at nothing.
+  at nothing. How long the same work takes elsewhere is not in the tables either: `work-done-once` looks at
+  each run by itself.
 - Nor are the nodes that its reservation had, if models offer it several sizes: with
   `counts.several_sizes` above 0, `queue` looks at the components alone, not at their nodes.
 - Components that start by one plan may pass others by their appointments: with `counts.units` above 0,
@@ -117,11 +128,16 @@ def page() -> str:
         _table(LIMITED),
         "Where the system has [advance reservations](system.md#advance-reservations):\n",
         _table(RESERVED),
+        "Where components may be [suspended for others](slurm.md#preemption):\n",
+        _table(SUSPENDED),
+        SUSPENSION,
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " what is not stated of nodes is 0:\n",
         _table(PARTS),
         "Where GPUs are told apart, as some component asks for a part of one or the packing scores nodes:\n",
         _table(DEVICES),
+        "On a system with a [topology](system.md#topology), and `node_list` where there is none yet:\n",
+        _table(SPREAD),
         WAITS,
         "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
         _table(TIMELINE),

@@ -17,13 +17,15 @@ from scheduler_sim.result.columns import (
     LIMITED,
     REASONS,
     RESERVED,
-    RUNS,
+    SPREAD,
+    SUSPENDED,
     SWITCHED,
     USED,
     Column,
     Further,
     component_columns,
     frame,
+    run_columns,
     timeline_columns,
 )
 from scheduler_sim.result.packed import PackedFiles, packed
@@ -51,7 +53,7 @@ class Result:
     ----------
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
     runs : all runs of the components that ran more than once or lost their only one; of none where no run was
-        lost. Columns in ``result.columns.RUNS``
+        lost. Columns in ``result.columns.run_columns``
     """
 
     def __init__(
@@ -63,7 +65,10 @@ class Result:
         runs: pd.DataFrame | None = None,
     ) -> None:
         self._components, self._timeline = components, timeline
-        self.runs = frame({column.name: [] for column in RUNS}, RUNS) if runs is None else runs
+        if runs is None:
+            columns = run_columns(Further(suspended=_has(components, SUSPENDED[0])))
+            runs = frame({column.name: [] for column in columns}, columns)
+        self.runs = runs
         self.metrics = {} if metrics is None else metrics
         self._manifest = {} if manifest is None else manifest
 
@@ -118,7 +123,9 @@ class Result:
             _has(self._components, DEVICES[0]),
             _has(self._components, LIMITED[0]),
             _has(self._components, RESERVED[0]),
+            _has(self._components, SUSPENDED[0]),
             len(self.runs) > 0,
+            _has(self._components, SPREAD[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
@@ -141,7 +148,7 @@ class Result:
             MANIFEST: partial(write_document, self.manifest),
         }
         if further.runs:
-            writers[LOST] = partial(write_table, self.runs, RUNS)
+            writers[LOST] = partial(write_table, self.runs, run_columns(further))
         if log is not None:
             writers[LOG] = partial(_write_text, log)
         write_result(Path(directory), writers, force=force)
@@ -167,7 +174,7 @@ class Result:
             timeline=files.table("timeline", timeline_columns(further)),
             metrics=files.document("metrics", documents.METRICS),
             manifest=manifest,
-            runs=files.table("runs", RUNS) if further.runs else None,
+            runs=files.table("runs", run_columns(further)) if further.runs else None,
         )
         if files.stamp() != before:
             raise InputError(f"{files.place}: the result was replaced while it was read; read it again")

@@ -8,15 +8,17 @@ import pandas as pd
 from scheduler_sim.result.columns import (
     NODE_FAIL,
     REQUEUED,
-    RUNS,
     STATES,
     TOTAL,
     column_problems,
     is_text,
+    numbers,
     rows_named,
 )
+from scheduler_sim.result.columns import run_columns as columns_of_runs
 from scheduler_sim.result.node_use import WHOLE
 from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.suspensions import spans_of
 
 Breach = str | None
 OF_LAST = ("module", "nodes", "start_time", "end_time")
@@ -28,7 +30,7 @@ TOLERANCE = 1e-6
 
 def run_columns(schedule: Schedule) -> Breach:
     """The runs have exactly the documented columns and types, known states, and belong to components."""
-    if problems := column_problems(schedule.runs, RUNS):
+    if problems := column_problems(schedule.runs, columns_of_runs(schedule.further)):
         return "runs: " + "; ".join(problems)
     strangers = ~np.isin(schedule.runs["component_id"], schedule.of("component_id"))
     if strangers.any():
@@ -52,6 +54,30 @@ def runs(schedule: Schedule) -> Breach:
     return f"{found} runs were lost in {requeued} requeues" if found > requeued else None
 
 
+def suspensions(schedule: Schedule) -> Breach:
+    """Spans in which a component was suspended lie within its run, one behind another, and add up."""
+    if not schedule.further.suspended:
+        return None
+    for table, words in ((schedule.components, "component"), (schedule.runs, "a run of component")):
+        try:
+            row, since, until = spans_of(table)
+        except ValueError as error:
+            return str(error)
+        names, start, end, said = (
+            numbers(table, name) for name in ("component_id", "start_time", "end_time", "suspended_time")
+        )
+        outside = (since < start[row]) | (until > end[row]) | (since >= until)
+        outside[1:] |= (row[1:] == row[:-1]) & (since[1:] < until[:-1])
+        if outside.any():
+            at = int(np.argmax(outside))
+            return f"{words} {names[row[at]]} was suspended from {since[at]} to {until[at]}, not in its run"
+        summed = np.bincount(row, until - since, minlength=len(said)).astype(np.int64)
+        if (summed != said).any():
+            at = int(np.argmax(summed != said))
+            return f"{words} {names[at]} was suspended for {said[at]} s, its spans are of {summed[at]} s"
+    return None
+
+
 def work_done_once(schedule: Schedule) -> Breach:
     """With checkpoints, what a run keeps the next need not do; a COMPLETED one does all that is left.
 
@@ -62,7 +88,7 @@ def work_done_once(schedule: Schedule) -> Breach:
     left, lost, spent = (table[name].to_numpy() for name in ("work_s", "lost_s", "checkpoint_s"))
     spent = spent + table["restart_s"].to_numpy()
     kept = (table["end_time"] - table["start_time"]).to_numpy() - spent - lost
-    writes, last = left >= 0, np.append(row[1:] != row[:-1], True)
+    writes, last = left >= 0, np.append(row[1:] != row[:-1], True)[: len(row)]
     wrong = np.flatnonzero((spent < 0) | (~writes & (spent > 0)) | (writes & (kept < 0)))
     if len(wrong):
         at = wrong[0]
@@ -71,13 +97,19 @@ def work_done_once(schedule: Schedule) -> Breach:
     wrong = np.flatnonzero(done & ((kept < left) | (kept > left + schedule.late_s)))
     if len(wrong):
         return f"{_run(table, wrong[0])} is COMPLETED with {kept[wrong[0]]} s of {left[wrong[0]]} s of work"
-    first = left[
-        np.maximum.accumulate(np.where(np.append(True, row[1:] != row[:-1]), np.arange(len(row)), 0))
-    ]
-    place = table["module"].astype(str).to_numpy() + "," + table["nodes"].astype(str).to_numpy()
-    again = np.where(lost >= left, first, left - kept)  # it may have ended by itself
-    pairs = np.flatnonzero(~last[:-1] & writes[:-1] & (place[1:] == place[:-1]))
-    wrong = pairs[(left[pairs + 1] != (left - kept)[pairs]) & (left[pairs + 1] != again[pairs])]
+    return None if schedule.several_placements else _handed_on(table, row, kept)
+
+
+def _handed_on(table: pd.DataFrame, row: np.ndarray, kept: np.ndarray) -> Breach:
+    """The work that a run leaves is that of the next on as many nodes; or of the first, if it lost all."""
+    left, place = table["work_s"].to_numpy(), np.arange(len(row))
+    first = left[np.maximum.accumulate(np.where(np.diff(row, prepend=-1) != 0, place, 0))]
+    where = [table[name].astype(str).to_numpy() for name in ("module", "nodes")]
+    alike = np.logical_and.reduce([one[1:] == one[:-1] for one in (*where, row)])
+    next_left = np.where(table["lost_s"] >= left, first, left - kept)
+    wrong = np.flatnonzero(
+        alike & (left[:-1] >= 0) & (left[1:] != (left - kept)[:-1]) & (left[1:] != next_left[:-1])
+    )
     if len(wrong):
         at = wrong[0]
         return f"{_run(table, at)} kept {kept[at]} s of {left[at]} s of work, the next has {left[at + 1]} s"

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.result.columns import NEVER, RUNS, SHARES, TOTAL, Further, frame, rows_named
+from scheduler_sim.result.columns import NEVER, SHARES, TOTAL, Further, frame, rows_named, run_columns
 from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
+from scheduler_sim.result.suspensions import spans_of
 
 
 class Schedule:
@@ -22,6 +23,7 @@ class Schedule:
     system : the keys of the system file.
     counts : of the manifest.
     overrun_s : how long after its time limit a component is killed, s.
+    launch_s : how much later than in truth Slurm sees some ends, s.
     late_s : how much later, at most: Slurm looks for such components now and then.
     units : True if some components start by one plan, so that one may pass another by its appointment
     several_placements : True if some component could have run in more than one way, so
@@ -54,8 +56,9 @@ class Schedule:
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
         self.system: dict[str, Any] = dict(manifest.get("system", {}))
         self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
-        self.runs = frame({column.name: [] for column in RUNS}, RUNS) if runs is None else runs
         self.further = Further.of(manifest)
+        columns = run_columns(self.further)
+        self.runs = frame({column.name: [] for column in columns}, columns) if runs is None else runs
         self.switched = self.further.switched
         self.dealt = SHARES[0].name in components
         self.shared: dict[str, dict[str, float]] = dict(manifest.get("shared_nodes") or {})
@@ -63,11 +66,11 @@ class Schedule:
         self.reserved: list[dict[str, Any]] = list(manifest.get("reserved") or ())
         self.counts = counts = dict(manifest.get("counts", {}))
         self.overrun_s = int(self.policy.get("overrun_s") or 0)
-        self.late_s = 0
+        self.late_s = self.launch_s = 0
         if slurm := self.policy.get("slurm"):
             self.overrun_s = 60 * int(slurm.get("OverTimeLimit") or 0)
-            launch_s = slurm.get("launch_s") or slurm.get("latency") == "measured"
-            self.late_s = int(slurm.get("limit_check_s") or 0) + int(launch_s)
+            self.launch_s = int(slurm.get("launch_s") or slurm.get("latency") == "measured")
+            self.late_s = int(slurm.get("limit_check_s") or 0) + self.launch_s
         self.several_placements = bool(counts.get("several_placements", 0))
         self.several_sizes = bool(counts.get("several_sizes", 0))
         self.units = bool(counts.get("units", 0))
@@ -92,6 +95,31 @@ class Schedule:
     def of(self, column: str) -> np.ndarray:
         """Return a numeric column of the components."""
         return self.components[column].to_numpy()
+
+    @cached_property
+    def suspended_time(self) -> np.ndarray:
+        """int64[components], s: how long each was suspended since its start."""
+        if not self.further.suspended:
+            return np.zeros(len(self.components), dtype=np.int64)
+        return self.of("suspended_time")
+
+    @cached_property
+    def times_suspended(self) -> np.ndarray:
+        """int64[components]: how often each was suspended since its start."""
+        if not self.further.suspended:
+            return self.suspended_time
+        return np.bincount(spans_of(self.components)[0], minlength=len(self.components))
+
+    @cached_property
+    def suspensions(self) -> pd.DataFrame:
+        """Spans in which components were suspended: columns as of runs, of those that were lost the last."""
+        names = ["module", "nodes", "start_time", "end_time", "power_w"]
+        found = [self.lost[names].iloc[:0]]
+        for table in (self.components[self.ran], self.lost) if self.further.suspended else ():
+            row, since, until = spans_of(table)
+            if len(row):
+                found.append(table[names].iloc[row].assign(start_time=since, end_time=until))
+        return pd.concat(found[1:] or found, ignore_index=True)
 
     def in_state(self, *states: str) -> np.ndarray:
         """Return bool[components]: whether each is in one of the states."""
@@ -154,13 +182,14 @@ class Schedule:
         return from_samples(self.timeline["time"].to_numpy()[rows], self.timeline[column].to_numpy()[rows])
 
     def nodes_in_use(self, module: str) -> Steps:
-        """Add up the nodes of the components that run, from their starts and ends alone."""
-        mask, lost = self.ran & self.in_module(module), self.lost
-        lost = lost[rows_named(lost["module"], module)]
+        """Add up the nodes of the components that run and are not suspended, from their times alone."""
+        mask = self.ran & self.in_module(module)
+        lost, away = (table[rows_named(table["module"], module)] for table in (self.lost, self.suspensions))
         begin, finish, nodes = (
-            np.concatenate((self.of(name)[mask], lost[name].to_numpy()))
+            np.concatenate((self.of(name)[mask], lost[name].to_numpy(), away[name].to_numpy()))
             for name in ("start_time", "end_time", "nodes")
         )
+        nodes[len(nodes) - len(away) :] *= -1
         return sum_of_intervals(begin, finish, nodes)
 
     def waiting(self, module: str, amount: np.ndarray) -> Steps:

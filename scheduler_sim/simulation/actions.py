@@ -28,6 +28,7 @@ from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.requests import PLACED_BY, Requests
 from scheduler_sim.simulation.rules.dependencies import edge_of
 from scheduler_sim.simulation.submissions import Submissions
+from scheduler_sim.simulation.suspended import Suspended
 from scheduler_sim.streams import stream
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -74,6 +75,7 @@ class Actions:
             self._loader, self._expand, self.workload, self._placements, self.models
         )
         self._lost: list[LostRun] = []
+        self._suspended: list[Suspended] = []
         self._preempted = 0  # runs that were requeued to make room
         self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []

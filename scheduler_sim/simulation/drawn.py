@@ -117,7 +117,10 @@ def _by_application(alike: Alike, work: Ints) -> dict[str, int]:
 def with_energy(components: pd.DataFrame, made: Drawn) -> None:
     """Fill in the columns that the energy layer knows."""
     ran = components["start_time"].to_numpy() != NEVER
-    joules = made.milliwatts * components["run_time"].to_numpy() / MILLI
+    worked = components["run_time"].to_numpy()
+    if "suspended_time" in components:
+        worked = worked - components["suspended_time"].to_numpy()
+    joules = made.milliwatts * worked / MILLI
     components["frequency_khz"] = made.khz
     components["power_w"] = np.where(ran, made.milliwatts / MILLI, np.nan)
     components["energy_j"] = np.where(ran, joules, np.nan)

@@ -96,10 +96,15 @@ class _Drawn:
 
     def events(self, start: int) -> Iterator[NodeEvent]:
         """Yield them in order of time."""
-        coming = list(zip((start + self._first_times()).tolist(), range(self._nodes), strict=True))
-        heapq.heapify(coming)
+        first = start + self._first_times()
+        order, failed = np.argsort(first, kind="stable"), 0  # nodes that have failed once are in the heap
+        again: list[tuple[float, int]] = []
         while True:
-            time, node = coming[0]
+            if failed < self._nodes and (not again or first[order[failed]] <= again[0][0]):
+                time, node = float(first[order[failed]]), int(order[failed])
+                failed += 1
+            else:
+                time, node = heapq.heappop(again)
             outage = _repair(self._keys.repair, self._repairs)
             whole = self._racks.random() < self._keys.rack_share
             nodes = tuple(self._keys.rack_of(node, self._nodes)) if whole else (node,)
@@ -111,7 +116,7 @@ class _Drawn:
                 reason=reason,
             )
             served = self._scale * self._times.standard_exponential() ** self._power
-            heapq.heapreplace(coming, (time + outage + served, node))
+            heapq.heappush(again, (time + outage + served, node))
 
     def _first_times(self) -> np.ndarray:
         """How long each node is in service yet: a uniform part of an interval, long ones rather met (s)."""

@@ -148,7 +148,7 @@ class Loader:
             return jobs
         from scheduler_sim.simulation.rules.slurm_needs import Needs
 
-        return jobs._replace(needs=Needs(jobs, self.run.system, self.run.policy.slurm))
+        return jobs._replace(needs=Needs(jobs, self.run.system, self.run.policy))
 
     def _put_system(self, core: FullCore) -> None:
         """All nodes idle, all shared resources free."""

@@ -16,6 +16,7 @@ from scheduler_sim.result.node_use import WHOLE, part_of_node
 from scheduler_sim.simulation.checkpoint_account import time_at_work
 from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.checkpoints import FIELDS, Habit
+from scheduler_sim.simulation.suspended import Suspended, suspended_columns
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
 
@@ -126,12 +127,13 @@ def lost_runs(
     lost: Sequence[LostRun],
     placements: Placements,
     system: System,
+    spans: Sequence[Suspended] | None = None,
 ) -> pd.DataFrame:
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
 
     These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s),
     ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``; ``worked`` and
-    the fields of ``Habit``, s.
+    the fields of ``Habit``, s; with ``spans`` also those in which they were suspended.
     """
     columns = [np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:7]]
     row, _, number, nodes, start, end, parts = columns
@@ -150,5 +152,6 @@ def lost_runs(
         "ended": [one.ended for one in lost],
         "worked": [one.worked for one in lost],
         **{name: [int(getattr(one.habit, name)) for one in lost] for name in FIELDS},
+        **({} if spans is None else suspended_columns(spans, row, start)),
     }
     return pd.DataFrame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)

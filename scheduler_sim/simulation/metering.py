@@ -22,6 +22,7 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_use import of_parts
+from scheduler_sim.result.suspensions import spans_of
 from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_energy
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
 from scheduler_sim.system.shared_cores import shares_cores
@@ -151,12 +152,14 @@ def accounted(
     start, end = span if span is not None else (first, first)
     module = np.asarray(components["module"].array.codes)
     runs = [components[name].to_numpy() for name in ("start_time", "end_time", "nodes")]
-    if lost is not None:
-        more = [lost[name].to_numpy() for name in ("start_time", "end_time", "nodes", "mw")]
+    others = [] if lost is None else [lost]
+    others += suspended_of(components.assign(mw=milliwatts)[ran], lost)
+    for table in others:
+        more = [table[name].to_numpy() for name in ("start_time", "end_time", "nodes", "mw")]
         *runs, milliwatts = (np.concatenate(both) for both in zip((*runs, milliwatts), more, strict=True))
-        module = np.concatenate((module, lost["module"].cat.codes))
-        ran = np.concatenate((ran, np.ones(len(lost), dtype=bool)))
-        parts = None if parts is None else np.concatenate((parts, lost["parts"].to_numpy()))
+        module = np.concatenate((module, table["module"].cat.codes))
+        ran = np.concatenate((ran, np.ones(len(table), dtype=bool)))
+        parts = None if parts is None else np.concatenate((parts, table["parts"].to_numpy()))
     begin, finish, nodes = runs
     uses = []
     for number, one in enumerate(system.modules):
@@ -185,12 +188,23 @@ def accounted(
                 states=list(states.values()),
                 start=begin[mine],
                 end=finish[mine],
-                nodes=nodes[mine] if lost is not None and parts is None else None,
+                nodes=nodes[mine] if others and parts is None else None,
                 milliwatts=milliwatts[mine],
                 idle=None if parts is None else of_parts(watts[0], parts[mine]),
             )
         )
     return account_of(uses, start, end)
+
+
+def suspended_of(components: pd.DataFrame, lost: pd.DataFrame | None) -> list[pd.DataFrame]:
+    """Return the spans in which runs were suspended, with what they had less: nodes, and power as ``mw``."""
+    found = []
+    for table in (components, lost):
+        if table is not None and "suspended" in table:
+            row, since, until = spans_of(table)
+            away = table.iloc[row].assign(start_time=since, end_time=until)
+            found.append(away.assign(nodes=-away["nodes"], mw=-away["mw"]))
+    return found
 
 
 def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, Ints]:

@@ -27,6 +27,8 @@ from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
 from scheduler_sim.simulation.run_table import run_table
+from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
+from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
 from scheduler_sim.system.system import System
@@ -54,6 +56,12 @@ WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_li
 """Parts of the core that add columns, in the order of ``Further``; advance reservations are of two parts."""
 
 
+NOT_BY_TOPOLOGY = (
+    "the policy does not look at the topology of the system when it chooses nodes: how far these lie apart is"
+    " measured alone"
+)
+
+
 def build_result(
     core: FullCore,
     table: Mapping[str, Any],
@@ -67,12 +75,14 @@ def build_result(
     meter: Meter | None = None,
     budget: Budget | None = None,
     lost: Sequence[LostRun] = (),
+    spans: Sequence[Suspended] = (),
     struck: Collection[tuple[int, int]] = (),
     models: Models | None = None,
     reserved: Sequence[Mapping[str, Any]] | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
+    ``spans`` are those in which components were suspended;
     ``reserved`` is what there is to tell of advance reservations, None without any;
     ``struck`` are those that failures of nodes ended for good (row in the core, start in s).
 
@@ -99,11 +109,22 @@ def build_result(
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
         parts = _in_file(part_columns(core, placements), placements)
         told |= {"devices": True} if has(core, "devices") else {}
-    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(reserved=reserved is not None)
-    components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts, further))
-    known: Columns = made.known | parts
+    if system.topology is not None:
+        told["topology"] = topology_told(system)
+        parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
+    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(
+        reserved=reserved is not None, suspended=can_suspend(core), spread="topology" in told
+    )
+    suspended = dict[str, Any]()
+    if further.suspended:
+        told["suspended"] = True
+        count = len(placements.rows)
+        found = suspended_columns(spans, np.arange(count), np.asarray(core.jobs["start"])[:count])
+        suspended = _in_file(found, placements)
+    components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts | suspended, further))
+    known: Columns = made.known | parts | suspended
     rows, milliwatts, energy = written(core), None, None
-    of_lost = lost_runs(lost, placements, system) if lost else None
+    of_lost = lost_runs(lost, placements, system, spans if further.suspended else None) if lost else None
     if meter is not None:
         known = components = deferred.frame()
         metered, milliwatts, energy, described = meter.read(
@@ -148,10 +169,15 @@ def build_result(
         appointment=plans.appointment,
         counts=counts,
         energy=energy,
-        warnings=[*checkpoint_warnings(counts), *(() if models is None else models.warnings(list(modules)))],
+        warnings=[
+            *checkpoint_warnings(counts),
+            *(() if models is None else models.warnings(list(modules))),
+            *([NOT_BY_TOPOLOGY] if "topology" in told and not has(core, "topology") else []),
+        ],
         shared=shared,
         system=system.to_dict() if shared else None,
         runs=runs,
+        leaves=leaf_sizes(system),
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
     return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs)

@@ -12,12 +12,14 @@ from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.result.columns import (
     NEVER,
     NODE_FAIL,
-    RUNS,
+    SUSPENDED,
     Columns,
+    Further,
     frame,
     not_known,
     numbers,
     rows_named,
+    run_columns,
 )
 from scheduler_sim.result.node_use import WHOLE
 from scheduler_sim.simulation.checkpoint_account import Writing, accounted
@@ -33,7 +35,7 @@ def run_table(
     parts_of: Callable[[], Ints] | None,
     writing: Writing | None = None,
 ) -> pd.DataFrame | None:
-    """Return the table ``RUNS``; None where no run was lost, and none wrote a checkpoint.
+    """Return the table of runs; None where no run was lost, and none wrote a checkpoint.
 
     ``lost`` is as of ``lost_runs``, with the power ``mw`` where there is an energy model; ``failed``,
     bool[components], were ended by a failure of nodes; ``parts_of`` tells the nodes that each component had
@@ -76,6 +78,7 @@ def _last_runs(components: Columns, rows: np.ndarray, parts_of: Callable[[], Int
             "end_time": numbers(components, "end_time")[rows],
             "ended": np.asarray(components["state"][rows], dtype=object),
             "power_w": numbers(components, "power_w")[rows] if "power_w" in components else unknown,
+            **{name: np.asarray(components[name][rows]) for name in _suspended(components)},
         }
     )
 
@@ -83,7 +86,9 @@ def _last_runs(components: Columns, rows: np.ndarray, parts_of: Callable[[], Int
 def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
     """Return the documented columns."""
     account = accounted(table)
+    suspended = _suspended(components)
     ran, whole = (table["end_time"] - table["start_time"]).to_numpy(), account.pop("kept_s")
+    ran = ran - table["suspended_time"].to_numpy() if suspended else ran
     kept = np.where(whole == account["work_s"], 0, whole)  # what ended by itself is done all over again
     lost_s = np.where(table["gone"], ran - kept - account["checkpoint_s"] - account["restart_s"], 0)
     made = {
@@ -96,5 +101,12 @@ def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
         "node_seconds_lost": table["parts"] / WHOLE * lost_s,
         "power_w": table["power_w"],
         "energy_lost_j": table["power_w"] * lost_s,
+        **{name: table[name] for name in suspended},
     }
-    return frame(made, RUNS).copy()  # which may be written into
+    return frame(made, run_columns(Further(suspended=bool(suspended)))).copy()  # which may be written into
+
+
+def _suspended(components: Columns) -> tuple[str, ...]:
+    """The columns that say when they were suspended, where they may be."""
+    names = tuple(column.name for column in SUSPENDED)
+    return names if names[0] in components else ()

@@ -25,6 +25,7 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
+from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import preempted_runs
 from scheduler_sim.simulation.node_events import Happening, happenings, unfolded
@@ -36,9 +37,11 @@ from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.shared_nodes import tells_apart, whole_nodes
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
+from scheduler_sim.simulation.suspended import spans_so_far, take_spans
 from scheduler_sim.simulation.switching import switching_of
 from scheduler_sim.simulation.units import find_units
 from scheduler_sim.simulation.written import longer_timeline, own_timeline
@@ -256,6 +259,8 @@ class Simulation(Actions):
         honoured = HONOURED_BY_SLURM if slurm else HONOURED_BY_ALL
         told = (*honoured, *PARTS)  # of parts of nodes the placements know more
         told = (*told, "reservation") if self.system.reservations else told
+        if not chooses_by_topology(self.system, self.policy):
+            told = tuple(name for name in told if name != "switches")
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
         if self._unknown_calls:
             asked["unknown_call"] = self._unknown_calls
@@ -271,6 +276,7 @@ class Simulation(Actions):
         if checkpoints.together:
             asked["checkpoint"] = checkpoints.together
         not_honoured = {**placements.not_honoured, **asked}
+        spans = spans_so_far(self._core, self._suspended, self._now())
         core = stopped(self._core, self._now())
         return outcome.build_result(
             core,
@@ -295,6 +301,7 @@ class Simulation(Actions):
             self._meter,
             None if self._cap is None else self._cap.budget,
             self._lost,
+            spans,
             self._outages.ended,
             self.models,
             None if self._reservations is None else self._reservations.told(),
@@ -307,7 +314,7 @@ class Simulation(Actions):
 
     def _expand(self, workload: Workload) -> Placements:
         """Return the placements of components, as ``expand``."""
-        options = expansion(self.policy)
+        options = expansion(self.policy) | {"lifted": lifted_limits(self.policy, self.system, workload)}
         return expand(workload, self.system, **options, models=self.models, seed=self._seed)
 
     def _clock_of_trace(self) -> tuple[int | None, int]:
@@ -419,6 +426,7 @@ class Simulation(Actions):
             preempted = preempted_runs(self._core)
             self._lost += preempted
             self._preempted += len(preempted)
+            self._suspended += take_spans(self._core)
             self.engine_s += took
             if clock.status == slot.BUDGET:
                 self._steps_at_once = int(self._steps_at_once * min(max(LOOK_EVERY_S / took, 0.1), 2)) + 1

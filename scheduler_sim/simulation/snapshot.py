@@ -11,6 +11,7 @@ from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.core.state import CANCELLED
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
+from scheduler_sim.simulation.suspended import suspended_rows
 from scheduler_sim.simulation.written import USED_COLUMNS, longer_timeline, write
 
 
@@ -23,7 +24,7 @@ def stopped(core: FullCore, now: int) -> FullCore:
     while core.clock.rows + 2 * core.clock.modules > len(core.timeline):
         core = longer_timeline(core)
     events = np.asarray(core.heap)["row"][: core.clock.events]
-    running = events[events // KIND == 0]
+    running = np.concatenate((events[events // KIND == 0], suspended_rows(core)))
     steps = _last_steps(core, now, stops=len(running) > 0)
     clock, jobs = cast(Any, core.clock).copy(), core.jobs
     write(core, steps, int(clock.rows))  # behind the end of the one that goes on

@@ -10,7 +10,18 @@ from pydantic import BeforeValidator, Field, field_serializer
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
-from scheduler_sim.config.value import NO_LIMIT, Check, Flag, Name, between, choice, duration, whole
+from scheduler_sim.config.value import (
+    NO_LIMIT,
+    Check,
+    Flag,
+    Name,
+    Span,
+    between,
+    choice,
+    duration,
+    span,
+    whole,
+)
 
 EXPONENTIAL, WEIBULL, LOGNORMAL, FIXED = "exponential", "weibull", "lognormal", "fixed"
 LARGEST_RACK = 10_000_000
@@ -18,17 +29,6 @@ MOST_OUTAGES = 1_000_000
 """Nodes that leave service in a run, each time counted: more are refused."""
 
 
-def _outage(written: Any) -> int:
-    """Accept a duration, also of no time at all, but not for ever."""
-    if not isinstance(written, bool) and str(written).strip() in ("0", "0s"):
-        return 0
-    if (seconds := duration(written)) is None:
-        raise ValueError
-    return seconds
-
-
-LENGTHS = "seconds (an integer >= 0), or 30m, 24h, 12:00:00, 2-00:00:00"
-Outage = Annotated[int, BeforeValidator(Check(LENGTHS, _outage))]
 Interval = Annotated[
     int | None,
     BeforeValidator(Check("seconds (an integer >= 1), or 24h, 1825d, 365-00:00:00, UNLIMITED", duration)),
@@ -38,11 +38,11 @@ Interval = Annotated[
 class RepairKeys(Keys):
     """How long nodes that failed are out of service."""
 
-    mean: Outage = Field(description="mean time to repair; 0: they are back at once")
+    mean: Span = Field(description="mean time to repair; 0: they are back at once")
     law: Annotated[str, choice(FIXED, EXPONENTIAL, LOGNORMAL)] = Field(
         default=EXPONENTIAL, description="`exponential`, `lognormal`, or `fixed`: always as long as the mean"
     )
-    median: Outage | None = Field(
+    median: Span | None = Field(
         default=None, description="of the law `lognormal`: half of all repairs are shorter"
     )
 
@@ -62,8 +62,8 @@ class FailureKeys(Keys):
         description="of the law `weibull`: below 1 a node that was just repaired fails more often",
     )
     repair: RepairKeys = Field(description="how long nodes are out of service")
-    rack_size: Annotated[int, whole(1, LARGEST_RACK)] = Field(
-        default=1, description="nodes of a rack: neighbours by number, the last rack may have fewer"
+    rack_size: Annotated[int | None, whole(1, LARGEST_RACK)] = Field(
+        default=None, description="nodes of a rack: neighbours by number, the last rack may have fewer"
     )
     rack_share: Annotated[float, between(0, 1)] = Field(
         default=0.0, description="share of the failures that take the whole rack of the node out of service"
@@ -82,26 +82,31 @@ class FailureKeys(Keys):
         return self.shape if self.law == WEIBULL and self.shape is not None else 1.0
 
     @property
+    def nodes_of_rack(self) -> int:
+        """Nodes of a rack; 1 where there are none."""
+        return self.rack_size or 1
+
+    @property
     def rate(self) -> float:
         """Failures of a node in a second that it is in service."""
         return 0.0 if self.mtbf is None else 1 / self.mtbf
 
     def rack_of(self, node: int, nodes: int) -> range:
         """Return the nodes of a rack, of a module with so many nodes."""
-        first = node - node % self.rack_size
-        return range(first, min(first + self.rack_size, nodes))
+        first = node - node % self.nodes_of_rack
+        return range(first, min(first + self.nodes_of_rack, nodes))
 
     def job_rate(self, nodes: int) -> float:
         """Return the failures in a second that hit a job on so many nodes, in as few racks as these fill.
 
         Each of its nodes fails alone with the share that takes no rack; of its racks every node may take all.
         """
-        racks = math.ceil(nodes / self.rack_size)
-        return self.rate * (nodes * (1 - self.rack_share) + racks * self.rack_size * self.rack_share)
+        size = self.nodes_of_rack
+        return self.rate * (nodes * (1 - self.rack_share) + math.ceil(nodes / size) * size * self.rack_share)
 
     def outages(self, nodes: int, seconds: int) -> float:
         """Return how many nodes of a module leave service in so many seconds, as expected."""
-        return self.rate * nodes * seconds * (1 + self.rack_share * (self.rack_size - 1))
+        return self.rate * nodes * seconds * (1 + self.rack_share * (self.nodes_of_rack - 1))
 
 
 def of_module(
@@ -148,8 +153,8 @@ def _odd_repair(where: Location, repair: dict[str, Any]) -> Iterator[Problem]:
     if not lognormal:
         return
     try:
-        mean, half = _outage(repair.get("mean")), 0 if median is None else _outage(median)
-    except (ValueError, TypeError):
+        mean, half = span(repair.get("mean")), 0 if median is None else span(median)
+    except (ValueError, TypeError, ArithmeticError):
         return  # told as a mistake of its own
     if not 0 < half < mean:
         given = "nothing" if median is None else repr(median)

@@ -40,6 +40,7 @@ from scheduler_sim.system.reservations import (
     ReservationKeys,
     reservation_problems,
 )
+from scheduler_sim.system.topology import TopologyKeys, topology_problems
 
 MOST_NODES = 10_000_000
 MOST_MODULES = 1000
@@ -132,7 +133,7 @@ def _over_subscribe(written: Any) -> str:
         raise ValueError from None
 
 
-PREEMPT_MODES = ("OFF", "REQUEUE", "CANCEL")
+PREEMPT_MODES = ("OFF", "REQUEUE", "CANCEL", "SUSPEND")
 """What may become of jobs of a partition that others would preempt."""
 
 
@@ -234,6 +235,9 @@ class SystemKeys(Keys):
     reservation_changes: list[ReservationChangeKeys] = Field(
         default=[], description="what operators do to reservations, in the order of time"
     )
+    topology: TopologyKeys | None = Field(
+        default=None, description="which nodes lie together; by default any nodes will do"
+    )
 
 
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
@@ -265,6 +269,7 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     sizes = ((name, data["modules"][i].get("nodes")) for i, name in modules.items())
     known = {name: nodes if isinstance(nodes, int) else MOST_NODES for name, nodes in sizes}
     yield from event_problems(data.get("events"), known)
+    yield from topology_problems(data.get("topology"), list(known.items()))
     yield from failure_problems(data.get("failures"), known)
     yield from _odd_licences(data.get("resources"))
     reached = {name.lower() for name in _targets(data.get("partitions"))}

@@ -32,9 +32,11 @@ FLAGS = (
     "PURGE_COMP",
     "NO_HOLD_JOBS_AFTER",
     "PART_NODES",
+    "SPEC_NODES",
+    "STATIC_ALLOC",
     *REPEATED,
 )
-"""Slurm's words that are modelled."""
+"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say what holds anyway: nodes stay the same."""
 
 FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
 """Of these, what is modelled under policy slurm alone."""
@@ -42,18 +44,16 @@ FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
 _WORD = re.compile(r"([^\[\],]+)(?:\[([0-9,\- ]+)\])?")
 
 
-def _as_list(written: Any) -> list[str]:
+def as_list(written: Any) -> list[str]:
     """Accept a list of words, or one text with commas outside brackets between them."""
     if isinstance(written, str):
-        return re.findall(r"(?:\[[^\[\]]*\]|[^,\[\]])+", written)
+        return [word.strip() for word in re.findall(r"(?:\[[^\[\]]*\]|[^,\[\]])+", written)]
     if not all(isinstance(one, str | int) and not isinstance(one, bool) for one in written):
         raise ValueError
     return [str(one) for one in written]
 
 
-Words = Annotated[
-    list[str], BeforeValidator(Check("a list of words, or words with commas between", _as_list))
-]
+Words = Annotated[list[str], BeforeValidator(Check("a list of words, or words with commas between", as_list))]
 
 
 class ReservationKeys(Keys):
@@ -194,7 +194,7 @@ def _problems_of_both(
     if isinstance(one.get("start"), int) and isinstance(one.get("end"), int) and one["end"] <= one["start"]:
         yield Problem((*where, "end"), f"{found(one['end'])}; allowed: later than start, {one['start']}")
     try:
-        nodes_named(_as_list(one.get("nodes") or []), modules)
+        nodes_named(as_list(one.get("nodes") or []), modules)
     except InputError as error:
         yield Problem((*where, "nodes"), str(error))
     except (TypeError, ValueError):

@@ -6,7 +6,7 @@ Every file goes by one name, also packed (``.gz``). What a file says that nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.node_events import NodeEvent, written
 from scheduler_sim.system.reservations import FLAGS, ReservationKeys
 from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
-from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED, PREEMPTION
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NO_TOPOLOGY_PLUGIN, NOT_MODELLED, PREEMPTION
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.site import Site, found_as, read_slurm_conf
@@ -89,7 +89,6 @@ class SiteFolder:
     warnings : what is missing.
     events : when nodes are out of service, with dates.
     reservations : nodes set aside, with dates.
-    topology : as it was read; nothing uses it yet.
     """
 
     conf: Path
@@ -98,7 +97,6 @@ class SiteFolder:
     understood: tuple[Understood, ...]
     unread: tuple[str, ...]
     warnings: tuple[str, ...]
-    topology: Mapping[str, Any] = field(default_factory=dict)
     events: tuple[NodeEvent, ...] = ()
     reservations: tuple[ReservationKeys, ...] = ()
 
@@ -121,7 +119,7 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
     if (devices := found_as(folder / gres_conf.FILE)) is not None:
         reading.take(devices, "devices, held against Gres= of the nodes")
     reading.take(workload, "the workload")
-    topology = reading.file(topology_conf.FILE, reading.topology) or {}
+    reading.file(topology_conf.FILE, reading.topology)
     reading.accounting()
     events = reading.file(EVENT, reading.events) or []
     reservations = reading.file(RESERVATIONS, reading.reservations) or []
@@ -137,7 +135,6 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
         understood=tuple(reading.understood),
         unread=tuple(sorted(reading.unread())),
         warnings=tuple(reading.warnings()),
-        topology=topology,
         events=tuple(events),
         reservations=tuple(reservations),
     )
@@ -207,13 +204,15 @@ class _Reading:
         self.take(path, gave)
         return found
 
-    def topology(self, path: Path) -> tuple[dict[str, Any], str]:
-        """Read which switches there are."""
-        form = topology_conf.read_topology(path, self.site.node_names, self.notes)
-        kinds = [(form.get("switches", {}), "switch"), (form.get("blocks", {}), "block")]
-        gave = ", ".join(_count(len(names), noun) for names, noun in kinds if names) or "nothing"
-        self._unused(path, gave, NETWORK)
-        return form, gave
+    def topology(self, path: Path) -> tuple[None, str]:
+        """Say what the topology.conf gave, which was read with the slurm.conf if that looks at it."""
+        topology = self.site.system.topology
+        gave = "nothing" if topology is None else _count(len(topology.switches), "switch")
+        if topology is not None and topology.blocks:
+            gave = _count(len(topology.blocks), "block")
+        looks = self.policy.get("TopologyPlugin", "topology/none") != "topology/none"
+        self._unused(path, gave, NO_TOPOLOGY_PLUGIN, unless=looks)
+        return None, gave
 
     def accounting(self) -> None:
         """Read accounts and QOS: what sacctmgr printed, else what its commands make."""

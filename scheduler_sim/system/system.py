@@ -20,6 +20,7 @@ from scheduler_sim.system.node_events import NodeEvent
 from scheduler_sim.system.node_resources import capacities, kinds_of, types_beside_others, types_that_differ
 from scheduler_sim.system.over_subscribe import OverSubscribe
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
+from scheduler_sim.system.topology import Switch, TopologyKeys, switches_of
 
 __all__ = ["Module", "NodeChoice", "NodeSet", "Partition", "Resource", "System"]
 
@@ -101,6 +102,7 @@ class System:
     events : when nodes are out of service.
     reservations : advance reservations, by the keys of a system file.
     reservation_changes : what operators do to them, likewise.
+    topology : which nodes lie together, likewise; None: any nodes will do.
     failures : how nodes fail, by the keys of a system file.
     """
 
@@ -113,6 +115,7 @@ class System:
     events: tuple[NodeEvent, ...] = ()
     reservations: tuple[ReservationKeys, ...] = field(default=(), hash=False)
     reservation_changes: tuple[ReservationChangeKeys, ...] = field(default=(), hash=False)
+    topology: TopologyKeys | None = field(default=None, hash=False)
     failures: tuple[FailureKeys, ...] = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
@@ -155,6 +158,7 @@ class System:
             "swf": {"partitions": dict(self.swf_partitions)},
             **({"events": [event.to_dict() for event in self.events]} if self.events else {}),
             **self._outages(),
+            **({"topology": self.topology.model_dump(exclude_defaults=True)} if self.topology else {}),
         }
 
     def _outages(self) -> dict[str, Any]:
@@ -169,6 +173,18 @@ class System:
             for name, those in told.items()
             if those
         }
+
+    @cached_property
+    def switches(self) -> tuple[Switch, ...]:
+        """The switches, or blocks, of its topology; none without."""
+        sizes = [(module.name, module.nodes) for module in self.modules]
+        return switches_of(self.topology, sizes) if self.topology else ()
+
+    @cached_property
+    def on_switches(self) -> tuple[bool, ...]:
+        """Of each module, whether its nodes are on switches: all of them are, or none."""
+        there = {one.module for switch in self.switches for one in switch.nodes}
+        return tuple(i in there for i in range(len(self.modules)))
 
     @property
     def nodes(self) -> int:
@@ -244,9 +260,15 @@ class System:
 
     @cached_property
     def told_apart(self) -> tuple[bool, ...]:
-        """Of each module, whether its nodes are told apart: jobs share them, or a partition covers a part."""
+        """Of each module, whether its nodes are told apart.
+
+        Jobs share them, a partition covers a part, or a topology says which lie together.
+        """
         parts = {p.module.lower() for p in self.partitions if self._covers_part(p)}
-        return tuple(module.shared or module.name.lower() in parts for module in self.modules)
+        return tuple(
+            module.shared or module.name.lower() in parts or on
+            for module, on in zip(self.modules, self.on_switches, strict=True)
+        )
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
@@ -323,6 +345,7 @@ def _system_of(keys: SystemKeys, name: str) -> System:
         tuple(NodeEvent.of(event, [module.name for module in modules.values()]) for event in keys.events),
         tuple(keys.reservations),
         tuple(keys.reservation_changes),
+        keys.topology,
         tuple(keys.failures),
     )
 

@@ -114,6 +114,8 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         "status": _status(state),
         "exit_code": _exit_code(columns, state),
         "requeue": columns.read_by("SubmitLine", text.requeue),
+        "switches": columns.read_by("SubmitLine", text.switches),
+        "switch_wait": columns.read_by("SubmitLine", text.switch_wait),
         "skipped": skipped,
     }
     table["listed_time_limit"] = table["time_limit"]

@@ -25,6 +25,7 @@ _OPTIONS = re.compile(
     re.IGNORECASE,
 )
 _NOT_BATCH = re.compile(r"\s*(?:\S*/)?(?:srun|salloc)(?:\s|$)")
+_SWITCHES = re.compile(r"\s--switches[=\s]\s*([0-9]{1,7}(?:@[0-9:-]+)?)(?=\s|$)")
 _REQUEUE = re.compile(r"\s--(no-)?requeue(?=\s|$)")
 _GPUS = re.compile(r"(?:[a-z0-9_.-]+:)?[0-9]{1,9}", re.IGNORECASE)
 _OF_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
@@ -241,6 +242,44 @@ def requeue(text: str) -> int:
         return 0
     said = _REQUEUE.findall(text)
     return -1 if not said else int(said[-1] == "")
+
+
+def switches(text: str) -> int:
+    """Return how many leaf switches the command that submitted a job asks for, -1 = it does not say.
+
+    Examples
+    --------
+    >>> [switches(text) for text in ("sbatch --switches=2@10:00 job.sh", "srun --switches 1 ./a.out", "")]
+    [2, 1, -1]
+    """
+    return switches_and_wait(said[-1])[0] if (said := _SWITCHES.findall(text)) else -1
+
+
+def switch_wait(text: str) -> int:
+    """Return for how long it waits for that, s; -1 = it does not say.
+
+    Examples
+    --------
+    >>> [switch_wait(text) for text in ("sbatch --switches=2@10:00 job.sh", "srun --switches 1 ./a.out")]
+    [600, -1]
+    """
+    return switches_and_wait(said[-1])[1] if (said := _SWITCHES.findall(text)) else -1
+
+
+def switches_and_wait(text: str) -> tuple[int, int]:
+    """Return what ``count[@max-wait]`` says: switches, and s; -1 = no wait. Raises TraceError.
+
+    Examples
+    --------
+    >>> switches_and_wait("1@2-00:00:00"), switches_and_wait("3")
+    ((1, 172800), (3, -1))
+    """
+    number, at, wait = text.partition("@")
+    if not number.isdigit() or len(number) > 7:
+        raise TraceError(
+            "not a number of switches", found=text[:60], allowed="count, or count@time, as 1@10:00"
+        )
+    return int(number), time_limit(wait) if at else -1
 
 
 def state(text: str) -> str:

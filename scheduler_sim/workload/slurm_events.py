@@ -20,7 +20,7 @@ import numpy as np
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.lines import read_blocks
-from scheduler_sim.workload.sacct_text import time_limit
+from scheduler_sim.workload.sacct_text import switches_and_wait, time_limit
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
@@ -156,6 +156,10 @@ def _counted(column: str) -> Callable[[str], Job]:
     return lambda text: {column: _count(column, text)}
 
 
+def _switches(text: str) -> Job:
+    return dict(zip(("switches", "switch_wait"), switches_and_wait(text), strict=True))
+
+
 _READ: dict[str, Callable[[str], Job]] = {
     "sim-walltime": lambda text: {"run_time": math.ceil(_number("sim-walltime", text))},
     "uid": _of("user"),
@@ -179,6 +183,7 @@ _READ: dict[str, Callable[[str], Job]] = {
     "exclusive": lambda text: {"exclusive": 1, "oversubscribe": 0},
     "oversubscribe": lambda text: {"oversubscribe": 1, "exclusive": 0},
     "requeue": lambda text: {"requeue": 1},
+    "switches": _switches,
     "no-requeue": lambda text: {"requeue": 0},
 }
 """How each option is read: the columns that it says."""

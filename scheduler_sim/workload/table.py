@@ -26,6 +26,7 @@ _ASKING = (
     "hold",
     "nice",
     "oversubscribe",
+    "switches",
     "array_limit",
     "delay",
     "preceding_job",
@@ -38,7 +39,7 @@ HONOURED_BY_ALL = (
 )
 """What traces ask for that has a meaning under every policy: keys of ``not_honoured``."""
 
-HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "nice", "oversubscribe")
+HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "nice", "oversubscribe", "switches")
 """... and under policy slurm."""
 
 HONOURED_WHERE_SHARED = ("cores", "gpus", "gres")
@@ -180,10 +181,11 @@ class Workload:
         """Return how many simulated rows ask for something that not every policy honours.
 
         Keys, present where the count is above 0: ``heterogeneous``, ``delay``, ``api_call``, ``dynamic``,
-        ``begin_time``, ``hold``, ``array_limit`` and ``singleton`` (honoured by all), ``nice`` and
-        ``oversubscribe`` (by slurm); by none, as nodes are not shared, ``cores`` (fewer on a node than the
-        fullest of the partition), ``gpus`` and ``gres``; nor ``preceding_job`` and ``skipped_predecessor`` (a
-        dependency on a record that is not simulated); ``reservation`` where the system has none.
+        ``begin_time``, ``hold``, ``array_limit`` and ``singleton`` (honoured by all), ``nice``,
+        ``oversubscribe`` and, with a topology, ``switches`` (by slurm); by none, as nodes are not shared,
+        ``cores`` (fewer on a node than the fullest of the partition), ``gpus`` and ``gres``; nor
+        ``preceding_job`` and ``skipped_predecessor`` (a dependency on a record that is not simulated);
+        ``reservation`` where the system has none.
         """
         return dict(self._not_honoured)
 
@@ -200,6 +202,7 @@ class Workload:
             "begin_time": column["begin_time"] > column["submit_time"],
             "hold": column["hold"] != 0,
             "nice": column["nice"] != 0,
+            "switches": column["switches"] > 0,
             "oversubscribe": column["oversubscribe"] != 0,
             "array_limit": column["array_limit"] > 0,
             "delay": column["delay"] > 0,

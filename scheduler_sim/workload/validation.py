@@ -166,6 +166,8 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "nice": (_at_least(-MAX_NICE, MAX_NICE), f"-{MAX_NICE} to {MAX_NICE}"),
     "hold": (_at_least(0, 1), "0 or 1"),
     "requeue": (_at_least(-1, 1), "0 or 1; -1 = not stated"),
+    "switches": (_at_least(-1, MAX_COUNT), f"0 to {MAX_COUNT}; -1 = any number"),
+    "switch_wait": (_at_least(-1, MAX_TIME), "0 to 1e15 s; -1 = not stated"),
     "dependency_any": (_at_least(0, 1), "0 or 1"),
     "delay": (_at_least(-1, MAX_TIME), "0 or more; -1 = none"),
 }

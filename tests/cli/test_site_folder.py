@@ -13,7 +13,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.site_folder import (
     read_site_folder,
 )
-from scheduler_sim.system.slurm_conf.ignored import LIMITS, NETWORK, NOT_MODELLED
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NO_TOPOLOGY_PLUGIN, NOT_MODELLED
 from tests.conftest import ROOT, SHARED, needs_shared
 
 SAMPLE = ROOT / "workloads" / "sample-site"
@@ -73,7 +73,7 @@ def test_a_whole_site_runs_with_a_table_of_what_was_understood(cli, whole):
     for told in (
         "slurm.conf 4 nodes in 1 module, 1 partition, 4 keys of policy slurm",
         "sacct.txt the workload",
-        "topology.conf 1 switch",
+        "topology.conf nothing",
         "sacctmgr_assoc.txt 1 account, 2 users",
         "sacctmgr_qos.txt 2 QOS",
         "sacctmgr_event.txt 1 node event on 1 node",
@@ -103,12 +103,12 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
         "normal": 0,
         "fast": {"priority": 10, "GraceTime": 60, "GrpJobs": 4, "Flags": ["NoDecay"]},
     }
-    assert folder.topology == {"switches": {"s": {"nodes": "n[1-4]"}}}
+    assert folder.site.system.topology is None
     assert [(one.module, one.nodes, one.state) for one in folder.events] == [("p", (0,), "DOWN")]
     assert [one.users for one in folder.reservations] == [["ann"]]
     assert folder.warnings == ()
     noted = {(one.key, one.value): one.why for one in folder.site.ignored}
-    assert noted["topology.conf", "1 switch"] == NETWORK
+    assert noted["topology.conf", "nothing"] == NO_TOPOLOGY_PLUGIN
     assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
     assert LIMITS not in noted.values()  # they are there
 

@@ -68,10 +68,10 @@ SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
 NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
-OF_SITES = {"preemption", "resource_limits", "outages", "reservations"}
+OF_SITES = {"preemption", "gang", "resource_limits", "outages", "reservations"}
 """Of a site's rules: see tests/slurm and tests/outages."""
-NOWHERE = {"making_room", "holes"}
-"""Of rules that have a test of their own below."""
+NOWHERE = {"making_room", "holes", "checkpoints"}
+"""Of rules that have tests of their own below."""
 SLURM = {"slurm", "accelerate"} | OF_SITES | NAMED
 ABSENT = {name: NOWHERE | (SLURM if name in SWITCHED else SLURM | {"power_saving"}) for name in SCHEMES} | {
     "slurm": NOWHERE | {"power_saving"} | OF_SITES | NAMED
@@ -211,6 +211,25 @@ def test_holes_agree_too(name):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+@pytest.mark.parametrize("scheme", ["none", "easy", "slurm"])
+def test_who_goes_on_from_checkpoints_agrees_too(scheme):
+    checkpoint = {"interval": 4, "cost": 1, "restart": 2}
+    types = [{"name": "a", "percent": 50, "checkpoint": checkpoint}, {"name": "b", "percent": 50}]
+    failures = [{"module": name, "mtbf": 60, "repair": {"mean": 5}} for name in NODES]
+    keys = {"modules": [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]}
+    run = {"models": {"applications": {"named": False, "types": types}}, "seed": 1}
+    system, policy = System.from_dict(keys | {"failures": failures}), Policy(backfill=scheme)
+    compiled = Simulation(system, crowd(units=False), policy, **run).run()
+    compiled.check()
+    assert compiled.metrics["lost"]["saved_node_seconds"]["total"] > 0
+    with interpreted():
+        plain = Simulation(system, crowd(units=False), policy, **run).run()
+    for one, other in zip([*tables(compiled), compiled.runs], [*tables(plain), plain.runs], strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
 LIMITS = {
     "qos": {"normal": {"MaxJobsPerUser": 4, "GrpTRES": {"node": 7}, "GrpTRESRunMins": {"cpu": 12}}},
     "accounts": {"root": {"limits": {"GrpJobs": 5, "GrpWall": 90}}},
@@ -228,5 +247,44 @@ def test_limits_agree_too():
     assert (compiled.components["limit_reason"] != "").any()
     with interpreted():
         plain = simulation("slurm", **LIMITS).run()
+    for one, other in zip(tables(compiled), tables(plain), strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def shares(count: int) -> Workload:
+    """Jobs that ask for a part of their nodes, of partitions of three tiers."""
+    draw = np.random.default_rng(5)
+    run = draw.integers(1, 900, count)
+    return Workload.from_columns(
+        submit_time=np.sort(draw.integers(0, 9 * count, count)),
+        run_time=run,
+        time_limit=run + 60,
+        nodes=draw.choice([1, 1, 1, 2], count),
+        tasks_per_node=draw.choice([1, 4, 9, 16], count),
+        gpus=draw.choice([0, 0, 1, 2], count),
+        partition=draw.choice(["low", "low", "low", "mid", "high"], count),
+    )
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+def test_preemption_where_jobs_share_nodes_agrees_too():
+    module = {"name": "CM", "nodes": 6, "shared": True, "cores_per_node": 16, "gpus_per_node": 4}
+    tiers = {"low": {}, "mid": {"GraceTime": 30}, "high": {}}
+    partitions = [
+        {"name": name, "module": "CM", "priority": tier, "slurm": said}
+        for tier, (name, said) in enumerate(tiers.items(), 1)
+    ]
+    system = System.from_dict({"modules": [module], "partitions": partitions})
+    keys = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
+    policy = Policy(backfill="slurm", slurm=keys)
+    run = Simulation(system, shares(250), policy)
+    assert has(run._core, "preemption")
+    assert has(run._core, "cons_tres")
+    compiled = run.run()
+    compiled.check()
+    assert compiled.metrics["counts"]["requeued"] > 10
+    with interpreted():
+        plain = Simulation(system, shares(250), policy).run()
     for one, other in zip(tables(compiled), tables(plain), strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)

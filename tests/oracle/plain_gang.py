@@ -59,15 +59,23 @@ class GangSlurm(PreemptingSlurm):
 
     def _finish(self, job: Job, now: int) -> None:
         super()._finish(job, now)
-        self._share_out(now)
+        self._share_out(now, late=self._end_phase(job) == 2)
+
+    def _ends_in(self, job: Job, phase: int) -> bool:
+        """One that goes on late in a second, and has nothing left to do, ends in the next."""
+        return self._end_phase(job) == 2 if phase == 2 else super()._ends_in(job, phase)
 
     def _kill(self, job: Job, now: int, state: str) -> None:
         super()._kill(job, now, state)
         self._share_out(now)
 
-    def _share_out(self, now: int) -> None:
-        """From the highest tier down: on nodes of those that work nobody else does."""
+    def _share_out(self, now: int, *, late: bool = False) -> None:
+        """From the highest tier down: on nodes of those that work nobody else does.
+
+        What goes on and has nothing left to do ends with the one that made way for it.
+        """
         work: list[Job] = []
+        done: list[Job] = []
         for job in sorted(self.room(), key=lambda job: -self._tier(job)):
             covered = any(job.where & other.where and self._tier(other) > self._tier(job) for other in work)
             if not covered:
@@ -79,6 +87,11 @@ class GangSlurm(PreemptingSlurm):
                 job.paused += now - job.paused_since
                 job.paused_since = None
                 self.last_change = now
+                if self._is_done(job, now) and (self._end_phase(job) == 2) == late:
+                    done.append(job)
+        for job in done:
+            if job.state == RUNNING and job.paused_since is None:
+                self._finish(job, now)
 
     def end_overdue(self, job: Job, now: int) -> None:
         """What is suspended does not time out."""

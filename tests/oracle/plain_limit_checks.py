@@ -29,6 +29,8 @@ class LimitChecks(Slurm):
         self.reason: dict[int, str] = {}  # of those that wait for a limit
         self.blocking = ""  # the QOS whose limit it is
         self.refused: list[Job] = []
+        self.heavy: set[int] = set()  # nodes that weigh more than the others
+        self.offered: set[int] = set()  # ... of which backfill tries to start one
 
     # ------------------------------------------------------------------ whose limits
 
@@ -172,6 +174,12 @@ class LimitChecks(Slurm):
 
     def too_many_nodes(self, job: Job, part: str) -> str:
         """The reason for which so many nodes are never allowed at once; "" if none."""
+        found = self.has_too_many(job, part)
+        if found:
+            self.reason[job.id] = found
+        return found
+
+    def has_too_many(self, job: Job, part: str) -> str:
         for kind, qos_word, word in (
             ("max_tres_pa", "QOSMaxNodePerAccount", ""),
             ("max_tres", "QOSMaxNodePerJobLimit", "AssocMaxNodePerJobLimit"),
@@ -181,8 +189,7 @@ class LimitChecks(Slurm):
             for holder in self.holders(job, part):
                 most = self.limit(holder, kind, "node")
                 if most is not None and job.nodes > most:
-                    self.reason[job.id] = qos_word if holder.word == "QOS" else word
-                    return self.reason[job.id]
+                    return qos_word if holder.word == "QOS" else word
         return ""
 
     # ------------------------------------------------------------------ once there are nodes

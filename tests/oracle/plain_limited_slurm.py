@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from tests.oracle.plain_limit_checks import LimitChecks
 from tests.oracle.plain_limit_records import Used
-from tests.oracle.plain_slurm_records import RUNNING, TIMEOUT, Job
+from tests.oracle.plain_slurm_records import PENDING, RUNNING, TIMEOUT, Job
+from tests.oracle.plain_slurm_space import Space, best_fit
 
 LATER_S = 500
 """assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
@@ -100,9 +101,56 @@ class LimitedSlurm(LimitChecks):
         """A limit may stand against it before nodes are looked for, and once there are, now or later."""
         if self.pre_select(job, part) or self.too_many_nodes(job, part):
             return False
+        whole = set(self.c.partitions[part].nodes)
+        self.weigh_nodes(job, part, whole if by == "main" else self.offered)
         nodes = self.chosen(self.room(), job, part, usable)
         if self.post_select(job, part) or nodes is None:
             return False
         job.part = part
         self._launch(job, now, nodes, by)
         return True
+
+    # ------------------------------------------------------------------ which nodes go first
+
+    def _submit(self, job: Job, now: int) -> None:
+        """Slurm looks whether it could ever start, and nodes stay weighed for it."""
+        super()._submit(job, now)
+        part = job.partitions[0]
+        if job.state == PENDING and not (any(self._pre_select(job, part)) or self.has_too_many(job, part)):
+            self.nodes_looked_for(job)
+
+    def nodes_looked_for(self, job: Job) -> None:
+        self.weigh_nodes(job, job.partitions[0], set(self.c.partitions[job.partitions[0]].nodes))
+
+    def start_planned(self, now: int, job: Job, part: str, avail: set[int], space: Space) -> bool:
+        self.offered = avail
+        return super().start_planned(now, job, part, avail, space)
+
+    def weigh_nodes(self, job: Job, part: str, nodes: set[int]) -> None:
+        """Nodes that count already for a limit of nodes weigh less than the others, till weighed anew.
+
+        Read in node_scheduler.c (``_find_grp_node_bitmap``): no matter for which job they are weighed, all
+        predictions of starts go by that.
+        """
+        counted = nodes & self.counted_already(job, part)
+        self.heavy -= nodes
+        if counted:
+            self.heavy |= nodes - counted
+
+    def counted_already(self, job: Job, part: str) -> set[int]:
+        """The nodes of those that run and count for the limits of nodes that apply to the job."""
+        found: set[int] = set()
+        for kind, by in (("grp_tres", ""), ("max_tres_pu", "user"), ("max_tres_pa", "account")):
+            limits = [(holder, self.limit(holder, kind, "node")) for holder in self.holders(job, part)]
+            applies = [(holder, most) for holder, most in limits if most is not None]
+            if applies and applies[0][1] < len(self.all_nodes):  # else it binds nobody
+                found = found.union(*(other.where for other in self.running(applies[0][0], job, by)))
+        return found
+
+    def chosen(self, room: set[int], job: Job, part: str, usable: set[int]) -> set[int] | None:
+        idle = room & usable
+        if len(idle) < job.nodes:
+            return None
+        light = idle - self.heavy
+        first = min(job.nodes, len(light))
+        return best_fit(light, first) | best_fit(idle - light, job.nodes - first)

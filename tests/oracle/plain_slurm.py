@@ -100,13 +100,16 @@ class Slurm(Passes):
         """Jobs that end in this second: before both threads look (phase 0), between (1) or after them (2)."""
         ended = False
         for job in self.seen:
-            if self._is_done(job, now) and self._end_phase(job) <= phase:
+            if self._is_done(job, now) and self._ends_in(job, phase):
                 self._finish(job, now)
                 ended = ended or job.released == now
         if phase == 2:
             self.ended_late = ended
         if ended:
             self.asks.append(now + (0 if phase == 2 or self.ended_late else self._wait_of_main()))
+
+    def _ends_in(self, job: Job, phase: int) -> bool:
+        return self._end_phase(job) <= phase
 
     def _is_done(self, job: Job, now: int) -> bool:
         works = job.state == RUNNING and job.paused_since is None

@@ -170,17 +170,23 @@ class Passes:
                 continue
             idle, nodes = self.all_nodes - self.allocated() - self.completing(now), []
             for job in family:
-                free = idle & set(self.c.partitions[job.partitions[0]].nodes)
-                if len(free) < job.nodes:
+                self.nodes_looked_for(job)
+                part = job.partitions[0]
+                found = self.chosen(idle, job, part, set(self.c.partitions[part].nodes))
+                if found is None:
                     break
-                nodes.append(best_fit(free, job.nodes))
-                idle -= nodes[-1]
+                nodes.append(found)
+                idle -= found
             else:
                 run = self.together(family)
                 for job, chosen in zip(family, nodes, strict=True):
+                    self.nodes_looked_for(job)
                     job.runtime, job.exit_code = run, family[0].exit_code
                     self._launch(job, now, chosen, "backfill")
                 started += len(family)
+
+    def nodes_looked_for(self, job: Job) -> None:
+        """Nodes are about to be looked for, among all of its partition."""
 
     def together(self, family: list[Job]) -> int:
         """How long all components take: the script runs on the first."""

@@ -40,6 +40,8 @@ class Job:
     account: str = ""
     qos: str = ""
     reservation: str = ""
+    switches: int = -1  # leaves that it waits for
+    switch_wait: int = -1  # seconds, -1 = max_switch_wait
 
     state: str = PENDING
     eligible: int | None = None
@@ -57,6 +59,7 @@ class Job:
     requeue: bool = True  # whether it may be requeued where it is preempted
     paused: int = 0  # seconds for which it was suspended, up to its last resumption
     paused_since: int | None = None  # it is suspended
+    sought: int | None = None  # when nodes were first sought for it
     grace_end: int | None = None  # it is to be preempted, by then at the latest
 
     @property

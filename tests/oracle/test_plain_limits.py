@@ -33,6 +33,7 @@ def database(
     user: Limits | None = None,
     account: Limits | None = None,
     of_partition: Limits | None = None,
+    free: bool = False,
     **how: object,
 ) -> Database:
     """One account with users u and v; root above it."""
@@ -43,6 +44,7 @@ def database(
         "a/v": Association("a"),
     }
     named = {"q": qos or Limits()} | ({"p": of_partition} if of_partition else {})
+    named |= {"free": Limits()} if free else {}
     return Database(associations, named, {"main": "p"} if of_partition else {}, **how)
 
 
@@ -133,3 +135,20 @@ def test_whether_a_limit_blocks(stop: bool, builtin: bool):
     jobs = [job(1, 4, 2, 40), job(2, 8, 4, 10), job(3, 12, 2, 10, user="v")]
     found = starts(play(jobs, database(Limits(grp_tres={"node": 5}), stop=stop), builtin=builtin))
     assert found[3] >= 44 if stop else found[3] == 12
+
+
+@pytest.mark.parametrize("most", [7, 8])
+def test_nodes_that_count_already_for_a_limit_of_nodes_are_planned_first(most: int):
+    """Job 3 is planned once job 1 has left nodes 0 and 1; 5 to 7 are idle, the longer run.
+
+    A limit of all eight nodes binds nobody, and weighs nothing.
+    """
+    qos = Limits(grp_tres={"node": most})
+    three = [
+        job(1, 4, 2, 40),
+        job(2, 8, 3, 90, limit=3, qos="free"),
+        job(3, 12, 4, 10),
+    ]
+    slurm = play(three, database(qos, free=True))
+    planned = next(nodes for _, number, _, nodes in slurm.plans if number == 3)
+    assert planned == ({0, 1, 5, 6} if most == 7 else {0, 5, 6, 7})

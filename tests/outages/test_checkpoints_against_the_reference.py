@@ -74,7 +74,7 @@ def alike(rows: list[Component], longer: int) -> list[Component]:
 
 @pytest.mark.parametrize("name", ["fcfs", "first_fit", "easy", "conservative"])
 @given(SITES, JOBS, PACKINGS, DIALECTS, KINDS, st.integers(1, 4), st.data())
-@examples(60)
+@examples(100)
 def test_jobs_on_shared_nodes_go_on_as_in_the_reference(
     name, nodes, jobs, packing, dialect, kinds, longer, data
 ):
@@ -86,7 +86,7 @@ def test_jobs_on_shared_nodes_go_on_as_in_the_reference(
 
 @pytest.mark.parametrize("name", ["fcfs", "easy"])
 @given(st.integers(1, 4), JOBS, DIALECTS, KINDS, st.integers(1, 4), st.data())
-@examples(60)
+@examples(100)
 def test_jobs_on_whole_nodes_go_on_as_in_the_reference(name, size, jobs, dialect, kinds, longer, data):
     """Where nodes are counted, those of an event of all nodes are known, too."""
     nodes = [Node("", 1)] * size
@@ -147,16 +147,17 @@ def counted(nodes: int) -> System:
     )
 
 
-@examples(150)
+@examples(400)
 @given(cases(), st.lists(st.none() | LONGER, min_size=1, max_size=3), st.data())
 def test_jobs_under_slurm_go_on_as_in_the_plain_slurm(
     case: Case, kinds: list[Writes | None], data: st.DataObject
 ) -> None:
+    """All that is hit runs again."""
     case = replace(case, jobs=tuple(replace(job, depends=(",", [])) for job in case.jobs))
     numbers = node_numbers(case)
     drawn = apart(data.draw(outages(list(range(len(numbers))), 300)))
     first = min(job.submit for job in case.jobs)
-    events = [replace(event, time=event.time + first, end=event.end + first) for event in drawn]
+    events = [replace(event, time=event.time + first, end=event.end + first, requeue=True) for event in drawn]
     parts = []
     for event in events:
         for module in case.modules:

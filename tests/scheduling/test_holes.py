@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
+from scheduler_sim.cli.system_page import system_text
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.report.explain import explain
 from tests.conftest import examples
 from tests.oracle.plain_holes import Done, HoledClock, Reserved
 from tests.oracle.records import Rules
@@ -295,3 +297,29 @@ def test_shared_nodes_are_refused() -> None:
     )
     with pytest.raises(ConfigError, match=r"where jobs share nodes.*beside advance reservations"):
         simulate(system, Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1]), "easy")
+
+
+# -- what is said of it
+
+
+def test_explain_names_what_was_reserved() -> None:
+    jobs = {
+        "nodes": [3, 1, 1, 2],
+        "run_time": [30, 5, 5, 40],
+        "user": ["u", "v", "u", "u"],
+        "reservation": ["", "lab", "lab", "lab"],
+    }
+    result = played(jobs, LAB | {"flags": ["HOURLY"]})
+    assert starts(result) == [50, -1, 20, -1]
+    first = explain(result, 1)
+    assert "reserved for others: 2 nodes from 0d 00:00:20 to 0d 00:00:50 (lab)." in first.notes[0]
+    assert not first.phases
+    assert explain(result, 2).reason == "it may not use the reservation lab"
+    assert "It named the reservation lab" in explain(result, 3).notes[0]
+    assert explain(result, 4).reason == "it asked for more nodes, or more time, than lab ever has"
+
+
+def test_inspect_lists_reservations() -> None:
+    page = system_text(System.from_dict(FOUR | {"reservations": [LAB | {"flags": ["MAINT", "DAILY"]}]}))
+    row = next(line for line in page.splitlines() if line.lstrip().startswith("lab"))
+    assert row.split() == ["lab", "m[0-1]", "u", "MAINT,", "DAILY", "second", "20", "second", "50"]

@@ -217,6 +217,8 @@ def test_mistakes(keys, told):
 def test_the_system_tells_its_failures_again():
     drawn = system(law="weibull", shape=0.7, rack_size=4, rack_share=0.1, requeue=False)
     assert System.from_dict(drawn.to_dict()) == drawn
+    alone = system(rack_size=1, rack_share=0.1, mtbf="UNLIMITED")
+    assert System.from_dict(alone.to_dict()) == alone
     assert drawn.to_dict()["failures"] == [
         {"mtbf": DAY, "law": "weibull", "shape": 0.7, "repair": {"mean": 600}}
         | {"rack_size": 4, "rack_share": 0.1, "requeue": False}

@@ -188,6 +188,62 @@ def test_a_job_starts_once_usage_has_faded_though_nothing_else_comes() -> None:
     assert column(play(WHOLE, two, {"q": {"GrpWall": 0}}, **how), "state") == ["PENDING", "PENDING"]
 
 
+@pytest.mark.parametrize(("most", "at_once"), [(7, True), (8, False)])
+def test_nodes_that_count_already_are_planned_first(most: int, at_once: bool) -> None:
+    """Nodes 5 to 7 are idle. The third is planned on 0 and 1, which count for its QOS, 5 and 6: 7 stays free.
+
+    A limit of all nodes weighs nothing: there it is planned on 5 to 7, the longer run, and 0.
+    """
+    four = jobs(
+        nodes=[2, 3, 4, 1],
+        submit_time=[0, 0, 1, 2],
+        run_time=[60, 600, 60, 60],
+        time_limit=[120, 600, 120, 1200],
+        qos=["q", "", "q", ""],
+    )
+    found = play(WHOLE, four, {"q": {"GrpTRES": {"node": most}}})
+    assert (column(found, "start_time")[3] == 2) == at_once
+    assert column(found, "start_time")[:3] == [0, 0, 60]
+
+
+# -- limits of a partition
+
+
+@pytest.mark.parametrize(
+    ("flag", "nodes", "minutes", "word"),
+    [
+        ("PartitionMaxNodes", 5, 2, "PartitionNodeLimit"),
+        ("PartitionMinNodes", 1, 2, "PartitionNodeLimit"),
+        ("PartitionTimeLimit", 3, 9, "PartitionTimeLimit"),
+    ],
+)
+def test_a_flag_of_a_qos_lifts_a_limit(flag: str, nodes: int, minutes: int, word: str) -> None:
+    """For the jobs of that QOS: of three beyond it, the one that names it and the one that has it."""
+    system = WHOLE.to_dict()
+    system["partitions"][0] |= {"max_nodes": 4, "min_nodes": 2, "max_time": 240}
+    three = jobs(nodes=[nodes] * 3, time_limit=60 * minutes, qos=["q", "", "r"])
+    accounts = {"a": {"default_qos": "q"}}
+    for flags, states in (([flag], ["COMPLETED", "COMPLETED", "PENDING"]), ([], ["PENDING"] * 3)):
+        found = play(
+            System.from_dict(system),
+            three,
+            {"q": {"Flags": flags}, "r": {}},
+            accounts,
+            EnforcePartLimits="NO",
+        )
+        assert column(found, "state") == states
+        assert column(found, "held_by")[2] == word
+    refused = play(
+        System.from_dict(system), three, {"q": {"Flags": [flag]}, "r": {}}, accounts, EnforcePartLimits="ANY"
+    )
+    assert column(refused, "state") == ["COMPLETED", "COMPLETED", "REJECTED"]
+
+
+def test_most_nodes_of_a_partition_are_not_lifted_where_jobs_share_nodes() -> None:
+    with pytest.raises(ConfigError, match="found PartitionMaxNodes where jobs share nodes"):
+        play(SHARED, jobs(qos=["q"]), {"q": {"Flags": "PartitionMaxNodes"}})
+
+
 # -- nodes that jobs share
 
 

@@ -7,13 +7,17 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, simulate
+from scheduler_sim import Policy, System, Workload, simulate
+from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from tests.conftest import examples
+from tests.engine.interpreted import interpreted
 from tests.oracle.plain_cons_tres_records import Ask, Node
 from tests.oracle.plain_reservation_records import DELETED, Change, RefusedError
 from tests.oracle.plain_reserved_shared_slurm import ReservedSharedSlurm
@@ -33,11 +37,15 @@ from tests.slurm.shared_cases import (
     shared_cases,
     workload_of,
 )
+from tests.slurm.shared_cases import played as shared_played
 from tests.slurm.test_reservations_properties import changes, request, reservations
 from tests.slurm.test_shared_properties import ROWS, expanded
 from tests.slurm_oracle.shared_engine import settings_of, system_of
 
 Fates = dict[int, tuple[Any, ...]]
+
+LATER_S = 4000
+JOBS = 120
 
 
 class Reserved(NamedTuple):
@@ -145,3 +153,134 @@ def test_so_many_able_nodes_are_those_of_the_plain_model(
 @given(reserved_cases(most=20, of_main=ROWS, sharing=("NO", "EXCLUSIVE", *ROWS), crowded=True))
 def test_the_engine_is_the_plain_model_where_cores_are_shared(given_case: Reserved) -> None:
     compare(given_case, everywhere=True)
+
+
+@pytest.mark.interpreted
+@examples(30)
+@given(shared_cases())
+def test_one_that_binds_nobody_changes_nothing(case: SharedCase) -> None:
+    """It begins after all have ended, so that no job's limit reaches into it."""
+    case = possible(case)
+    assume(case.jobs)
+    alone = {i: expanded(fate) for i, fate in fates(shared_played(case)).items()}
+    assume(all(0 <= start < LATER_S - 600 for _, start, *_ in alone.values()))
+    later = ReservationKeys(name="r", start=LATER_S, end=LATER_S + 60, nodes=["ALL"], users=["root"])
+    assert played(Reserved(case, (later,), ())) == alone
+
+
+# -------------------------------------------------------------------- by hand
+
+
+def starts(jobs: list[dict[str, Any]], *flags: str, **module: Any) -> list[tuple[int, str]]:
+    """When jobs of 60 s start, and where: of 4 nodes of 8 cores lab has the first two from 200 to 500."""
+    lab = {"name": "lab", "start": 200, "end": 500, "nodes": ["m[0-1]"], "users": ["u"], "flags": list(flags)}
+    nodes = {"name": "m", "nodes": 4, "cores_per_node": 8, "shared": True} | module
+    system = System.from_dict({"modules": [nodes], "reservations": [lab]})
+    given = {"nodes": 1, "submit_time": 0, "tasks": 8, "run_time": 60, "time_limit": 120, "user": "u"}
+    rows = [given | {"reservation": "", "exclusive": 0, "max_nodes": -1} | job for job in jobs]
+    workload = Workload.from_columns(**{name: [row[name] for row in rows] for name in rows[0]})
+    result = simulate(system, workload, Policy(name="slurm", backfill="slurm", slurm=AT_ONCE))
+    result.check()
+    table = result.components
+    return list(zip(table["start_time"].tolist(), table["node_list"].astype(str).tolist(), strict=True))
+
+
+AT_ONCE = {
+    "clock": "daemon",
+    "batch_sched_delay": 0,
+    "bf_interval": 1,
+    "bf_resolution": 1,
+    "looks_first": "main",
+    "latency": "none",
+}
+
+
+@pytest.mark.interpreted
+def test_its_jobs_share_its_nodes_and_others_keep_off() -> None:
+    """Two of 4 cores fit beside each other on node 0, the third that is of 8 has node 1."""
+    inside = [{"submit_time": 210, "tasks": cores, "reservation": "lab"} for cores in (4, 4, 8)]
+    assert starts([*inside, {"submit_time": 210, "tasks": 1}]) == [
+        (210, "0"),
+        (210, "0"),
+        (210, "1"),
+        (210, "2"),
+    ]
+
+
+@pytest.mark.interpreted
+def test_a_limit_may_not_reach_into_it() -> None:
+    """At 80 the limit of 120 s ends as it begins; a second later only the others are left."""
+    assert starts([{"submit_time": 80}])[0] == (80, "0")
+    assert starts([{"submit_time": 81}])[0] == (81, "2")
+    assert starts([{"submit_time": 81, "nodes": 3, "tasks": 24}])[0][0] in (500, 501)
+
+
+@pytest.mark.interpreted
+def test_who_waits_for_reserved_nodes_holds_up_nobody_and_who_waits_for_others_does() -> None:
+    """The first wants three nodes, two are left; the second in its place wants two, and one is busy."""
+    large = [{"submit_time": 210, "nodes": 3, "tasks": 24}, {"submit_time": 211, "tasks": 1}]
+    assert [start for start, _ in starts(large)][1] == 211
+    busy = {"submit_time": 205, "tasks": 5, "max_nodes": 1}
+    waits = [
+        busy,
+        {"submit_time": 210, "nodes": 2, "tasks": 16},
+        {"submit_time": 211, "tasks": 4, "time_limit": 600},
+    ]
+    assert [start for start, _ in starts(waits)] == [205, 265, 325]
+
+
+@pytest.mark.interpreted
+def test_with_flex_nodes_inside_come_first() -> None:
+    """Node 0 has 4 cores free and node 1 eight, the tightest outside would be node 2 with five."""
+    first = [{"submit_time": 20, "tasks": 4, "reservation": "lab"}, {"submit_time": 21, "tasks": 8}]
+    later = [
+        {"submit_time": 22, "tasks": 8, "reservation": "lab"},
+        {"submit_time": 23, "tasks": 8, "reservation": "lab"},
+    ]
+    assert [nodes for _, nodes in starts([*first, *later], "FLEX")] == ["0", "1", "2", "3"]
+
+
+# -------------------------------------------------------------------- compiled
+
+SITE = {
+    "modules": [{"name": "m", "nodes": 6, "cores_per_node": 8, "shared": True}],
+    "reservations": [
+        {"name": "lab", "start": 200, "end": 900, "nodes": ["m[0-1]"], "users": ["u"], "flags": ["FLEX"]},
+        {
+            "name": "maint",
+            "start": 1000,
+            "end": 1300,
+            "nodes": ["m[1-3]"],
+            "users": ["v"],
+            "flags": ["MAINT"],
+        },
+        {"name": "late", "at": 300, "start": 1500, "end": 4000, "node_count": 2, "users": ["u"]},
+    ],
+    "reservation_changes": [{"name": "late", "at": 800, "node_count": 3}],
+}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+def test_compiled_and_interpreted_agree() -> None:
+    draw = np.random.default_rng(5)
+    nodes = draw.choice([1, 1, 1, 2, 3], JOBS)
+    jobs = Workload.from_columns(
+        submit_time=np.sort(draw.integers(0, 2500, JOBS)).tolist(),
+        nodes=nodes.tolist(),
+        tasks=(nodes * draw.integers(1, 9, JOBS)).tolist(),
+        exclusive=draw.choice([0, 0, 0, 1], JOBS).tolist(),
+        run_time=draw.integers(20, 300, JOBS).tolist(),
+        time_limit=draw.choice([120, 300, 600], JOBS).tolist(),
+        user=draw.choice(["u", "v"], JOBS).tolist(),
+        reservation=draw.choice(["", "", "", "lab", "maint", "late"], JOBS).tolist(),
+    )
+    system, policy = System.from_dict(SITE), Policy(backfill="slurm", slurm={"bf_interval": 5})
+    compiled = simulate(system, jobs, policy)
+    compiled.check()
+    inside = compiled.components["reservation"].astype(str) != ""
+    assert (compiled.components["start_time"][inside] > 0).sum() > JOBS // 8
+    with interpreted():
+        plain_run = simulate(system, jobs, policy)
+    pd.testing.assert_frame_equal(compiled.components, plain_run.components, check_exact=True)
+    pd.testing.assert_frame_equal(compiled.timeline, plain_run.timeline, check_exact=True)

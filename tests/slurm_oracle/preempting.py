@@ -219,6 +219,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
     for lost in simulation._lost:
         starts[ids[lost.row]].append(lost.start)
     preempted = {job for job in ids if starts[job] or states[job] == PREEMPTED}
+    preempted |= {ids[span.row] for span in simulation._suspended}
     for job, start in zip(ids, found["start_time"].tolist(), strict=True):
         starts[job].append(int(start))
     return Outcome(states, starts, preempted)

@@ -39,17 +39,17 @@ CLAIMED = (
     "S3a_gpus",
     "S4a_exclusive",
 )
-MISSED: tuple[str, ...] = ("Q3a_limit_stop",)
+MISSED: tuple[str, ...] = ()
 """Claimed, and not met yet."""
 
-PREEMPTING = ("HP1a_requeue", "HP2a_cancel", "HP4a_qos", "P1a_requeue", "P2a_cancel", "P4a_qos", "P5a_grace")
+PREEMPTING = (
+    *("HP1a_requeue", "HP2a_cancel", "HP3a_suspend", "HP4a_qos"),
+    *("P1a_requeue", "P2a_cancel", "P3a_suspend", "P4a_qos", "P5a_grace"),
+)
 """Claimed, too, and met; of these runs and who is preempted count as well: see ``preempting``."""
 
 RESERVING = ("HR1a_reservation", "R1a_reservations", "R2a_resv_changes")
 """Likewise, with what operators do to reservations meanwhile: see ``test_reservations``."""
-
-LATER = {"preemption by suspension": ("P3a", "HP3a")}
-"""What this version does not claim, with the cases that show it."""
 
 
 def names_2() -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import ROOT, needs_shared
 from tests.slurm_oracle.agreement import SIMULATED, case_named, recorded_names, recorded_row, simulated_row
 from tests.slurm_oracle.cases import DATA, marked
-from tests.slurm_oracle.second_set import CLAIMED, LATER, MISSED, PREEMPTING, RESERVING, names_2
+from tests.slurm_oracle.second_set import CLAIMED, MISSED, PREEMPTING, RESERVING, names_2
 
 PAGE = (ROOT / "docs" / "slurm-agreement.md").read_text(encoding="utf-8")
 RECORDED = [*recorded_names(), *CLAIMED] if DATA.is_dir() else []
@@ -23,11 +23,8 @@ def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
 
 
 @needs_shared
-def test_every_case_of_the_second_set_is_claimed_or_left_for_later() -> None:
-    later = [begin for cases in LATER.values() for begin in cases]
-    claimed = {*CLAIMED, *PREEMPTING, *RESERVING}
-    assert {name for name in names_2() if name.split("_")[0] not in later} == claimed
-    assert len(names_2()) == len(claimed) + len(later)
+def test_every_case_of_the_second_set_is_claimed() -> None:
+    assert set(names_2()) == {*CLAIMED, *PREEMPTING, *RESERVING}
 
 
 @needs_shared

@@ -1,4 +1,4 @@
-"""The recordings with limits of QOS and associations, against the plain model; the engine has none yet."""
+"""The recordings with limits of QOS and associations, against the plain model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import partial
 import pytest
 
 from tests.conftest import needs_shared
-from tests.slurm_oracle.cases import load_case
+from tests.slurm_oracle.cases import load_case, read_json
 from tests.slurm_oracle.figures import meets, nearest
 from tests.slurm_oracle.limited import limited_slurm, play_limited
+from tests.slurm_oracle.second_set import DATA_2
 
 pytestmark = pytest.mark.interpreted
 
@@ -17,10 +18,9 @@ MET = (
     *("HQ1a_qos_limits", "HQ2a_assoc_limits"),
     *(
         pytest.param(name, marks=pytest.mark.long)
-        for name in ("Q1a_qos_limits", "Q2a_assoc_limits", "Q4a_minutes")
+        for name in ("Q1a_qos_limits", "Q2a_assoc_limits", "Q3a_limit_stop", "Q4a_minutes")
     ),
 )
-"""All but Q3a: which nodes a plan names under assoc_limit_stop is not known."""
 
 PLAYS = [
     partial(play_limited, backfill_first=first, daemon_start=start)
@@ -66,3 +66,19 @@ def test_the_reasons_that_slurm_gave(name: str, id: int, at: int, reason: str) -
     slurm = limited_slurm(case, case.runs[0])
     slurm.run(until=at)
     assert slurm.reason[id] == reason
+
+
+@needs_shared
+def test_every_plan_is_slurms_as_long_as_passes_are_in_the_same_seconds() -> None:
+    """assoc_limit_stop: of all jobs that wait, pass by pass, the planned starts that squeue showed."""
+    case = load_case("Q3a_limit_stop")
+    run = next(run for run in case.runs if run.name.endswith("@r2"))
+    slurm = limited_slurm(case, run, backfill_first=False, daemon_start=-9)
+    slurm.run(until=92)
+    events = read_json(DATA_2 / "out" / f"{run.name}.out.json.gz")["events"]
+    passes = sorted({now for now, *_ in slurm.plans})
+    assert len(passes) == 45
+    for now in passes:
+        last = {event[1]: event for event in events if int(event[0]) <= now}
+        shown = {job: event[4] for job, event in last.items() if event[2] == "PENDING"}
+        assert {job: start for when, job, start, _ in slurm.plans if when == now} == shown, now

@@ -1,4 +1,4 @@
-"""The recordings with preemption, against the plain model, and the engine as far as it goes."""
+"""The recordings with preemption, against the plain model and the engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from tests.conftest import needs_shared
 from tests.slurm_oracle.cases import load_case
 from tests.slurm_oracle.preempting import engine_outcomes, equals, is_as_near, outcomes, recorded_outcome
-from tests.slurm_oracle.second_set import PREEMPTING
 
 pytestmark = pytest.mark.interpreted
 
@@ -32,7 +31,7 @@ def test_random(name: str) -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", [name for name in PREEMPTING if name in BY_HAND])
+@pytest.mark.parametrize("name", BY_HAND)
 def test_the_engine_on_those_made_by_hand(name: str) -> None:
     case = load_case(name)
     met = {run.name for run, ours in engine_outcomes(case) if equals(ours, recorded_outcome(run))}
@@ -41,7 +40,7 @@ def test_the_engine_on_those_made_by_hand(name: str) -> None:
 
 @needs_shared
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in PREEMPTING if name in RANDOM])
+@pytest.mark.parametrize("name", RANDOM)
 def test_the_engine_on_random_ones(name: str) -> None:
     """It comes near each of the recordings, with one of the phases."""
     case = load_case(name)

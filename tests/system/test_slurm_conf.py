@@ -82,6 +82,7 @@ WITH_PREEMPTION = (
         ("CANCEL", "cons_tres", "FORCE:2", False),
         ("SUSPEND,GANG", "linear", "EXCLUSIVE", False),
         ("SUSPEND,GANG", "cons_tres", "NO", False),
+        ("GANG,REQUEUE", "linear", "EXCLUSIVE", False),
     ],
 )
 def test_preemption_is_read_unless_jobs_share_cores_or_are_suspended(
@@ -92,6 +93,34 @@ def test_preemption_is_read_unless_jobs_share_cores_or_are_suspended(
     left_out = [one.key for one in found.ignored if one.why == ignored.PREEMPTION]
     assert left_out == ([] if read else ["PreemptType", "PreemptMode", "preempt_youngest_first"])
     assert ("PreemptType" in found.policy) == read
+
+
+SUSPENDING = "PartitionName=DEFAULT Nodes=ALL OverSubscribe=FORCE:1\nPartitionName=p {}\nPartitionName=q {}\n"
+
+
+@pytest.mark.parametrize(
+    ("mode", "own", "others", "is_read"),
+    [
+        ("SUSPEND,GANG", "", "", True),
+        ("gang,suspend", "PreemptMode=OFF", "PreemptMode=SUSPEND", True),
+        ("SUSPEND,GANG", "OverSubscribe=FORCE:2", "", False),
+        ("SUSPEND,GANG", "OverSubscribe=NO", "", False),
+        ("SUSPEND,GANG", "", "PreemptMode=REQUEUE", False),
+    ],
+)
+def test_suspension_is_read_where_no_jobs_of_a_partition_have_nodes_in_common(
+    tmp_path: Path, mode: str, own: str, others: str, is_read: bool
+) -> None:
+    """What takes turns is told with it."""
+    text = WITH_PREEMPTION.format(mode) + "SchedulerTimeSlice=10\nSelectType=select/linear\n" + NODES
+    found = site(tmp_path, text + SUSPENDING.format(own, others))
+    assert found.policy.get("PreemptMode") == ("SUSPEND,GANG" if is_read else None)
+    why = {one.key: one.why for one in found.ignored}
+    assert why["SchedulerTimeSlice"] == (ignored.NO_TURNS if is_read else ignored.PREEMPTION)
+    assert ("OverSubscribe" in why) == (not is_read)
+    if is_read:
+        said = [own.partition("=")[2], others.partition("=")[2]]
+        assert [one.slurm.get("PreemptMode", "") for one in found.system.partitions] == said
 
 
 def test_what_a_partition_says_of_preemption(tmp_path: Path) -> None:
@@ -406,7 +435,7 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
     found = site(tmp_path, text).ignored
     assert [(one.place.rpartition(":")[2], one.key, one.why.split(" ")[0]) for one in found] == [
         ("1", "SlurmctldPort", "where"),
-        ("2", "SchedulerTimeSlice", "preemption"),
+        ("2", "SchedulerTimeSlice", "jobs"),
         ("3", "SuspendTime", "nodes"),
         ("4", "FutureKey", "not"),
         ("5", "Port", "where"),
@@ -448,7 +477,8 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("top", "PrologFlags EpilogMsgTime TaskPlugin ProctrackType MpiDefault SrunPortRange", "LAUNCH"),
         ("top", "AccountingStorageTRES JobAcctGatherType AcctGatherNodeFreq JobCompLoc", "ACCOUNTING"),
         ("top", "MaxMemPerNode", "SHARING"),
-        ("top", "TopologyPlugin SwitchType TreeWidth", "NETWORK"),
+        ("top", "SwitchType", "NETWORK"),
+        ("top", "TreeWidth", "ROUTES"),
         ("top", "SuspendTime ResumeProgram", "POWER"),
         ("top", "MaxJobCount MaxArraySize MinJobAge", "ADMISSION"),
         ("top", "CompleteWait PriorityParameters", "NOT_MODELLED"),

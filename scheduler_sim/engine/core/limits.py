@@ -16,6 +16,12 @@ def time_granted(core: Core, row: int, placement: int) -> int:
     return core.placements[placement].limit
 
 
+@question
+def time_suspended(core: Core, row: int) -> int:
+    """How long (s) a job that runs has been suspended since its start, if it works now."""
+    return 0
+
+
 @part
 def change_limit(core: Core, placement: int, limit: int, run: int, overrun: int) -> None:
     """What a placement takes by a new limit (s); ``run`` and ``overrun`` in s."""
@@ -68,6 +74,6 @@ def plan_end(core: Core, row: int) -> None:
     for i in range(core.demand.shape[1]):
         if core.demand[it.placed, i] > 0:
             add_release(core, core.clock.modules + i, planned, row, core.demand[it.placed, i])
-    it.end = it.start + placement.duration
+    it.end = it.start + placement.duration + time_suspended(core, row)
     push_end(core, it.end, row)
     core.clock.lost = 1  # reservations may count on its nodes

@@ -39,7 +39,7 @@ def columns(result: Result, found: Sequence[Resource]) -> Columns:
 
     ``wait`` and ``stay`` are start − submit and end − submit, −1 where there was none.
     """
-    nodes = _nodes(node_rows(result, module_sizes(result.manifest)))
+    nodes = _nodes(result, node_rows(result, module_sizes(result.manifest)))
     return _components(result) | nodes | _timeline(result) | _resources(found, origin(result))
 
 
@@ -73,13 +73,19 @@ def _modules(result: Result) -> Words:
     return Words(used.map(places).to_numpy(np.int64), ["", *map(plain, names)])
 
 
-def _nodes(places: NodeRows) -> Columns:
-    """Return the rectangles of nodes; where jobs share nodes in parts of one, and how many these are."""
+def _nodes(result: Result, places: NodeRows) -> Columns:
+    """Return the rectangles of nodes; where jobs share nodes in parts of one, and how many these are.
+
+    Where components are suspended, when they had them, in s from their submission.
+    """
     runs: Columns = {
         "run_row": Growing(places.row),
         "run_first": places.low,
         "run_count": places.high - places.low,
     }
+    if "suspended" in result.components:
+        submit = ints(result.components, "submit_time")[places.row]
+        runs |= {"run_start": places.start - submit, "run_end": places.end - submit}
     return runs if places.grains == 1 else runs | {"run_grains": np.array([places.grains], dtype=np.int64)}
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, AVAILABLE, EVEN, ONE_ROW, RESERVED
 from scheduler_sim.placement.parse_once import error_at, parse_once
-from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.rules.numbers import Jobs
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.gres import gpus_in, parse_gres
 from scheduler_sim.system.node_resources import GPUS, KINDS
 from scheduler_sim.system.shared_cores import shares_cores
@@ -26,7 +27,8 @@ KB_PER_MB = 1024
 NUMBERS = (
     *("partition", "min_nodes", "max_nodes", "limit", "asked_nodes", "tasks", "cpus_per_task"),
     *("tasks_per_node", "min_cpus", "node_cpus", "memory", "gpu_cpus", "gpu_memory"),
-    *("gpu_kind", "per_cpu", "gpu_cpus_said", "generic", "in_all", "whole", "kind", "by_request", "even"),
+    *("gpu_kind", "per_cpu", "gpu_cpus_said", "generic", "in_all", "whole", "kind", "by_request"),
+    *("by_switches", "even"),
 )
 """Fields of a need that are worked out here."""
 
@@ -40,8 +42,9 @@ class Needs:
     each, total, per_task : generic resources of each node, of all together, of each task
     """
 
-    def __init__(self, jobs: Jobs, system: System, keys: SlurmKeys) -> None:
-        self._jobs, self._system, self._keys = jobs, system, keys
+    def __init__(self, jobs: Jobs, system: System, policy: Policy) -> None:
+        self._jobs, self._system, self._keys = jobs, system, policy.slurm
+        self._topology = chooses_by_topology(system, policy)
         self._row = jobs.placements.rows[jobs.placements.owner]
         self._partition = jobs.placements.partition
         shared = np.array([system.module(one.module).shared for one in system.partitions], dtype=bool)
@@ -127,6 +130,7 @@ class Needs:
             "whole": alone | exclusive,
             "kind": np.where(exclusive | ~self._shared, RESERVED, ONE_ROW),
         }
+        found["by_switches"] = self._by_switches()
         found |= self._sharing_cores(found)
         self._keep_within_memory(found)
         found["even"] = self._even(found)
@@ -209,6 +213,7 @@ class Needs:
         lln |= "CR_LLN" in self._keys.SelectTypeParameters
         single = (nodes == 1) & (not lln)
         rigid &= (found["kind"] != AVAILABLE) | (not shares_cores(self._system))
+        rigid &= found["by_switches"] == 0
         return np.where(rigid & strict, AMONG_ABLE, np.where(rigid & single, EVEN, 0))
 
     def _keep_within_memory(self, found: dict[str, Ints]) -> None:
@@ -244,6 +249,15 @@ class Needs:
             "kind": np.where(free, AVAILABLE, found["kind"]),
             "by_request": free & asked & np.asarray(self._column("constraint") == ""),
         }
+
+    def _by_switches(self) -> Ints:
+        """Whether nodes are chosen by where they lie, so that it matters which are able."""
+        if not self._topology:
+            return np.zeros_like(self._partition)
+        optional = "TOPOOPTIONAL" in self._keys.TopologyParam
+        places = [self._system.module_index(one.module) for one in self._system.partitions]
+        on = [int(self._system.on_switches[place]) for place in places]
+        return self._of_partition(on) * ((not optional) | (self._column("switches") > 0))
 
     # -- columns
 

@@ -11,11 +11,15 @@ RULES = {
     "dependencies": "dependencies.Dependencies",
     "slurm": "slurm.schedulers.Schedulers",
     "preemption": "slurm.preemption.Preemption",
+    "gang": "slurm.gang.Gang",
     "outages": "slurm.outages.NamedOutages",
+    "topology": "slurm.topology.SwitchTopology",
+    "named_nodes": "slurm.topology.NamedNodes",
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
     "reservations": "slurm.reservations.Reservations",
+    "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
@@ -32,7 +36,10 @@ RULES = {
 
 
 OF_OTHERS = ("holes",)
-OF_SLURM = ("slurm", "preemption", "outages", "cons_tres", "rows", "reservations", "resource_limits")
+OF_SLURM = (
+    *("slurm", "preemption", "outages", "topology", "named_nodes", "cons_tres", "rows", "reservations"),
+    *("node_weights", "resource_limits"),
+)
 
 
 def rules_of(run: Run) -> Iterator[Numbers]:

@@ -17,8 +17,18 @@ ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "who may use it is not checked: the jobs of a trace were let in"
 ADMISSION = "how many jobs the daemon takes or remembers is not limited here"
 LIMITS = "the limits stand in the accounting database: here they are those of policy.slurm.qos and accounts"
-PREEMPTION = "preemption where jobs share cores, or by suspension, is not modelled"
+PREEMPTION = (
+    "preemption where jobs share cores is not modelled, nor suspension where they share nodes, by QOS, beside"
+    " other modes, or where some partition has not OverSubscribe=FORCE:1"
+)
+NO_TURNS = "jobs of a partition have no nodes in common here, so that none of them take turns"
 NETWORK = "the network is not modelled: any free nodes will do"
+NO_TOPOLOGY_CONF = "there is no topology.conf beside it: any free nodes will do"
+NO_TOPOLOGY_PLUGIN = "TopologyPlugin is neither topology/tree nor topology/block: Slurm does not read it"
+PARTLY_ON_SWITCHES = "nodes of a module are on no switch, which is not modelled: any free nodes will do"
+OTHER_TOPOLOGY = "of topologies trees and blocks are modelled: any free nodes will do"
+AS_A_TREE = "what makes a dragonfly of it is not modelled: leaves are chosen as in a tree"
+ROUTES = "which way messages go does not change a schedule"
 POWER = "nodes are on all the time here"
 SHARING = "of what is shared on nodes this is not modelled"
 OF_STEPS = "how the tasks of a step are laid out on nodes that a job has does not change a schedule"
@@ -63,15 +73,16 @@ WEIGHED = ("cpu", "mem", "node", "billing")
 """Resources whose weight in PriorityWeightTRES counts here."""
 
 HARMLESS = (
-    *(DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
-    NO_EFFECT_BY_DEFAULT,
+    *(ROUTES, DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
+    *(NO_EFFECT_BY_DEFAULT, NO_TURNS),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
-    PREEMPTION: r"preempt.*|schedulertimeslice",
+    PREEMPTION: r"preempt.*",
     POWER: r"(suspend|resume|power).*",
-    NETWORK: r"(topology|switch|route).*|treewidth",
+    NETWORK: r"switch.*",
+    ROUTES: r"route.*|treewidth",
     SHARING: r"(def|max)(mem|cpu)per.*",
     ACCOUNTING: r"(accounting|jobacct|jobcomp|acctgather|job_?container).*|track_?wckey",
     SITE_CODE: r"jobsubmitplugins|clifilterplugins|prioritysite.*|lua.*",
@@ -111,7 +122,7 @@ _PARAMETERS_BY_REASON = {
     PREEMPTION: "preempt_send_user_signal",
     HETEROGENEOUS: "bf_hetjob_immediate bf_hetjob_prio whole_hetjob whole_pack",
     SHARING: "ignore_numa pack_serial_at_end spec_cores_first",
-    NETWORK: "bf_topopt_enable bf_topopt_iterations max_switch_wait",
+    NETWORK: "bf_topopt_enable bf_topopt_iterations",
     ADMISSION: "max_array_tasks max_script_size max_submit_line_size",
     LAUNCH: "bb_array_stage_cnt delay_boot disable_hetjob_steps enable_hetjob_steps no_env_cache"
     " nohold_on_prolog_fail requeue_setup_env_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count"

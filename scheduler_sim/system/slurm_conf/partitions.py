@@ -39,12 +39,13 @@ _OF_SLURM: dict[str, Callable[[str], Any]] = {
     "MaxMemPerCPU": unlimited_or(size_mb),
     "DefCpuPerGPU": unlimited_or(count),
     "DefMemPerGPU": unlimited_or(size_mb),
-    "PreemptMode": lambda text: _mode(text),
+    "PreemptMode": lambda text: _mode(text, suspends=False),
     "GraceTime": count,
 }
 """Keys that policy slurm heeds."""
 
-_OTHER_MODES = ("SUSPEND", "GANG")
+SUSPEND = "SUSPEND"
+_OTHER_MODES = (SUSPEND, "GANG")
 
 _READ_OF_SLURM = {*(name.lower() for name in _OF_SLURM), "jobdefaults"}
 
@@ -66,11 +67,13 @@ def read_partitions(
     *,
     select_stated: bool,
     shares: bool,
+    suspends: bool,
 ) -> list[Covered]:
     """Return the partitions that have nodes, in the order of the file.
 
     ``select_stated``: the site says how nodes are given out; where it does not they are whole here.
-    ``shares``: jobs share nodes, so that they may share cores as well.
+    ``shares``: jobs share nodes, so that they may share cores as well. ``suspends``: they are suspended
+    for others.
     """
     defaults: dict[str, Pair] = {}
     found: dict[str, Covered] = {}
@@ -81,9 +84,9 @@ def read_partitions(
             defaults.update(record.pairs)
             continue
         whole = with_defaults(record, defaults)
-        partition = _partition(whole, notes, shares=shares)
+        partition = _partition(whole, notes, shares=shares, suspends=suspends)
         covered = Covered(partition, _nodes(whole, nodes, sets, known, notes))
-        _note_ignored(whole, notes, select_stated=select_stated, shares=shares)
+        _note_ignored(whole, notes, select_stated=select_stated, shares=shares, suspends=suspends)
         if record.name.lower() in found:
             notes.wrong(
                 record.place, "PartitionName", f"found {record.name!r} again; allowed: each name once"
@@ -123,7 +126,7 @@ def _nodes(
     return tuple(name for name in nodes if name in wanted)
 
 
-def _partition(record: Record, notes: Notes, *, shares: bool) -> Partition:
+def _partition(record: Record, notes: Notes, *, shares: bool, suspends: bool) -> Partition:
     pairs = record.pairs
     name = notes.read(Pair("PartitionName", record.name, record.place), _name, "unnamed")
     both = notes.read(pairs.get("priority"), count, 1)
@@ -142,15 +145,16 @@ def _partition(record: Record, notes: Notes, *, shares: bool) -> Partition:
         notes.read(pairs.get("state"), _state, "UP"),
         notes.read(pairs.get("priorityjobfactor"), count, both),
         _is_exclusive(record),
-        _of_slurm(record, notes, shares=shares),
+        _of_slurm(record, notes, shares=shares, suspends=suspends),
     )
 
 
-def _of_slurm(record: Record, notes: Notes, *, shares: bool) -> dict[str, Any]:
+def _of_slurm(record: Record, notes: Notes, *, shares: bool, suspends: bool) -> dict[str, Any]:
     """Keys of ``partitions[].slurm``, those that say something."""
     sharing = notes.read(_sharing(record), _jobs_of_a_core, OverSubscribe())
+    of_slurm = _OF_SLURM | ({"PreemptMode": _suspending_mode} if suspends else {})
     said: dict[str, Any] = {
-        name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in _OF_SLURM.items()
+        name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in of_slurm.items()
     } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
     said["OverSubscribe"] = str(sharing) if shares and sharing != OverSubscribe() else ""
     return {name: value for name, value in said.items() if value}
@@ -189,19 +193,19 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
     return default
 
 
-def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: bool) -> None:
+def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: bool, suspends: bool) -> None:
     """Keys that are not read; a partition whose jobs share whole nodes, or by default nodes: not so here."""
     sharing = _sharing(record)
     read = _READ | _READ_OF_SLURM
     for key, pair in record.pairs.items():
         if key not in read and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))
-        elif key == "preemptmode" and _is_other_mode(pair.value):
+        elif key == "preemptmode" and _is_other_mode(pair.value) and not suspends:
             notes.ignore(pair, PREEMPTION)
     said = sharing or Pair("OverSubscribe", "NO", record.place)
     if _is_too_few(said.value):
         notes.ignore(said, TOO_FEW)
-    elif said.value.upper() not in ("EXCLUSIVE", "NO") and not shares:
+    elif said.value.upper() not in ("EXCLUSIVE", "NO") and not shares and not suspends:
         notes.ignore(said, SAME_NODES)
     elif said.value.upper() == "NO" and not select_stated:
         notes.ignore(said, UNSTATED)
@@ -217,12 +221,31 @@ def _is_other_mode(text: str) -> bool:
     return any(word in text.upper() for word in _OTHER_MODES)
 
 
-def _mode(text: str) -> str:
+def can_suspend(records: Iterable[Record]) -> bool:
+    """Whether jobs may be suspended in all partitions, as those of each have their nodes to themselves."""
+    defaults: dict[str, Pair] = {}
+    for record in records:
+        if record.kind == "partitionname" and record.name.upper() == "DEFAULT":
+            defaults.update(record.pairs)
+        elif record.kind == "partitionname":
+            whole = with_defaults(record, defaults)
+            said, mode = _sharing(whole), whole.pairs.get("preemptmode")
+            others = mode is not None and any(word in mode.value.upper() for word in ("REQUEUE", "CANCEL"))
+            if said is None or said.value.upper() != "FORCE:1" or others:
+                return False
+    return True
+
+
+def _suspending_mode(text: str) -> str:
+    return _mode(text, suspends=True)
+
+
+def _mode(text: str, *, suspends: bool) -> str:
     """What becomes of jobs that are preempted; nothing where it is not modelled."""
     word = text.upper().replace(" ", "").replace(",GANG", "").replace("GANG,", "")
-    if word not in (*PREEMPT_MODES, *_OTHER_MODES):
-        raise InputError(f"found {text[:60]!r}; allowed: {', '.join((*PREEMPT_MODES, *_OTHER_MODES))}")
-    return "" if word in _OTHER_MODES else word
+    if word not in (allowed := (*PREEMPT_MODES, "GANG")):
+        raise InputError(f"found {text[:60]!r}; allowed: {', '.join(allowed)}")
+    return "" if word in _OTHER_MODES and not (word == SUSPEND and suspends) else word
 
 
 def _state(text: str) -> str:

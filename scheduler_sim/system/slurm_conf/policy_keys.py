@@ -8,10 +8,13 @@ from typing import Any
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.slurm_conf.ignored import (
     ALSO_CORES,
+    AS_A_TREE,
     IN_TURN,
     LIMITS,
     OF_EACH_THREAD,
     OF_STEPS,
+    OTHER_TOPOLOGY,
+    ROUTES,
     RUNNING,
     SHARING,
     TRES,
@@ -40,6 +43,11 @@ OF_PREEMPTION = (
 """Keys that count where jobs are requeued or cancelled."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
+_TOPOLOGY_WITHOUT_EFFECT = {
+    "DRAGONFLY": AS_A_TREE,
+    **dict.fromkeys(("ROUTEPART", "ROUTETREE", "SWITCHASNODERANK", "TOPOMAXSIZEUNROLL"), ROUTES),
+    **dict.fromkeys(("NOCTLDINADDRANY", "NOINADDRANY"), ROUTES),
+}
 _SELECTED_WITHOUT_EFFECT = {
     "CR_PACK_NODES": OF_STEPS,
     "CR_CORE_DEFAULT_DIST_BLOCK": IN_TURN,
@@ -102,7 +110,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 OWN_RULES = (
     *("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES", "JobDefaults"),
-    "SelectTypeParameters",
+    *("SelectTypeParameters", "TopologyPlugin", "TopologyParam"),
 )
 
 _SPELLING = {name.lower(): name for name in (*READERS, *LISTS, *OWN_RULES)}
@@ -124,6 +132,10 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
         return {name: _with_effect(pair, _FLAGS_WITHOUT_EFFECT, notes)}
     if name == "SelectTypeParameters":
         return {name: _selected(pair, notes)}
+    if name == "TopologyPlugin":
+        return _plugin(pair, notes)
+    if name == "TopologyParam":
+        return {name: _with_effect(pair, _TOPOLOGY_WITHOUT_EFFECT, notes)}
     if name == "PriorityWeightTRES":
         return _weighed(pair, name, notes)
     if name == "JobDefaults":
@@ -154,6 +166,17 @@ def _enforced(pair: Pair, notes: Notes) -> str:
         if word in _LIMITING:
             notes.ignore(pair, LIMITS, value=word)
     return words
+
+
+def _plugin(pair: Pair, notes: Notes) -> dict[str, str]:
+    """How nodes lie together; other plugins than those that are modelled are noted."""
+    word = pair.value.strip().lower()
+    if word in ("topology/none", "topology/default", "topology/flat"):
+        return {"TopologyPlugin": "topology/none"}
+    if word not in ("topology/tree", "topology/block"):
+        notes.ignore(pair, OTHER_TOPOLOGY)
+        return {}
+    return {"TopologyPlugin": word}
 
 
 def _selected(pair: Pair, notes: Notes) -> str:

@@ -11,17 +11,27 @@ from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
-from scheduler_sim.system.slurm_conf.ignored import NOT_MODELLED, PREEMPTION, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import (
+    NO_TOPOLOGY_CONF,
+    NO_TURNS,
+    NOT_MODELLED,
+    PREEMPTION,
+    why_ignored,
+)
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
 from scheduler_sim.system.slurm_conf.modules import build_modules
 from scheduler_sim.system.slurm_conf.nodes import known_names, read_nodes, read_sets
 from scheduler_sim.system.slurm_conf.notes import Ignored, Notes
-from scheduler_sim.system.slurm_conf.partitions import read_partitions
+from scheduler_sim.system.slurm_conf.partitions import can_suspend, read_partitions
 from scheduler_sim.system.slurm_conf.policy_keys import OF_PREEMPTION, is_policy_key, read_policy_key
+from scheduler_sim.system.slurm_conf.topology_conf import FILE as TOPOLOGY
+from scheduler_sim.system.slurm_conf.topology_conf import read_topology, topology_keys
 from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
+from scheduler_sim.system.topology import TopologyKeys
 
 MODES = ("OFF", "REQUEUE", "CANCEL")
+SUSPEND = "SUSPEND,GANG"
 """What may become of jobs that are preempted here."""
 
 SLURMS_OWN = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageEnforce": "none"}
@@ -59,7 +69,7 @@ def found_as(path: Path) -> Path | None:
 
 
 def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:
-    """Read a slurm.conf with the files it includes, and the gres.conf beside it if there is one.
+    """Read a slurm.conf with the files it includes, and the gres.conf and topology.conf beside it, if any.
 
     Parameters
     ----------
@@ -78,7 +88,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     for pair in said:
         if isinstance(pair, Pair):
             settings.take(pair)
-    settings.complete()
+    settings.complete(can_suspend=can_suspend(records))
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
@@ -92,6 +102,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
         notes,
         select_stated=settings.select_stated,
         shares=settings.shares,
+        suspends=settings.suspends,
     )
     if not partitions and not notes.problems:
         notes.wrong(str(path), "PartitionName", "found none with nodes; allowed: at least one")
@@ -103,15 +114,36 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     )
     _note_unused(nodes.keys() - {name for one in partitions for name in one.nodes}, records, notes)
     shared = tuple(Resource(name, amount) for name, amount in settings.licences.items())
+    topology = _topology(Path(path), settings, numbers, known, notes)
     try:
-        system = System(cluster, tuple(modules), tuple(led), shared)
+        system = System(cluster, tuple(modules), tuple(led), shared, topology=topology)
     except ConfigError as error:
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
     settings.leave_preemption_out(cores_are_shared=shares_cores(system))
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
-    ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place[one.place])
+    ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place.get(one.place, len(said)))
     named = frozenset(known)
     return Site(system, settings.policy, settings.places, tuple(ignored), settings.cluster, named, numbers)
+
+
+def _topology(
+    path: Path,
+    settings: _Settings,
+    numbers: Mapping[str, tuple[str, int]],
+    known: Collection[str],
+    notes: Notes,
+) -> TopologyKeys | None:
+    """The topology.conf beside a slurm.conf, where its TopologyPlugin looks at one."""
+    if not settings.looks_at_topology:
+        return None
+    file = found_as(path.parent / TOPOLOGY)
+    if file is None:
+        notes.ignore(settings.topology_plugin, NO_TOPOLOGY_CONF)
+        return None
+    form = read_topology(file, known, notes)
+    if notes.problems:
+        raise ConfigError(listed(dict.fromkeys(notes.problems)))
+    return topology_keys(form, numbers, notes, file)
 
 
 class _Settings:
@@ -132,6 +164,8 @@ class _Settings:
             self.cluster = pair.value
         elif pair.key.lower() == "licenses":
             self.licences = self._notes.read(pair, licences, {})
+        elif pair.key.lower() == "schedulertimeslice":
+            self._pairs["SchedulerTimeSlice"] = pair
         elif is_policy_key(pair):
             if pair.key.lower() == "selecttype":
                 self.select_stated = True
@@ -142,7 +176,22 @@ class _Settings:
         else:
             self._notes.ignore(pair, why_ignored("top", pair.key))
 
-    def complete(self) -> None:
+    @property
+    def suspends(self) -> bool:
+        """Whether jobs are suspended for others."""
+        return bool(self.policy.get("PreemptMode") == SUSPEND)
+
+    @property
+    def looks_at_topology(self) -> bool:
+        """Whether Slurm chooses nodes by where they lie."""
+        return bool(self.policy.get("TopologyPlugin", "topology/none") != "topology/none")
+
+    @property
+    def topology_plugin(self) -> Pair:
+        """Where it says so."""
+        return self._pairs["TopologyPlugin"]
+
+    def complete(self, *, can_suspend: bool) -> None:
         """Say what Slurm takes for granted, where priorities depend on it.
 
         Without a database it ignores the weights of age and fair share; without limits that are enforced
@@ -152,12 +201,28 @@ class _Settings:
         for name, value in SLURMS_OWN.items():
             if by_factors and name not in self.policy and self._is_modelled(name):
                 self.policy[name], self.places[name] = value, self.places["PriorityType"]
+        gang = self._set_gang()
+        kept = not self.shares and self.policy.get("PreemptType") == "preempt/partition_prio" and can_suspend
+        if self.suspends and not kept:
+            self._leave_out()
+        if (turns := self._pairs.get("SchedulerTimeSlice")) is not None:
+            self._notes.ignore(turns, PREEMPTION if gang and not kept else NO_TURNS)
+
+    def _set_gang(self) -> bool:
+        """Whether there is gang scheduling; the two words of suspension in one order."""
+        words = self.policy.get("PreemptMode", "OFF").replace(" ", "").split(",")
+        if set(words) == {"SUSPEND", "GANG"}:
+            self.policy["PreemptMode"] = SUSPEND
+        return "GANG" in words
 
     def leave_preemption_out(self, *, cores_are_shared: bool) -> None:
-        """Of jobs that are suspended, or meet on a core, preemption is not modelled: say so."""
+        """Of jobs that meet on a core preemption is not modelled, nor in any other way: say so."""
         kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode", "OFF")
-        if kind == "preempt/none" or (mode in MODES and not cores_are_shared):
+        if kind == "preempt/none" or (mode in (*MODES, SUSPEND) and not cores_are_shared):
             return
+        self._leave_out()
+
+    def _leave_out(self) -> None:
         for name in OF_PREEMPTION:
             if name in self.policy:
                 value = "" if self.policy[name] is True else str(self.policy[name])

@@ -6,15 +6,17 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from scheduler_sim.system.node_events import written
 from scheduler_sim.system.slurm_conf.hostlist import expand
-from scheduler_sim.system.slurm_conf.ignored import NO_SUCH_NODE
+from scheduler_sim.system.slurm_conf.ignored import NO_SUCH_NODE, PARTLY_ON_SWITCHES
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import count
+from scheduler_sim.system.topology import BLOCK, TREE, TopologyKeys
 
 FILE = "topology.conf"
 LINK_SPEED = "Slurm itself does not use it"
-ON_NO_SWITCH = "on no switch, so that no job gets it together with others, as in Slurm"
+ON_NO_SWITCH = "on no switch, so that no job gets it, as in Slurm"
 
 _KEYS = {"switchname": ("nodes", "switches", "linkspeed"), "blockname": ("nodes",)}
 
@@ -55,6 +57,52 @@ def read_topology(path: Path, known: Collection[str], notes: Notes) -> dict[str,
         pair = Pair("Nodes", f"{left[0]}" + (f" and {len(left) - 1} more" if left[1:] else ""), f"{path}:1")
         notes.ignore(pair, ON_NO_SWITCH)
     return form | ({"switches": switches} if switches else {}) | ({"blocks": blocks} if blocks else {})
+
+
+def topology_keys(
+    form: Mapping[str, Any], numbers: Mapping[str, tuple[str, int]], notes: Notes, path: Path
+) -> TopologyKeys | None:
+    """The keys of a system file that say the same; None where there is nothing, or it is not modelled.
+
+    ``numbers``: module and number of each node that is simulated.
+    """
+    listed = form.get("blocks") or form.get("switches") or {}
+    nodes = {name: expand(keys["nodes"]) for name, keys in listed.items() if "nodes" in keys}
+    on = {node for names in nodes.values() for node in names}
+    missing = [node for node in numbers if node not in on]
+    touched = {numbers[node][0] for node in on if node in numbers}
+    if not touched:
+        return None
+    if any(numbers[node][0] in touched for node in missing):
+        notes.ignore(Pair(FILE, f"{len(missing)} nodes missing", f"{path}:1"), PARTLY_ON_SWITCHES)
+        return None
+    named = {name: _words(names, numbers) for name, names in nodes.items()}
+    if "blocks" in form:
+        made = [{"name": name, "nodes": words} for name, words in named.items() if words]
+        keys = {"type": BLOCK, "blocks": made, "block_sizes": form.get("block_sizes", [])}
+        return TopologyKeys.model_validate(keys)
+    return TopologyKeys.model_validate({"type": TREE, "switches": _switches(listed, named)})
+
+
+def _switches(listed: Mapping[str, Any], named: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    """Those that have nodes that are simulated below them."""
+    made, kept = {name: {"name": name, "nodes": words} for name, words in named.items() if words}, True
+    while kept:
+        kept = False
+        for name, keys in listed.items():
+            below = [inner for inner in keys.get("switches", ()) if inner in made]
+            if below and made.get(name, {}).get("switches") != below:
+                made[name], kept = {"name": name, "switches": below}, True
+    return [made[name] for name in listed if name in made]
+
+
+def _words(names: list[str], numbers: Mapping[str, tuple[str, int]]) -> list[str]:
+    """Nodes by number in their modules, as main[0-3,7]."""
+    places = [numbers[name] for name in names if name in numbers]
+    return [
+        f"{module}[{written(tuple(sorted(number for home, number in places if home == module)))}]"
+        for module in dict.fromkeys(home for home, _ in places)
+    ]
 
 
 def _again(name: str) -> str:

@@ -56,7 +56,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     rounded_down,
     span,
 )
-from scheduler_sim.engine.rules.slurm.nodes import pick
+from scheduler_sim.engine.rules.slurm.nodes import pick, weighed_anew
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
@@ -345,7 +345,8 @@ def starts_on_picked(core: SlurmCore, row: int, placement: int) -> bool:
     They are chosen anew, among all that it could be planned on but those that are completing.
     """
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
-    if core.slurm.rules.fixed_nodes and count_common(sets.later, sets.leaving, it.low, it.high) > 0:
+    leaving = core.slurm.rules.fixed_nodes and count_common(sets.later, sets.leaving, it.low, it.high) > 0
+    if leaving or weighed_anew(core):
         take_out(sets.later, sets.leaving, it.low, it.high)
         pick(core, placement, sets.later)
     return True

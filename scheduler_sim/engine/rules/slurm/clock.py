@@ -24,6 +24,7 @@ from scheduler_sim.engine.core.queue import insert_newcomers, newcomers_come_las
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import backfill_pass, continues_last_pass
 from scheduler_sim.engine.rules.slurm.change import ALL_ELSE, NEWCOMERS_ONLY, expect_change, note_change
+from scheduler_sim.engine.rules.slurm.limit_questions import main_has_looked
 from scheduler_sim.engine.rules.slurm.main_pass import look_at_newcomers, main_pass
 from scheduler_sim.engine.rules.slurm.moments import (
     answer,
@@ -133,6 +134,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
         depth = waiting * len(core.slurm.partition) if full else slurm.rules.default_queue_depth
         if main_pass(core, depth):
             slurm.memory.unseen_by_full = 0
+        main_has_looked(core)
         if core.queue.at.tail - core.queue.at.head < waiting:
             expect_change(core)
     untie_ready(core)  # jobs that waited for the start of another

@@ -74,6 +74,19 @@ def least_priority_that_reserves(core: SlurmCore, placement: int) -> int:
     return core.slurm.rules.bf_min_prio_reserve
 
 
+# -- both
+
+
+@event
+def nodes_looked_for(core: SlurmCore, placement: int) -> None:
+    """Nodes are about to be looked for, for a job that may start now, among all of its partition."""
+
+
+@event
+def start_tried(core: SlurmCore, placement: int) -> None:
+    """The same in a backfill pass, among those that could be planned for it from now on."""
+
+
 # -- what may be left out for speed
 
 
@@ -81,6 +94,23 @@ def least_priority_that_reserves(core: SlurmCore, placement: int) -> int:
 def never_starts_in_pass(core: SlurmCore, placement: int) -> bool:
     """Whether a limit is known to keep a job from starting in this pass, and from being planned."""
     return False
+
+
+@question
+def weights_stand(core: SlurmCore) -> bool:
+    """Whether nodes weigh what they did as the last backfill pass began, and as it ended."""
+    return True
+
+
+@question
+def weights_stand_for_main(core: SlurmCore) -> bool:
+    """Whether they weigh what they did as the last pass of the main scheduler ended."""
+    return True
+
+
+@event
+def main_has_looked(core: SlurmCore) -> None:
+    """The main scheduler has made a pass."""
 
 
 @question

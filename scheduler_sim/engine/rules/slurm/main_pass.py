@@ -18,6 +18,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     limited_before_choice,
     limited_by_choice,
     may_be_passed,
+    nodes_looked_for,
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
@@ -65,6 +66,8 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
         if not has_licences(core, placement):
             continue
         limited = limited_before_choice(core, row, placement)
+        if not limited:
+            nodes_looked_for(core, placement)
         picked = not limited and _picked(core, row, placement)
         limited = limited or limited_by_choice(core, row, placement, picked)
         if picked and not limited:

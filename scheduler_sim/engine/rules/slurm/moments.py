@@ -20,7 +20,7 @@ def next_moment(core: SlurmCore) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock.now, core.slurm
     over = not more_comes(core) and slurm.memory.valid == INF and _both_have_seen_all(core)
-    if over and not usage_may_lift_limits(core):
+    if over and not usage_may_lift_limits(core) and not waits_for_time(core):
         return INF  # priorities may change for ever, but nothing else
     time, waits = INF, any_job_waits(core)
     counts = slurm.memory.pending > 0 or slurm.rules.weight_fair > 0 or computations_change_limits(core)
@@ -34,6 +34,12 @@ def next_moment(core: SlurmCore) -> int:
     if waits and not slurm.rules.builtin:
         time = min(time, next_backfill_that_matters(core))
     return time
+
+
+@question
+def waits_for_time(core: SlurmCore) -> bool:
+    """Whether a job will start though nothing else is to come, once it has waited long enough."""
+    return False
 
 
 @part

@@ -25,7 +25,7 @@ from scheduler_sim.engine.core.bits import (
     put,
     take_out,
 )
-from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.hooks import answered_by, event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
@@ -44,15 +44,22 @@ def picked_from(core: SlurmCore, placement: int, source: Words) -> bool:
     copy(available, source, it.low, it.high)
     keep_common(available, core.slurm.nodes.masks[core.slurm.nodes.choice[way.choice].mask], it.low, it.high)
     leave_out_reserved(core, available, core.clock.now, core.clock.now + core.placements[placement].limit)
-    if not suffices(core, placement, available):
-        return False
-    pick(core, placement, available)
+    return suffices(core, placement, available) and pick(core, placement, available)
+
+
+@question
+def pick(core: SlurmCore, placement: int, source: Words) -> bool:
+    """Choose the nodes of a placement among those of a set that suffices; the choice is PICKED.
+
+    Whether there is one: any nodes will do, but where it matters which lie together.
+    """
+    pick_best_fit(core, placement, source)
     return True
 
 
 @part
-def pick(core: SlurmCore, placement: int, source: Words) -> None:
-    """Choose the nodes of a placement among those of a set that suffices; the choice is PICKED."""
+def pick_best_fit(core: SlurmCore, placement: int, source: Words) -> None:
+    """Choose them by consecutive nodes."""
     it, choice = (
         core.slurm.partition[core.slurm.way[placement].partition],
         core.slurm.nodes.choice[core.slurm.way[placement].choice],
@@ -70,6 +77,12 @@ def pick(core: SlurmCore, placement: int, source: Words) -> None:
             )
     wanted -= added_first(core, it, source, choice.mask, wanted)
     _add_lightest(core, it, source, choice.mask, wanted)
+
+
+@question
+def weighed_anew(core: SlurmCore) -> bool:
+    """Whether nodes may weigh something else than when those PICKED were chosen."""
+    return False
 
 
 @question
@@ -106,10 +119,11 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
     """Add to PICKED so many nodes of a set that are in a mask, those of the least weight first."""
     rest = core.slurm.sets.rest
     for weight in range(it.lightest, it.heaviest):
+        if wanted == 0:
+            return
         copy(rest, source, it.low, it.high)
         keep_common(rest, core.slurm.nodes.masks[mask], it.low, it.high)
-        if it.heaviest - it.lightest > 1:
-            keep_common(rest, core.slurm.nodes.masks[weight], it.low, it.high)
+        keep_of_weight(core, it, rest, weight)
         take_out(rest, core.slurm.sets.picked, it.low, it.high)
         there = count(rest, it.low, it.high)
         some = min(wanted, there)
@@ -118,6 +132,13 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
         else:
             add_best_fit(core.slurm.sets.picked, rest, core.slurm.nodes.run, it.low, it.high, some)
         wanted -= some
+
+
+@question
+def keep_of_weight(core: SlurmCore, it: Partition, nodes: Words, weight: int) -> None:
+    """Keep those of a set that are of a weight, by its row of ``masks``."""
+    if it.heaviest - it.lightest > 1:
+        keep_common(nodes, core.slurm.nodes.masks[weight], it.low, it.high)
 
 
 @part
@@ -184,8 +205,8 @@ def _list_runs(bits: Words, run: Ints, low: int, high: int, wanted: int) -> int:
     return size
 
 
-@question
-def allocate(core: SlurmCore, row: int, placement: int) -> None:
+@part
+def take_picked(core: SlurmCore, row: int, placement: int) -> None:
     """The nodes PICKED belong to ``row`` from now on."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
     picked, idle = core.slurm.sets.picked, core.slurm.sets.idle
@@ -206,6 +227,9 @@ def allocate(core: SlurmCore, row: int, placement: int) -> None:
             core.slurm.nodes.piece[last].next = piece
         last = piece
         idle[word] &= ~picked[word]
+
+
+allocate = answered_by(take_picked)
 
 
 @question

@@ -10,6 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import NONE, copy, count, keep_common
 from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.coscheduling.members import reservation_is_ahead
 from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved, next_begin
 from scheduler_sim.engine.rules.slurm.change import holds_until
@@ -42,6 +43,13 @@ def are_unreserved(core: SlurmCore, placement: int, record: int, start: int) -> 
     put_unreserved(core, placement, record, start)
     copy(sets.staying, sets.unreserved, it.low, it.high)
     return count(sets.staying, it.low, it.high) >= core.placements[placement].nodes
+
+
+@question
+def put_offered(core: SlurmCore, placement: int, target: Words) -> None:
+    """``target`` becomes what is free of reservations for a job that may start now, whatever runs there."""
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    copy(target, core.slurm.sets.unreserved, it.low, it.high)
 
 
 @part

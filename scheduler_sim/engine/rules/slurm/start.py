@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import agreement, on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
-from scheduler_sim.engine.core.limits import time_granted
+from scheduler_sim.engine.core.limits import time_granted, time_suspended
 from scheduler_sim.engine.core.state import BY_LIMIT, PAST_LIMIT
 from scheduler_sim.engine.rules.slurm.nodes import allocate
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
@@ -54,15 +54,23 @@ def start_on_picked(core: SlurmCore, row: int, placement: int, launch_s: int) ->
     start(core, row, placement)
 
 
+@question
+def found_from(core: SlurmCore, row: int) -> int:
+    """From when on a look for jobs past their limit finds one that runs."""
+    return core.clock.now
+
+
 @part
 def set_end(core: SlurmCore, row: int, placement: int, begun: int) -> None:
     """When it ends: by itself, or at the first look from now on that finds it past its limit."""
     it, natural = core.placements[placement], core.slurm.way[placement].run
-    allowed = time_granted(core, row, placement) + core.slurm.rules.over_time
+    suspended = time_suspended(core, row)
+    begun += suspended  # as if it had started so much later
+    allowed = time_granted(core, row, placement) - suspended + core.slurm.rules.over_time
     period = core.slurm.rules.limit_check_s
     late = natural > allowed
     natural += core.slurm.job[row].launch
-    allowed = max(allowed, core.clock.now - begun)
+    allowed = max(allowed, found_from(core, row) - begun)
     if period > 1:
         allowed += (core.slurm.rules.starts_at - begun - allowed) % period
     it.killed = BY_LIMIT if natural > allowed else PAST_LIMIT if late else 0

@@ -49,8 +49,9 @@ class Gantt {
   }
 
   row(i) { return this.jobs.run_row[i]; }
-  start(i) { return this.jobs.submit[this.row(i)] + this.jobs.wait[this.row(i)]; }
-  end(i) { return this.jobs.submit[this.row(i)] + this.jobs.stay[this.row(i)]; }
+  // Where jobs are suspended, each of the times at which they work has rectangles of its own.
+  start(i) { return this.jobs.submit[this.row(i)] + (this.jobs.run_start?.[i] ?? this.jobs.wait[this.row(i)]); }
+  end(i) { return this.jobs.submit[this.row(i)] + (this.jobs.run_end?.[i] ?? this.jobs.stay[this.row(i)]); }
 
   bottom(i) { return this.jobs.run_first[i] / this.grains; }
   top(i) { return (this.jobs.run_first[i] + this.jobs.run_count[i]) / this.grains; }

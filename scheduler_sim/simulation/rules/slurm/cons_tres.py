@@ -6,7 +6,7 @@ import numpy as np
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import lengthened
-from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
@@ -15,6 +15,7 @@ from scheduler_sim.simulation.rules.slurm.masks import words_of
 from scheduler_sim.simulation.rules.slurm.rows import core_words
 from scheduler_sim.simulation.rules.slurm.schedulers import records_for
 from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.node_resources import GPUS
 from scheduler_sim.system.shared_cores import rows_of, shares_cores
@@ -84,7 +85,8 @@ class ConsTres(Numbers):
         part.rules.memory = any(w.endswith("MEMORY") for w in words) if words else int(self._memory)
         part.rules.whole_sockets = any(word.startswith("CR_SOCKET") for word in words)
         part.rules.least_loaded = "CR_LLN" in words
-        part.rules.accelerate = self.run.policy.slurm.accelerate
+        by_topology = chooses_by_topology(system, self.run.policy)
+        part.rules.accelerate = self.run.policy.slurm.accelerate and not by_topology
         for i, partition in enumerate(system.partitions):
             part.sharing[i].most_cpus = partition.slurm.get("MaxCPUsPerNode", 0)
             part.sharing[i].least_loaded = partition.slurm.get("LLN", False)
@@ -135,6 +137,8 @@ class ConsTres(Numbers):
         part, system = core.cons_tres, self.run.system
         need = part.need[number]
         least_loaded = part.rules.least_loaded or part.sharing[need.partition].least_loaded
+        if has(core, "node_weights"):  # weights change
+            return False
         if need.even != AMONG_ABLE or need.generic or least_loaded or part.sharing[need.partition].most_cpus:
             return False
         module = system.module_index(system.partitions[need.partition].module)

@@ -34,10 +34,11 @@ class Masks:
     ----------
     low : word with which each module begins, and where the last one ends
     members : row of the nodes of each partition
-    lightest : rows of the nodes of each module by weight, ascending: from, and up to the one before
+    lightest : rows of the nodes of each module by weight, ascending: from, and up to the one before; where
+        nodes may be ``raised``, each weight is followed by the one above it
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, *, raised: bool = False) -> None:
         self.low = np.cumsum([0] + [words_of(module.nodes) for module in system.modules])
         self._sets: list[tuple[int, Ranges]] = []
         self._rows: dict[tuple[int, Ranges], int] = {}
@@ -49,7 +50,7 @@ class Masks:
             for partition, ranges in zip(system.partitions, partitions, strict=True)
         ]
         self._whole = tuple((NodeChoice(ranges),) for ranges in partitions)
-        self.lightest = [self._by_weight(i, module) for i, module in enumerate(system.modules)]
+        self.lightest = [self._by_weight(i, module, raised) for i, module in enumerate(system.modules)]
         self._choices: list[tuple[int, int, int]] = []
         self._needs: list[tuple[int, int]] = []
         self._ways: dict[tuple[int, tuple[NodeChoice, ...]], tuple[int, int, int]] = {}
@@ -77,8 +78,9 @@ class Masks:
         nodes = nodes._replace(choice=_table(self._choices, Choice), need=_table(self._needs, Need))
         return core._replace(slurm=core.slurm._replace(nodes=nodes))
 
-    def _by_weight(self, number: int, module: Module) -> tuple[int, int]:
-        weights = sorted({one.weight for one in module.sets})
+    def _by_weight(self, number: int, module: Module, raised: bool) -> tuple[int, int]:
+        stated = {one.weight for one in module.sets}
+        weights = sorted(stated | {weight + 1 for weight in stated} if raised else stated)
         if len(weights) == 1:
             return number, number + 1
         for weight in weights:

@@ -7,7 +7,13 @@ import numpy as np
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore, Sizes
-from scheduler_sim.engine.rules.slurm.preemption.state import CANCEL, OFF, REQUEUE, PreemptionSizes
+from scheduler_sim.engine.rules.slurm.preemption.state import (
+    CANCEL,
+    OFF,
+    REQUEUE,
+    SUSPEND,
+    PreemptionSizes,
+)
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
@@ -21,7 +27,8 @@ NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
 HIGHEST_RANK = 0xFFFF
 ABOVE_ALL_TIERS = 1 << 34
 
-MODES = {"OFF": OFF, "REQUEUE": REQUEUE, "CANCEL": CANCEL}
+OF_QOS = {"OFF": OFF, "REQUEUE": REQUEUE, "CANCEL": CANCEL}
+MODES = OF_QOS | {"SUSPEND": SUSPEND, "SUSPEND,GANG": SUSPEND}
 
 
 class Preemption(Numbers):
@@ -49,11 +56,17 @@ class Preemption(Numbers):
             )
         if self.run.units.members:
             raise ConfigError(f"{mode} where components start together; allowed here: OFF")
+        for partition in self.run.system.partitions:
+            if partition.slurm.get("PreemptMode") == "SUSPEND" and not self._keys.suspends:
+                raise ConfigError(
+                    f"partitions.{partition.name}.slurm.PreemptMode: found SUSPEND beside PreemptMode"
+                    f" {self._keys.PreemptMode}; allowed here: {', '.join(OF_QOS)}"
+                )
         for name, one in self._keys.qos.items():
-            if one.PreemptMode not in ("cluster", *MODES):
+            if one.PreemptMode not in ("cluster", *OF_QOS):
                 raise ConfigError(
                     f"policy.slurm.qos.{name}.PreemptMode: found {one.PreemptMode};"
-                    f" allowed here: cluster, {', '.join(MODES)}"
+                    f" allowed here: cluster, {', '.join(OF_QOS)}"
                 )
         for key, needed in NEEDED.items():
             if getattr(self._keys, key) != needed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scheduler_sim.arrays import Ints
-from scheduler_sim.policy.shares import Associations, associations
+from scheduler_sim.policy.shares import Associations, associations, default_qos
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, numbered
 
@@ -38,20 +38,5 @@ class Owners:
         users, accounts = zip(*self._known, strict=True) if self._known else ((), ())
         tree = associations(self._accounts, users, accounts)
         rows, named = tree.row[pairs], jobs.table("qos")["qos"].astype(str).to_numpy()
-        own = [name or _default_qos(tree, row) for name, row in zip(named, rows.tolist(), strict=True)]
+        own = [name or default_qos(tree, row) for name, row in zip(named, rows.tolist(), strict=True)]
         return Whose(tree, rows, own)
-
-
-def _default_qos(tree: Associations, row: int) -> str:
-    """The QOS of jobs that name none: the default or the only one of the nearest account that says so.
-
-    Else ``normal``, which every database of Slurm has (assoc_mgr_get_default_qos_info).
-    """
-    while row >= 0:
-        keys = tree.keys[row]
-        if keys.default_qos:
-            return str(keys.default_qos)
-        if keys.qos is not None and len(keys.qos) == 1:
-            return str(keys.qos[0])
-        row = int(tree.parent[row])
-    return "normal"

@@ -25,6 +25,7 @@ from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
+from scheduler_sim.simulation.rules.slurm.node_weights import nodes_of, with_counting
 from scheduler_sim.simulation.rules.slurm.qos import Owners
 from scheduler_sim.simulation.rules.slurm.standings import (
     OF_MINUTES,
@@ -66,7 +67,8 @@ class ResourceLimits(Numbers):
         self._who: list[tuple[str, str]] = []  # account and QOS of each component
         tree = associations(keys.accounts, (), ())
         resources = resources_named(keys.qos, tree)
-        self._standings = Standings(keys.qos, resources, listed_only=_lists_count(keys))
+        nodes = nodes_of(run.system)
+        self._standings = Standings(keys.qos, resources, nodes, listed_only=_lists_count(keys))
 
     @property
     def reasons(self) -> list[str]:
@@ -196,7 +198,7 @@ class ResourceLimits(Numbers):
             if len(part.on_node):
                 there[: len(part.on_node)] = part.on_node
             part = part._replace(on_node=there)
-        return core._replace(resource_limits=part)
+        return with_counting(core._replace(resource_limits=part), self._made, counters)
 
     # -- jobs
 

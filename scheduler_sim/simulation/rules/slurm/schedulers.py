@@ -21,7 +21,9 @@ from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.factors import write_factors
 from scheduler_sim.simulation.rules.slurm.masks import Masks, write_nodes
+from scheduler_sim.simulation.rules.slurm.node_weights import weighs_nodes
 from scheduler_sim.simulation.rules.slurm.parameters import write_parameters
+from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.units import MINUTE
 
 KEPT = ("usage", "effective", "factor")
@@ -58,7 +60,7 @@ class Schedulers(Numbers):
         self._keys = run.policy.slurm
         self._charged: Numbering = {}
         self._users: Numbering = {}
-        self._masks = Masks(run.system)
+        self._masks = Masks(run.system, raised=weighs_nodes(self._keys, run.system))
         self._tree: Associations | None = None  # None where shares do not count
         self._members = np.concatenate([np.zeros(0, dtype=np.int64), *run.units.members])
         self._booked = 0
@@ -86,13 +88,14 @@ class Schedulers(Numbers):
             placements=sizes.placements,
             partitions=len(system.partitions),
             words=int(self._masks.low[-1]),
-            pieces=sum(module.nodes for module in system.modules) + 1,
+            pieces=sum(module.nodes for module in system.modules) * self._jobs_of_a_node + 1,
             records=records_for(keys.settled("bf_node_space_size"), sizes.placements) + 2 * members,
             members=sizes.rows if members or self.run.calls else 0,
             booked=self._booked,
             accelerate=keys.accelerates
             and not shares_under_slurm(system, self.run.policy)
-            and not system.reservations,
+            and not system.reservations
+            and not chooses_by_topology(system, self.run.policy),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -127,6 +130,11 @@ class Schedulers(Numbers):
     def reads_placements(self, core: FullCore, row: int) -> bool:
         """Nodes that are yet to be given back are those of its last placement."""
         return bool(core.slurm.job["piece"][row] >= 0)
+
+    @property
+    def _jobs_of_a_node(self) -> int:
+        """How many jobs hold a node at most: one of each tier, where others are suspended."""
+        return len({one.priority for one in self.run.system.partitions}) if self._keys.suspends else 1
 
     def _held(self, placements: Placements) -> np.ndarray:
         """int64[members]: words with nodes that may be held for each, of all words of the system."""

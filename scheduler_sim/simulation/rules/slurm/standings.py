@@ -51,6 +51,9 @@ SUBMIT_OF_ASSOCIATIONS = (("GrpSubmitJobs", kinds.SUBMIT, ""), ("MaxSubmitJobs",
 NODE_CAPS = ("MaxTRESPerAccount", "MaxTRESPerJob", "MaxTRESPerUser", "GrpTRES")
 """Limits of nodes that bound what a job may ask for at all, in Slurm's order."""
 
+COUNTED_NODES = {"GrpTRES": "", "MaxTRESPerUser": "user", "MaxTRESPerAccount": "account"}
+"""Limits for which nodes are counted, and whose."""
+
 ALONE = (kinds.MAX_WALL, kinds.MAX_MINUTES, kinds.MAX_AMOUNT, kinds.MAX_PER_NODE, kinds.MIN_AMOUNT)
 """Kinds of limits of a job by itself: nothing counts against them."""
 
@@ -94,6 +97,7 @@ class Made(NamedTuple):
     qos: tuple[int, int]
     safe_factor: float
     factor: float
+    counts_nodes: list[int]
 
 
 class Standings:
@@ -106,9 +110,11 @@ class Standings:
     reasons : Slurm's words, by number; the first is of no limit
     """
 
-    def __init__(self, qos: Mapping[str, QosKeys], resources: tuple[str, ...], *, listed_only: bool) -> None:
+    def __init__(
+        self, qos: Mapping[str, QosKeys], resources: tuple[str, ...], nodes: int, *, listed_only: bool
+    ) -> None:
         self._qos, self._names = qos, list(qos)
-        self._listed_only = listed_only
+        self._nodes, self._listed_only = nodes, listed_only
         self.resources = resources
         self.counters: dict[Counts, int] = {}
         self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED}
@@ -141,6 +147,7 @@ class Standings:
             (numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else -1),
             factor if safe else 1.0,
             factor,
+            list(self._counts_nodes(names, tree, levels)),
         )
 
     def _found(
@@ -221,6 +228,20 @@ class Standings:
                 break
         return most, word
 
+    def _counts_nodes(self, names: list[str], tree: Associations, levels: list[int]) -> Iterator[int]:
+        """Counters of the limits of nodes that apply, of each kind the first, if there are more nodes."""
+        user, account = _who(tree, levels)
+        for key, whose in COUNTED_NODES.items():
+            found: list[tuple[int, Counts]] = []
+            for name in names:
+                counts: Counts = (name, whose, {"": "", "user": user, "account": account}[whose])
+                found += [(most, counts) for one, most in _amounts(self._qos[name], key) if one == "node"]
+            for row in levels if not whose else ():
+                said = _amounts(tree.keys[row].limits, key)
+                found += [(most, ("", row, "")) for one, most in said if one == "node"]
+            if found and found[0][0] < self._nodes:
+                yield self.counters.setdefault(found[0][1], len(self.counters))
+
     def _may_have(self, tree: Associations, levels: list[int], own: str) -> bool:
         """Whether the nearest association that lists QOS has this one, where such lists are enforced."""
         lists = (tree.keys[row].qos for row in levels)
@@ -282,6 +303,13 @@ def resources_named(qos: Mapping[str, QosKeys], tree: Associations) -> tuple[str
     named = {resource for field in fields if isinstance(field, dict) for resource in field}
     first = ("cpu", "mem", "node", "billing")
     return (*(name for name in first if name in named), *sorted(named.difference(first)))
+
+
+def limits_nodes(qos: Mapping[str, QosKeys], tree: Associations, nodes: int) -> bool:
+    """Tell whether a limit counts nodes, and is less than there are."""
+    said = [getattr(one, key) for one in qos.values() for key in COUNTED_NODES]
+    said += [keys.limits.GrpTRES for keys in tree.keys]
+    return any(one.get("node", nodes) < nodes for one in said)
 
 
 def any_limits(qos: Mapping[str, QosKeys], tree: Associations, *, listed_only: bool) -> bool:

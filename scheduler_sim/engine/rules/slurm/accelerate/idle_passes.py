@@ -13,7 +13,11 @@ from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.backfill_pass import continues_last_pass, outcome_until, try_entries
 from scheduler_sim.engine.rules.slurm.change import NEWCOMERS_ONLY, holds_until
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue
-from scheduler_sim.engine.rules.slurm.limit_questions import computations_change_limits
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    computations_change_limits,
+    weights_stand,
+    weights_stand_for_main,
+)
 from scheduler_sim.engine.rules.slurm.moments import (
     any_job_waits,
     backfill_may_differ,
@@ -38,7 +42,7 @@ from scheduler_sim.engine.rules.slurm.priority.ranking import (
 @on(main_may_differ, "accelerate")
 def unseen_by_main(core: AcceleratedCore) -> bool:
     """Whether something has changed that no pass over the whole queue has seen."""
-    return core.slurm.memory.unseen_by_full == 1
+    return core.slurm.memory.unseen_by_full == 1 or not weights_stand_for_main(core)
 
 
 @on(holds_until, "accelerate")
@@ -70,14 +74,15 @@ def _next_planned_end(core: AcceleratedCore) -> int:
 @on(backfill_may_differ, "accelerate")
 def outcome_is_old(core: AcceleratedCore) -> bool:
     """Whether something has changed, or time enough has gone by."""
-    return core.slurm.memory.changed > 0 or core.clock.now >= core.slurm.memory.valid
+    memory = core.slurm.memory
+    return memory.changed > 0 or core.clock.now >= memory.valid or not weights_stand(core)
 
 
 @on(continues_last_pass, "accelerate")
 def only_newcomers_tried(core: AcceleratedCore) -> bool:
     """The plan of the last pass stands, and newcomers are last in the queue: they alone are tried."""
     memory, progress = core.slurm.memory, core.accelerate.progress
-    if memory.changed != NEWCOMERS_ONLY or not _plan_stands(core):
+    if memory.changed != NEWCOMERS_ONLY or not _plan_stands(core) or not weights_stand(core):
         return False
     if not memory.broken_off:
         memory.window_end = edge(core, core.clock.now + core.slurm.rules.bf_window)
@@ -106,7 +111,7 @@ def _plan_stands(core: AcceleratedCore) -> bool:
 def next_other_outcome(core: AcceleratedCore) -> int:
     """When the backfill scheduler next makes a pass that may come out otherwise."""
     following = next_backfill(core)
-    if core.slurm.memory.changed:
+    if core.slurm.memory.changed or not weights_stand(core):
         return following
     if core.slurm.rules.calc_period:  # a computation that is passed over may bring it sooner
         following = min(following, core.slurm.memory.next_calc)

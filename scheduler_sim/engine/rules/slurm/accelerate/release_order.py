@@ -153,7 +153,7 @@ def rank_picked(core: AcceleratedCore, it: Partition) -> None:
 
 
 @part
-def _put_nodes(core: AcceleratedCore, target: Words, ranks: Words, it: Partition, stop: int) -> None:
+def put_nodes(core: AcceleratedCore, target: Words, ranks: Words, it: Partition, stop: int) -> None:
     """``target`` becomes the nodes with the ranks of a set before ``stop``."""
     clear(target, it.low, it.high)
     for word in range(it.low, (stop + 63) >> 6):
@@ -223,7 +223,7 @@ def ranks_before(core: AcceleratedCore, it: Partition, ended: int) -> int:
 def take_ranks_before(core: AcceleratedCore, it: Partition, ended: int) -> None:
     """Make LATER the nodes with ranks STAYING that are idle once so many jobs have ended."""
     stop = core.accelerate.ranks.idle_end[it.module, ended]
-    _put_nodes(core, core.slurm.sets.later, core.slurm.sets.staying, it, stop)
+    put_nodes(core, core.slurm.sets.later, core.slurm.sets.staying, it, stop)
 
 
 @on(ends_that_free, "accelerate")

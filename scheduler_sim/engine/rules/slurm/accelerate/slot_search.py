@@ -26,7 +26,12 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.accelerate.interval_tree import intervals_by, longest_interval
-from scheduler_sim.engine.rules.slurm.accelerate.release_order import put_ranks, ranked, words_before
+from scheduler_sim.engine.rules.slurm.accelerate.release_order import (
+    put_nodes,
+    put_ranks,
+    ranked,
+    words_before,
+)
 from scheduler_sim.engine.rules.slurm.accelerate.state import INTERVAL_ROWS, NOTES, AcceleratedCore
 from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
 from scheduler_sim.engine.rules.slurm.node_space import beyond, last_second, record_at
@@ -35,6 +40,7 @@ from scheduler_sim.engine.rules.slurm.slot_search import (
     are_unreserved,
     left_beside_reserved,
     others_leave,
+    put_offered,
     stay_free,
 )
 from scheduler_sim.engine.rules.slurm.state import VECTOR
@@ -94,6 +100,14 @@ def ranks_are_unreserved(core: AcceleratedCore, placement: int, record: int, sta
     """Whether enough of all ranks are."""
     stop = core.slurm.partition[core.slurm.way[placement].partition].high << 6
     return left_free(core, placement, record, start, stop)[0] >= core.placements[placement].nodes
+
+
+@on(put_offered, "accelerate")
+def put_ranks_offered(core: AcceleratedCore, placement: int, target: Words) -> None:
+    """``target`` becomes the nodes of all ranks that no reservation holds; a try looks at the first."""
+    it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
+    left_free(core, placement, record_at(core, now), now, it.high << 6)
+    put_nodes(core, target, core.slurm.sets.staying, it, it.high << 6)
 
 
 @on(left_beside_reserved, "accelerate")

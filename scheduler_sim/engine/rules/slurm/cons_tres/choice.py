@@ -7,6 +7,7 @@ CPUs is taken, else that with most. Where that does not work out, the smallest n
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import NONE, ONE, lowest_in
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
@@ -119,10 +120,16 @@ def _attempt(core: ConsTresCore, need: int, left: int, least: int, most: int) ->
     if part.rules.least_loaded or part.sharing[it.partition].least_loaded:
         found = _take_least_loaded(core, need)
     else:
-        found = _take_by_sets(core, need)
+        found = takes_nodes(core, need)
     if found:
         _keep_chosen(core, need)
     return found
+
+
+@question
+def takes_nodes(core: ConsTresCore, need: int) -> bool:
+    """Take nodes of the list until the need is satisfied; whether it is."""
+    return take_by_sets(core, need)
 
 
 @part
@@ -144,7 +151,8 @@ def _keep_chosen(core: ConsTresCore, need: int) -> None:
 
 
 @part
-def _has_generic(core: ConsTresCore, need: int) -> bool:
+def has_generic(core: ConsTresCore, need: int) -> bool:
+    """Whether the nodes taken have all generic resources that are wanted of all together."""
     if not core.cons_tres.need[need].in_all:
         return True
     for kind in range(len(core.cons_tres.wanted)):
@@ -154,13 +162,14 @@ def _has_generic(core: ConsTresCore, need: int) -> bool:
 
 
 @inlined
-def _is_satisfied(core: ConsTresCore, need: int) -> bool:
+def is_satisfied(core: ConsTresCore, need: int) -> bool:
+    """Whether nothing is wanted any more."""
     now = core.cons_tres.attempt
-    return bool(now.nodes <= 0 and now.cpus <= 0 and _has_generic(core, need))
+    return bool(now.nodes <= 0 and now.cpus <= 0 and has_generic(core, need))
 
 
 @inlined
-def _enough_nodes(core: ConsTresCore, need: int, count: int) -> bool:
+def enough_nodes(core: ConsTresCore, need: int, count: int) -> bool:
     """The least is enough, though the job named more."""
     now = core.cons_tres.attempt
     return bool(count >= now.nodes - max(0, core.cons_tres.need[need].asked_nodes - now.least))
@@ -177,7 +186,7 @@ def _cpus_of_a_node(core: ConsTresCore, need: int) -> int:
 
 
 @part
-def _cut(core: ConsTresCore, need: int, node: int) -> int:
+def cut(core: ConsTresCore, need: int, node: int) -> int:
     """CPUs that the job means to take: a core is left for each of the other nodes it must have."""
     part, it, now = core.cons_tres, core.cons_tres.need[need], core.cons_tres.attempt
     offer, machine = part.offer[node], part.machine[node]
@@ -193,7 +202,8 @@ def _cut(core: ConsTresCore, need: int, node: int) -> int:
 
 
 @part
-def _take(core: ConsTresCore, need: int, node: int, cpus: int) -> None:
+def take(core: ConsTresCore, need: int, node: int, cpus: int) -> None:
+    """Take so many CPUs of a node, and what it has of generic resources."""
     part, it, now = core.cons_tres, core.cons_tres.need[need], core.cons_tres.attempt
     part.offer[node].taken = 1
     now.before = node
@@ -218,7 +228,8 @@ def _take(core: ConsTresCore, need: int, node: int, cpus: int) -> None:
 
 
 @part
-def _take_by_sets(core: ConsTresCore, need: int) -> bool:
+def take_by_sets(core: ConsTresCore, need: int) -> bool:
+    """Take nodes set by set; whether the need is satisfied."""
     part, now = core.cons_tres, core.cons_tres.attempt
     runs = _list_runs(core, need)
     for _ in range(runs):
@@ -227,9 +238,9 @@ def _take_by_sets(core: ConsTresCore, need: int) -> bool:
         best = _best_run(core, need, runs)
         part.run[best].gone = 1
         _take_from(core, need, part.run[best].first, part.run[best].last)
-        if _is_satisfied(core, need):
+        if is_satisfied(core, need):
             return True
-    return now.cpus <= 0 and _has_generic(core, need) and _enough_nodes(core, need, 0)
+    return now.cpus <= 0 and has_generic(core, need) and enough_nodes(core, need, 0)
 
 
 @part
@@ -263,8 +274,8 @@ def _best_run(core: ConsTresCore, need: int, runs: int) -> int:
             continue
         enough = (
             one.cpus >= part.attempt.cpus
-            and _enough_nodes(core, need, one.last - one.first)
-            and _would_have_generic(core, need, one.first, one.last)
+            and enough_nodes(core, need, one.last - one.first)
+            and would_have_generic(core, need, one.first, one.last)
         )
         if best >= 0:
             other = part.run[best]
@@ -277,7 +288,7 @@ def _best_run(core: ConsTresCore, need: int, runs: int) -> int:
 
 
 @part
-def _would_have_generic(core: ConsTresCore, need: int, first: int, last: int) -> bool:
+def would_have_generic(core: ConsTresCore, need: int, first: int, last: int) -> bool:
     """Whether listed nodes have all generic resources that are still wanted."""
     part = core.cons_tres
     if not part.need[need].in_all:
@@ -301,16 +312,16 @@ def _take_from(core: ConsTresCore, need: int, first: int, last: int) -> None:
         alone, fewest = -1, INF
         for i in range(first, last):
             usable = part.offer[part.list[i]].usable
-            if now.cpus <= usable < fewest and _would_have_generic(core, need, i, i + 1):
+            if now.cpus <= usable < fewest and would_have_generic(core, need, i, i + 1):
                 alone, fewest = i, usable
         if alone >= 0:
             first, last = alone, alone + 1
     for i in range(first, last):
-        if now.most == 0 or _is_satisfied(core, need):
+        if now.most == 0 or is_satisfied(core, need):
             return
         node = part.list[i]
         if now.most > 1 or part.offer[node].usable >= now.cpus:
-            _take(core, need, node, _cut(core, need, node))
+            take(core, need, node, cut(core, need, node))
 
 
 # -- the least loaded
@@ -322,21 +333,21 @@ def _take_least_loaded(core: ConsTresCore, need: int) -> bool:
     part, it, now = core.cons_tres, core.cons_tres.need[need], core.cons_tres.attempt
     if it.tasks:
         now.most = min(now.most, it.tasks)
-    weight = _next_weight(core, -INF)
+    weight = next_weight(core, -INF)
     while weight < INF:
         while now.most > 0:
             node = _freest(core, need, weight)
             if node < 0:
                 break
-            _take(core, need, node, part.offer[node].usable)
-            if _is_satisfied(core, need):
+            take(core, need, node, part.offer[node].usable)
+            if is_satisfied(core, need):
                 return True
-        weight = _next_weight(core, weight)
-    return bool(now.cpus <= 0 and now.least_left <= 0 and _has_generic(core, need))
+        weight = next_weight(core, weight)
+    return bool(now.cpus <= 0 and now.least_left <= 0 and has_generic(core, need))
 
 
 @part
-def _next_weight(core: ConsTresCore, bound: int) -> int:
+def next_weight(core: ConsTresCore, bound: int) -> int:
     """The next larger weight of listed nodes, INF if there is none."""
     part, weight = core.cons_tres, INF
     for i in range(part.attempt.left):
@@ -356,7 +367,7 @@ def _freest(core: ConsTresCore, need: int, weight: int) -> int:
         offer, machine = part.offer[node], part.machine[node]
         if offer.weight != weight or offer.taken or look(core, need, node) == 0:
             continue
-        offer.usable = _cut(core, need, node)
+        offer.usable = cut(core, need, node)
         share = offer.free_cpus / (machine.sockets * machine.cores * machine.threads)
         if best < 0 or best_share < share:
             best, best_share = node, share

@@ -8,7 +8,7 @@ cons_common/job_test.c).
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import NONE, ONE, copy, count_common, keep_common, lowest_in
-from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.hooks import agreement, event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
@@ -39,8 +39,9 @@ def fits_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
     """Whether a placement fits on some of these nodes now: they are CHOSEN."""
     number = core.cons_tres.asked[placement].need
     need = core.cons_tres.need[number]
+    nodes_sought(core, placement, nodes)
     if not need.even:
-        return fits_in(core, number, room_now(core), nodes)
+        return fits_in(core, number, room_now(core), nodes) and will_do(core, placement)
     it = core.slurm.partition[core.slurm.way[placement].partition]
     refresh(core, need.level)
     able = core.cons_tres.able_by[need.level, 0]
@@ -52,6 +53,17 @@ def fits_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
         keep_common(among, able, it.low, it.high)
         return choose_nodes(core, number, room_now(core), among, False)
     return choose_nodes(core, number, room_now(core), nodes, False)
+
+
+@event
+def nodes_sought(core: ConsTresCore, placement: int, nodes: Words) -> None:
+    """Some of these nodes are sought for a placement now."""
+
+
+@agreement
+def will_do(core: ConsTresCore, placement: int) -> bool:
+    """Whether the nodes CHOSEN will do for a placement that is not even, on which it fits."""
+    return True
 
 
 @question
@@ -216,7 +228,7 @@ def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Wo
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
         group_has_ended(core, need)
-        if fits_in(core, need, core.cons_tres.later, nodes):
+        if fits_in(core, need, core.cons_tres.later, nodes) and will_do(core, placement):
             pick_chosen(core, it)
             return end_as_seen(core, planned_end(core, last))
     return INF

@@ -125,9 +125,16 @@ def make_offer(core: ConsTresCore, need: int, room: Room, node: int, all_cores: 
         cpus = _by_memory(it, cpus, int(room.free[MEMORY, node]), machine.threads)
     offer.cpus = cpus
     offer.size = cpus + offer.all_gpus
-    offer.weight = machine.weight * (NEAR_GPUS + 1) + NEAR_GPUS - near + weight_beside(core, it, node)
+    stated = stated_weight(core, need, node)
+    offer.weight = stated * (NEAR_GPUS + 1) + NEAR_GPUS - near + weight_beside(core, it, node)
     offer.taken = 0
     return cpus > 0
+
+
+@question
+def stated_weight(core: ConsTresCore, need: int, node: int) -> int:
+    """How much a node weighs to a job, its GPUs aside."""
+    return core.cons_tres.machine[node].weight
 
 
 @inlined

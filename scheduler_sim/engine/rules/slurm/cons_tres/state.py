@@ -87,6 +87,7 @@ class Need:
     whole: Tiny  # 1 = nodes are for it alone
     kind: Tiny  # AVAILABLE, ONE_ROW, or RESERVED
     by_request: Tiny  # 1 = it may share cores, as it asks for that
+    by_switches: Tiny  # 1 = its nodes are chosen by where they lie
 
 
 class Asked:

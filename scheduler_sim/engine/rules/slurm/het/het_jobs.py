@@ -22,7 +22,7 @@ from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
-from scheduler_sim.engine.rules.slurm.limit_questions import all_within_limits
+from scheduler_sim.engine.rules.slurm.limit_questions import all_within_limits, nodes_looked_for
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
 from scheduler_sim.engine.rules.slurm.start import may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
@@ -204,6 +204,7 @@ def _picked(core: SlurmCore, row: int, source: Words) -> bool:
     """Choose its nodes among those of a set, or those reserved for it, if they suffice."""
     if has_reservation(core, row):
         return picked_reserved(core, row)
+    nodes_looked_for(core, placement_of(core, row))
     return picked_from(core, placement_of(core, row), source)
 
 

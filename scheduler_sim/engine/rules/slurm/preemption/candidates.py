@@ -7,7 +7,7 @@ from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, running
-from scheduler_sim.engine.rules.slurm.preemption.state import OFF, PreemptionCore
+from scheduler_sim.engine.rules.slurm.preemption.state import OFF, SUSPEND, Group, PreemptionCore
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 NODES_AT_MOST = 1 << 32
@@ -15,16 +15,22 @@ NODES_AT_MOST = 1 << 32
 
 @part
 def list_candidates(core: PreemptionCore, placement: int) -> int:
-    """Put them into ``order``, those that are tried first in front; returns how many."""
+    """Put them into ``order``, those that are tried first in front; returns how many. None is suspended."""
     every, size = everywhere(core), 0
     head = core.pools[every].release_head
     for i in range(head, head + running(core)):
         row = core.releases[every, i].row
-        if is_candidate(core, placement, row):
+        if is_candidate(core, placement, row) and _group_of(core, row).mode != SUSPEND:
             core.preemption.order[size], core.preemption.key[size] = row, _key(core, row)
             size += 1
     _sort(core, size)
     return size
+
+
+@part
+def _group_of(core: PreemptionCore, row: int) -> Group:
+    group: Group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
+    return group
 
 
 @part
@@ -96,8 +102,7 @@ def _key(core: PreemptionCore, row: int) -> int:
     """The smallest is tried first: by rank and number of nodes, or the youngest."""
     if core.preemption.rules.youngest_first:
         return -core.jobs[row].start
-    group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
-    return int(group.rank * NODES_AT_MOST + core.placements[core.jobs[row].placed].nodes)
+    return int(_group_of(core, row).rank * NODES_AT_MOST + core.placements[core.jobs[row].placed].nodes)
 
 
 @part

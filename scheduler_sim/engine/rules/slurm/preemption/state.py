@@ -12,7 +12,7 @@ from scheduler_sim.engine.rules.lost_runs import Log, LostRun
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
-OFF, REQUEUE, CANCEL = range(3)
+OFF, REQUEUE, CANCEL, SUSPEND = range(4)
 """What becomes of the jobs of a group that are preempted."""
 
 

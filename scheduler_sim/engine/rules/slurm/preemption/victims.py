@@ -27,6 +27,7 @@ from scheduler_sim.engine.rules.slurm.preemption.candidates import (
     think_away,
 )
 from scheduler_sim.engine.rules.slurm.preemption.state import REQUEUE, PreemptionCore
+from scheduler_sim.engine.rules.slurm.state import Partition
 
 FIRST = 99_999
 """Slurm's number of nodes for the one without which the job would not have fitted."""
@@ -34,14 +35,20 @@ FIRST = 99_999
 
 @on(cannot_start, "preemption", unless="cons_tres")
 def preempt_in_main(core: PreemptionCore, row: int, placement: int) -> None:
-    """Those of its partition are usable that are not COMPLETING, nor behind a partition that is blocked."""
-    it, usable = core.slurm.partition[core.slurm.way[placement].partition], core.preemption.usable
+    """Preempt others on nodes of its partition."""
+    put_usable(core, core.slurm.partition[core.slurm.way[placement].partition])
+    make_room(core, row, placement)
+
+
+@part
+def put_usable(core: PreemptionCore, it: Partition) -> None:
+    """USABLE are nodes of a partition that are not COMPLETING, nor behind a partition that is blocked."""
+    usable = core.preemption.usable
     copy(usable, core.slurm.nodes.masks[it.members], it.low, it.high)
     take_out(usable, core.slurm.sets.leaving, it.low, it.high)
     for i in range(len(core.slurm.partition)):
         if core.slurm.partition[i].blocked and core.slurm.partition[i].low == it.low:
             take_out(usable, core.slurm.nodes.masks[core.slurm.partition[i].members], it.low, it.high)
-    make_room(core, row, placement)
 
 
 @part

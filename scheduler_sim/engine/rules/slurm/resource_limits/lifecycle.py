@@ -12,6 +12,7 @@ from scheduler_sim.engine.rules.slurm.change import expect_change
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     computations_change_limits,
+    nodes_looked_for,
     usage_computed,
     usage_may_lift_limits,
 )
@@ -19,10 +20,12 @@ from scheduler_sim.engine.rules.slurm.priority.fair_share import decay_over, fad
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import count_nodes, take_asked, take_picked
 from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     has_no_place,
+    has_too_many_nodes,
     is_beyond_for_good,
     is_short_of_minutes,
     is_used_up,
     may_be_lifted,
+    reached_before,
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.state import DENIED, NODES, LimitedCore
 from scheduler_sim.engine.rules.slurm.resource_limits.waiting import wait_for
@@ -55,6 +58,8 @@ def count_submitted(core: LimitedCore, row: int) -> None:
         return
     job.counts = 1
     _count(core, first, 1)
+    if reached_before(core, first) < 0 and not has_too_many_nodes(core, first):
+        nodes_looked_for(core, first)
 
 
 @part

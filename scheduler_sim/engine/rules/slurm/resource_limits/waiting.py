@@ -21,9 +21,11 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     never_starts_in_pass,
     passed_over,
     start_or_plan,
+    start_tried,
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.node_space import plan_opens
+from scheduler_sim.engine.rules.slurm.nodes import weighed_anew
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import (
     knows_its_share,
     take_asked,
@@ -139,10 +141,11 @@ def behind_its_qos(core: LimitedCore, placement: int) -> int:
 @on(start_or_plan, "resource_limits")
 def start_or_wait_for_limit(core: LimitedCore, row: int, placement: int, later: int) -> int:
     """The limits are tested with the nodes that it would really get."""
-    if not knows_its_share(core, row, placement):
-        return core.clock.now
     number = reached_before(core, placement)
     if number < 0:
+        start_tried(core, placement)
+        if not knows_its_share(core, row, placement):
+            return core.clock.now
         take_picked(core, placement)
         number = reached_after(core, placement)
     if not _waits_for_limit(core, row, number):
@@ -216,6 +219,8 @@ def limited_for_the_pass(core: LimitedCore, placement: int) -> bool:
         return False
     if reached_before(core, placement) >= 0 or has_too_many_nodes(core, placement):
         return True
+    if weighed_anew(core):  # as soon as nodes are looked for, in vain or not
+        return False
     if len(core.resource_limits.on_node) > 0:  # nodes that others of the same have count nothing
         return False
     take_asked(core, placement)

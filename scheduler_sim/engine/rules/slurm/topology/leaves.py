@@ -1,0 +1,181 @@
+"""Under which switch a job gets its nodes, and which leaf comes next (``_eval_nodes_topo``, Slurm 22.05).
+
+Under the top the leaves near those that are used come first, and of these the best fit; blocks have no
+distance, and one that a job fits in holds all of it.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE, TopologyCore
+
+BETTER, ALIKE, WORSE = 1, 0, -1
+
+
+@part
+def forget_usable(core: TopologyCore) -> None:
+    """A new choice: nothing is usable yet, nor used."""
+    for i in range(len(core.topology.switch)):
+        it = core.topology.switch[i]
+        it.inside = it.used = it.far = 0
+    forget_counts(core)
+
+
+@part
+def forget_counts(core: TopologyCore) -> None:
+    """What is usable is counted anew."""
+    for i in range(len(core.topology.switch)):
+        core.topology.switch[i].usable = 0
+        core.topology.switch[i].weight = INF
+
+
+@part
+def count_usable(core: TopologyCore, leaf: int, weight: int) -> None:
+    """A node on a leaf is usable."""
+    it = core.topology.switch[leaf]
+    it.usable += 1
+    it.weight = min(it.weight, weight)
+
+
+@part
+def add_up(core: TopologyCore) -> None:
+    """What is usable under a leaf is so under all above it; these have nothing yet."""
+    for i in range(len(core.topology.upwards)):
+        it = core.topology.switch[core.topology.upwards[i]]
+        if it.above != NOWHERE:
+            up = core.topology.switch[it.above]
+            up.usable += it.usable
+            up.weight = min(up.weight, it.weight)
+
+
+# -- the top
+
+
+@part
+def found_top(core: TopologyCore, wanted: int, asked: int) -> bool:
+    """Whether there is a switch, or a block, with so many usable nodes; what is under it is INSIDE.
+
+    ``asked``: how many nodes the job is for, by which its block is as large as it needs to be.
+    """
+    if core.topology.rules.blocks:
+        return _found_block(core, wanted, asked)
+    top = _highest_of_lowest_weight(core, wanted)
+    if top == NOWHERE:
+        return False
+    core.topology.switch[top].inside = 1
+    for i in range(len(core.topology.upwards) - 1, -1, -1):
+        it = core.topology.switch[core.topology.upwards[i]]
+        if it.above != NOWHERE and core.topology.switch[it.above].inside:
+            it.inside = 1
+    return True
+
+
+@part
+def _highest_of_lowest_weight(core: TopologyCore, wanted: int) -> int:
+    """Of switches that have enough, with nodes of the lowest weight, the highest; of several the last."""
+    best = NOWHERE
+    for i in range(len(core.topology.switch)):
+        it = core.topology.switch[i]
+        if it.usable == 0 or it.usable < wanted:
+            continue
+        if best != NOWHERE:
+            other = core.topology.switch[best]
+            if it.weight > other.weight or (it.weight == other.weight and it.level < other.level):
+                continue
+        best = i
+    return best
+
+
+@part
+def _found_block(core: TopologyCore, wanted: int, asked: int) -> bool:
+    """Of blocks of the least size that holds the job, the one with fewest usable nodes that has enough."""
+    blocks = len(core.topology.switch)
+    joined = blocks
+    for level in range(len(core.topology.size)):
+        if core.topology.size[level] >= asked:
+            joined = core.topology.size[level] // core.topology.size[0]
+            break
+    first, fewest = NOWHERE, INF
+    for begin in range(0, blocks, joined):
+        usable = 0
+        for i in range(begin, min(begin + joined, blocks)):
+            usable += core.topology.switch[i].usable
+        if 0 < usable < fewest and usable >= wanted:
+            first, fewest = begin, usable
+    if first == NOWHERE:
+        return False
+    for i in range(first, min(first + joined, blocks)):
+        core.topology.switch[i].inside = 1
+    return True
+
+
+# -- the next leaf
+
+
+@part
+def best_leaf(core: TopologyCore, remaining: int) -> int:
+    """The leaf from which the next nodes come, of so many that are still wanted; NOWHERE if all are used."""
+    best = NOWHERE
+    for i in range(len(core.topology.switch)):
+        it = core.topology.switch[i]
+        if it.level > 0 or it.inside == 0 or it.used or it.usable == 0:
+            continue
+        if best == NOWHERE:
+            best = i
+            continue
+        fit, far = _fit(core, i, best, remaining), core.topology.switch[best].far
+        if (it.far < far and fit != WORSE) or (it.far == far and fit == BETTER):
+            best = i
+    return best
+
+
+@part
+def _fit(core: TopologyCore, one: int, other: int, remaining: int) -> int:
+    """How a leaf fits, compared with another: what holds all that remains is better, and of two the fuller.
+
+    Where neither does, what is above them is asked the same; then the one with more nodes is better.
+    """
+    switch = core.topology.switch
+    while True:
+        here, there = switch[one].usable, switch[other].usable
+        if here >= remaining or there >= remaining:
+            if here >= remaining and there >= remaining:
+                return _sign(there - here)
+            return BETTER if here >= remaining else WORSE
+        above = switch[one].above if switch[one].above != NOWHERE else one
+        beside = switch[other].above if switch[other].above != NOWHERE else other
+        if above == beside or (above == one and beside == other):
+            return _sign(here - there)
+        one, other = above, beside
+
+
+@part
+def _sign(difference: int) -> int:
+    if difference == 0:
+        return ALIKE
+    return BETTER if difference > 0 else WORSE
+
+
+@part
+def use_leaf(core: TopologyCore, leaf: int) -> None:
+    """Nodes of a leaf are taken: all others are as far from it as there are links between."""
+    switch = core.topology.switch
+    switch[leaf].used = 1
+    if core.topology.rules.blocks:
+        return
+    at, links = leaf, 0
+    while at != NOWHERE:
+        switch[at].links = links
+        at, links = switch[at].above, links + 1
+    for i in range(len(switch)):
+        if switch[i].level > 0 or switch[i].inside == 0:
+            continue
+        at, links = i, 0
+        while switch[at].links == NOWHERE:
+            at, links = switch[at].above, links + 1
+        switch[i].far += links + switch[at].links
+    at = leaf
+    while at != NOWHERE:
+        switch[at].links = NOWHERE
+        at = switch[at].above

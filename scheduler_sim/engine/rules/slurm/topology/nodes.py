@@ -1,0 +1,168 @@
+"""Whole nodes are chosen by where they lie, whichever of Slurm's schedulers does it."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.bits import (
+    NONE,
+    ONE,
+    clear,
+    copy,
+    count_common,
+    keep_common,
+    lowest_in,
+    take_out,
+)
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.moments import submitted
+from scheduler_sim.engine.core.records import Words
+from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
+from scheduler_sim.engine.rules.slurm.nodes import pick, pick_best_fit
+from scheduler_sim.engine.rules.slurm.state import Partition
+from scheduler_sim.engine.rules.slurm.topology.leaves import (
+    add_up,
+    best_leaf,
+    count_usable,
+    forget_counts,
+    forget_usable,
+    found_top,
+    use_leaf,
+)
+from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
+from scheduler_sim.engine.rules.slurm.topology.waiting import (
+    goes_by_topology,
+    may_have_leaves,
+    note_try,
+)
+
+
+@on(submitted, "topology", unless="cons_tres")
+def refuse_what_no_switch_holds(core: TopologyCore, row: int) -> None:
+    """A job that would have no nodes in any partition that it names, were all idle, is rejected."""
+    first, last = core.jobs[row].first, core.jobs[row].last
+    if first == last:
+        return
+    for placement in range(first, last):
+        if not goes_by_topology(core, placement):
+            return
+        way = core.slurm.way[placement]
+        for choice in range(way.first, way.last):
+            way.choice = choice
+            if _leaves_picked(core, placement, core.slurm.nodes.masks[way.mask]) > 0:
+                return
+    turn_away(core, row)
+
+
+@on(pick, "topology")
+def pick_by_topology(core: TopologyCore, placement: int, source: Words) -> bool:
+    """Choose nodes leaf by leaf; False if no switch has enough, or the job waits for fewer leaves."""
+    if not goes_by_topology(core, placement):
+        pick_best_fit(core, placement, source)
+        return True
+    note_try(core, placement)
+    leaves = _leaves_picked(core, placement, source)
+    return leaves > 0 and may_have_leaves(core, placement, leaves)
+
+
+@part
+def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
+    """Choose nodes of a set that suffices; on how many leaves they are, 0 if no switch has enough of them."""
+    way, wanted = core.slurm.way[placement], core.placements[placement].nodes
+    it, usable = core.slurm.partition[way.partition], core.topology.usable
+    clear(core.slurm.sets.picked, it.low, it.high)
+    copy(usable, source, it.low, it.high)
+    keep_common(usable, core.slurm.nodes.masks[core.slurm.nodes.choice[way.choice].mask], it.low, it.high)
+    forget_usable(core)
+    _count_leaves(core, it)
+    if not found_top(core, wanted, wanted):
+        return 0
+    _leave_out_what_is_not_inside(core, it)
+    leaves = 0
+    if it.heaviest - it.lightest > 1 and not core.topology.rules.blocks:
+        wanted -= _picked_of_lower_weights(core, it, wanted)
+        forget_counts(core)
+        _count_leaves(core, it)
+        _use_leaves_of_picked(core, it)
+        for leaf in range(len(core.topology.switch)):
+            if core.topology.switch[leaf].used:
+                leaves += 1
+                wanted -= _taken_of_leaf(core, it, leaf, wanted)
+    while wanted > 0:
+        leaf = best_leaf(core, wanted)
+        use_leaf(core, leaf)
+        leaves += 1
+        wanted -= _taken_of_leaf(core, it, leaf, wanted)
+    return leaves
+
+
+@part
+def _count_leaves(core: TopologyCore, it: Partition) -> None:
+    """Count the nodes USABLE under each switch."""
+    for weight in range(it.lightest, it.heaviest):
+        for word in range(it.low, it.high):
+            bits = core.topology.usable[word] & core.slurm.nodes.masks[weight, word]
+            while bits != NONE:
+                count_usable(core, core.topology.leaf[(word << 6) + lowest_in(bits)], weight)
+                bits &= bits - ONE
+    add_up(core)
+
+
+@part
+def _leave_out_what_is_not_inside(core: TopologyCore, it: Partition) -> None:
+    """USABLE are from now on nodes under the top alone."""
+    for word in range(it.low, it.high):
+        bits = core.topology.usable[word]
+        while bits != NONE:
+            bit = bits & (~bits + ONE)
+            leaf = core.topology.leaf[(word << 6) + lowest_in(bits)]
+            if core.topology.switch[leaf].inside == 0:
+                core.topology.usable[word] &= ~bit
+            bits &= ~bit
+
+
+@part
+def _picked_of_lower_weights(core: TopologyCore, it: Partition, wanted: int) -> int:
+    """Take all nodes USABLE of the weights that do not suffice, the lowest first; returns how many.
+
+    Those of larger weights than the one with which they suffice are no more USABLE.
+    """
+    picked, usable, masks = core.slurm.sets.picked, core.topology.usable, core.slurm.nodes.masks
+    taken, enough = 0, False
+    for weight in range(it.lightest, it.heaviest):
+        there = count_common(usable, masks[weight], it.low, it.high)
+        if enough:
+            take_out(usable, masks[weight], it.low, it.high)
+        elif taken + there >= wanted:
+            enough = True
+        else:
+            for word in range(it.low, it.high):
+                picked[word] |= usable[word] & masks[weight, word]
+            taken += there
+    return taken
+
+
+@part
+def _use_leaves_of_picked(core: TopologyCore, it: Partition) -> None:
+    """Leaves of nodes PICKED are used."""
+    for word in range(it.low, it.high):
+        bits = core.slurm.sets.picked[word]
+        while bits != NONE:
+            leaf = core.topology.leaf[(word << 6) + lowest_in(bits)]
+            if core.topology.switch[leaf].used == 0:
+                use_leaf(core, leaf)
+            bits &= bits - ONE
+
+
+@part
+def _taken_of_leaf(core: TopologyCore, it: Partition, leaf: int, wanted: int) -> int:
+    """Add up to so many nodes USABLE of a leaf to PICKED, the first; returns how many."""
+    switch, picked, taken = core.topology.switch[leaf], core.slurm.sets.picked, 0
+    for word in range(max(it.low, switch.low), min(it.high, switch.high)):
+        bits = core.topology.usable[word] & ~picked[word]
+        while bits != NONE and taken < wanted:
+            bit = bits & (~bits + ONE)
+            if core.topology.leaf[(word << 6) + lowest_in(bits)] == leaf:
+                picked[word] |= bit
+                taken += 1
+            bits &= ~bit
+    return taken

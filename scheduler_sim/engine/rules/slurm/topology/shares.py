@@ -1,0 +1,180 @@
+"""Nodes that jobs share are chosen by where they lie: ``_eval_nodes_topo`` of select/cons_tres.
+
+Nodes of lower weights that do not suffice are all taken. Their leaves are filled first, then one leaf after
+the other, its nodes by number, until CPUs, nodes and generic resources suffice.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.bits import count
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.records import Words
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.cons_tres.choice import (
+    cut,
+    enough_nodes,
+    has_generic,
+    is_satisfied,
+    next_weight,
+    take,
+    take_by_sets,
+    takes_nodes,
+)
+from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import nodes_sought, will_do
+from scheduler_sim.engine.rules.slurm.cons_tres.offers import look
+from scheduler_sim.engine.rules.slurm.topology.leaves import (
+    add_up,
+    best_leaf,
+    count_usable,
+    forget_counts,
+    forget_usable,
+    found_top,
+    use_leaf,
+)
+from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE, SharedTopologyCore
+from scheduler_sim.engine.rules.slurm.topology.waiting import may_have_leaves, note_try
+
+
+@on(nodes_sought, "topology", "cons_tres")
+def note_first_try(core: SharedTopologyCore, placement: int, nodes: Words) -> None:
+    """From the first time on that there are enough nodes to choose among, a job waits for few leaves."""
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
+    if need.by_switches and count(nodes, it.low, it.high) >= need.min_nodes:
+        note_try(core, placement)
+
+
+@on(will_do, "topology", "cons_tres")
+def are_on_few_leaves(core: SharedTopologyCore, placement: int) -> bool:
+    """Whether the nodes CHOSEN are on no more leaves than the job takes now."""
+    number = core.cons_tres.asked[placement].need
+    if not core.cons_tres.need[number].by_switches:
+        return True
+    leaves = 0
+    for i in range(len(core.topology.switch)):
+        core.topology.switch[i].used = 0
+    for i in range(core.cons_tres.attempt.taken):
+        it = core.topology.switch[_leaf_of(core, number, core.cons_tres.chosen[i])]
+        leaves += it.used == 0
+        it.used = 1
+    return may_have_leaves(core, placement, leaves)
+
+
+@on(takes_nodes, "topology", "cons_tres")
+def take_by_topology(core: SharedTopologyCore, need: int) -> bool:
+    """Take nodes of the list leaf by leaf; False if no switch has enough."""
+    part, now = core.cons_tres, core.cons_tres.attempt
+    if not part.need[need].by_switches:
+        return take_by_sets(core, need)
+    for i in range(now.left):
+        look(core, need, part.list[i])
+    forget_usable(core)
+    _count_leaves(core, need)
+    least = now.nodes - max(0, part.need[need].asked_nodes - now.least)
+    if not found_top(core, least, now.nodes):
+        return False
+    for i in range(now.left):
+        if core.topology.switch[_leaf_of(core, need, part.list[i])].inside == 0:
+            part.offer[part.list[i]].usable = 0
+    if not core.topology.rules.blocks and not _lower_weights_taken(core, need):
+        return False
+    for leaf in range(len(core.topology.switch)):
+        if core.topology.switch[leaf].used:
+            _take_of_leaf(core, need, leaf)
+    while now.most > 0 and not is_satisfied(core, need):
+        leaf = best_leaf(core, now.nodes)
+        if leaf == NOWHERE:
+            break
+        use_leaf(core, leaf)
+        _take_of_leaf(core, need, leaf)
+    return bool(now.cpus <= 0 and has_generic(core, need) and enough_nodes(core, need, 0))
+
+
+@part
+def _leaf_of(core: SharedTopologyCore, need: int, node: int) -> int:
+    """The leaf of a node that is told apart."""
+    it = core.slurm.partition[core.cons_tres.need[need].partition]
+    return int(core.topology.leaf[(it.low << 6) + node - core.shared_nodes.module[it.module].begin])
+
+
+@part
+def _count_leaves(core: SharedTopologyCore, need: int) -> None:
+    """Count the listed nodes of which CPUs can be used under each switch."""
+    part = core.cons_tres
+    for i in range(part.attempt.left):
+        offer = part.offer[part.list[i]]
+        if offer.usable > 0:
+            count_usable(core, _leaf_of(core, need, part.list[i]), offer.weight)
+    add_up(core)
+
+
+@part
+def _lower_weights_taken(core: SharedTopologyCore, need: int) -> bool:
+    """Take all nodes of the weights that do not suffice, the lowest first; False if none would with them.
+
+    Of larger weights than the one that suffices no node can be used.
+    """
+    part, now = core.cons_tres, core.cons_tres.attempt
+    weight = next_weight(core, -INF)
+    while not _suffice_up_to(core, need, weight):
+        if weight == INF:
+            return False
+        weight = next_weight(core, weight)
+    for i in range(now.left):
+        if part.offer[part.list[i]].weight > weight:
+            part.offer[part.list[i]].usable = 0
+    forget_counts(core)
+    _count_leaves(core, need)
+    for i in range(now.left):
+        node = part.list[i]
+        if now.most > 0 and part.offer[node].usable > 0 and part.offer[node].weight < weight:
+            take(core, need, node, cut(core, need, node))
+            leaf = _leaf_of(core, need, node)
+            if core.topology.switch[leaf].used == 0:
+                use_leaf(core, leaf)
+    return True
+
+
+@part
+def _suffice_up_to(core: SharedTopologyCore, need: int, weight: int) -> bool:
+    """Whether all usable nodes of up to a weight would be enough."""
+    part, now, nodes, cpus = core.cons_tres, core.cons_tres.attempt, 0, 0
+    for i in range(now.left):
+        offer = part.offer[part.list[i]]
+        if offer.usable > 0 and offer.weight <= weight:
+            nodes += 1
+            cpus += offer.usable
+    if cpus < now.cpus or not enough_nodes(core, need, nodes):
+        return False
+    return _has_generic_up_to(core, need, weight)
+
+
+@part
+def _has_generic_up_to(core: SharedTopologyCore, need: int, weight: int) -> bool:
+    part = core.cons_tres
+    for kind in range(len(part.wanted)):
+        if part.need[need].in_all == 0 or part.total[need, kind] == 0:
+            continue
+        there = 0
+        for i in range(part.attempt.left):
+            offer = part.offer[part.list[i]]
+            if offer.usable > 0 and offer.weight <= weight:
+                there += part.there[kind, part.list[i]]
+        if there < part.wanted[kind]:
+            return False
+    return True
+
+
+@part
+def _take_of_leaf(core: SharedTopologyCore, need: int, leaf: int) -> None:
+    """Take nodes of a leaf, the first ones first, until the need is satisfied."""
+    part, now = core.cons_tres, core.cons_tres.attempt
+    for i in range(now.left):
+        node = part.list[i]
+        offer = part.offer[node]
+        if offer.usable <= 0 or offer.taken or _leaf_of(core, need, node) != leaf:
+            continue
+        if now.most == 0 or is_satisfied(core, need):
+            return
+        take(core, need, node, cut(core, need, node))

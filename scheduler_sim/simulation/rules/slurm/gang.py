@@ -1,0 +1,56 @@
+"""Jobs that are suspended for others under Slurm: the numbers are those of preemption."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangSizes
+from scheduler_sim.engine.rules.suspensions import NOT_SUSPENDED
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
+from scheduler_sim.simulation.rules.slurm.masks import Masks
+
+MODES = ("OFF", "SUSPEND")
+"""Modes of partitions beside which jobs are suspended."""
+
+
+class Gang(Numbers):
+    """Says whether there is such a thing."""
+
+    part = "gang"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        keys = run.policy.slurm
+        self.needed = run.policy.backfill == "slurm" and keys.suspends
+        if not self.needed:
+            return
+        found = f"policy.slurm.PreemptMode: found {keys.PreemptMode}"
+        if keys.PreemptType != "preempt/partition_prio":
+            raise ConfigError(
+                f"{found} beside PreemptType {keys.PreemptType}; allowed: preempt/partition_prio"
+            )
+        beside = {
+            "jobs that share nodes": shares_under_slurm(run.system, run.policy),
+            "events or failures of nodes": bool(run.system.events or run.system.failures),
+            "checkpoints": any(one is not None for one in run.checkpoints),
+        }
+        for words in (name for name, is_there in beside.items() if is_there):
+            raise ConfigError(f"{found} beside {words}; allowed here: OFF, REQUEUE, CANCEL")
+        for one in run.system.partitions:
+            if (mode := one.slurm.get("PreemptMode", "SUSPEND")) not in MODES:
+                raise ConfigError(
+                    f"partitions.{one.name}.slurm.PreemptMode: found {mode} beside PreemptMode"
+                    f" {keys.PreemptMode}; allowed here: {', '.join(MODES)}"
+                )
+
+    def room(self, sizes: Sizes) -> GangSizes:
+        """For all jobs."""
+        return GangSizes(sizes.rows, sizes.modules, int(Masks(self.run.system).low[-1]))
+
+    def write(self, core: FullCore, jobs: Jobs, described: Any) -> FullCore:
+        """None of them is suspended."""
+        core.gang.pause["since"][jobs.rows] = NOT_SUSPENDED
+        return core
