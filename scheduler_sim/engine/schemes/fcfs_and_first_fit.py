@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.front import may_pass_blocked
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import start
 from scheduler_sim.engine.core.placement import cost_of
@@ -96,7 +97,7 @@ def all_failed(core: SharedCore, row: int) -> bool:
 @part
 def is_blocked(core: SharedCore, placement: int) -> bool:
     """Under fcfs: whether a job before it waits for what a placement asks for."""
-    if core.rules.first_fit:
+    if core.rules.first_fit and may_pass_blocked(core, core.placements[placement].module):
         return False
     if core.pools[core.placements[placement].module].blocked:
         return True
