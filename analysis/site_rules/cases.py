@@ -37,7 +37,7 @@ PACE = {"bf_interval": 300, "sched_interval": 300, "batch_sched_delay": 20}
 """How often the site's schedulers look: as large sites set it, if less often than by default."""
 
 BASE = "none"
-QUOTA, PREEMPTION, MAINTENANCE = "quota", "urgent jobs", "maintenance"
+QUOTA, PREEMPTION, MAINTENANCE, PLACEMENT = "quota", "urgent jobs", "maintenance", "placement"
 QUOTAS = (1024, 768, 512)
 """Nodes that a user may have at once in QOS normal; the last is the size of the largest jobs."""
 
@@ -45,6 +45,9 @@ WINDOW, WINDOW_H = 3 * DAY + 8 * HOUR, 8
 """When maintenance begins (s), and how long it takes."""
 LATE_H = 4
 """So long before is it announced late."""
+
+LEAF, LEAVES = 50, 10
+"""Nodes of a leaf switch, and leaves of a switch above."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,11 @@ OUT = {"time": WINDOW, "state": "DOWN", "nodes": f"0-{NODES - 1}", "end": WINDOW
 """The nodes are switched off: what still runs there goes back into the queue."""
 LATE = _window(at=WINDOW - LATE_H * HOUR, flags=["MAINT", "IGNORE_JOBS"])
 
+TREE = {"topology": {"levels": [LEAF, LEAVES]}}
+
 FIRST, REQUEUE, CANCEL = "first in the queue", "preempt by requeue", "preempt by cancelling"
 KNOWN, ANNOUNCED_LATE, SUDDEN = "known for days", f"announced {LATE_H} h before", "not announced"
+ANY, BY_LEAF = "any free nodes", "leaf by leaf"
 VARIANTS = (
     Variant(BASE, BASE),
     *(Variant(f"{quota:,} nodes", QUOTA, quota=quota) for quota in QUOTAS),
@@ -106,6 +112,8 @@ VARIANTS = (
     Variant(KNOWN, MAINTENANCE, {"reservations": [_window(flags=["MAINT", "WEEKLY"])]}),
     Variant(ANNOUNCED_LATE, MAINTENANCE, {"reservations": [LATE], "events": [OUT]}),
     Variant(SUDDEN, MAINTENANCE, {"events": [OUT]}),
+    Variant(ANY, PLACEMENT, TREE, {"TopologyPlugin": "topology/none"}),
+    Variant(BY_LEAF, PLACEMENT, TREE),
 )
 """In the order of the page."""
 

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.common.numbers import difference
-from analysis.site_rules.cases import BASE, MAINTENANCE, PREEMPTION, QUOTA, RULES, of_rule
+from analysis.site_rules.cases import BASE, MAINTENANCE, PLACEMENT, PREEMPTION, QUOTA, RULES, of_rule
 from analysis.site_rules.measures import GROUPS
 from scheduler_sim.report.look import COLOURS, GREY, blank, look
 
@@ -24,18 +24,19 @@ TITLES = {
     QUOTA: "at most so many nodes for each user",
     PREEMPTION: "urgent jobs go before others",
     MAINTENANCE: "eight hours of maintenance",
+    PLACEMENT: "which nodes a job gets",
 }
 
 
 def waits_figure(runs: pd.DataFrame) -> Figure:
     """Draw the difference of the mean wait to the site without the rule: a panel a rule, a line a group."""
     with look():
-        figure = blank(11.5, 5.4)
+        figure = blank(13.5, 5.4)
         panels = figure.subplots(1, len(RULES), sharey=True)
         for panel, rule in zip(panels, RULES, strict=True):
             _panel(panel, runs, of_rule(rule))
             panel.set_title(TITLES[rule])
-            panel.set_xlabel("longer mean wait than without (h)")
+            panel.set_xlabel("longer mean wait (h)")
             panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=1)
         panels[0].set_yticks(
             range(len(GROUPS)), [f"{name} jobs" if name == "all" else name for name in GROUPS]

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from analysis.common.numbers import difference, mean, with_interval
 from analysis.site_rules.cases import (
     ANNOUNCED_LATE,
+    ANY,
     BASE,
+    BY_LEAF,
     CANCEL,
     FIRST,
     KNOWN,
@@ -36,7 +38,7 @@ STRICT = f"{min(QUOTAS):,} nodes"
 
 def findings(conducted: Conducted) -> list[str]:
     """Return the sentences that hold, the questions of the study in their order."""
-    asked: list[Finding] = [_quota, _urgent, _preempted, _maintenance, _announced]
+    asked: list[Finding] = [_quota, _urgent, _preempted, _maintenance, _announced, _placed]
     return [sentence for ask in asked if (sentence := ask(conducted)) is not None]
 
 
@@ -137,4 +139,23 @@ def _announced(conducted: Conducted) -> str | None:
         f" {LATE_H} hours before, {with_interval(lost[ANNOUNCED_LATE])}, and {with_interval(idle)} more idle."
         f" Against a window that is known for days jobs wait {longer(waits[SUDDEN])} and"
         f" {longer(waits[ANNOUNCED_LATE])}; but what idles is nobody's, what is thrown away is somebody's."
+    )
+
+
+def _placed(conducted: Conducted) -> str | None:
+    """Jobs lie closer together; how long they wait for it."""
+    closer = against(conducted, ALL, BY_LEAF, "leaves", base=ANY)
+    if not closer.high < 0:
+        return None
+    every, large = (against(conducted, group, BY_LEAF) for group in (ALL, LARGE))
+    price = (
+        f"jobs wait {longer(every)}"
+        if every.low > 0
+        else "how long jobs wait on average does not change by more than chance"
+    )
+    beside = f", those of more than 128 nodes {longer(large)}" if large.low > 0 else ""
+    return (
+        "**Leaf by leaf jobs lie closer together, for little.** On"
+        f" {own(conducted, ALL, BY_LEAF, 'leaves', '')} times the fewest leaf switches possible, in place of"
+        f" {own(conducted, ALL, ANY, 'leaves', '')} on any free nodes; {price}{beside}."
     )

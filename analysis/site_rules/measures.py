@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.site_rules.cases import COUNTED, DAY, HOUR, SHORT_H, URGENT, WINDOW
+from analysis.site_rules.cases import COUNTED, DAY, HOUR, LEAF, SHORT_H, URGENT, WINDOW
 from scheduler_sim import Result
 from scheduler_sim.errors import SchedulerSimError
 
@@ -29,8 +29,12 @@ MEASURES = {
     "lost_jobs": "jobs that lost a run (%)",
     "unfinished": "jobs ended for others (%)",
     "drain_h": "node-hours idle in the day before the window",
+    "leaves": "leaf switches, times the fewest",
 }
-"""What each column of ``runs.csv`` holds, after those that name a run and a group; the last of all alone."""
+"""What each column of ``runs.csv`` holds, after those that name a run and a group.
+
+``drain_h`` is of all jobs alone, ``leaves`` where the site has switches, of jobs on more than one node.
+"""
 
 Mask = np.ndarray
 
@@ -88,6 +92,7 @@ def measured(result: Result) -> dict[str, dict[str, float]]:
             "lost_jobs": 100 * _mean(lost[which] > 0),
             "unfinished": 100 * _mean(~finished[which]),
             "drain_h": idle_h(result) if name == ALL else np.nan,
+            "leaves": leaves(table[which]),
         }
     return found
 
@@ -104,6 +109,14 @@ def idle_h(result: Result) -> float:
 def nodes_of(result: Result) -> int:
     """Return the nodes of the system."""
     return sum(int(module["nodes"]) for module in result.manifest["system"]["modules"])
+
+
+def leaves(table: pd.DataFrame) -> float:
+    """Return over how many leaves jobs on several nodes are spread, on average, by the fewest possible."""
+    if "leaves" not in table:
+        return np.nan
+    several = table[table["nodes"] > 1]
+    return _mean((several["leaves"] / np.ceil(several["nodes"] / LEAF)).to_numpy())
 
 
 def _mean(values: np.ndarray) -> float:

@@ -10,15 +10,20 @@ from analysis.common.numbers import difference, in_units, mean, with_interval
 from analysis.common.page import text_of, write_page
 from analysis.site_rules.cases import (
     ACCOUNTS,
+    ANY,
     BASE,
+    BY_LEAF,
     DAYS,
     DIVISIONS,
     HOUR,
     LATE_H,
+    LEAF,
+    LEAVES,
     LOAD,
     MAINTENANCE,
     NODES,
     PACE,
+    PLACEMENT,
     PREEMPTION,
     QUOTA,
     RULES,
@@ -43,6 +48,7 @@ OVER = {
     QUOTA: "A quota: nodes that each user may have at once in QOS normal",
     PREEMPTION: "Urgent jobs",
     MAINTENANCE: f"{WINDOW_H} hours of maintenance of all nodes",
+    PLACEMENT: "Which nodes a job gets",
 }
 
 
@@ -72,13 +78,16 @@ def page_text(conducted: Conducted) -> str:
         "window": WINDOW_H,
         "begins": WINDOW // HOUR,
         "late": LATE_H,
+        "leaf": LEAF,
+        "above": LEAVES,
         "day": f"{24 * NODES:,}",
         "pace": ", ".join(f"`{name}` {value}" for name, value in PACE.items()),
     }
     parts = [_text("head").format(**said), *(f"- {one}\n" for one in findings(conducted))]
     parts.append(_text("what").format(**said))
     parts += [_waits(conducted, rule) for rule in RULES]
-    parts += [_text("thrown").format(**said), _thrown(conducted), _text("end").format(**said)]
+    parts += [_text("thrown").format(**said), _thrown(conducted), _text("spread").format(**said)]
+    parts += [_spread(conducted), _text("end").format(**said)]
     return "".join(parts)
 
 
@@ -95,6 +104,16 @@ def _waits(conducted: Conducted, rule: str) -> str:
         text += f"{OVER[rule]}: {MEASURES[measure]}, and by how much it is more.\n\n"
         text += table(("jobs", "without", *names), rows)
     return text
+
+
+def _spread(conducted: Conducted) -> str:
+    """Write over how many leaves the jobs of each group are spread."""
+    rows = []
+    for group in GROUPS:
+        own = (with_interval(mean(conducted.where(group=group, variant=n), "leaves")) for n in (ANY, BY_LEAF))
+        less = in_units(difference(conducted.of(group), "leaves", BY_LEAF, ANY, by="variant"))
+        rows.append((group, *own, less))
+    return table(("jobs", ANY, BY_LEAF, "difference"), rows)
 
 
 def _thrown(conducted: Conducted) -> str:

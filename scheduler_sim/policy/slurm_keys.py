@@ -192,6 +192,17 @@ class SlurmKeys(Keys):
         "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours); "
         "CR_Pack_Nodes changes no start",
     )
+    DefMemPerCPU: Count = Field(
+        default=0, description="memory of a job that asks for none, MB for each core; 0: all of its nodes"
+    )
+    DefMemPerNode: Count = Field(default=0, description="... MB on each node")
+    MaxMemPerCPU: Count = Field(
+        default=0,
+        description="a job that asks for more MB for each core gets more cores; 0: no limit",
+    )
+    DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
+    DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none, MB")
+
     TopologyPlugin: Annotated[str, choice(BY_SYSTEM, "topology/none", "topology/tree", "topology/block")] = (
         Field(
             default=BY_SYSTEM,
@@ -204,18 +215,8 @@ class SlurmKeys(Keys):
     )
     max_switch_wait: Count = Field(
         default=300,
-        description="how long a job that asks for a number of switches waits for so few at most, s",
+        description="how long a job that asks for a number of switches waits for so few at most",
     )
-    DefMemPerCPU: Count = Field(
-        default=0, description="memory of a job that asks for none, MB for each core; 0: all of its nodes"
-    )
-    DefMemPerNode: Count = Field(default=0, description="... MB on each node")
-    MaxMemPerCPU: Count = Field(
-        default=0,
-        description="a job that asks for more MB for each core gets more cores; 0: no limit",
-    )
-    DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
-    DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none, MB")
 
     # the main scheduler
     sched_interval: OptionalPeriod = Field(

@@ -15,6 +15,7 @@ from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARA
 GROUPS = {
     "version": "Which Slurm",
     "SelectTypeParameters": "Nodes that jobs share",
+    "TopologyPlugin": "Where nodes lie",
     "sched_interval": "Main scheduler",
     "bf_interval": "Backfill scheduler",
     "kill_invalid_depend": "Dependencies and limits",
@@ -28,7 +29,7 @@ GROUPS = {
 UNITS = {
     "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
     " KillWait PreemptExemptTime MessageTimeout PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
-    " epoch epilog_s launch_s"
+    " epoch epilog_s launch_s max_switch_wait"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
     "ms": "main_wait_ms",
     "µs": "sched_min_interval",

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_sim.report.explanation import Times
 from scheduler_sim.report.wording import clock, count, listing, plain
+from scheduler_sim.result.node_lists import numbers_in
 
 Keys = Mapping[str, Any]
 
@@ -60,12 +61,12 @@ def _turns(one: Keys, module: str, times: Times, until: int) -> Iterator[str]:
     """The turns of a reservation of some nodes of a module that it could have met, in words."""
     if not (one.keys() >= {"start", "end", "every_s", "nodes"} and one["nodes"].get(module)):
         return
-    step, shown = int(one["every_s"]), 0
+    step, shown, nodes = int(one["every_s"]), 0, len(numbers_in(one["nodes"][module]))
     turn = max(0, -((int(one["end"]) - times.eligible - 1) // step)) if step else 0
     start, end = int(one["start"]) + turn * step, int(one["end"]) + turn * step
     while start < until and end > times.eligible and shown < MOST_TURNS:
         when = f"from {clock(start - times.origin)} to {clock(end - times.origin)}"
-        yield f"{count(int(one['nodes'][module]), 'node')} {when} ({plain(one['name'])})"
+        yield f"{count(nodes, 'node')} {when} ({plain(one['name'])})"
         start, end, shown = start + step, end + step, shown + 1
         if not step:
             return

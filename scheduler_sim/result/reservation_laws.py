@@ -29,7 +29,8 @@ class Window(NamedTuple):
 def reservations(schedule: Schedule) -> Breach:
     """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it.
 
-    Under all policies but Slurm's one that names one also ends in it, by its limit.
+    Under all policies but Slurm's one that names one also ends in it, by its limit; with `candidate_time:
+    run` it is by their run times that they do.
     """
     if not schedule.reserved:
         return None
@@ -61,7 +62,8 @@ class _Told:
         limit = -(-limit // MINUTE) * MINUTE if self._by_slurm else limit
         self._start = schedule.of("start_time")
         self._end = np.where(ran, schedule.of("end_time"), self._start)
-        self._until = self._start + limit
+        by_run = schedule.policy.get("candidate_time") == "run"
+        self._until = self._end if by_run else self._start + limit
         self._ran = ran
 
     def outside(self) -> Breach:

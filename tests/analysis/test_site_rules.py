@@ -15,6 +15,7 @@ from analysis.common.runs import in_order
 from analysis.site_rules import cases, conduct
 from analysis.site_rules.__main__ import main
 from analysis.site_rules.cases import (
+    ANY,
     BASE,
     BY_NAME,
     CANCEL,
@@ -72,6 +73,7 @@ def test_sentences_are_left_out_where_the_runs_do_not_bear_them_out():
     keys = list(zip(flat["group"], flat["seed"], strict=True))
     for name in MEASURES:
         flat[name] = base[name].loc[keys].to_numpy()
+    flat["leaves"] = 1.0  # without a rule it is not known where jobs lie
     assert findings(Conducted(flat, committed().setup, committed().version)) == []
 
 
@@ -83,6 +85,11 @@ def test_parts_are_the_whole():
         for first, last in ((1, 4), (4, 7), (7, 9), (9, 11)):
             parts = found[list(GROUPS[first:last])].sum(axis=1)
             np.testing.assert_allclose(parts, found[ALL], rtol=1e-5)
+
+
+def test_any_free_nodes_are_the_site_without_a_rule():
+    runs = committed().runs.set_index(["variant", "group", "seed"])
+    pd.testing.assert_frame_equal(runs.loc[ANY].drop(columns="leaves"), runs.loc[BASE].drop(columns="leaves"))
 
 
 def test_only_rules_that_end_runs_lose_work():

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tests.oracle.plain_outages import Event, SharedWithOutages, SlurmWithOutages
+from tests.oracle.plain_outages import Event, SharedWithOutages
 from tests.oracle.plain_packing import Draw
 from tests.oracle.plain_shared_records import Node
-from tests.oracle.plain_slurm_records import Config, Job
 from tests.oracle.records import Component, Rules
 
 
@@ -117,23 +116,3 @@ class SharedWithCheckpoints(SharedWithOutages):
         if row in self.programs:
             self.told[row].append(self.programs[row].ended(self.now - self.outcomes[row].start))
         super().end(component)
-
-
-class SlurmWithCheckpoints(SlurmWithOutages):
-    """The controller; jobs write checkpoints, by their ids."""
-
-    def __init__(
-        self, config: Config, jobs: list[Job], events: list[Event], writes: Mapping[int, Writes]
-    ) -> None:
-        self.programs = {job.id: Application(job.runtime, writes[job.id]) for job in jobs if job.id in writes}
-        for job in jobs:
-            if job.id in writes:
-                job.runtime = self.programs[job.id].run_time()
-        super().__init__(config, jobs, events)
-
-    def _lose(self, job: Job, now: int, *, requeue: bool) -> None:
-        super()._lose(job, now, requeue=requeue)
-        if requeue and job.id in self.programs:
-            launch = 1 if self.c.launch_latency and job.by == "backfill" else 0
-            self.programs[job.id].cut_off(max(now - job.start - launch, 0))
-            job.runtime = self.programs[job.id].run_time()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -10,31 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, System, simulate
+from scheduler_sim import System, simulate
 from scheduler_sim.applications.models import Models
 from tests.conftest import examples
-from tests.oracle.plain_checkpoints import SharedWithCheckpoints, SlurmWithCheckpoints, Writes
+from tests.oracle.plain_checkpoints import SharedWithCheckpoints, Writes
 from tests.oracle.plain_outages import Event
 from tests.oracle.plain_shared_records import Node, request_of
 from tests.oracle.records import Component, Rules
 from tests.oracle.shared_strategies import DIALECTS, JOBS, PACKINGS, SITES, components
 from tests.outages.test_against_the_reference import (
-    apart,
-    node_numbers,
     outages,
-    plain_numbers,
     shared_fates,
     with_events,
 )
 from tests.shared_nodes import as_input
 from tests.shared_nodes.test_against_the_reference import keys_of
-from tests.slurm import engine_cases
-from tests.slurm.engine_cases import UNTIL_S, Case, cases, fates, plain
 
 pytestmark = pytest.mark.interpreted
 
 WRITES = st.builds(Writes, st.integers(1, 6), st.integers(0, 3), st.integers(0, 4))
-LONGER = st.builds(Writes, st.integers(10, 60), st.integers(0, 20), st.integers(0, 30))
 KINDS = st.lists(st.none() | WRITES, min_size=1, max_size=3)
 
 
@@ -145,39 +138,3 @@ def counted(nodes: int) -> System:
     return System.from_dict(
         {"modules": [{"name": "m", "nodes": nodes}], "partitions": [{"name": "all", "module": "m"}]}
     )
-
-
-@examples(400)
-@given(cases(), st.lists(st.none() | LONGER, min_size=1, max_size=3), st.data())
-def test_jobs_under_slurm_go_on_as_in_the_plain_slurm(
-    case: Case, kinds: list[Writes | None], data: st.DataObject
-) -> None:
-    """All that is hit runs again."""
-    case = replace(case, jobs=tuple(replace(job, depends=(",", [])) for job in case.jobs))
-    numbers = node_numbers(case)
-    drawn = apart(data.draw(outages(list(range(len(numbers))), 300)))
-    first = min(job.submit for job in case.jobs)
-    events = [replace(event, time=event.time + first, end=event.end + first, requeue=True) for event in drawn]
-    parts = []
-    for event in events:
-        for module in case.modules:
-            own = frozenset(numbers[node][1] for node in event.nodes if numbers[node][0] == module)
-            parts += [(module, event, own)] if own else []
-    policy = Policy(name="slurm", backfill="slurm", slurm={"starts_before_s": case.begins_s} | case.keys)
-    kind = apps(len(case.jobs), kinds)
-    workload = engine_cases.workload_of(case).replace(app=[f"t{number}" for number in kind])
-    system = with_events(engine_cases.system_of(case), parts)
-    result = simulate(system, workload, policy, models=models_of(kinds))
-    result.check()
-    slurm = plain(case)
-    by_number = dict(enumerate(sorted(slurm.all_nodes | set(plain_numbers(case)))))
-    of_plain = [replace(event, nodes=frozenset(by_number[i] for i in event.nodes)) for event in events]
-    writes = {
-        job.id: kinds[number]
-        for job, number in zip(case.jobs, kind, strict=True)
-        if kinds[number] is not None
-    }
-    slurm = SlurmWithCheckpoints(slurm.c, deepcopy(list(case.jobs)), of_plain, writes)
-    slurm.run(UNTIL_S)
-    assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
-    assert result.metrics["counts"].get("requeued", 0) == slurm.requeued
