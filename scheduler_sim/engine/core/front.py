@@ -1,8 +1,8 @@
-"""The front of a module: the first job that cannot start, and what may pass it."""
+"""The front of a module under easy: the first job that cannot start, and what may pass it."""
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import answered_by, question
+from scheduler_sim.engine.core.hooks import answered_by
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.state import INF, Core
@@ -48,9 +48,3 @@ set_shadow = answered_by(count_to_shadow)
 
 may_pass_front = answered_by(ends_or_takes_extra)
 """Whether a job may start now behind the front of its module."""
-
-
-@question
-def may_pass_blocked(core: Core, module: int) -> bool:
-    """Whether under first fit a job may start in a module in which one before it cannot."""
-    return True

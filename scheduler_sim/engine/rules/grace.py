@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
-from scheduler_sim.engine.core.front import may_pass_blocked
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.limits import forget_end, plan_end, time_granted
 from scheduler_sim.engine.core.moments import event_due, stopped
@@ -111,7 +110,7 @@ def _is_in(core: GraceCore, row: int, module: int) -> bool:
     return core.placements[core.jobs[row].placed].module == module
 
 
-@on(may_pass_blocked, "grace")
-def nobody_is_to_make_way(core: GraceCore, module: int) -> bool:
-    """Else idle nodes are kept for those in front: first fit is as fcfs until the others are gone."""
+@only_with("grace", otherwise=True)
+def may_pass_blocked(core: GraceCore, module: int) -> bool:
+    """Whether first fit is itself in a module; it is as fcfs as long as somebody there is to make way."""
     return bool(core.grace.going[module] == 0)
