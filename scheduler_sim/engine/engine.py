@@ -23,8 +23,8 @@ from scheduler_sim.engine.core.words import Words
 
 if TYPE_CHECKING:
     from scheduler_sim.engine.rules.checkpoints import CheckpointsCore
+    from scheduler_sim.engine.rules.grace import GraceCore
     from scheduler_sim.engine.rules.holes import HolesCore
-    from scheduler_sim.engine.rules.making_room import MakingRoomCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
     from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         """A core with all of Slurm."""
 
     class FullCore(
-        SlurmsCore, CheckpointsCore, HolesCore, MakingRoomCore, PowerSavingCore, ShadowCore, NodePlanCore
+        SlurmsCore, CheckpointsCore, HolesCore, GraceCore, PowerSavingCore, ShadowCore, NodePlanCore
     ):
         """A core with all parts there are, some of them absent."""
 else:
@@ -111,6 +111,7 @@ RULES = (
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
+    Rule("grace", ("grace",), "grace.blank_grace", lambda need: {"more_events": need.rows}),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),

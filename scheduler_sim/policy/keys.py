@@ -88,6 +88,9 @@ class PreemptKeys(Keys):
         description="What becomes of the others: requeue = they wait again, in their old place, and run from "
         "the beginning; cancel = they are over, PREEMPTED.",
     )
+    grace_s: Seconds = Field(
+        default=0, description="How long the others may go on (s) before that becomes of them."
+    )
 
 
 class PolicyKeys(Keys):
@@ -181,7 +184,7 @@ class PolicyKeys(Keys):
     )
     preempt: PreemptKeys | None = Field(
         default=None,
-        description="Running components make way for those at the front of the queue, by two keys of its "
+        description="Running components make way for those at the front of the queue, by keys of its "
         "own; by default none does. Slurm has its own.",
     )
     slurm: SlurmKeys = Field(
@@ -242,10 +245,15 @@ def _beside_preempt(data: dict[str, Any]) -> Iterator[Problem]:
         if _differs(data, key):
             yield Problem((key,), f"{found(data[key])} beside preempt; allowed: {allowed}")
     preempt, order = data["preempt"], data.get("order", DEFAULTS["order"])
-    by_priority = isinstance(preempt, dict) and preempt.get("by") == "priority"
+    if not isinstance(preempt, dict):
+        return
+    by_priority = preempt.get("by") == "priority"
     if by_priority and str(order).lower() not in FIXED_ORDERS:
         text = f"{found(order)} beside preempt by priority; allowed: {', '.join(FIXED_ORDERS)}"
         yield Problem(("order",), text)
+    if preempt.get("grace_s") not in (None, 0, "0") and _differs(data, "overrun_s"):
+        text = f"{found(data['overrun_s'])} beside preempt.grace_s; allowed: 0"
+        yield Problem(("overrun_s",), text)
 
 
 _HINTS = {

@@ -70,7 +70,7 @@ NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
 OF_SITES = {"preemption", "gang", "resource_limits", "outages", "reservations"}
 """Of a site's rules: see tests/slurm and tests/outages."""
-NOWHERE = {"making_room", "holes", "checkpoints"}
+NOWHERE = {"making_room", "grace", "holes", "checkpoints"}
 """Of rules that have tests of their own below."""
 SLURM = {"slurm", "accelerate"} | OF_SITES | NAMED
 ABSENT = {name: NOWHERE | (SLURM if name in SWITCHED else SLURM | {"power_saving"}) for name in SCHEMES} | {
@@ -160,9 +160,10 @@ def test_slurms_rules_by_themselves_agree_too():
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("scheme", ["none", "easy", "conservative"])
-def test_who_makes_way_agrees_too(scheme):
-    policy = Policy(backfill=scheme, order="sjf", preempt={"by": "priority"})
+@pytest.mark.parametrize("grace", [0, 5])
+@pytest.mark.parametrize("scheme", ["none", "first_fit", "easy", "conservative"])
+def test_who_makes_way_agrees_too(scheme, grace):
+    policy = Policy(backfill=scheme, order="sjf", preempt={"by": "priority", "grace_s": grace})
     system = System.from_dict({"modules": [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]})
     compiled = Simulation(system, crowd(units=False), policy).run()
     compiled.check()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, Result, System, Workload, simulate
+from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.keys import FIXED_ORDERS
 from tests.conftest import examples
@@ -28,7 +28,7 @@ class Preempting:
 
     case: Case
     tiers: dict[str, int]
-    preempt: dict[str, str]
+    preempt: dict[str, Any]
 
     def simulated(self) -> Result:
         parts = [
@@ -66,7 +66,9 @@ def cases(draw: st.DrawFn) -> Preempting:
     drawn = draw(jobs(machine, choices=1, dependencies=False, most=20))
     named = [replace(job, partitions=tuple(map(str.lower, job.partitions or ("low",)))) for job in drawn]
     how = draw(st.sampled_from(["requeue", "requeue", "cancel"]))
-    return Preempting(Case(machine, tuple(named), policy), tiers, {"by": by, "how": how})
+    preempt = {"by": by, "how": how, "grace_s": draw(st.sampled_from([0, 1, 3, 10]))}
+    policy["overrun_s"] = 0 if preempt["grace_s"] else policy["overrun_s"]
+    return Preempting(Case(machine, tuple(named), policy), tiers, preempt)
 
 
 @given(cases())
@@ -83,7 +85,7 @@ def run(policy: dict[str, Any], *, models: Any = None, **columns: Any) -> Result
     parts = [{"name": "low", "module": "m"}, {"name": "high", "module": "m", "priority": 1}]
     system = System.from_dict({"modules": [{"name": "m", "nodes": 4}], "partitions": parts})
     workload = Workload.from_columns(**columns)
-    result = simulate(system, workload, Policy(backfill="easy", **policy), models=models)
+    result = simulate(system, workload, Policy(**{"backfill": "easy"} | policy), models=models)
     result.check()
     return result
 
@@ -148,6 +150,84 @@ def test_by_the_order_short_jobs_go_before_long_ones_that_run() -> None:
     assert run({"order": "sjf"}, **columns).components["start_time"].tolist() == [0, 1, 51]
 
 
+GRACE = {"preempt": {"by": "partition", "grace_s": 10}}
+
+
+def followed_by(**columns: list[Any]) -> dict[str, Any]:
+    """LOW_AND_HIGH, and more."""
+    return {name: [*values, *columns.get(name, [])] for name, values in LOW_AND_HIGH.items()}
+
+
+def test_with_grace_it_goes_on_and_only_as_many_as_needed_make_way() -> None:
+    """The example of the documents."""
+    more = followed_by(submit_time=[12], nodes=[2], run_time=[5], partition=["high"])
+    result = run(GRACE, **more)
+    assert result.components["start_time"].tolist() == [27, 40, 20, 22]
+    assert result.components["end_time"].tolist() == [127, 90, 40, 27]
+    assert result.runs is not None
+    lost = result.runs[result.runs["state"] == "PREEMPTED"]
+    assert sorted(lost[["start_time", "end_time"]].to_numpy().tolist()) == [[0, 22], [1, 20]]
+    cancelled = run({"preempt": GRACE["preempt"] | {"how": "cancel"}}, **more).components
+    assert cancelled["state"].tolist() == ["PREEMPTED", "PREEMPTED", "COMPLETED", "COMPLETED"]
+    assert cancelled["end_time"].tolist() == [22, 20, 40, 27]
+
+
+@pytest.mark.parametrize("end", [16, 20])
+def test_within_its_grace_it_may_end_by_itself(end: int) -> None:
+    columns = LOW_AND_HIGH | {"run_time": [100, end - 1, 20], "time_limit": [100, 50, 20]}
+    result = run(GRACE, **columns)
+    assert result.components["state"].tolist() == ["COMPLETED"] * 3
+    assert result.components["end_time"].tolist() == [100, end, end + 20]
+    assert result.metrics["counts"].get("requeued", 0) == 0
+
+
+def test_nobody_makes_way_for_nodes_that_are_due_by_then() -> None:
+    """The first is planned to end at 20, no later than any grace would."""
+    columns = LOW_AND_HIGH | {"run_time": [20, 50, 20]}
+    result = run(GRACE, **columns)
+    assert result.components["start_time"].tolist() == [0, 1, 20]
+    columns["run_time"] = [21, 50, 20]
+    assert run(GRACE, **columns).metrics["counts"]["requeued"] == 1
+
+
+def test_plans_see_that_it_ends_with_its_grace() -> None:
+    """One node is idle: who ends by 20 may have it, who does not would hold up the front."""
+    columns = {
+        "submit_time": [0, 10, 11, 12],
+        "nodes": [3, 4, 1, 1],
+        "run_time": [100, 20, 9, 8],
+        "time_limit": [100, 20, 10, 8],
+        "partition": ["low", "high", "low", "low"],
+    }
+    assert run(GRACE, **columns).components["start_time"].tolist()[1:] == [20, 40, 12]
+
+
+def test_under_first_fit_idle_nodes_are_kept_meanwhile() -> None:
+    """Else the two would take turns for ever, each as the other makes way."""
+    columns = {
+        "submit_time": [0, 10, 11],
+        "nodes": [2, 4, 2],
+        "run_time": [100, 20, 100],
+        "partition": ["low", "high", "low"],
+    }
+    assert run(GRACE | {"backfill": "first_fit"}, **columns).components["start_time"].tolist() == [40, 20, 40]
+
+
+@pytest.mark.parametrize("how", ["cancel", "requeue"])
+def test_who_is_taken_away_in_its_grace_has_all_its_time_again(how: str) -> None:
+    """By hand, at 12."""
+    parts = [{"name": "low", "module": "m"}, {"name": "high", "module": "m", "priority": 1}]
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 4}], "partitions": parts})
+    policy = Policy(backfill="easy", **GRACE)
+    simulation = Simulation(system, Workload.from_columns(**LOW_AND_HIGH), policy)
+    simulation.run(until=12)
+    getattr(simulation, how)(2)
+    found = simulation.run()
+    found.check()
+    assert found.components["start_time"].tolist()[2] == 12
+    assert found.components["end_time"].tolist() == [100, 82 if how == "requeue" else 12, 32]
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
@@ -160,6 +240,11 @@ def test_by_the_order_short_jobs_go_before_long_ones_that_run() -> None:
         ({"order": "wfp3"}, "order: found 'wfp3' beside preempt by priority; allowed: fifo, sjf"),
         ({"preempt": {"how": "cancel"}}, "preempt.by"),
         ({"preempt": {"by": "age"}}, "preempt.by: found 'age'; allowed: partition, priority"),
+        (
+            {"overrun_s": 5, "preempt": {"by": "partition", "grace_s": 1}},
+            "overrun_s: found 5 beside preempt.grace_s; allowed: 0",
+        ),
+        ({"preempt": {"by": "priority", "grace_s": -1}}, "preempt.grace_s: found -1; allowed: "),
         ({"preempt": {"by": "priority", "how": "suspend"}}, "preempt.how: found 'suspend'; allowed: requeue"),
     ],
 )
@@ -176,7 +261,7 @@ def test_not_where_components_could_run_in_several_ways() -> None:
 
 def test_it_is_set_key_by_key() -> None:
     policy = Policy.named("easy").with_settings({"policy.preempt.by": "partition"})
-    assert policy.to_dict()["preempt"] == {"by": "partition", "how": "requeue"}
+    assert policy.to_dict()["preempt"] == {"by": "partition", "how": "requeue", "grace_s": 0}
     policy = policy.with_settings({"policy.preempt.how": "cancel"})
-    assert policy.to_dict()["preempt"] == {"by": "partition", "how": "cancel"}
+    assert policy.to_dict()["preempt"] == {"by": "partition", "how": "cancel", "grace_s": 0}
     assert policy.with_settings({"preempt": "null"}).preempt is None

@@ -1,7 +1,8 @@
 """Preemption under all policies but Slurm's: before a pass, running jobs make way for those at its front.
 
 The queue is walked in order, in each module up to the first job that could not start even if all that it may
-preempt were gone. So whoever others are preempted for starts in the pass that follows, whatever the scheme.
+preempt were gone. So whoever others are preempted for starts in the pass that follows, whatever the scheme;
+or once their grace is over, if they have any.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.events import KIND, drop_end
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish, send_back
@@ -38,7 +39,7 @@ class MakingRoom(NamedTuple):
     terms: Terms
     log: Log
     lost: Table[LostRun]  # [2 n]
-    left: Ints  # [m] idle nodes that those before have not taken, or STOPPED
+    left: Ints  # [m] nodes, idle or to come, that those before have not taken, or STOPPED
     victim: Ints  # [n] rows
     taken: Ints  # [n] 1 = it is among them
 
@@ -74,7 +75,7 @@ def make_room(core: MakingRoomCore) -> None:
     left, open_modules, walked = core.making_room.left, core.clock.modules, 0
     _queue_up(core)
     for module in range(core.clock.modules):
-        left[module] = core.pools[module].free
+        left[module] = _nodes_in_sight(core, module)
     while open_modules > 0 and core.queue.at.head + walked < core.queue.at.tail:
         row = core.queue.waiting[core.queue.at.head + walked]
         walked += 1
@@ -97,22 +98,36 @@ def _queue_up(core: MakingRoomCore) -> None:
 
 
 @part
+def _nodes_in_sight(core: MakingRoomCore, module: int) -> int:
+    """Idle nodes, and those to come that do not leave service then."""
+    pool = core.pools[module]
+    return pool.free + max(nodes_to_come(core, module) - pool.draining, 0)
+
+
+@question
+def nodes_to_come(core: MakingRoomCore, module: int) -> int:
+    """How many nodes of a module are due so soon that nobody has to make way for them."""
+    return 0
+
+
+@part
 def _room_is_made(core: MakingRoomCore, row: int) -> bool:
     """Whether others were preempted so that enough nodes are LEFT; in the queue they stand behind it."""
     it = core.placements[core.jobs[row].first]
-    pool, left = core.pools[it.module], core.making_room.left
-    missing = it.nodes - left[it.module] + pool.draining  # those leave service first
+    left = core.making_room.left
+    leaving = core.pools[it.module].draining - nodes_to_come(core, it.module)  # they leave service first
+    missing = it.nodes - left[it.module] + max(leaving, 0)
     size = _choose(core, row, missing)
     if size == 0:
         return False
-    before = pool.free
+    before = _nodes_in_sight(core, it.module)
     for i in range(size):
         victim = core.making_room.victim[i]
         if core.making_room.taken[victim]:
             core.making_room.taken[victim] = 0
-            _preempt(core, victim)
+            make_way(core, victim)
     _queue_up(core)
-    left[it.module] += pool.free - before
+    left[it.module] += _nodes_in_sight(core, it.module) - before
     return True
 
 
@@ -130,17 +145,18 @@ def _choose(core: MakingRoomCore, row: int, missing: int) -> int:
                 taken[victim[i]] = 0
             return 0
         victim[size], taken[last] = last, 1
-        missing -= _nodes_of(core, last)
+        missing -= nodes_of(core, last)
         size += 1
     for i in range(size):
-        if missing + _nodes_of(core, victim[i]) <= 0:
-            missing += _nodes_of(core, victim[i])
+        if missing + nodes_of(core, victim[i]) <= 0:
+            missing += nodes_of(core, victim[i])
             taken[victim[i]] = 0
     return size
 
 
 @part
-def _nodes_of(core: MakingRoomCore, row: int) -> int:
+def nodes_of(core: MakingRoomCore, row: int) -> int:
+    """How many nodes a job has that runs."""
     return core.placements[core.jobs[row].placed].nodes
 
 
@@ -154,9 +170,17 @@ def _last_that_may_go(core: MakingRoomCore, row: int) -> int:
             continue
         if core.placements[core.jobs[other].placed].module != module or not _may_preempt(core, row, other):
             continue
+        if ends_soon(core, other):
+            continue
         if last < 0 or _goes_before(core, other, last):
             last = other
     return last
+
+
+@question
+def ends_soon(core: MakingRoomCore, row: int) -> bool:
+    """Whether the nodes of a job that runs are among those to come."""
+    return False
 
 
 @part
@@ -180,9 +204,15 @@ def _goes_before(core: MakingRoomCore, one_row: int, other: int) -> bool:
     return one_row > other
 
 
+@question
+def make_way(core: MakingRoomCore, row: int) -> None:
+    """A job that runs is preempted."""
+    end_now(core, row)
+
+
 @part
-def _preempt(core: MakingRoomCore, row: int) -> None:
-    """End it now: it waits again, in its old place, or is over."""
+def end_now(core: MakingRoomCore, row: int) -> None:
+    """It waits again, in its old place, or is over."""
     drop_end(core, row)
     if core.making_room.terms.requeue:
         write_down(core, row, core.making_room.log, core.making_room.lost)

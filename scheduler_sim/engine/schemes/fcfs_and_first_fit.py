@@ -9,13 +9,18 @@ from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_l
 from scheduler_sim.engine.core.record import fits, has_room
 from scheduler_sim.engine.core.scheme import pass_of
 from scheduler_sim.engine.core.state import EARLIEST_END, LEAST_COST
+from scheduler_sim.engine.rules.grace import GraceCore, may_pass_blocked
 from scheduler_sim.engine.rules.shared_nodes.packing import choose_nodes_now
 from scheduler_sim.engine.rules.shared_nodes.state import SharedCore
 
 
+class GreedyCore(SharedCore, GraceCore):
+    """A core with all that these passes look at."""
+
+
 @pass_of("fcfs_and_first_fit", plans=False)
 @part
-def greedy_pass(core: SharedCore) -> None:
+def greedy_pass(core: GreedyCore) -> None:
     """Start what fits, in queue order; under fcfs nothing passes a blocked component."""
     if not (core.clock.dirty or core.rules.dynamic or core.rules.two_orders) and newcomers_come_last(core):
         for i in range(core.queue.at.new):
@@ -44,7 +49,7 @@ def greedy_pass(core: SharedCore) -> None:
 
 
 @part
-def _better_now(core: SharedCore, placement: int, best: int) -> int:
+def _better_now(core: GreedyCore, placement: int, best: int) -> int:
     """The better of two placements that can start now; ties go to the earlier in the list."""
     if best < 0:
         return placement
@@ -57,7 +62,7 @@ def _better_now(core: SharedCore, placement: int, best: int) -> int:
 
 
 @part
-def _nothing_can_start(core: SharedCore) -> bool:
+def _nothing_can_start(core: GreedyCore) -> bool:
     """Every module is full, blocked, or has no job waiting that has not been tried."""
     for module in range(core.clock.modules):
         if core.rules.first_fit:
@@ -69,7 +74,7 @@ def _nothing_can_start(core: SharedCore) -> bool:
 
 
 @part
-def _try(core: SharedCore, row: int) -> bool:
+def _try(core: GreedyCore, row: int) -> bool:
     """Start ``row`` in its best free, unblocked placement; else it blocks what it asks for."""
     best = -1
     for placement in range(core.jobs[row].first, core.jobs[row].last):
@@ -85,7 +90,7 @@ def _try(core: SharedCore, row: int) -> bool:
 
 
 @part
-def all_failed(core: SharedCore, row: int) -> bool:
+def all_failed(core: GreedyCore, row: int) -> bool:
     """First fit with two orders: in each module ``row`` asks for, a job before it failed to start."""
     for placement in range(core.jobs[row].first, core.jobs[row].last):
         if not core.pools[core.placements[placement].module].blocked:
@@ -94,9 +99,9 @@ def all_failed(core: SharedCore, row: int) -> bool:
 
 
 @part
-def is_blocked(core: SharedCore, placement: int) -> bool:
+def is_blocked(core: GreedyCore, placement: int) -> bool:
     """Under fcfs: whether a job before it waits for what a placement asks for."""
-    if core.rules.first_fit:
+    if core.rules.first_fit and may_pass_blocked(core, core.placements[placement].module):
         return False
     if core.pools[core.placements[placement].module].blocked:
         return True
@@ -107,7 +112,7 @@ def is_blocked(core: SharedCore, placement: int) -> bool:
 
 
 @part
-def block(core: SharedCore, placement: int) -> None:
+def block(core: GreedyCore, placement: int) -> None:
     """A job waits for what a placement asks for."""
     core.pools[core.placements[placement].module].blocked = 1
     for i in range(core.demand.shape[1]):

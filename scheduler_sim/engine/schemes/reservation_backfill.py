@@ -46,10 +46,10 @@ from scheduler_sim.engine.rules.power_saving.switching import (
     switches_off,
 )
 from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore, name_nodes
-from scheduler_sim.engine.schemes.fcfs_and_first_fit import all_failed, block, is_blocked
+from scheduler_sim.engine.schemes.fcfs_and_first_fit import GreedyCore, all_failed, block, is_blocked
 
 
-class PlanCore(SwitchedUnitsCore, NodePlanCore):
+class PlanCore(SwitchedUnitsCore, NodePlanCore, GreedyCore):
     """A core with all that a plan may have to look at."""
 
 

@@ -50,3 +50,24 @@ class MakingRoom(Numbers):
     def write(self, core: FullCore, jobs: Jobs, described: Any) -> FullCore:
         """There is nothing to write."""
         return core
+
+
+class Grace(Numbers):
+    """Writes how long those who make way may go on."""
+
+    part = "grace"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.needed = run.policy.preempt is not None and run.policy.preempt.grace_s > 0
+
+    def room(self, sizes: Sizes) -> RoomSizes:
+        """For all there are."""
+        return RoomSizes(sizes.rows, sizes.modules)
+
+    def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
+        """Write the length."""
+        preempt = self.run.policy.preempt
+        assert preempt is not None
+        core.grace.length.seconds = preempt.grace_s
+        return core

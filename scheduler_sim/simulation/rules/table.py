@@ -30,6 +30,7 @@ RULES = {
     "checkpoints": "checkpoints.Checkpoints",
     "holes": "holes.Holes",
     "making_room": "making_room.MakingRoom",
+    "grace": "making_room.Grace",
     "power_saving": "power_saving.PowerSaving",
 }
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
