@@ -31,7 +31,7 @@ def boundaries(leaves: list[Ints]) -> Ints:
 def in_leaf_order(
     leaves: list[Ints], row: Ints, low: Ints | Floats, high: Ints | Floats
 ) -> tuple[Ints, Ints | Floats, Ints | Floats]:
-    """Return stretches of nodes of the same rows, from where to where, each where its nodes stand.
+    """Return stretches of nodes of the same ``row``, from where to where, each where its nodes stand.
 
     As they are where nodes stand by their numbers already.
     """

@@ -85,10 +85,12 @@ def module_bars(result: Result) -> dict[str, Bars]:
         low, high = low / places.grains, high / places.grains
     bars = {}
     for module, capacity in sizes.items():
-        own = rows_named(table["module"], module)[places.row]
+        own = np.flatnonzero(rows_named(table["module"], module)[places.row])
         leaves = leaves_of(result.manifest, module)
-        row, begin, behind = in_leaf_order(leaves, places.row[own], low[own], high[own])
-        bars[module] = Bars(capacity, row, start[row], end[row], begin, behind, boundaries(leaves))
+        spans = np.stack([places.row[own], start[own], end[own]])
+        spans, number = np.unique(spans, axis=1, return_inverse=True)  # a component has one, or several
+        of, begin, behind = in_leaf_order(leaves, number.ravel(), low[own], high[own])
+        bars[module] = Bars(capacity, *spans[:, of], begin, behind, boundaries(leaves))
     return bars
 
 

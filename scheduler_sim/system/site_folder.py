@@ -207,6 +207,8 @@ class _Reading:
     def topology(self, path: Path) -> tuple[None, str]:
         """Say what the topology.conf gave, which was read with the slurm.conf if that looks at it."""
         topology = self.site.system.topology
+        if topology is None:  # its mistakes are told all the same
+            topology_conf.read_topology(path, self.site.node_names, self.notes)
         gave = "nothing" if topology is None else _count(len(topology.switches), "switch")
         if topology is not None and topology.blocks:
             gave = _count(len(topology.blocks), "block")

@@ -68,7 +68,10 @@ SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
 NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
-OF_SITES = {"preemption", "gang", "resource_limits", "outages", "reservations"}
+OF_SITES = {
+    *("preemption", "gang", "resource_limits", "node_weights", "outages", "reservations"),
+    *("topology", "named_nodes"),
+}
 """Of a site's rules: see tests/slurm and tests/outages."""
 NOWHERE = {"making_room", "grace", "holes", "checkpoints"}
 """Of rules that have tests of their own below."""

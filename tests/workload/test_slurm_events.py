@@ -87,7 +87,7 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, message: s
 
 
 @needs_shared
-@pytest.mark.parametrize("policy", ["first_fit", "slurm"])
+@pytest.mark.parametrize("policy", ["first_fit", pytest.param("slurm", marks=pytest.mark.long)])
 def test_a_site_with_its_events_runs_whole(policy: str) -> None:
     site = SHARED / "data" / "sites" / "ub_medium"
     jobs = read_trace(site / "workload_5k.events.gz")

@@ -38,8 +38,18 @@ RULES = {
 
 OF_OTHERS = ("holes",)
 OF_SLURM = (
-    *("slurm", "preemption", "outages", "topology", "named_nodes", "cons_tres", "rows", "reservations"),
-    *("node_weights", "resource_limits"),
+    *(
+        "slurm",
+        "gang",
+        "preemption",
+        "outages",
+        "topology",
+        "named_nodes",
+        "cons_tres",
+        "rows",
+        "reservations",
+    ),
+    *("reservations", "node_weights", "resource_limits"),
 )
 
 

@@ -79,7 +79,7 @@ HARMLESS = (
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
-    PREEMPTION: r"preempt.*",
+    PREEMPTION: r"preempt.*|schedulertimeslice",
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"switch.*",
     ROUTES: r"route.*|treewidth",
