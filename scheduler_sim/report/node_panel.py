@@ -85,12 +85,15 @@ def module_bars(result: Result) -> dict[str, Bars]:
         low, high = low / places.grains, high / places.grains
     bars = {}
     for module, capacity in sizes.items():
-        own = np.flatnonzero(rows_named(table["module"], module)[places.row])
+        own = rows_named(table["module"], module)[places.row]
         leaves = leaves_of(result.manifest, module)
         spans = np.stack([places.row[own], start[own], end[own]])
-        spans, number = np.unique(spans, axis=1, return_inverse=True)  # a component has one, or several
-        of, begin, behind = in_leaf_order(leaves, number.ravel(), low[own], high[own])
-        bars[module] = Bars(capacity, *spans[:, of], begin, behind, boundaries(leaves))
+        number, begin, behind = np.arange(spans.shape[1]), low[own], high[own]
+        if leaves:  # stretches of one span of a component may come to lie beside one another
+            spans, number = np.unique(spans, axis=1, return_inverse=True)
+            number, begin, behind = in_leaf_order(leaves, number.ravel(), begin, behind)
+        row, starts, ends = spans[:, number]
+        bars[module] = Bars(capacity, row, starts, ends, begin, behind, boundaries(leaves))
     return bars
 
 
