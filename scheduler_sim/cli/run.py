@@ -156,7 +156,7 @@ def _loaded(
             reservations=_reserved(policy, folder),
         )
     if simulation.needs_compiling:
-        note("compiling the engine for this policy, once on this machine: 5 s to a minute", quiet=args.quiet)
+        note("compiling the engine for this policy, once on this machine: 5 s to two minutes", quiet=args.quiet)
     with step("compiling", quiet=args.quiet), log.part("compile"):
         simulation.prepare()
     return simulation
