@@ -156,7 +156,9 @@ def _loaded(
             reservations=_reserved(policy, folder),
         )
     if simulation.needs_compiling:
-        note("compiling the engine for this policy, once on this machine: 5 s to two minutes", quiet=args.quiet)
+        note(
+            "compiling the engine for this policy, once on this machine: 5 s to two minutes", quiet=args.quiet
+        )
     with step("compiling", quiet=args.quiet), log.part("compile"):
         simulation.prepare()
     return simulation
@@ -204,16 +206,17 @@ def _at_site(
     policy: Policy, settings: dict[str, str], args: argparse.Namespace, folder: SiteFolder | None
 ) -> Policy:
     """Let a slurm.conf, or the folder of a site, give the policy the keys that nothing else states."""
-    from scheduler_sim.cli.site import left_out, read_site, with_site
+    from scheduler_sim.cli.site import left_out, read_site, with_site, without_topology
 
-    if folder is not None:
-        return with_site(policy, folder.site, settings)
-    site = read_site(args.system)
+    site = read_site(args.system) if folder is None else folder.site
     if site is None:
         return policy
-    if told := left_out(site, args.system):
+    if folder is None and (told := left_out(site, args.system)):
         note(told, quiet=args.quiet)
-    return with_site(policy, site, settings)
+    policy, told = without_topology(with_site(policy, site, settings), site, settings)
+    if told:
+        note(told, quiet=False)
+    return policy
 
 
 def _settings(given: list[str]) -> dict[str, str]:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_sim.cli.site import read_folder
+from scheduler_sim.cli.site import read_folder, with_site, without_topology
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.policy.policy import Policy
 from scheduler_sim.system.site_folder import (
     read_site_folder,
 )
@@ -221,6 +222,28 @@ def test_sites_as_their_operators_would_bring_them(cli, name, jobs):
     ended = cli("inspect", folder)
     assert ended.code == 0, ended.err
     assert jobs in ended.out
+
+
+PREEMPTION = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "settings", "plugin", "told"),
+    [
+        ("", {}, "topology/tree", ""),
+        (PREEMPTION, {}, "topology/none", "beside preemption the network is not modelled"),
+        (PREEMPTION, {"policy.slurm.TopologyPlugin": "topology/tree"}, "topology/tree", ""),
+    ],
+)
+def test_a_topology_gives_way_to_preemption(tmp_path, lines, settings, plugin, told):
+    for one in SAMPLE.iterdir():
+        (tmp_path / one.name).write_bytes(one.read_bytes())
+    (tmp_path / "slurm.conf").write_text(lines + (SAMPLE / "slurm.conf").read_text())
+    site = read_folder(str(tmp_path)).site
+    policy = with_site(Policy.resolve("slurm"), site, settings).with_settings(settings)
+    found, why = without_topology(policy, site, settings)
+    assert found.slurm.TopologyPlugin == plugin
+    assert told in why if told else why == ""
 
 
 @needs_shared
