@@ -69,11 +69,11 @@ class SlurmWithOutages(Slurm):
     def _world(self, now: int) -> None:
         super()._world(now)
         while self.calendar.is_due(now):
-            event = self.calendar.play()
-            before, self.all_nodes = self.all_nodes, self.every_node - self.calendar.out
+            before, event = self.calendar.out, self.calendar.play()
+            self.all_nodes = self.every_node - self.calendar.out
             down = event.nodes if event is not None and event.down else set()
             hit = [job for job in self.seen if job.state == RUNNING and job.where & down]
-            if hit or self.all_nodes != before:  # a node that stays as it was is no news
+            if hit or self.calendar.out != before:  # a node that stays as it was is no news
                 self.asks.append(now)
                 self.last_change = now
             for job in hit:
