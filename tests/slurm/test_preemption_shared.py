@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -269,6 +270,18 @@ def test_a_node_where_a_victim_completes_starts_nothing() -> None:
     assert found.components["start_time"].iloc[2] >= 60 + 30
 
 
+def test_nor_does_a_node_of_another_partition_in_the_pass_that_ends_its_job() -> None:
+    """Job 1 has nodes 1 and 2; the urgent one may use 2 alone, and job 2, tried next, would fit on node 1."""
+    named = [{"name": f"s{i}", "nodes": 1, "cores_per_node": 8} for i in (1, 2)]
+    module = {"name": MODULE, "nodes": 2, "shared": True, "node_sets": named}
+    high = {"name": "high", "module": MODULE, "priority": 2, "node_sets": ["s2"]}
+    parts = [{"name": "low", "module": MODULE, "priority": 1}, high]
+    jobs = [{"nodes": 2, "cores": 8}, {"submit_time": 60, "cores": 8}, {"cores": 8}]
+    found = run(System.from_dict({"modules": [module], "partitions": parts}), jobs, KillWait=30)
+    assert victims(found) == {1}
+    assert found.components["start_time"].iloc[1] >= 60 + 30
+
+
 def test_in_grace_a_share_is_planned_to_be_free_by_its_end() -> None:
     """Without GraceTime job 1 would be planned to end at 300; the urgent job starts once it is over."""
     node = site({"cores_per_node": 8}, GraceTime=40)
@@ -323,3 +336,10 @@ def test_nobody_goes_for_one_that_a_limit_holds() -> None:
 def test_what_is_refused(sharing: str, keys: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         run(site({"cores_per_node": 4}, OverSubscribe=sharing), [{}, {}], **keys)
+
+
+@given(preempting(EQUAL_NODES, RIGID_ASKS, 25))
+@examples(40)
+def test_what_is_left_out_for_speed_makes_no_difference(one: Preempting) -> None:
+    fast, slow = played(one), played(one, accelerate=False)
+    pd.testing.assert_frame_equal(fast.components, slow.components)
