@@ -54,7 +54,8 @@ def execute(args: argparse.Namespace) -> None:
     write_as = format_named("--to", args.write_as, FORMATS)
     from scheduler_sim.output.rule import check_place
     from scheduler_sim.workload.kinds import TRACES
-    from scheduler_sim.workload.trace_io import read_trace, trace_format, write_trace
+    from scheduler_sim.loaders.read import read_trace
+    from scheduler_sim.workload.trace_io import trace_format, write_trace
 
     kind = trace_format(args.output, write_as, writing=True)  # errors come before the work is done
     check_place(args.output, TRACES[kind], force=args.force)

@@ -149,7 +149,7 @@ def _learn(args: argparse.Namespace) -> None:
     from scheduler_sim.report.look import PICTURE, save_png
     from scheduler_sim.report.trace_figures import trace_figure
     from scheduler_sim.workload.curves import curves_by_module, curves_of
-    from scheduler_sim.workload.trace_io import read_trace
+    from scheduler_sim.loaders.read import read_trace
 
     out = Path(args.out)
     if out.suffix.lower() not in (".yaml", ".yml"):

@@ -106,7 +106,7 @@ def _system(path: str) -> str:
 def _trace(args: argparse.Namespace) -> str:
     from scheduler_sim.cli.trace_page import trace_text
     from scheduler_sim.workload.summary import summarise
-    from scheduler_sim.workload.trace_io import read_trace
+    from scheduler_sim.loaders.read import read_trace
 
     with step(f"reading {args.what}"):
         workload = read_trace(args.what, args.read_as)

@@ -16,7 +16,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.result.columns import NEVER, Columns, Further
+from scheduler_sim.result.columns import NEVER, REPAIRS, Columns, Further, frame
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.checkpoint_account import writing
@@ -79,10 +79,12 @@ def build_result(
     struck: Collection[tuple[int, int]] = (),
     models: Models | None = None,
     reserved: Sequence[Mapping[str, Any]] | None = None,
+    repairs: pd.DataFrame | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
     ``spans`` are those in which components were suspended;
+    ``repairs`` is what was changed in the trace when it was read;
     ``reserved`` is what there is to tell of advance reservations, None without any;
     ``struck`` are those that failures of nodes ended for good (row in the core, start in s).
 
@@ -113,8 +115,16 @@ def build_result(
         told["topology"] = topology_told(system)
         parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
     further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(
-        reserved=reserved is not None, suspended=can_suspend(core), spread="topology" in told
+        reserved=reserved is not None,
+        suspended=can_suspend(core),
+        spread="topology" in told,
+        carried=made.carried,
     )
+    if made.carried:
+        told["carried"] = dict(made.carried)
+    if repairs is not None and len(repairs):
+        repairs = frame({one.name: repairs[one.name] for one in REPAIRS}, REPAIRS)
+        told["repaired"] = {str(kind): int(n) for kind, n in repairs["kind"].value_counts(sort=False).items()}
     suspended = dict[str, Any]()
     if further.suspended:
         told["suspended"] = True
@@ -180,7 +190,7 @@ def build_result(
         leaves=leaf_sizes(system),
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
-    return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs)
+    return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs, repairs if "repaired" in told else None)
 
 
 def _failed(core: FullCore, placements: Placements, struck: Collection[tuple[int, int]]) -> np.ndarray:

@@ -49,7 +49,7 @@ from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
-from scheduler_sim.workload.trace_io import read_trace
+from scheduler_sim.loaders.read import read_trace
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
@@ -84,7 +84,9 @@ class Simulation(Actions):
     seed : of every random draw (each purpose has a stream of its own)
     honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
-    format : of the trace, where its name does not tell
+    format : of the trace, where its name does not tell, or a named source
+    columns : a column map for it
+    on_error : ``stop`` at the first row of it that cannot be read, or ``skip`` such rows
     events : when nodes are out of service, besides those of the system
     reservations : advance reservations, besides those of the system
 
@@ -111,6 +113,8 @@ class Simulation(Actions):
         honour_status: bool = False,
         progress: Progress | None = None,
         format: str | None = None,
+        columns: str | Path | None = None,
+        on_error: str = "stop",
         events: Sequence[NodeEvent] = (),
         reservations: Sequence[ReservationKeys] = (),
     ) -> None:
@@ -131,12 +135,20 @@ class Simulation(Actions):
             self.system = replace(self.system, events=(*self.system.events, *events))
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
-        self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
+        reading = partial(read_trace, format=format, columns=columns, on_error=on_error)
+        self.workload, traces = _opened(workload, "workload", reading)
         self._inputs += traces or [partial(outcome.digest_of_workload, self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
         files = () if self.models is None else self.models.files
         self._inputs += [outcome.digest_of_file(role, file) for role, file in files]
-        self._reading = {"honour_status": honour_status, **({"format": format} if format else {})}
+        if columns is not None:
+            self._inputs.append(outcome.digest_of_file("columns", Path(columns)))
+        self._reading = {
+            "honour_status": honour_status,
+            **({"format": format} if format else {}),
+            **({"columns": Path(columns).name} if columns is not None else {}),
+            **({"on_error": on_error} if on_error != "stop" else {}),
+        }
         if honour_status:
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
@@ -305,6 +317,7 @@ class Simulation(Actions):
             self._outages.ended,
             self.models,
             None if self._reservations is None else self._reservations.told(),
+            self.workload.repairs,
         )
 
     def _unlimited_tasks(self) -> int:

@@ -21,7 +21,7 @@ from scheduler_sim.simulation import simulate
 from scheduler_sim.study.measuring import Trim
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
-from scheduler_sim.workload.trace_io import read_trace
+from scheduler_sim.loaders.read import read_trace
 
 DIGITS = 20
 """Hexadecimal digits of a run's id."""

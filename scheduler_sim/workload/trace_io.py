@@ -1,4 +1,4 @@
-"""Reading and writing job traces by the suffix of their name."""
+"""Reading and writing job traces in formats of our own, by the suffix of their name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.packed import packing_named
@@ -38,29 +36,12 @@ EVENTS_SUFFIX = "events"
 _TEXT_FORMATS = ("swf", "mwf", "csv")
 
 
-def read_trace(path: str | Path, format: str | None = None) -> Workload:
-    """Read a trace as a :class:`Workload`; the suffix tells the format unless it is given.
+def read_native(path: str | Path, format: str | None = None) -> Workload:
+    """Read a trace in a format that holds our columns; the suffix tells the format unless it is given.
 
-    Parameters
-    ----------
-    path : ``.swf``, ``.mwf``, ``.csv``, a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, or events of the
-        Slurm simulators as ``.events``, each also ``.gz`` or ``.zst``; or ``.parquet``
-    format : ``swf``, ``mwf``, ``csv``, ``sacct``, ``slurm-sim-events`` or ``parquet``, where the suffix does
-        not tell
-
-    Raises
-    ------
-    TraceError
-        for anything that cannot be read as that format, dependencies included, with the file,
-        line, field, value and what is allowed.
+    Raises TraceError for anything that cannot be read as that format.
     """
-    kind = trace_format(path, format)
-    try:
-        workload: Workload = _function(_READERS[kind])(path)
-        workload.dependencies()
-        pa.default_memory_pool().release_unused()  # what Arrow took to read it
-    except MemoryError:
-        raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
+    workload: Workload = _function(_READERS[trace_format(path, format)])(path)
     return workload
 
 

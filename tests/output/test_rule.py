@@ -21,7 +21,8 @@ from scheduler_sim.report.html.write import PAGE, write_report
 from scheduler_sim.report.look import PICTURE, save_png
 from scheduler_sim.scaling.profile_file import PROFILE
 from scheduler_sim.workload.kinds import TRACES
-from scheduler_sim.workload.trace_io import read_trace, write_trace
+from scheduler_sim.loaders.read import read_trace
+from scheduler_sim.workload.trace_io import write_trace
 from tests.conftest import ROOT
 from tests.report.schedules import behind_a_shadow
 
