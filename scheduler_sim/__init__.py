@@ -16,6 +16,7 @@ from scheduler_sim.version import __version__
 if TYPE_CHECKING:
     from scheduler_sim.generation.generate import generate
     from scheduler_sim.generation.recipe import Recipe
+    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.report.plot import Plot
     from scheduler_sim.result.result import Result
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from scheduler_sim.study.study import Study
     from scheduler_sim.system.system import System
     from scheduler_sim.workload.table import Workload
-    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.workload.trace_io import write_trace
 
 _HOMES = {

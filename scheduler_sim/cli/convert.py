@@ -52,9 +52,9 @@ def execute(args: argparse.Namespace) -> None:
     """Convert a trace."""
     read_as = format_named("--from", args.read_as)
     write_as = format_named("--to", args.write_as, FORMATS)
+    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.output.rule import check_place
     from scheduler_sim.workload.kinds import TRACES
-    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.workload.trace_io import trace_format, write_trace
 
     kind = trace_format(args.output, write_as, writing=True)  # errors come before the work is done

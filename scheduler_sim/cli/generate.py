@@ -144,12 +144,12 @@ def _nodes(system: str | None) -> dict[str, int] | None:
 def _learn(args: argparse.Namespace) -> None:
     from scheduler_sim.generation.fitting import fit_modules, joint_law, joint_recipe
     from scheduler_sim.generation.fitting.page import RECIPE, recipe_text
+    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.output.rule import check_place
     from scheduler_sim.output.whole import whole_file
     from scheduler_sim.report.look import PICTURE, save_png
     from scheduler_sim.report.trace_figures import trace_figure
     from scheduler_sim.workload.curves import curves_by_module, curves_of
-    from scheduler_sim.loaders.read import read_trace
 
     out = Path(args.out)
     if out.suffix.lower() not in (".yaml", ".yml"):

@@ -105,8 +105,8 @@ def _system(path: str) -> str:
 
 def _trace(args: argparse.Namespace) -> str:
     from scheduler_sim.cli.trace_page import trace_text
-    from scheduler_sim.workload.summary import summarise
     from scheduler_sim.loaders.read import read_trace
+    from scheduler_sim.workload.summary import summarise
 
     with step(f"reading {args.what}"):
         workload = read_trace(args.what, args.read_as)

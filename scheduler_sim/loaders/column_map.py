@@ -75,7 +75,9 @@ class ColumnKeys(Keys):
     @model_validator(mode="before")
     @classmethod
     def _short(cls, data: Any) -> Any:
-        return {"formula": data} if isinstance(data, str | int | float) and not isinstance(data, bool) else data
+        return (
+            {"formula": data} if isinstance(data, str | int | float) and not isinstance(data, bool) else data
+        )
 
 
 class SourceKeys(Keys):
@@ -161,7 +163,9 @@ class ColumnMap:
     @property
     def names(self) -> dict[str, None]:
         """The columns of theirs that it needs, each once."""
-        return dict.fromkeys(name for one in self.columns.values() if one.formula for name in one.formula.names)
+        return dict.fromkeys(
+            name for one in self.columns.values() if one.formula for name in one.formula.names
+        )
 
 
 def _entry(keys: ColumnKeys, zone: ZoneInfo) -> Entry:
@@ -195,4 +199,6 @@ def _problems(data: Any) -> Iterator[Problem]:
         if name not in columns:
             yield Problem(("columns", name), "missing; allowed: a column, or a formula")
     if "run_time" not in columns and not {"start_time", "end_time"} <= set(columns):
-        yield Problem(("columns", "run_time"), "missing; allowed: a column, a formula, or start_time and end_time")
+        yield Problem(
+            ("columns", "run_time"), "missing; allowed: a column, a formula, or start_time and end_time"
+        )

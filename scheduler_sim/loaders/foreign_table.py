@@ -1,4 +1,4 @@
-"""Tables of others as they are: CSV, Parquet, JSON lines, one column after the other, nothing believed yet."""
+"""Tables of others as they are: CSV, Parquet, JSON lines, column by column, nothing believed yet."""
 
 from __future__ import annotations
 
@@ -106,7 +106,10 @@ def _read_csv(path: str | Path, name: str, separator: str | None) -> ForeignTabl
             io.BytesIO(data),
             read_options=arrow_csv.ReadOptions(column_names=names, skip_rows=1, use_threads=False),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=separator, newlines_in_values=True, invalid_row_handler=keep, ignore_empty_lines=True
+                delimiter=separator,
+                newlines_in_values=True,
+                invalid_row_handler=keep,
+                ignore_empty_lines=True,
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, check_utf8=True
@@ -130,7 +133,9 @@ def _text(path: str | Path, name: str) -> bytes:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise TraceError("not UTF-8 text", file=name, line=line, found=data[error.start : error.end].hex()) from None
+        raise TraceError(
+            "not UTF-8 text", file=name, line=line, found=data[error.start : error.end].hex()
+        ) from None
     return data
 
 
@@ -193,9 +198,7 @@ def _read_jsonl(path: str | Path, name: str, separator: str | None) -> ForeignTa
     data = _text(path, name)
     numbers = np.array([i for i, line in enumerate(data.split(b"\n"), 1) if line.strip()], dtype=np.int64)
     try:
-        table = arrow_json.read_json(
-            io.BytesIO(data), read_options=arrow_json.ReadOptions(use_threads=False)
-        )
+        table = arrow_json.read_json(io.BytesIO(data), read_options=arrow_json.ReadOptions(use_threads=False))
         flat = dict(_flat(zip(table.column_names, table.columns, strict=True)))
         if table.num_rows == len(numbers):
             return ForeignTable(name, "jsonl", flat, table.num_rows, numbers)

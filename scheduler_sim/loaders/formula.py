@@ -59,7 +59,7 @@ class Formula:
                 if kind == "name":
                     stack.append(value(str(what)))
                 elif kind == "number":
-                    stack.append(np.float64(what))
+                    stack.append(np.array(what, dtype=np.float64))
                 elif kind == "negative":
                     stack.append(-stack.pop())
                 else:
@@ -108,7 +108,9 @@ class _Reader:
         while place < len(text):
             match = _TOKEN.match(text, place)
             if match is None:
-                raise InputError(f"formula {self.text!r:.80}: found {text[place:place + 20]!r}; allowed: {_ALLOWED}")
+                raise InputError(
+                    f"formula {self.text!r:.80}: found {text[place : place + 20]!r}; allowed: {_ALLOWED}"
+                )
             kind = str(match.lastgroup)
             word = match[kind]
             yield ("name" if kind in ("quoted", "ticked") else kind), _SAME.get(word, word)
@@ -136,7 +138,9 @@ class _Reader:
     def _factor(self, depth: int) -> None:
         kind, word = self.next
         if depth > MOST_DEEP:
-            raise InputError(f"formula {self.text!r:.80}: more than {MOST_DEEP} parentheses within one another")
+            raise InputError(
+                f"formula {self.text!r:.80}: more than {MOST_DEEP} parentheses within one another"
+            )
         if kind == "number":
             self.steps.append(("number", float(self._take())))
         elif kind == "name":

@@ -42,7 +42,9 @@ NAMES: dict[str, tuple[str, ...]] = {
 """What a column may be called, in any case; the first of several that are there counts."""
 
 FIELDS_NEEDED = ("submit_time", "nodes")
-_UNIT_AT_END = re.compile(r"^(.*?)[_ (]*\b(seconds|secs?|s|minutes|mins?|min|hours?|hrs?|h|ms|milliseconds)\)?$")
+_UNIT_AT_END = re.compile(
+    r"^(.*?)[_ (]*\b(seconds|secs?|s|minutes|mins?|min|hours?|hrs?|h|ms|milliseconds)\)?$"
+)
 _SPELLED = {
     **dict.fromkeys(("seconds", "secs", "sec", "s"), "s"),
     **dict.fromkeys(("minutes", "mins", "min"), "min"),
@@ -55,7 +57,7 @@ _DURATIONS = ("run_time", "time_limit")
 def guessed(names: Sequence[str], file: str) -> ColumnMap:
     """Return the map that the names of columns leave no doubt of.
 
-    Columns that are called as ours are ours. Raises TraceError where a column that is needed is not among them.
+    Columns that are called as ours are ours. Raises TraceError where one that is needed is not among them.
     """
     columns = dict(_found(names))
     missing = [name for name in FIELDS_NEEDED if name not in columns]

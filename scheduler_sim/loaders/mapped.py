@@ -100,7 +100,9 @@ class _Reading:
         return Workload(
             columns,
             source,
-            carried=pd.DataFrame({name: values[kept] for name, values in carried.items()}, index=range(kept.sum())),
+            carried=pd.DataFrame(
+                {name: values[kept] for name, values in carried.items()}, index=range(kept.sum())
+            ),
             repairs=repairs.table(columns.get("component_id"), lines),
         )
 
@@ -157,7 +159,10 @@ class _Reading:
     def _constant(self, name: str, entry: Entry) -> float:
         if isinstance(entry.constant, str):
             raise TraceError(
-                f"columns.{name}.value is no number", file=self.how.file, found=entry.constant, allowed="a number"
+                f"columns.{name}.value is no number",
+                file=self.how.file,
+                found=entry.constant,
+                allowed="a number",
             )
         return float(entry.constant or 0) * entry.scale
 
@@ -165,12 +170,15 @@ class _Reading:
         """Words of theirs as numbers of ours; a word that is not listed is a fault, or what ``*`` says."""
         texts, words = self._words(name, entry)
         numbers = np.array([np.nan if value is None else _number_or_nan(value) for value in words])
-        unknown = np.array([value is None and bool(text) for value, text in zip(words, texts.categories, strict=True)])
+        unknown = np.array(
+            [value is None and bool(text) for value, text in zip(words, texts.categories, strict=True)]
+        )
         known = [word for word in entry.values or {} if word != OTHERWISE]
         allowed = f"{', '.join(known)[:300]}, or {OTHERWISE} in the map for all others"
         theirs = list(entry.formula.names) if entry.formula else []
         self.dirt.add(unknown[texts.codes], name, "an unknown word", allowed, theirs)
-        return numbers[texts.codes]
+        translated: np.ndarray = numbers[texts.codes]
+        return translated
 
     def _words(self, name: str, entry: Entry) -> tuple[pd.Categorical, list[Any]]:
         """A column as text, and for each of its words ours, None for one that is not listed."""
@@ -181,7 +189,9 @@ class _Reading:
             )
         texts = texts_of(self.table.columns[column])
         others = entry.values.get(OTHERWISE)
-        return texts, [entry.values.get(word.strip().lower(), others if word else None) for word in texts.categories]
+        return texts, [
+            entry.values.get(word.strip().lower(), others if word else None) for word in texts.categories
+        ]
 
     def _text(self, entry: Entry) -> pd.Categorical:
         if entry.formula is None or entry.formula.column is None:
@@ -192,10 +202,13 @@ class _Reading:
         if entry.values is not None:
             others = entry.values.get(OTHERWISE)
             words = [
-                str(entry.values.get(word.lower(), others if others is not None and word else word)) for word in words
+                str(entry.values.get(word.lower(), others if others is not None and word else word))
+                for word in words
             ]
         known = {word: code for code, word in enumerate(dict.fromkeys(words))}
-        return categories_of(np.array([known[word] for word in words], dtype=np.int64)[texts.codes], list(known))
+        return categories_of(
+            np.array([known[word] for word in words], dtype=np.int64)[texts.codes], list(known)
+        )
 
     def _ids(self, name: str, entry: Entry) -> np.ndarray:
         """Whole numbers as they are; any other ids are numbered from 1 in the order in which they appear."""
@@ -204,13 +217,15 @@ class _Reading:
             texts = texts_of(self.table.columns[column])
             plain = [word.isascii() and word.isdigit() and len(word) < 16 for word in texts.categories]
             if all(plain[code] for code in np.unique(texts.codes).tolist()):
-                return np.array([int(word) if is_id else -1 for word, is_id in zip(texts.categories, plain, strict=True)])[
-                    texts.codes
-                ]
+                ids = (
+                    int(word) if is_id else -1 for word, is_id in zip(texts.categories, plain, strict=True)
+                )
+                numbers: np.ndarray = np.array(list(ids), dtype=np.int64)[texts.codes]
+                return numbers
             self.renumbered.add(column)
             self.notes.append(f"{column}: no whole numbers; jobs are numbered in its order of appearance")
-            numbers, _ = pd.factorize(texts.codes)
-            return numbers.astype(np.int64) + 1
+            order, _ = pd.factorize(texts.codes)
+            return order.astype(np.int64) + 1
         return self._rounded(name, self._values(name, entry), entry)
 
     def _rounded(self, name: str, values: np.ndarray, entry: Entry) -> np.ndarray:
@@ -234,7 +249,7 @@ class _Reading:
         return np.where(missing | beyond, default, whole).astype(np.int64)
 
     def _run_time(self) -> np.ndarray:
-        """From start to end, exactly, then rounded; -1 where either is not known, less if the end is before."""
+        """From start to end, then rounded; -1 where either is not known, less if the end is before."""
         start, end = (self._values(name, self.how.columns[name]) for name in ("start_time", "end_time"))
         ran = self._rounded("run_time", end - start, self.how.columns["end_time"])
         return np.where((end < start), np.minimum(ran, -2), ran)
@@ -246,7 +261,7 @@ class _Reading:
         self.dirt.add(missing, name, kind, allowed, list(entry.formula.names) if entry.formula else [])
 
     def _refuse_out_of_range(self, name: str, values: Any) -> None:
-        """Values that no workload may have; a run time or a size that is not known keeps a job from running."""
+        """Values that no workload may have; without run time or size a job is there, but not simulated."""
         rule = rule_of(name)
         if rule is None or isinstance(values, pd.Categorical):
             return
@@ -259,7 +274,13 @@ class _Reading:
         elif name == "time_limit":
             wrong &= values != 0
         entry = self.how.columns.get(name)
-        self.dirt.add(wrong, name, "value out of range", allowed, list(entry.formula.names) if entry and entry.formula else [])
+        self.dirt.add(
+            wrong,
+            name,
+            "value out of range",
+            allowed,
+            list(entry.formula.names) if entry and entry.formula else [],
+        )
 
     # -- what is none of ours
 
@@ -323,7 +344,10 @@ def _repaired(repairs: Repairs, columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _skipped(columns: dict[str, Any]) -> np.ndarray:
-    run, status = columns["run_time"], columns.get("status", np.zeros(len(columns["run_time"]), dtype=np.int64))
+    run, status = (
+        columns["run_time"],
+        columns.get("status", np.zeros(len(columns["run_time"]), dtype=np.int64)),
+    )
     codes = np.zeros(len(run), dtype=np.int8)
     codes[columns["nodes"] <= 0] = NO_NODES
     codes[run < 0] = NO_RUN_TIME

@@ -43,8 +43,8 @@ def read_trace(
         ``parquet``), or a named source such as ``pm100``
     columns : which columns of a table are which of ours: a map, or a file with one. Without, columns that are
         called as ours are ours, others go by names that leave no doubt; the notes of the workload say which
-    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, of tables and named sources
-        alone; they are counted in the notes
+    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, of tables and named
+        sources alone; they are counted in the notes
 
     Raises
     ------
@@ -64,7 +64,9 @@ def read_trace(
     return workload
 
 
-def _read(path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str) -> Workload:
+def _read(
+    path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str
+) -> Workload:
     if kind in source_names():
         if columns is not None:
             raise TraceError(f"a column map beside the source {kind}", file=path, allowed="one of them")
@@ -77,9 +79,12 @@ def _read(path: str | Path, kind: str | None, columns: ColumnMap | str | Path | 
             raise TraceError("no table, but a column map for it", file=path, allowed=", ".join(FORMATS))
         return mapped(read_foreign(path, table_kind, how.separator), how, table_kind, on_error)
     if table_kind is None or (table_kind != "jsonl" and _is_ours(path, table_kind)):
-        if on_error != "stop" and kind is not None or table_kind is None and on_error != "stop":
+        if on_error != "stop":
             raise TraceError(
-                "rows that cannot be read are not skipped in this format", file=path, found=on_error, allowed="stop"
+                "rows that cannot be read are not skipped in this format",
+                file=path,
+                found=on_error,
+                allowed="stop",
             )
         return read_native(path, kind)
     table = read_foreign(path, table_kind)
@@ -97,9 +102,7 @@ def _is_ours(path: str | Path, kind: str) -> bool:
             schema = parquet.read_schema(path)
         except (pa.ArrowException, OSError, ValueError):
             return True  # its reader says what is wrong
-        whole = all(
-            pa.types.is_integer(schema.field(name).type) for name in NEEDED if name in schema.names
-        )
+        whole = all(pa.types.is_integer(schema.field(name).type) for name in NEEDED if name in schema.names)
         return METADATA in (schema.metadata or {}) or (whole and _are_ours(schema.names))
     block = next(iter(read_blocks(path)), b"")
     lines = block.decode("utf-8", "replace").split("\n")

@@ -38,7 +38,13 @@ class Repairs:
         changed = column.copy()
         changed[where] = made[where] if isinstance(made, np.ndarray) else made
         rows = np.flatnonzero(where)
-        found = {"row": rows, "kind": kind, "field": DONE[kind][0], "found": column[rows], "made": changed[rows]}
+        found = {
+            "row": rows,
+            "kind": kind,
+            "field": DONE[kind][0],
+            "found": column[rows],
+            "made": changed[rows],
+        }
         self.parts.append(pd.DataFrame(found))
         return changed
 

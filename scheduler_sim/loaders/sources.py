@@ -1,4 +1,4 @@
-"""Named sources: public data whose layout is known, each a column map that ships, or code where a map is not enough.
+"""Named sources: public data of a known layout, each a column map that ships, and code where it takes more.
 
 Other packages add theirs as entry points of the group ``scheduler_sim.loaders``: a function of a path and of
 ``stop`` or ``skip`` that returns a :class:`~scheduler_sim.workload.table.Workload`.

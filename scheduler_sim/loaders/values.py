@@ -22,13 +22,12 @@ _OFFSET = re.compile(r"(Z|UTC|[+-]\d\d(:?\d\d)?)$")
 _DURATION = re.compile(r"(?:(\d{1,9})(?:-| days?,? ))?(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d+)?))?")
 _DAYS = re.compile(r"(\d{1,9}) days?")
 
-UNITS = {
-    **{"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
-    **{"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3},
-    **{"KiB": 1.0, "MiB": 1024.0, "GiB": 1024.0**2, "TiB": 1024.0**3},
-    **{"kHz": 1.0, "MHz": 1e3, "GHz": 1e6, "Hz": 1e-3},
-    **{"W": 1.0, "kW": 1e3, "mW": 1e-3},
-}
+_OF_TIME = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_OF_MEMORY = {"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
+_OF_POWER = {"W": 1.0, "kW": 1e3, "mW": 1e-3}
+_OF_FREQUENCY = {"Hz": 1e-3, "kHz": 1.0, "MHz": 1e3, "GHz": 1e6}
+
+UNITS = _OF_TIME | _OF_MEMORY | {"KiB": 1.0, "MiB": 1024.0, "GiB": 1024.0**2} | _OF_POWER | _OF_FREQUENCY
 """How many of ours (s, KB, kHz, W) each unit is. A KB is 1,024 bytes here, as in Slurm."""
 
 
@@ -63,7 +62,9 @@ def numbers_of(column: pa.Array, zone: ZoneInfo, time_format: str | None = None)
             return None
         codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
         there = column.is_valid().to_numpy(zero_copy_only=False)
-        values = np.where(there, words.values[codes], np.nan) if len(words.values) else np.full(len(codes), np.nan)
+        values = (
+            np.where(there, words.values[codes], np.nan) if len(words.values) else np.full(len(codes), np.nan)
+        )
         wrong = words.wrong[codes] & there if len(words.wrong) else np.zeros(len(codes), dtype=bool)
         return Numbers(values, wrong, words.moments)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -88,7 +89,11 @@ def _of_moments(column: pa.Array, zone: ZoneInfo) -> Numbers:
         column = column.cast(pa.timestamp("s"))
     aware = column.type.tz is not None
     nanoseconds = pa.timestamp("ns", tz=column.type.tz)
-    whole = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False) if column.type != nanoseconds else column
+    whole = (
+        column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
+        if column.type != nanoseconds
+        else column
+    )
     found = pd.DatetimeIndex(whole.to_pandas())
     found = found.tz_convert("UTC") if aware else _on_clock(found, zone)
     return Numbers(_since_1970(found), np.zeros(len(column), dtype=bool), True)
@@ -135,7 +140,9 @@ def _moments_in(texts: pd.Series, zone: ZoneInfo, time_format: str | None) -> np
 
 
 def _on_clock(index: pd.DatetimeIndex, zone: ZoneInfo) -> pd.DatetimeIndex:
-    first = np.ones(len(index), dtype=bool)  # summer time, which is the first of two hours that are called alike
+    first = np.ones(
+        len(index), dtype=bool
+    )  # summer time, which is the first of two hours that are called alike
     return index.tz_localize(zone, ambiguous=first, nonexistent="shift_forward").tz_convert("UTC")
 
 

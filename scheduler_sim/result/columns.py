@@ -26,12 +26,15 @@ Columns = Mapping[str, Any] | pd.DataFrame
 """A table of a result by its columns: arrays, text as pandas categoricals; a DataFrame is one."""
 
 
+Dtype = Literal["int64", "float64", "text"]
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One documented column of a table; ``text`` is stored as a pandas categorical."""
 
     name: str
-    dtype: Literal["int64", "float64", "text"]
+    dtype: Dtype
     unit: str
     meaning: str
 
@@ -333,7 +336,7 @@ class Further(NamedTuple):
     suspended: bool = False
     runs: bool = False
     spread: bool = False
-    carried: tuple[tuple[str, str], ...] = ()
+    carried: tuple[tuple[str, Dtype], ...] = ()
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:

@@ -24,6 +24,7 @@ from scheduler_sim.result.columns import (
     SWITCHED,
     USED,
     Column,
+    Dtype,
     Further,
     component_columns,
     frame,
@@ -216,12 +217,13 @@ def _has(table: pd.DataFrame | Deferred, column: Column) -> bool:
     return column in table.described if isinstance(table, Deferred) else column.name in table
 
 
-def _carried_in(table: pd.DataFrame | Deferred) -> tuple[tuple[str, str], ...]:
+def _carried_in(table: pd.DataFrame | Deferred) -> tuple[tuple[str, Dtype], ...]:
     """The columns that are carried on from a trace: (name, dtype) of each."""
     if isinstance(table, Deferred):
         return tuple((one.name, one.dtype) for one in table.described if one.name.startswith(CARRIED))
     found = ((str(name), table[name].dtype) for name in table if str(name).startswith(CARRIED))
-    return tuple((name, dtype.name if dtype.kind in "if" else "text") for name, dtype in found)
+    kinds: dict[str, Dtype] = {"i": "int64", "f": "float64"}
+    return tuple((name, kinds.get(dtype.kind, "text")) for name, dtype in found)
 
 
 def _write_text(text: str, out: BinaryIO) -> None:

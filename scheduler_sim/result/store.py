@@ -39,8 +39,8 @@ def write_result(directory: Path, writers: Mapping[str, Callable[[BinaryIO], Non
     """Write the files of a result into a directory, all or none of them; other files there stay.
 
     A failure on the way leaves the directory as it was. An older result there is replaced; its run.log,
-    runs.parquet and repairs.parquet go where this one has none. A directory that holds anything but a result is refused without
-    ``force``.
+    runs.parquet and repairs.parquet go where this one has none. A directory that holds anything but a result
+    is refused without ``force``.
     """
     target = Path(os.path.realpath(directory))
     refuse_foreign(directory, force=force)

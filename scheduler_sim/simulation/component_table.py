@@ -11,7 +11,7 @@ import pandas as pd
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
-from scheduler_sim.result.columns import CARRIED, NEVER, STATES, Further, component_columns
+from scheduler_sim.result.columns import CARRIED, NEVER, STATES, Dtype, Further, component_columns
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.components import in_cache
 from scheduler_sim.simulation.pools import modules_of
@@ -47,7 +47,9 @@ class ComponentTable:
         self, core: FullCore, workload: Mapping[str, Any], placements: Placements, system: System
     ) -> None:
         self._workload, self._rows = workload, placements.in_file
-        self.carried = tuple((name, _dtype_of(workload[name])) for name in workload if name.startswith(CARRIED))
+        self.carried = tuple(
+            (name, _dtype_of(workload[name])) for name in workload if name.startswith(CARRIED)
+        )
         known = _known(core, placements)
         if (back := placements.file_order) is not None:
             known = {name: column[back] for name, column in known.items()}
@@ -78,7 +80,9 @@ class ComponentTable:
         of_trace: Any = self._rows[rows] if isinstance(self._rows, np.ndarray) else rows
         return {
             **known,
-            **{name: self._workload[name][of_trace] for name in (*TEXTS, *(name for name, _ in self.carried))},
+            **{
+                name: self._workload[name][of_trace] for name in (*TEXTS, *(name for name, _ in self.carried))
+            },
             "frequency_khz": np.full(len(start), NEVER),
             "run_time": np.where(started, end - start, NEVER),
             "wait_dependency": np.where(started, eligible - submit, NEVER),
@@ -86,8 +90,10 @@ class ComponentTable:
         }
 
 
-def _dtype_of(column: Any) -> str:
-    return "text" if isinstance(column, pd.Categorical) else str(column.dtype)
+def _dtype_of(column: Any) -> Dtype:
+    if isinstance(column, pd.Categorical):
+        return "text"
+    return "float64" if column.dtype.kind == "f" else "int64"
 
 
 def named(codes: np.ndarray, names: list[str]) -> pd.Categorical:

@@ -52,8 +52,14 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 """Columns of a workload that a result needs."""
 
 
-WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits")
-"""Parts of the core that add columns, in the order of ``Further``; advance reservations are of two parts."""
+WITH_COLUMNS = {
+    "reasons": "slurm",
+    "switched": "power_saving",
+    "shared": "shared_nodes",
+    "devices": "devices",
+    "limited": "resource_limits",
+}
+"""Which part of the core adds which further columns; advance reservations are of two parts."""
 
 
 NOT_BY_TOPOLOGY = (
@@ -114,7 +120,8 @@ def build_result(
     if system.topology is not None:
         told["topology"] = topology_told(system)
         parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
-    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(
+    of_parts: dict[str, Any] = {name: has(core, part) for name, part in WITH_COLUMNS.items()}
+    further = Further(**of_parts)._replace(
         reserved=reserved is not None,
         suspended=can_suspend(core),
         spread="topology" in told,
@@ -190,7 +197,14 @@ def build_result(
         leaves=leaf_sizes(system),
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
-    return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs, repairs if "repaired" in told else None)
+    return Result(
+        components,
+        timeline.deferred(),
+        metrics,
+        lambda: {**manifest(), **told},
+        runs,
+        repairs if "repaired" in told else None,
+    )
 
 
 def _failed(core: FullCore, placements: Placements, struck: Collection[tuple[int, int]]) -> np.ndarray:

@@ -18,6 +18,7 @@ from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.loaders.read import read_trace
 from scheduler_sim.placement.parts import PARTS
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand
@@ -49,7 +50,6 @@ from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
-from scheduler_sim.loaders.read import read_trace
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models

@@ -18,8 +18,8 @@ _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 def carried_values(column: pa.Array) -> Any:
     """Return a column as it is carried: int64[rows], float64[rows] or text; None for lists and the like.
 
-    Numbers stay numbers: whole ones int64 where none is missing, else float64, NaN where nothing is said. Text
-    that is nothing but whole numbers is such. All else is text, empty where nothing is said.
+    Numbers stay numbers: whole ones int64 where none is missing, else float64, NaN where nothing is said.
+    Text that is nothing but whole numbers is such. All else is text, empty where nothing is said.
     """
     kind = column.type
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
@@ -36,6 +36,12 @@ def carried_values(column: pa.Array) -> Any:
     if words and all(map(_WHOLE.fullmatch, words)):
         return np.array([int(word) for word in words], dtype=np.int64)[texts.codes]
     return texts
+
+
+def carried_numbers(values: np.ndarray) -> np.ndarray:
+    """Return numbers as they are carried: whole ones int64."""
+    whole = bool((values == np.rint(values)).all() and (np.abs(values) < 2**53).all())
+    return np.array(values, dtype=np.int64 if whole else np.float64)
 
 
 def texts_of(column: pa.Array) -> pd.Categorical:

@@ -46,7 +46,7 @@ HONOURED_WHERE_SHARED = ("cores", "gpus", "gres")
 """... and on modules whose nodes jobs share."""
 
 REPAIRS = ("component_id", "line", "kind", "field", "found", "made")
-"""Columns of ``repairs``: int64, but for the texts ``kind`` and ``field``; ``line`` is -1 where there is none."""
+"""Columns of ``repairs``: int64, but for the texts ``kind`` and ``field``; ``line`` may be -1: not known."""
 
 __all__ = [
     "HONOURED_BY_ALL",

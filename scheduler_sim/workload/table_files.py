@@ -210,7 +210,9 @@ def _carried(values: pa.ChunkedArray, name: str, file: str) -> Any:
     joined = joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
     found = carried_values(joined)
     if found is None:
-        raise TraceError("values of a wrong type", file=file, field=name, found=str(values.type), allowed="numbers or text")
+        raise TraceError(
+            "values of a wrong type", file=file, field=name, found=str(values.type), allowed="numbers or text"
+        )
     return found
 
 
