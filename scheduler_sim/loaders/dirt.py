@@ -11,7 +11,6 @@ import numpy as np
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable
 
-ON_ERROR = ("stop", "skip")
 SHOWN = 3
 """So many of the lines that are left out are shown."""
 

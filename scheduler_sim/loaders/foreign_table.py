@@ -17,13 +17,8 @@ import pyarrow.json as arrow_json
 import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.output.packed import packing_named
 from scheduler_sim.workload.lines import read_blocks
 from scheduler_sim.workload.memory import check_memory
-
-FORMATS = ("csv", "parquet", "jsonl")
-SUFFIXES = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "jsonl": "jsonl", "ndjson": "jsonl"}
-"""How such files are called, ``.gz`` and ``.zst`` aside."""
 
 SEPARATORS = ",;\t|"
 """Of CSV: the one that the header has most of, unless a column map says which."""
@@ -67,14 +62,6 @@ class ForeignTable:
     def line_of(self, row: int) -> int | None:
         """Return the 1-based line of a row, None if it is in none."""
         return None if self.lines is None else int(self.lines[row])
-
-
-def kind_of(path: str | Path) -> str | None:
-    """Return which of the formats the name of a file tells, None if none of them."""
-    suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
-    if suffixes and packing_named(path) is not None:
-        suffixes = suffixes[:-1]
-    return SUFFIXES.get(suffixes[-1]) if suffixes else None
 
 
 def read_foreign(path: str | Path, kind: str, separator: str | None = None) -> ForeignTable:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.loaders.column_map import ColumnMap
-from scheduler_sim.loaders.dirt import ON_ERROR
-from scheduler_sim.loaders.foreign_table import FORMATS, kind_of, read_foreign
-from scheduler_sim.loaders.guess import guessed
-from scheduler_sim.loaders.mapped import described, mapped
-from scheduler_sim.loaders.sources import read_source, source_names
-from scheduler_sim.workload.carried import CARRIED
-from scheduler_sim.workload.fields import FIELDS
-from scheduler_sim.workload.lines import read_blocks
-from scheduler_sim.workload.numbers import integer
+from scheduler_sim.output.packed import packing_named
 from scheduler_sim.workload.table import Workload
-from scheduler_sim.workload.table_files import METADATA, NEEDED
-from scheduler_sim.workload.trace_io import read_native
+from scheduler_sim.workload.trace_io import NATIVE, read_native
+
+if TYPE_CHECKING:
+    from scheduler_sim.loaders.column_map import ColumnMap
+
+ON_ERROR = ("stop", "skip")
+"""What becomes of rows that cannot be read."""
+
+TABLES = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "jsonl": "jsonl", "ndjson": "jsonl"}
+"""Formats of tables, by how such files are called, ``.gz`` and ``.zst`` aside."""
 
 
 def read_trace(
@@ -67,52 +65,28 @@ def read_trace(
 def _read(
     path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str
 ) -> Workload:
-    if kind in source_names():
-        if columns is not None:
-            raise TraceError(f"a column map beside the source {kind}", file=path, allowed="one of them")
-        return read_source(path, str(kind), on_error)
-    table_kind = kind if kind in FORMATS else (kind_of(path) if kind is None else None)
-    if columns is not None:
-        how = columns if isinstance(columns, ColumnMap) else ColumnMap.from_yaml(columns)
-        table_kind = table_kind or how.format
-        if table_kind is None:
-            raise TraceError("no table, but a column map for it", file=path, allowed=", ".join(FORMATS))
-        return mapped(read_foreign(path, table_kind, how.separator), how, table_kind, on_error)
-    if table_kind is None or (table_kind != "jsonl" and _is_ours(path, table_kind)):
-        if on_error != "stop":
-            raise TraceError(
-                "rows that cannot be read are not skipped in this format",
-                file=path,
-                found=on_error,
-                allowed="stop",
-            )
-        return read_native(path, kind)
-    table = read_foreign(path, table_kind)
-    how = guessed(list(table.columns), table.name)
-    workload = mapped(table, how, table_kind, on_error)
-    note = f"columns by their names: {', '.join(described(how))}; --columns MAP.yaml says otherwise"
-    workload.source = replace(workload.source, notes=(note, *workload.source.notes))
-    return workload
+    table = table_kind(path) if kind is None else (kind if kind in TABLES.values() else None)
+    if table is not None or columns is not None:
+        found: Workload = _loader("tables.read_table")(path, table, columns, on_error)
+        return found
+    if kind is not None and kind not in NATIVE:
+        known: Workload = _loader("sources.read_source")(path, kind, on_error)
+        return known
+    if on_error != "stop":
+        message = "rows that cannot be read are not skipped in this format"
+        raise TraceError(message, file=path, found=on_error, allowed="stop")
+    return read_native(path, kind)
 
 
-def _is_ours(path: str | Path, kind: str) -> bool:
-    """Whether a table has no columns but ours, and carried ones, and seconds as we write them."""
-    if kind == "parquet":
-        try:
-            schema = parquet.read_schema(path)
-        except (pa.ArrowException, OSError, ValueError):
-            return True  # its reader says what is wrong
-        whole = all(pa.types.is_integer(schema.field(name).type) for name in NEEDED if name in schema.names)
-        return METADATA in (schema.metadata or {}) or (whole and _are_ours(schema.names))
-    block = next(iter(read_blocks(path)), b"")
-    lines = block.decode("utf-8", "replace").split("\n")
-    rows = list(csv.reader(lines[:2]))
-    if len(rows) < 2 or not _are_ours(rows[0]):
-        return len(rows) < 2
-    first = dict(zip(rows[0], rows[1], strict=False))
-    return all(integer(first.get(name, "").encode()) is not None for name in NEEDED if name in first)
+def table_kind(path: str | Path) -> str | None:
+    """Return which format of tables the name of a file tells, None if none of them."""
+    suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
+    if suffixes and packing_named(path) is not None:
+        suffixes = suffixes[:-1]
+    return TABLES.get(suffixes[-1]) if suffixes else None
 
 
-def _are_ours(names: list[str]) -> bool:
-    own = {name for name in names if not name.startswith((CARRIED, "__index_level_"))}
-    return set(NEEDED) <= own <= set(FIELDS)
+def _loader(home: str) -> Any:
+    """What reads tables and sources is imported for those alone."""
+    file, _, name = home.rpartition(".")
+    return getattr(import_module(f"{__package__}.{file}"), name)

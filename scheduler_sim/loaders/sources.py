@@ -13,11 +13,13 @@ from importlib.metadata import entry_points
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from scheduler_sim.errors import TraceError
+from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import ColumnMap
-from scheduler_sim.loaders.foreign_table import ForeignTable, kind_of, read_foreign
+from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
 from scheduler_sim.loaders.mapped import mapped
+from scheduler_sim.loaders.read import table_kind
 from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.trace_io import NATIVE
 
 GROUP = "scheduler_sim.loaders"
 MAPS = ("pm100", "fdata", "alcf", "helios", "pai", "openb", "philly", "gavel", "pbs")
@@ -48,6 +50,11 @@ def source_map(name: str) -> ColumnMap:
 
 def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload:
     """Read a file of a named source. Raises TraceError for what cannot be read."""
+    known = source_names()
+    if name not in known:
+        hint = did_you_mean(name, known)
+        allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
+        raise TraceError(f"unknown trace format{hint}", file=path, found=name, allowed=allowed)
     if name not in MAPS:
         return _added(name)(path, on_error)
     how = source_map(name)
@@ -55,7 +62,7 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         home, _, function = _TABLES[name].partition(".")
         table: ForeignTable = getattr(import_module(f"{__package__}.{home}"), function)(path)
     else:
-        kind = kind_of(path) or how.format
+        kind = table_kind(path) or how.format
         if kind is None:
             raise TraceError("unknown format of a table", file=path, allowed=".csv, .parquet, .jsonl")
         table = read_foreign(path, kind, how.separator)

@@ -22,6 +22,9 @@ _READERS = {
 }
 """By format; each is imported for a trace of that format."""
 
+NATIVE = tuple(_READERS)
+"""Formats that hold our columns, by name."""
+
 _WRITERS = {
     "swf": "swf_writer.write_swf",
     "mwf": "mwf_writer.write_mwf",
