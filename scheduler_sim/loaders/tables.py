@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from scheduler_sim.errors import TraceError
+from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import ColumnMap
 from scheduler_sim.loaders.foreign_table import read_foreign
 from scheduler_sim.loaders.guess import guessed
@@ -45,8 +46,17 @@ def read_table(
     how = guessed(list(table.columns), table.name)
     workload = mapped(table, how, kind, on_error)
     note = f"columns by their names: {', '.join(described(how))}; a column map says otherwise"
-    workload.source = replace(workload.source, notes=(note, *workload.source.notes))
+    near = [
+        f"column {name} is carried on{did_you_mean(name, list(FIELDS))}" for name in _nearly_ours(workload)
+    ]
+    workload.source = replace(workload.source, notes=(note, *near, *workload.source.notes))
     return workload
+
+
+def _nearly_ours(workload: Workload) -> list[str]:
+    """Carried columns that may be ours, spelt wrong."""
+    names = [str(name).removeprefix(CARRIED) for name in workload.carried]
+    return [name for name in names if get_close_matches(name.lower(), list(FIELDS), n=1, cutoff=0.85)]
 
 
 def _is_ours(path: str | Path, kind: str) -> bool:
@@ -66,7 +76,7 @@ def _is_ours(path: str | Path, kind: str) -> bool:
     rows = list(csv.reader(block.decode("utf-8", "replace").split("\n")[:2]))
     if not rows or not _are_ours(rows[0]):
         return not rows
-    numbers = {name for name, field in FIELDS.items() if not field.is_text}
+    numbers = {name for name, field in FIELDS.items() if field.dtype.startswith("int")}
     first = zip(rows[0], rows[1], strict=False) if len(rows) > 1 else ()
     return not any(name in numbers and _is_of_others(word) for name, word in first)
 
