@@ -138,7 +138,7 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
 def _ended_by_itself(core: SlurmCore, row: int) -> bool:
     """Whether a job came to its end, and was not ended by others in that very second."""
     state = core.jobs[row].state
-    return bool(state == COMPLETED or state == TIMEOUT or (state == FAILED and core.jobs[row].fails))
+    return bool(state in (COMPLETED, TIMEOUT) or (state == FAILED and core.jobs[row].fails))
 
 
 @event
