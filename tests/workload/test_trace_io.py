@@ -219,7 +219,7 @@ def test_parquet_that_is_no_workload(tmp_path, columns, message):
 def test_parquet_without_rows_or_columns_or_sense(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"nodes": [1]}).to_parquet(path)
-    with pytest.raises(TraceError, match="no column that is called as submit_time nor as run_time"):
+    with pytest.raises(TraceError, match="columns submit_time, run_time are missing"):
         read_trace(path)
     pd.DataFrame({"nodes": [1], "submit_time": [0], "run_time": [5]}).iloc[:0].to_parquet(path)
     with pytest.raises(TraceError, match="no records"):
@@ -245,7 +245,7 @@ def test_parquet_with_broken_metadata(tmp_path):
     [
         ("", "the file is empty"),
         ("nodes,submit_time,run_time\n", "no records"),
-        ("nodes,submit_time\n1,2\n", "no column that is called as run_time"),
+        ("nodes,submit_time\n1,2\n", "run_time are missing"),
         ("nodes,submit_time,run_time\n1,2,x\n", r"t\.csv:2: not a number; field run_time; found 'x'"),
         ("nodes,submit_time,run_time\n1,2,3\n1,2,1e5\n", r"t\.csv:3: not a number; field run_time"),
         ("nodes,submit_time,run_time\n1,2\n", r"t\.csv:2: wrong number of fields; found 2; allowed: 3"),
