@@ -77,7 +77,7 @@ def read_foreign(path: str | Path, kind: str, separator: str | None = None) -> F
 
 
 def _read_csv(path: str | Path, name: str, separator: str | None) -> ForeignTable:
-    data = _text(path, name)
+    data = text_of(path, name)
     head = data[: data.find(b"\n")].decode("utf-8").rstrip("\r")
     separator = separator or max(SEPARATORS, key=head.count)
     names = _names(next(csv.reader([head], delimiter=separator), []), name)
@@ -109,7 +109,8 @@ def _read_csv(path: str | Path, name: str, separator: str | None) -> ForeignTabl
     return ForeignTable(name, "csv", columns, table.num_rows, lines, bad)
 
 
-def _text(path: str | Path, name: str) -> bytes:
+def text_of(path: str | Path, name: str) -> bytes:
+    """Return the text of a file, unpacked. Raises TraceError for what is no UTF-8 text."""
     blocks, size = [], 0
     for block in read_blocks(path):
         size += len(block)
@@ -182,7 +183,7 @@ def _read_parquet(path: str | Path, name: str, separator: str | None) -> Foreign
 
 
 def _read_jsonl(path: str | Path, name: str, separator: str | None) -> ForeignTable:
-    data = _text(path, name)
+    data = text_of(path, name)
     numbers = np.array([i for i, line in enumerate(data.split(b"\n"), 1) if line.strip()], dtype=np.int64)
     try:
         table = arrow_json.read_json(io.BytesIO(data), read_options=arrow_json.ReadOptions(use_threads=False))

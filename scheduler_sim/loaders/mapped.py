@@ -8,6 +8,7 @@ that one. Second 0 is the midnight (UTC) before the first submission where times
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ from scheduler_sim.workload.fields import CANCELLED, FIELDS, NO_NODES, NO_RUN_TI
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import rule_of
+
+NEEDED = ("submit_time", "nodes", "run_time", "start_time", "end_time")
+"""Columns of ours without which nothing can be done."""
 
 EPOCH = 10**8
 """Times from here on are taken as seconds since 1970: they are after March 1973."""
@@ -66,6 +70,8 @@ class _Reading:
         self.dirt, self.notes = Dirt(table), list[str]()
         self._numbers: dict[tuple[str, Any, Any], Numbers] = {}
         self.since_1970, self.renumbered = False, set[str]()
+        if how.about is not None:
+            self.how = how = self._with_what_is_there(how)
         for name in how.names:
             if name not in table.columns:
                 known = list(table.columns)
@@ -75,6 +81,22 @@ class _Reading:
                     found=name,
                     allowed=f"the columns of {table.name}: {', '.join(known)[:400]}",
                 )
+
+    def _with_what_is_there(self, how: ColumnMap) -> ColumnMap:
+        """Of a named source, versions of which differ: without columns of ours that can be done without."""
+        there = set(self.table.columns)
+        kept = {
+            name: entry
+            for name, entry in how.columns.items()
+            if name in NEEDED or entry.formula is None or set(entry.formula.names) <= there
+        }
+        for name in how.columns:
+            if name not in kept:
+                formula = how.columns[name].formula
+                self.notes.append(
+                    f"no column for {name} = {formula.text if formula else ''}: it is not known"
+                )
+        return replace(how, columns=kept)
 
     def workload(self, on_error: str) -> Workload:
         columns = self._columns()
@@ -241,7 +263,8 @@ class _Reading:
         whole = np.where(is_whole, near, toward)
         if not is_whole.all():
             way = "down" if name in MOMENTS else "up"
-            self.notes.append(f"{name}: {int((~is_whole).sum()):,} values rounded {way} to whole numbers")
+            count = int((~is_whole).sum())
+            self.notes.append(f"{name}: {count:,} value{'s' * (count > 1)} rounded {way} to whole numbers")
         beyond = ~missing & (np.abs(whole) > _BEYOND)
         theirs = list(entry.formula.names) if entry.formula else []
         self.dirt.add(beyond, name, "value out of range", "whole numbers within int64", theirs)

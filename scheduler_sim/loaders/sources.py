@@ -19,7 +19,10 @@ from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
 from scheduler_sim.loaders.mapped import mapped
 from scheduler_sim.loaders.read import table_kind
 from scheduler_sim.workload.table import Workload
-from scheduler_sim.workload.trace_io import NATIVE
+from scheduler_sim.workload.trace_io import NATIVE, read_native
+
+FRONTIER = "frontier"
+"""Published as SWF with fields of its own, which any SWF may have."""
 
 GROUP = "scheduler_sim.loaders"
 MAPS = ("pm100", "fdata", "alcf", "helios", "pai", "openb", "philly", "gavel", "pbs")
@@ -38,7 +41,7 @@ Loader = Callable[[str | Path, str], Workload]
 def source_names() -> tuple[str, ...]:
     """Return the sources that ship, and those that other packages add."""
     added = sorted({point.name for point in entry_points(group=GROUP)} - set(MAPS))
-    return (*MAPS, *added)
+    return (*MAPS, FRONTIER, *added)
 
 
 @cache
@@ -55,6 +58,8 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         hint = did_you_mean(name, known)
         allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
         raise TraceError(f"unknown trace format{hint}", file=path, found=name, allowed=allowed)
+    if name == FRONTIER:
+        return read_native(path, "swf")
     if name not in MAPS:
         return _added(name)(path, on_error)
     how = source_map(name)

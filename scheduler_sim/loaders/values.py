@@ -131,7 +131,7 @@ def _moments_in(texts: pd.Series, zone: ZoneInfo, time_format: str | None) -> np
     iso = texts.map(lambda text: _ISO.fullmatch(text) is not None).to_numpy(dtype=bool)
     if not iso.any():
         return found
-    some = texts[iso]
+    some = texts[iso].str.replace(" ?UTC$", "Z", regex=True).str.replace(",", ".", regex=False)
     aware = some.map(lambda text: _OFFSET.search(text, 11) is not None).to_numpy(dtype=bool)
     index = pd.DatetimeIndex(pd.to_datetime(some, format="ISO8601", errors="coerce", utc=True))
     on_clock = _since_1970(_on_clock(index.tz_localize(None), zone))
@@ -149,7 +149,8 @@ def _on_clock(index: pd.DatetimeIndex, zone: ZoneInfo) -> pd.DatetimeIndex:
 def _since_1970(index: pd.DatetimeIndex) -> np.ndarray:
     missing = np.asarray(index.isna())
     ticks = index.as_unit("ns").asi8 if len(index) else np.zeros(0, dtype=np.int64)
-    return np.where(missing, np.nan, ticks / 1e9)
+    seconds = ticks // 1_000_000_000 + ticks % 1_000_000_000 / 1e9
+    return np.where(missing, np.nan, seconds)
 
 
 def _seconds_in(text: str) -> float:
