@@ -27,22 +27,24 @@ MONDAY = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp())
 STEPS_A_SECOND = 2.5
 
 
-def jobs() -> pd.DataFrame:
-    """The jobs that all samples hold: times in s since 1970, a row a job."""
-    table = read_trace(HERE / "sample-1000.swf").table.iloc[:JOBS]
-    submit = table["submit_time"].to_numpy() + MONDAY
-    start = submit + 7 * (np.arange(JOBS) % 5)
+def jobs(count: int = JOBS) -> pd.DataFrame:
+    """So many jobs, 60 in the samples: times in s since 1970, a row a job; the sample again and again."""
+    sample = read_trace(HERE / "sample-1000.swf").table
+    table = sample.iloc[np.arange(count) % len(sample)].reset_index(drop=True)
+    again = (np.arange(count) // len(sample)) * (int(sample["submit_time"].max()) + 1)
+    submit = table["submit_time"].to_numpy() + again + MONDAY
+    start = submit + 7 * (np.arange(count) % 5)
     nodes = np.minimum(table["nodes"].to_numpy(), 16)
     return pd.DataFrame(
         {
-            "id": np.arange(1, JOBS + 1),
+            "id": np.arange(1, count + 1),
             "submit": submit,
             "start": start,
             "end": start + table["run_time"].to_numpy(),
             "limit": -(-np.maximum(table["time_limit"], table["run_time"]).to_numpy() // 60) * 60,
             "nodes": nodes,
-            "user": [f"user{i % 7}" for i in range(JOBS)],
-            "failed": np.arange(JOBS) % 11 == 10,
+            "user": [f"user{i % 7}" for i in range(count)],
+            "failed": np.arange(count) % 11 == 10,
         }
     )
 

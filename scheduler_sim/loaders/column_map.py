@@ -15,8 +15,8 @@ from scheduler_sim.config.problem import Problem, one_of
 from scheduler_sim.config.value import Check, Text, Title, choice
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
 from scheduler_sim.errors import InputError
+from scheduler_sim.loaders.formats import TABLES
 from scheduler_sim.loaders.formula import Formula, read_formula
-from scheduler_sim.loaders.read import TABLES
 from scheduler_sim.loaders.values import UNITS, zone_named
 from scheduler_sim.workload.fields import FIELDS
 

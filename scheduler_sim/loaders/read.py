@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.output.packed import packing_named
+from scheduler_sim.loaders.formats import TABLES, table_kind
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import NATIVE, read_native
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 ON_ERROR = ("stop", "skip")
 """What becomes of rows that cannot be read."""
-
-TABLES = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "jsonl": "jsonl", "ndjson": "jsonl"}
-"""Formats of tables, by how such files are called, ``.gz`` and ``.zst`` aside."""
 
 
 def read_trace(
@@ -76,14 +73,6 @@ def _read(
         message = "rows that cannot be read are not skipped in this format"
         raise TraceError(message, file=path, found=on_error, allowed="stop")
     return read_native(path, kind)
-
-
-def table_kind(path: str | Path) -> str | None:
-    """Return which format of tables the name of a file tells, None if none of them."""
-    suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
-    if suffixes and packing_named(path) is not None:
-        suffixes = suffixes[:-1]
-    return TABLES.get(suffixes[-1]) if suffixes else None
 
 
 def _loader(home: str) -> Any:

@@ -16,8 +16,8 @@ from pathlib import Path
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import ColumnMap
 from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
+from scheduler_sim.loaders.formats import table_kind
 from scheduler_sim.loaders.mapped import mapped
-from scheduler_sim.loaders.read import table_kind
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import NATIVE, read_native
 

@@ -13,9 +13,9 @@ import pyarrow.parquet as parquet
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import ColumnMap
 from scheduler_sim.loaders.foreign_table import read_foreign
+from scheduler_sim.loaders.formats import TABLES
 from scheduler_sim.loaders.guess import guessed
 from scheduler_sim.loaders.mapped import described, mapped
-from scheduler_sim.loaders.read import TABLES
 from scheduler_sim.workload.carried import CARRIED
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.lines import read_blocks

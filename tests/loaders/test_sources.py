@@ -78,6 +78,14 @@ def test_as_parquet_it_gives_the_same_schedule_to_the_byte(source, tmp_path):
     assert one == other
 
 
+def test_the_page_lists_every_source():
+    page = (ROOT / "docs" / "reference" / "sources.md").read_text(encoding="utf-8")
+    for source in sources.MAPS:
+        about = sources.source_map(source).about
+        assert about is not None
+        assert f"| `{source}` | [{about.title}]({about.url}) | {about.licence} | {about.tried} |" in page
+
+
 def test_a_source_may_lack_what_can_be_done_without(tmp_path):
     table = pd.read_csv(FOLDER / "alcf.csv").drop(columns="PROJECT_NAME_GENID")
     table.to_csv(tmp_path / "t.csv", index=False)
