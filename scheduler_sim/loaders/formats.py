@@ -13,6 +13,7 @@ TABLES = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "jsonl": "jsonl", "n
 def table_kind(path: str | Path) -> str | None:
     """Return which format of tables the name of a file tells, None if none of them."""
     suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
-    if suffixes and packing_named(path) is not None:
-        suffixes = suffixes[:-1]
-    return TABLES.get(suffixes[-1]) if suffixes else None
+    packed = bool(suffixes) and packing_named(path) is not None
+    suffixes = suffixes[:-1] if packed else suffixes
+    kind = TABLES.get(suffixes[-1]) if suffixes else None
+    return None if packed and kind == "parquet" else kind  # which packs by itself

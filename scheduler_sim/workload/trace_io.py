@@ -91,7 +91,7 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
     if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
         if not (writing or format or os.path.exists(path)):  # of a name that is too long, too, it says no
             raise TraceError("no such file", file=path)
-        only_read = () if writing else (*SACCT_SUFFIXES, EVENTS_SUFFIX)
+        only_read = () if writing else ("tsv", "jsonl", *SACCT_SUFFIXES, EVENTS_SUFFIX)
         suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *only_read)]
         raise TraceError(
             "sacct is read, not written" if kind == "sacct" else "unknown trace format",
