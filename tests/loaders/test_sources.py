@@ -86,6 +86,25 @@ def test_the_page_lists_every_source():
         assert f"| `{source}` | [{about.title}]({about.url}) | {about.licence} | {about.tried} |" in page
 
 
+@pytest.mark.parametrize(
+    ("source", "system"),
+    [
+        ("pm100", "marconi100"),
+        ("fdata", "fugaku"),
+        ("alcf", "theta"),
+        ("frontier", "frontier"),
+        ("openb", "openb"),
+    ],
+)
+def test_a_sample_runs_on_the_system_of_its_machine(source, system):
+    jobs = read_trace(FOLDER / SAMPLES[source], source).select(range(20))
+    if source == "frontier":
+        jobs = jobs.replace(partition="", listed_partition="")
+    result = Simulation(ROOT / "configs" / "systems" / f"{system}.yaml", jobs, "easy").run()
+    result.check()
+    assert set(result.components["state"]) <= {"COMPLETED", "TIMEOUT"}
+
+
 def test_a_source_may_lack_what_can_be_done_without(tmp_path):
     table = pd.read_csv(FOLDER / "alcf.csv").drop(columns="PROJECT_NAME_GENID")
     table.to_csv(tmp_path / "t.csv", index=False)
