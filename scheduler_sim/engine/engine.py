@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
     from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
+    from scheduler_sim.engine.rules.suspending.state import SuspendingCore
 
     class SlurmsCore(
         SlurmCallsCore,
@@ -54,7 +55,14 @@ if TYPE_CHECKING:
         """A core with all of Slurm."""
 
     class FullCore(
-        SlurmsCore, CheckpointsCore, HolesCore, GraceCore, PowerSavingCore, ShadowCore, NodePlanCore
+        SlurmsCore,
+        CheckpointsCore,
+        HolesCore,
+        GraceCore,
+        SuspendingCore,
+        PowerSavingCore,
+        ShadowCore,
+        NodePlanCore,
     ):
         """A core with all parts there are, some of them absent."""
 else:
@@ -112,6 +120,9 @@ RULES = (
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("grace", ("grace",), "grace.blank_grace", lambda need: {"more_events": need.rows}),
+    Rule("suspending", ("suspending.nodes", "suspending.taking_over", "suspending.going_on"),
+         "suspending.state.blank_suspending",
+         lambda need: {"idle_rows": 1, "releases": need.holders}),  # more jobs than nodes
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),

@@ -83,10 +83,11 @@ class PreemptKeys(Keys):
         description="Who may preempt whom: partition = those of a partition of higher priority; priority = "
         "those that come first in the order, too."
     )
-    how: Annotated[str, choice("requeue", "cancel")] = Field(
+    how: Annotated[str, choice("requeue", "cancel", "suspend")] = Field(
         default="requeue",
         description="What becomes of the others: requeue = they wait again, in their old place, and run from "
-        "the beginning; cancel = they are over, PREEMPTED.",
+        "the beginning; cancel = they are over, PREEMPTED; suspend = they keep what they have done, and "
+        "go on later, on the same nodes.",
     )
     grace_s: Seconds = Field(
         default=0, description="How long the others may go on (s) before that becomes of them."
@@ -251,9 +252,13 @@ def _beside_preempt(data: dict[str, Any]) -> Iterator[Problem]:
     if by_priority and str(order).lower() not in FIXED_ORDERS:
         text = f"{found(order)} beside preempt by priority; allowed: {', '.join(FIXED_ORDERS)}"
         yield Problem(("order",), text)
-    if preempt.get("grace_s") not in (None, 0, "0") and _differs(data, "overrun_s"):
-        text = f"{found(data['overrun_s'])} beside preempt.grace_s; allowed: 0"
-        yield Problem(("overrun_s",), text)
+    grace, suspends = preempt.get("grace_s") not in (None, 0, "0"), preempt.get("how") == "suspend"
+    if grace and suspends:
+        text = f"{found(preempt['grace_s'])} beside preempt.how: suspend; allowed: 0"
+        yield Problem(("preempt", "grace_s"), text)
+    if (grace or suspends) and _differs(data, "overrun_s"):
+        beside = "preempt.how: suspend" if suspends else "preempt.grace_s"
+        yield Problem(("overrun_s",), f"{found(data['overrun_s'])} beside {beside}; allowed: 0")
 
 
 _HINTS = {

@@ -31,12 +31,13 @@ RULES = {
     "holes": "holes.Holes",
     "making_room": "making_room.MakingRoom",
     "grace": "making_room.Grace",
+    "suspending": "suspending.Suspending",
     "power_saving": "power_saving.PowerSaving",
 }
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_OTHERS = ("holes",)
+OF_OTHERS = ("holes", "suspending")
 OF_SLURM = (
     *(
         "slurm",
