@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.grace import GraceCore
     from scheduler_sim.engine.rules.holes import HolesCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
+    from scheduler_sim.engine.rules.shared_nodes.by_leaf import LeavesCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
     from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         GraceCore,
         SuspendingCore,
         PowerSavingCore,
+        LeavesCore,
         ShadowCore,
         NodePlanCore,
     ):
@@ -127,6 +129,7 @@ RULES = (
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),
          "shared_nodes.state.blank_shared_nodes"),
+    Rule("leaves", ("shared_nodes.by_leaf",), "shared_nodes.by_leaf.blank_leaves"),
     Rule("devices", ("shared_nodes.devices",), "shared_nodes.device_state.blank_devices"),
     Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
     Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),

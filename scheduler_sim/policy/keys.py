@@ -67,6 +67,7 @@ OptionalOrder = Annotated[str | OrderFunction | None, BeforeValidator(_ORDER)]
 Backfill = Annotated[str, choice(*BACKFILLS)]
 Placement = Annotated[str, choice(*PLACEMENTS)]
 Packing = Annotated[str, choice(*PACKINGS)]
+Topology = Annotated[str, choice("none", "compact")]
 Replan = Annotated[str, choice("scratch", "keep")]
 Passes = Annotated[str, choice("instant", "event")]
 CandidateTime = Annotated[str, choice("limit", "run")]
@@ -138,6 +139,11 @@ class PolicyKeys(Keys):
         "where least is free of what is asked for; gpu_clustering = those that run jobs with as many GPUs; "
         "gpu_packing = GPUs in use, then nodes in use; least_left = those that keep least; "
         "fragmentation_gradient = those whose free GPUs stay of most use. Of equal ones the first.",
+    )
+    topology: Topology = Field(
+        default="none",
+        description="Whether nodes are chosen by where they lie, on a system with a topology: none = as the "
+        "packing says; compact = under as few switches as can be, then as the packing says.",
     )
     overrun_s: Seconds = Field(
         default=0,
@@ -263,6 +269,7 @@ def _beside_preempt(data: dict[str, Any]) -> Iterator[Problem]:
 
 _HINTS = {
     ("preempt", "slurm"): "slurm.PreemptType and slurm.PreemptMode are Slurm's",
+    ("topology", "slurm"): "slurm.TopologyPlugin is Slurm's",
     ("depth", "conservative"): "conservative reserves for the whole queue",
     ("replan", "easy"): "easy computes its reservation at every pass",
     ("order", "slurm"): "slurm.PriorityType and the weights order the queue",

@@ -58,7 +58,7 @@ WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_li
 
 NOT_BY_TOPOLOGY = (
     "the policy does not look at the topology of the system when it chooses nodes: how far these lie apart is"
-    " measured alone"
+    " measured alone (policy.topology: compact looks at it)"
 )
 
 
@@ -172,7 +172,7 @@ def build_result(
         warnings=[
             *checkpoint_warnings(counts),
             *(() if models is None else models.warnings(list(modules))),
-            *([NOT_BY_TOPOLOGY] if "topology" in told and not has(core, "topology") else []),
+            *([NOT_BY_TOPOLOGY] if "topology" in told and not _goes_by_topology(core) else []),
         ],
         shared=shared,
         system=system.to_dict() if shared else None,
@@ -323,3 +323,8 @@ def _pstates(core: FullCore, placements: Placements) -> np.ndarray | None:
     place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
     khz[able] = placements.khz[place[able]]
     return khz if placements.file_order is None else khz[placements.file_order]
+
+
+def _goes_by_topology(core: FullCore) -> bool:
+    """Whether nodes were chosen by where they lie."""
+    return has(core, "topology") or has(core, "leaves")

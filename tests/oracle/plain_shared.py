@@ -12,6 +12,7 @@ placement, a ``Request``. Where the text leaves room it is taken like this:
 from __future__ import annotations
 
 from tests.oracle.plain import Clock
+from tests.oracle.plain_leaves import Leaves
 from tests.oracle.plain_packing import Draw, Packing
 from tests.oracle.plain_shared_passes import make_pass
 from tests.oracle.plain_shared_records import (
@@ -64,7 +65,7 @@ class SharedClock(Clock):
         super().__init__(components, {}, rules)
         self.nodes = nodes
         self.out: set[int] = set()  # of service: none here (but see plain_outages)
-        self.packing = Packing(rules.packing, nodes, components, draw)
+        self.packing = Packing(rules.packing, nodes, components, draw, Leaves(len(nodes), rules.leaves))
         self.state = State(nodes, self.packing)
         self.nodes_of: dict[int, Taken] = {}  # of each that runs or has ended
         self.promises_on: dict[int, tuple[int, Taken]] = {}  # replan: keep; start and nodes

@@ -70,6 +70,7 @@ class Rules:
     candidate_time: str = "limit"
     shadow: str = "dynamic"
     packing: str = "best_fit"
+    leaves: tuple[int, ...] = ()  # nodes of a switch of each level, where nodes are chosen by them
 
     @property
     def reservations(self) -> float:

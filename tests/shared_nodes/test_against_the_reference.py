@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from scheduler_sim import simulate
 from tests.conftest import examples, needs_shared
 from tests.oracle.plain_shared import schedule
 from tests.oracle.shared_sites import KEYS, LARGE, SCHEMES, TINY, answer_key, site
-from tests.oracle.shared_strategies import DIALECTS, JOBS, PACKINGS, SITES, components
+from tests.oracle.shared_strategies import (
+    DIALECTS,
+    JOBS,
+    PACKINGS,
+    SITES,
+    WIDE_JOBS,
+    WIDE_SITES,
+    components,
+)
 from tests.shared_nodes.as_input import (
     in_known_partitions,
     outcomes_of,
@@ -50,6 +59,20 @@ def test_the_engine_is_the_reference(name, nodes, jobs, packing, dialect):
     result = simulate(system_of(nodes), workload_of(rows), keys)
     result.check()
     assert outcomes_of(result) == outcomes_of_reference(schedule(rows, nodes, **keys))
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", POLICIES)
+@given(WIDE_SITES, WIDE_JOBS, PACKINGS, DIALECTS, st.sampled_from(["tree", "block", "dragonfly"]))
+@examples(80)
+def test_nodes_that_lie_together_are_chosen_as_in_the_reference(name, nodes, jobs, packing, dialect, kind):
+    keys = keys_of(name, packing, dialect)
+    rows = in_known_partitions(nodes, components(jobs))
+    topology = {"levels": [2], "block_sizes": [2, 4]} if kind == "block" else {"levels": [2, 2]}
+    system = system_of(nodes, topology=topology | {"type": kind})
+    result = simulate(system, workload_of(rows), keys | {"topology": "compact"})
+    result.check()
+    assert outcomes_of(result) == outcomes_of_reference(schedule(rows, nodes, **keys, leaves=(2, 4)))
 
 
 @needs_shared

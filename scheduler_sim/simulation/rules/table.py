@@ -21,6 +21,7 @@ RULES = {
     "reservations": "slurm.reservations.Reservations",
     "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
+    "leaves": "leaves.Leaves",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
@@ -37,7 +38,7 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_OTHERS = ("holes", "suspending")
+OF_OTHERS = ("holes", "suspending", "leaves")
 OF_SLURM = (
     *(
         "slurm",
