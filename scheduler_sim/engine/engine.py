@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.shared_nodes.by_leaf import LeavesCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
     from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
+    from scheduler_sim.engine.rules.shared_nodes.spread import SpreadCore
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         SuspendingCore,
         PowerSavingCore,
         LeavesCore,
+        SpreadCore,
         ShadowCore,
         NodePlanCore,
     ):
@@ -130,6 +132,7 @@ RULES = (
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),
          "shared_nodes.state.blank_shared_nodes"),
     Rule("leaves", ("shared_nodes.by_leaf",), "shared_nodes.by_leaf.blank_leaves"),
+    Rule("spread", ("shared_nodes.spread",), "shared_nodes.spread.blank_spread"),
     Rule("devices", ("shared_nodes.devices",), "shared_nodes.device_state.blank_devices"),
     Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
     Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),

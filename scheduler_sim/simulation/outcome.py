@@ -26,6 +26,7 @@ from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_ap
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
+from scheduler_sim.simulation.rules.spread import spread_warnings
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
 from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
@@ -171,6 +172,7 @@ def build_result(
         energy=energy,
         warnings=[
             *checkpoint_warnings(counts),
+            *spread_warnings(counts),
             *(() if models is None else models.warnings(list(modules))),
             *([NOT_BY_TOPOLOGY] if "topology" in told and not _goes_by_topology(core) else []),
         ],

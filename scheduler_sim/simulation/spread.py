@@ -27,7 +27,7 @@ def spread_columns(system: System, module: pd.Categorical, lists: pd.Categorical
     which, number = repeated(last[run] - first[run] + 1)
     node = offset[pairs // max(texts, 1)][pair[which]] + first[run][which] + number
     leaves, groups = (_different(pair[which], table[node], len(pairs)) for table in (leaf, group))
-    levels = [_different(pair[which], table[node], len(pairs)) for table in _by_level(system, leaf)]
+    levels = [_different(pair[which], table[node], len(pairs)) for table in reached_by_level(system, leaf)]
     return {"leaves": leaves[of], "groups": groups[of], "hops": _hops(system, levels)[of]}
 
 
@@ -39,7 +39,7 @@ def _hops(system: System, levels: Sequence[Ints]) -> Ints:
     return 2 * apart - ((apart > 0) & within_group)
 
 
-def _by_level(system: System, leaf: Ints) -> Iterator[Ints]:
+def reached_by_level(system: System, leaf: Ints) -> Iterator[Ints]:
     """Yield, level by level, the highest switch up to it above each node of some leaves; NO_SWITCH: none."""
     assert system.topology is not None
     switches = joined_blocks(system.switches, system.topology)

@@ -71,6 +71,7 @@ class Rules:
     shadow: str = "dynamic"
     packing: str = "best_fit"
     leaves: tuple[int, ...] = ()  # nodes of a switch of each level, where nodes are chosen by them
+    spread: tuple[str, int, bool] = ("", 0, False)  # by what a run takes longer, percent, a dragonfly
 
     @property
     def reservations(self) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler_sim import Policy, Result, System, Workload, simulate
+from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError
 
 pytestmark = pytest.mark.interpreted
@@ -14,13 +14,19 @@ pytestmark = pytest.mark.interpreted
 LONG = 6000
 
 
-def run(topology: dict[str, Any], nodes: list[int], module: int = 12, **policy: Any) -> Result:
+def run(
+    topology: dict[str, Any], nodes: list[int], models: Any = None, *, compact: bool = True, **policy: Any
+) -> Result:
     """Jobs of so many nodes come one after the other and stay."""
-    system = System.from_dict({"modules": [{"name": "CM", "nodes": module}], "topology": topology})
+    system = System.from_dict({"modules": [{"name": "CM", "nodes": 12}], "topology": topology})
     jobs = Workload.from_columns(
-        nodes=nodes, submit_time=list(range(len(nodes))), run_time=[LONG] * len(nodes)
+        nodes=nodes,
+        submit_time=list(range(len(nodes))),
+        run_time=[LONG] * len(nodes),
+        time_limit=[2 * LONG] * len(nodes),
     )
-    result = simulate(system, jobs, Policy(**{"backfill": "easy", "topology": "compact"} | policy))
+    given = Policy(**{"backfill": "easy", "topology": "compact" if compact else "none"} | policy)
+    result = simulate(system, jobs, given, models=models)
     result.check()
     return result
 
@@ -86,6 +92,87 @@ def test_a_module_on_no_switch_is_packed() -> None:
     result = simulate(system, jobs, Policy(topology="compact"))
     assert nodes_of(result) == ["0-1", "0-1"]
     assert result.components["leaves"].tolist() == [0, 1]
+
+
+def slower(**spread: Any) -> dict[str, Any]:
+    """Models with one type of application, whose jobs take longer where their nodes lie apart."""
+    types = [{"name": "a", "percent": 100, "spread": spread}]
+    return {"applications": {"named": False, "types": types}}
+
+
+def test_jobs_take_longer_whose_nodes_lie_apart() -> None:
+    """The example of the documents; by hops it is two of them."""
+    by_leaves = run({"levels": [4]}, [3, 2, 2, 5], models=slower(by="leaves", percent=10))
+    assert by_leaves.components["run_time"].tolist() == [LONG, LONG, LONG, 6600]
+    by_hops = run({"levels": [4]}, [3, 2, 2, 5], models=slower(percent=12.5))
+    assert by_hops.components["run_time"].tolist() == [LONG, LONG, LONG, 7500]
+    packed = run(
+        {"levels": [4]},
+        [3, 2, 2, 5],
+        models=slower(by="leaves", percent=10),
+        compact=False,
+        packing="first_fit",
+    )
+    assert packed.components["run_time"].tolist() == [LONG, 6600, LONG, 6600]
+    groups = run({"levels": [3, 2]}, [3, 4, 4], models=slower(by="groups", percent=50))
+    assert groups.components["run_time"].tolist() == [LONG, LONG, 9000]
+    dragonfly = run({"type": "dragonfly", "levels": [2, 2]}, [1, 5, 3], models=slower(by="hops", percent=10))
+    assert dragonfly.components["run_time"].tolist() == [LONG, 7800, 6600]
+
+
+def test_its_limit_stays() -> None:
+    result = run({"levels": [4]}, [5], models=slower(percent=100))
+    assert result.components["state"].tolist() == ["TIMEOUT"]
+    assert result.components["run_time"].tolist() == [2 * LONG]
+    assert result.metrics["counts"]["spread_past_limit"] == 1
+    assert any("1 component takes longer than the time limit" in one for one in result.metrics["warnings"])
+
+
+@pytest.mark.parametrize(("requeued", "nodes", "run_time"), [(False, "1-2", 150), (True, "0-1", 100)])
+def test_a_run_that_is_done_again_takes_as_long_as_its_nodes_say(
+    requeued: bool, nodes: str, run_time: int
+) -> None:
+    """At first it is on two leaves, as another has node 0; from 30 on, once more, on one."""
+    system = System.from_dict({"modules": [{"name": "CM", "nodes": 4}], "topology": {"levels": [2]}})
+    jobs = Workload.from_columns(nodes=[1, 2], submit_time=[0, 1], run_time=[20, 100], time_limit=[20, 300])
+    policy = Policy(backfill="easy", packing="first_fit")
+    simulation = Simulation(system, jobs, policy, models=slower(by="leaves", percent=50))
+    simulation.run(until=30)
+    if requeued:
+        simulation.requeue(2)
+    result = simulation.run()
+    result.check()
+    found = result.components.iloc[1]
+    assert (found["node_list"], found["run_time"]) == (nodes, run_time)
+
+
+@pytest.mark.parametrize(
+    ("system", "policy", "more", "message"),
+    [
+        ({}, {}, {}, "spread: found for system .*, which has no topology; allowed: none"),
+        (
+            {"topology": {"levels": [2]}},
+            {"backfill": "slurm"},
+            {},
+            "spread: found under policy slurm; allowed",
+        ),
+        (
+            {"topology": {"levels": [2]}},
+            {},
+            {"checkpoint": {"interval": 5, "cost": 1}},
+            "found spread beside checkpoint; allowed: one of them",
+        ),
+    ],
+)
+def test_what_is_refused_of_laws(
+    system: dict[str, Any], policy: dict[str, Any], more: dict[str, Any], message: str
+) -> None:
+    models = slower(percent=5)
+    models["applications"]["types"][0] |= more
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1])
+    whole = System.from_dict({"modules": [{"name": "CM", "nodes": 4}]} | system)
+    with pytest.raises(ConfigError, match=message):
+        simulate(whole, jobs, Policy(**policy), models=models)
 
 
 def test_what_is_refused() -> None:

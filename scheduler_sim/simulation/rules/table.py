@@ -22,6 +22,7 @@ RULES = {
     "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
     "leaves": "leaves.Leaves",
+    "spread": "spread.Spread",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
