@@ -233,6 +233,12 @@ SPREAD = (
         "switches of the next level, or groups of a dragonfly, that its nodes are under; 0 where there is no"
         " such level",
     ),
+    Column(
+        "hops",
+        "int64",
+        "",
+        "the most [links between the leaves](metrics.md#topology) of two of its nodes; 0 on one leaf",
+    ),
 )
 """Further columns of ``components``, at its end, in a run on a system with a topology.
 

@@ -131,7 +131,8 @@ def page() -> str:
         _table(LIMITED),
         "Where the system has [advance reservations](system.md#advance-reservations):\n",
         _table(RESERVED),
-        "Where components may be [suspended for others](slurm.md#preemption):\n",
+        "Where components may be suspended for others ([under slurm](slurm.md#preemption),"
+        " [otherwise](policy.md#preemption)):\n",
         _table(SUSPENDED),
         SUSPENSION,
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"

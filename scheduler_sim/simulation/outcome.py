@@ -26,6 +26,7 @@ from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_ap
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
+from scheduler_sim.simulation.rules.spread import spread_warnings
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
 from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
@@ -64,7 +65,7 @@ WITH_COLUMNS = {
 
 NOT_BY_TOPOLOGY = (
     "the policy does not look at the topology of the system when it chooses nodes: how far these lie apart is"
-    " measured alone"
+    " measured alone (policy.topology: compact looks at it)"
 )
 
 
@@ -188,8 +189,9 @@ def build_result(
         energy=energy,
         warnings=[
             *checkpoint_warnings(counts),
+            *spread_warnings(counts),
             *(() if models is None else models.warnings(list(modules))),
-            *([NOT_BY_TOPOLOGY] if "topology" in told and not has(core, "topology") else []),
+            *([NOT_BY_TOPOLOGY] if "topology" in told and not _goes_by_topology(core) else []),
         ],
         shared=shared,
         system=system.to_dict() if shared else None,
@@ -347,3 +349,8 @@ def _pstates(core: FullCore, placements: Placements) -> np.ndarray | None:
     place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
     khz[able] = placements.khz[place[able]]
     return khz if placements.file_order is None else khz[placements.file_order]
+
+
+def _goes_by_topology(core: FullCore) -> bool:
+    """Whether nodes were chosen by where they lie."""
+    return has(core, "topology") or has(core, "leaves")

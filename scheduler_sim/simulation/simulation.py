@@ -38,6 +38,8 @@ from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.shared_nodes import tells_apart, whole_nodes
+from scheduler_sim.simulation.rules.spread import PAST_LIMIT as SPREAD_PAST_LIMIT
+from scheduler_sim.simulation.rules.spread import past_limit as spread_past_limit
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
@@ -187,9 +189,9 @@ class Simulation(Actions):
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
-        checkpoints = () if self.models is None else self.models.checkpoints
+        of_types = ((), ()) if self.models is None else (self.models.checkpoints, self.models.spreads)
         self._run = Run(
-            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), checkpoints
+            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), *of_types
         )
         self._loader = Loader(self._run, scheme)
         self._core = self._loader.load(workload, self._placements)
@@ -303,6 +305,7 @@ class Simulation(Actions):
                 "requeued": self._outages.requeued + self._operations.requeued + self._preempted,
                 "failures": self._events.failures,
                 PAST_LIMIT: checkpoints.past_limit,
+                SPREAD_PAST_LIMIT: spread_past_limit(self._core),
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
