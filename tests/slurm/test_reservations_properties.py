@@ -180,3 +180,17 @@ def test_the_engine_is_the_plain_model(
     assume(made)
     expected = {i: ("PENDING" if state == DELETED else state, start) for i, (state, start) in theirs.items()}
     assert played(case, made, done) == expected
+
+
+@pytest.mark.interpreted
+@examples(60)
+@given(reserved_cases())
+def test_what_is_left_out_for_speed_makes_no_difference(
+    given_case: tuple[Case, tuple[ReservationKeys, ...], tuple[ReservationChangeKeys, ...]],
+) -> None:
+    case, made, done = given_case
+    _, stand = told(case, made, done)
+    made = tuple(one for one in made if one.at is not None or one.name in stand)
+    done = tuple(one for one in done if one.name in {one.name for one in made})
+    assume(made)
+    assert played(case, made, done) == played(case, made, done, accelerate=False)

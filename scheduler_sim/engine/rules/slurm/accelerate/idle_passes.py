@@ -21,7 +21,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
 from scheduler_sim.engine.rules.slurm.moments import (
     any_job_waits,
     backfill_may_differ,
-    main_may_differ,
+    main_stands_until,
     next_backfill,
     next_backfill_that_matters,
     next_computation_that_matters,
@@ -39,10 +39,13 @@ from scheduler_sim.engine.rules.slurm.priority.ranking import (
 # -- passes
 
 
-@on(main_may_differ, "accelerate")
-def unseen_by_main(core: AcceleratedCore) -> bool:
-    """Whether something has changed that no pass over the whole queue has seen."""
-    return core.slurm.memory.unseen_by_full == 1 or not weights_stand_for_main(core)
+@on(main_stands_until, "accelerate")
+def until_unseen_change(core: AcceleratedCore) -> int:
+    """Now, if something has changed that no pass over the whole queue has seen; else by the clock alone."""
+    memory = core.slurm.memory
+    if memory.unseen_by_full or not weights_stand_for_main(core):
+        return core.clock.now
+    return memory.main_valid
 
 
 @on(holds_until, "accelerate")

@@ -18,7 +18,7 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, entrie
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.het_jobs import is_of_delayed_job
 from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
-from scheduler_sim.engine.rules.slurm.limit_questions import may_be_passed_over, never_starts_in_pass
+from scheduler_sim.engine.rules.slurm.limit_questions import is_surely_tried, never_starts_in_pass
 from scheduler_sim.engine.rules.slurm.node_space import record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by
 
@@ -98,9 +98,9 @@ def _is_tested(core: AcceleratedCore, i: int) -> bool:
         return False
     if core.slurm.way[placement].mask != it.module or (array >= 0 and core.holds.array[array].limit >= 0):
         return False
-    if may_be_passed_over(core, placement):
-        return False
     by = core.clock.now + it.limit + core.slurm.rules.bf_resolution + LOOK_AHEAD_S
+    if not is_surely_tried(core, row, placement, by):
+        return False
     idle_end = core.accelerate.ranks.idle_end[it.module]
     behind: int = idle_end[core.accelerate.progress.ends] - idle_end[ended_by(core, by)]
     return behind - core.accelerate.progress.begun >= it.nodes

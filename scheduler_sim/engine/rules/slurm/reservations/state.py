@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scheduler_sim.engine.core.records import Table, Words, one, table
+import numpy as np
+
+from scheduler_sim.engine.core.records import Ints, Table, Words, one, table
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
@@ -71,6 +73,7 @@ class Kept(NamedTuple):
     open: Words  # of the partition, that the entry may use
     closed: Words  # of reservations that cannot be used yet: not in this pass of the main scheduler
     some: Words
+    ranks: Words  # OPEN in the release order, if that is not the whole partition
 
 
 class Reservations(NamedTuple):
@@ -79,6 +82,8 @@ class Reservations(NamedTuple):
     claim: Table[Claim]  # [n]
     table: Table[Reservation]  # [r]
     nodes: Words  # [r, w]
+    ranked: Words  # [r, w] ... in the release order
+    ranked_in: Ints  # [r, w] its number, at the first word of a module
     at: Present
     sets: Kept
 
@@ -96,6 +101,8 @@ def blank_reservations(room: tuple[int, int, int]) -> Reservations:
         claim=table(Claim, rows),
         table=table(Reservation, reservations),
         nodes=words(reservations, size),
+        ranked=words(reservations, size),
+        ranked_in=np.zeros((reservations, size), dtype=np.int64),
         at=one(Present),
         sets=Kept(*words(len(Kept._fields), size)),
     )
