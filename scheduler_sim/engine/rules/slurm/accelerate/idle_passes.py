@@ -27,6 +27,7 @@ from scheduler_sim.engine.rules.slurm.moments import (
     next_computation_that_matters,
 )
 from scheduler_sim.engine.rules.slurm.node_space import edge, next_change
+from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, planned_end, running
 from scheduler_sim.engine.rules.slurm.priority.ranking import (
     let_usage_fade,
     pass_over_computations,
@@ -58,20 +59,10 @@ def shorten(core: AcceleratedCore, time: int) -> None:
 def until_known_change(core: AcceleratedCore) -> int:
     """Until the plan begins to look otherwise as the clock moves on."""
     if core.slurm.rules.fixed_nodes:
-        return min(core.slurm.memory.valid, next_change(core), _next_planned_end(core))
+        over = ended_by(core, core.clock.now)  # behind these the next will be past its planned end, too
+        late = planned_end(core, over) if over < running(core) else INF
+        return min(core.slurm.memory.valid, next_change(core), late)
     return core.clock.now if core.slurm.rules.bf_interval > 0 else core.slurm.memory.valid
-
-
-@part
-def _next_planned_end(core: AcceleratedCore) -> int:
-    """When the next running job is past its planned end, and must be guessed at."""
-    time = INF
-    for module in range(len(core.pools)):
-        for i in range(core.pools[module].release_head, core.pools[module].release_tail):
-            if core.releases[module, i].time > core.clock.now:
-                time = min(time, core.releases[module, i].time)
-                break
-    return time
 
 
 @on(backfill_may_differ, "accelerate")

@@ -49,7 +49,7 @@ AT_ONCE = 4  # sets, between two counts
 FEW = 6  # records that are quicker to look at one by one
 
 
-@on(stay_free, "accelerate")
+@on(stay_free, "accelerate", unless="reservations")
 def ranks_stay_free(core: AcceleratedCore, placement: int, record: int, start: int, following: int) -> bool:
     """Whether enough ranks before those of jobs that end later are free of reservations."""
     later = core.slurm.plan.record[following].begin if following >= 0 else INF
@@ -95,7 +95,7 @@ def _ended_at(core: AcceleratedCore, record: int) -> int:
     return mark.ended
 
 
-@on(are_unreserved, "accelerate")
+@on(are_unreserved, "accelerate", unless="reservations")
 def ranks_are_unreserved(core: AcceleratedCore, placement: int, record: int, start: int) -> bool:
     """Whether enough of all ranks are."""
     stop = core.slurm.partition[core.slurm.way[placement].partition].high << 6

@@ -93,13 +93,14 @@ def end_of_covering(core: ReservationsCore, placement: int, start: int) -> int:
         if not meets(core, i, start, start + core.placements[placement].limit):
             continue
         whole = one.everything or one.of_partition == core.slurm.way[placement].partition
-        if whole or (one.maint and _has_all(core, it, i)):
+        if whole or (one.maint and has_all(core, it, i)):
             return one.end
     return -1
 
 
 @part
-def _has_all(core: ReservationsCore, it: Partition, number: int) -> bool:
+def has_all(core: ReservationsCore, it: Partition, number: int) -> bool:
+    """Whether a reservation has all nodes of a partition."""
     for word in range(it.low, it.high):
         if core.slurm.nodes.masks[it.members, word] & ~core.reservations.nodes[number, word] != NONE:
             return False
@@ -286,6 +287,8 @@ def start_beside_reservations(core: ReservationsCore, placement: int, start: int
             one = core.reservations.table[i]
             if one.stands and one.end >= start:
                 at.later = min(at.later, _rounded_up(core, one.end) + 1)
+    if core.slurm.memory.window_end <= at.later < INF:  # it will be in sight
+        holds_until(core, _rounded_up(core, at.later + 1) - core.slurm.rules.bf_window)
     nodes_opened(core, placement, start)
     return start
 

@@ -43,6 +43,7 @@ class Reservation:
     over: int  # ... and its end
     idle_since: int  # BUSY = it has jobs, or has not begun
     failed: int  # number of the main pass in which a job waits for nodes in it
+    lasts: int  # 1 = all that a backfill pass looks at lies within it
 
 
 class Claim:
@@ -59,6 +60,9 @@ class Present:
     inside: int  # the reservation of the entry, -1 = none
     later: int  # when to try again beside reservations, INF = they are not in the way
     took: int  # 1 = nodes were left out
+    lasting: int  # so many last
+    closed: int  # 1 = some nodes are not OPEN, though they do not all last others
+    apart: int  # 1 = the entry may use nodes that last others
     passes: int  # number of the main pass
     awaits: int  # 1 = the next look is among the events
     seen: int  # when they were last looked at
@@ -73,7 +77,8 @@ class Kept(NamedTuple):
     open: Words  # of the partition, that the entry may use
     closed: Words  # of reservations that cannot be used yet: not in this pass of the main scheduler
     some: Words
-    ranks: Words  # OPEN in the release order, if that is not the whole partition
+    ranks: Words  # OPEN in the release order, if nodes are not
+    masked: Words  # ... and the mask of an entry that may use nodes which last others
 
 
 class Reservations(NamedTuple):

@@ -12,11 +12,11 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     all_within_limits,
     held_up_until,
+    is_surely_tried,
     least_priority_that_reserves,
     limited_before_choice,
     limited_by_choice,
     may_be_passed,
-    is_surely_tried,
     may_plan,
     never_starts_in_pass,
     passed_over,
