@@ -87,7 +87,8 @@ RULES = (
          "slurm.allocation.blank_slurm",
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
-         ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
+         ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff",
+          "slurm.accelerate.reservations")),
     Rule("gang", ("slurm.preemption.gang", "slurm.preemption.gang_nodes", "slurm.preemption.gang_choice"),
          "slurm.preemption.gang_state.blank_gang",
          lambda need: {"idle_rows": 1, "releases": need.rows}),  # more jobs than nodes
@@ -101,8 +102,7 @@ RULES = (
     Rule("cons_tres", ("slurm.cons_tres.lifecycle", "slurm.cons_tres.slots", "slurm.cons_tres.cutoff"),
          "slurm.cons_tres.state.blank_cons_tres"),
     Rule("reservations",
-         ("slurm.reservations.access", "slurm.reservations.looks", "slurm.reservations.shared_nodes",
-          "slurm.reservations.ranks"),
+         ("slurm.reservations.access", "slurm.reservations.looks", "slurm.reservations.shared_nodes"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),

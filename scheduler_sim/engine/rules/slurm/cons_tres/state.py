@@ -88,6 +88,9 @@ class Need:
     kind: Tiny  # AVAILABLE, ONE_ROW, or RESERVED
     by_request: Tiny  # 1 = it may share cores, as it asks for that
     by_switches: Tiny  # 1 = its nodes are chosen by where they lie
+    by_able: (
+        Tiny  # not 0 = it takes so many nodes of its level at least; as ``even`` if they are all it takes
+    )
 
 
 class Asked:

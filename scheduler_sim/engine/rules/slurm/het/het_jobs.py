@@ -283,5 +283,5 @@ def whole_job_waits(core: SlurmCore, row: int) -> bool:
 
 @on(goes_by_nodes_left, "coscheduling")
 def starts_with_all(core: SlurmCore, row: int) -> bool:
-    """A job some of which starts later may get its advance reservations now, though it starts later itself."""
+    """Not one some of which starts later: it may get its advance reservations now."""
     return not (is_member(core, row) and core.coscheduling.unit[core.coscheduling.member[row].unit].delayed)

@@ -2,9 +2,9 @@
 
 A reservation LASTS if it stands from now to behind the plan. As long as a pass takes, its nodes are no nodes
 to all without a reservation: the members of partitions, as ranks, are without them, so that notes, gains and
-bounds are of what is left. What other reservations take is taken from what a try has found. So a note may only
-say of too many nodes that they are free. Bounds are kept up to where no other reservation is in the way: the
-tries before are as without it. Who has a reservation goes by the mask it has.
+bounds are of what is left. What other reservations take is taken from what a try has found: a note of too few
+nodes holds for them, too. Bounds are kept, and asked for, up to where no other reservation is in the way: the
+tries before are as without it. An entry with a reservation of its own, APART, goes by nothing of all that.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def open_ranks(core: RankedReservationsCore, placement: int, start: int) -> None
 
 @part
 def _ranked(core: RankedReservationsCore, it: Partition, number: int) -> int:
-    """The row of a reservation in ``ranked``, with its ranks in a module: made once for each release order."""
+    """The row of a reservation in ``ranked``, with its ranks in a module, made once for a release order."""
     reservations, ordering = core.reservations, core.accelerate.progress.ordering
     if reservations.ranked_in[number, it.low] != ordering:
         reservations.ranked_in[number, it.low] = ordering
