@@ -99,7 +99,8 @@ RULES = (
          "slurm.allocation.blank_slurm",
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
-         ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff")),
+         ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff",
+          "slurm.accelerate.reservations")),
     Rule("gang", ("slurm.preemption.gang", "slurm.preemption.gang_nodes", "slurm.preemption.gang_choice"),
          "slurm.preemption.gang_state.blank_gang",
          lambda need: {"idle_rows": 1, "releases": need.rows}),  # more jobs than nodes

@@ -180,3 +180,19 @@ def test_the_engine_is_the_plain_model(
     assume(made)
     expected = {i: ("PENDING" if state == DELETED else state, start) for i, (state, start) in theirs.items()}
     assert played(case, made, done) == expected
+
+
+@pytest.mark.interpreted
+@examples(60)
+@given(reserved_cases(), st.sampled_from([1, 3, 1440]))
+def test_what_is_left_out_for_speed_makes_no_difference(
+    given_case: tuple[Case, tuple[ReservationKeys, ...], tuple[ReservationChangeKeys, ...]], window_min: int
+) -> None:
+    """Also where reservations outlast the plan."""
+    case, made, done = given_case
+    _, stand = told(case, made, done)
+    made = tuple(one for one in made if one.at is not None or one.name in stand)
+    done = tuple(one for one in done if one.name in {one.name for one in made})
+    assume(made)
+    fast, slow = (played(case, made, done, accelerate=on, bf_window=window_min) for on in (True, False))
+    assert fast == slow

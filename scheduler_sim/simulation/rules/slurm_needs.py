@@ -28,7 +28,7 @@ NUMBERS = (
     *("partition", "min_nodes", "max_nodes", "limit", "asked_nodes", "tasks", "cpus_per_task"),
     *("tasks_per_node", "min_cpus", "node_cpus", "memory", "gpu_cpus", "gpu_memory"),
     *("gpu_kind", "per_cpu", "gpu_cpus_said", "generic", "in_all", "whole", "kind", "by_request"),
-    *("by_switches", "even"),
+    *("by_switches", "by_able", "even"),
 )
 """Fields of a need that are worked out here."""
 
@@ -70,14 +70,24 @@ class Needs:
 
     @property
     def of_nodes(self) -> Ints:
-        """int64[p, ..]: what is asked of each node; all of the need where it is not even."""
+        """int64[p, ..]: what is asked of each node; all of the need where it does not go by such nodes."""
         of = self.numbers
         alone = np.where(of["max_nodes"] == 1, of["tasks"], 0)
         tasks = np.where(of["tasks_per_node"] > 0, of["tasks_per_node"], alone)
         cpus = -(-of["min_cpus"] // of["min_nodes"])
-        same = ("partition", "cpus_per_task", "node_cpus", "memory", "per_cpu", "whole", "kind", "even")
+        same = (
+            "partition",
+            "cpus_per_task",
+            "node_cpus",
+            "memory",
+            "per_cpu",
+            "whole",
+            "kind",
+            "even",
+            "by_able",
+        )
         plain = np.column_stack([*(of[name] for name in same), tasks, cpus])
-        apart = (of["even"] == 0) | (of["generic"] > 0)
+        apart = (of["by_able"] == 0) | (of["generic"] > 0)
         return np.column_stack((plain, self.table() * apart[:, np.newaxis]))
 
     def table(self) -> Ints:
@@ -133,7 +143,8 @@ class Needs:
         found["by_switches"] = self._by_switches()
         found |= self._sharing_cores(found)
         self._keep_within_memory(found)
-        found["even"] = self._even(found)
+        found["by_able"] = self._by_able(found)
+        found["even"] = np.where(found["by_switches"] > 0, 0, found["by_able"])
         return {name: np.asarray(value, dtype=np.int64) for name, value in found.items()}
 
     def _asked(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Bools]:
@@ -199,8 +210,11 @@ class Needs:
         per_cpu = np.where(said, per_core > 0, per_cpu)
         return np.where(kb >= 0, -(-kb // KB_PER_MB), memory), np.where(kb >= 0, 0, per_cpu)
 
-    def _even(self, found: dict[str, Ints]) -> Ints:
-        """Whether so many nodes that have enough meet it, whichever: all it may have, of equal shares."""
+    def _by_able(self, found: dict[str, Ints]) -> Ints:
+        """Whether it takes so many nodes that have enough each: all it may have, of equal shares.
+
+        Whichever, if nodes are not chosen by where they lie.
+        """
         nodes, per_node, tasks = found["min_nodes"], found["tasks_per_node"], found["tasks"]
         least = np.maximum(nodes, np.where(per_node > 0, -(-tasks // np.maximum(per_node, 1)), 0))
         most = np.where((tasks > 0) & (tasks < found["limit"]), np.maximum(tasks, least), found["limit"])
@@ -213,7 +227,6 @@ class Needs:
         lln |= "CR_LLN" in self._keys.SelectTypeParameters
         single = (nodes == 1) & (not lln)
         rigid &= (found["kind"] != AVAILABLE) | (not shares_cores(self._system))
-        rigid &= found["by_switches"] == 0
         return np.where(rigid & strict, AMONG_ABLE, np.where(rigid & single, EVEN, 0))
 
     def _keep_within_memory(self, found: dict[str, Ints]) -> None:

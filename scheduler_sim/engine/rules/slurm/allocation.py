@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.records import Words, one, rows, table
+from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.state import (
     Accounts,
     Assoc,
@@ -79,6 +80,7 @@ def blank_slurm(sizes: SlurmSizes) -> Slurm:
         het=table(HetMember, sizes.members),
         booked=table(Booked, sizes.booked),
     )
+    made.memory.main_valid = INF
     made.job["satisfiable"] = 1
     for name in ("group", "known", "planned"):
         made.het[name] = -1

@@ -37,3 +37,9 @@ def expect_change(core: SlurmCore) -> None:
 @event
 def holds_until(core: SlurmCore, time: int) -> None:
     """At that time a backfill pass would come out otherwise than this one, even if nothing changed."""
+
+
+@part
+def main_holds_until(core: SlurmCore, time: int) -> None:
+    """At that time this pass of the main scheduler would."""
+    core.slurm.memory.main_valid = min(core.slurm.memory.main_valid, time)

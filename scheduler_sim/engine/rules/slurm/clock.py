@@ -33,7 +33,7 @@ from scheduler_sim.engine.rules.slurm.moments import (
     asked_pass,
     backfill_may_differ,
     catch_up_passes,
-    main_may_differ,
+    main_stands_until,
     next_backfill,
     next_full,
     next_moment,
@@ -130,10 +130,13 @@ def _main(core: SlurmCore, ended: bool) -> None:
         return
     look_at_newcomers(core)
     waiting = core.queue.at.tail - core.queue.at.head
-    if main_may_differ(core):
+    if main_stands_until(core) <= now:
         depth = waiting * len(core.slurm.partition) if full else slurm.rules.default_queue_depth
+        stood = slurm.memory.main_valid
         if main_pass(core, depth):
             slurm.memory.unseen_by_full = 0
+        else:  # of what it has not looked at nothing more is known
+            slurm.memory.main_valid = min(slurm.memory.main_valid, stood)
         main_has_looked(core)
         if core.queue.at.tail - core.queue.at.head < waiting:
             expect_change(core)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import event, question
+from scheduler_sim.engine.core.hooks import agreement, event, question
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 # -- the main scheduler
@@ -113,10 +113,16 @@ def main_has_looked(core: SlurmCore) -> None:
     """The main scheduler has made a pass."""
 
 
-@question
-def may_be_passed_over(core: SlurmCore, placement: int) -> bool:
-    """Whether a limit may keep a job from being tried, now or soon."""
-    return False
+@agreement
+def goes_by_nodes_left(core: SlurmCore, row: int) -> bool:
+    """Whether a try of a job does nothing unless enough nodes are free now of what is planned for others."""
+    return True
+
+
+@agreement
+def is_surely_tried(core: SlurmCore, row: int, placement: int, until: int) -> bool:
+    """Whether nothing may keep a job from being tried, now or soon, nor take nodes from it ``until`` then."""
+    return True
 
 
 @question

@@ -8,7 +8,7 @@ from scheduler_sim.engine.core.instant import untie_ready
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
 from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.core.state import WAITING
+from scheduler_sim.engine.core.state import INF, WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.het.het_jobs import whole_job_waits
@@ -36,6 +36,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
     open_partitions = len(core.slurm.partition)
     for i in range(len(core.slurm.partition)):
         core.slurm.partition[i].tried = core.slurm.partition[i].blocked = 0
+    core.slurm.memory.main_valid = INF
     main_begins(core)
     open_nodes(core)
     most, tried, whole = core.slurm.rules.partition_job_depth, 0, True

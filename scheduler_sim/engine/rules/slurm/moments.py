@@ -29,8 +29,8 @@ def next_moment(core: SlurmCore) -> int:
         time = next_computation_that_matters(core)
     if slurm.memory.asked and waits:
         time = min(time, asked_pass(core))
-    if waits and main_may_differ(core):
-        time = min(time, next_full(core, now + 1))
+    if waits:
+        time = min(time, next_full(core, max(now + 1, main_stands_until(core))))
     if waits and not slurm.rules.builtin:
         time = min(time, next_backfill_that_matters(core))
     return time
@@ -51,9 +51,9 @@ def _both_have_seen_all(core: SlurmCore) -> bool:
 
 
 @question
-def main_may_differ(core: SlurmCore) -> bool:
-    """Whether a pass of the main scheduler may come out otherwise than the last one."""
-    return True
+def main_stands_until(core: SlurmCore) -> int:
+    """Until when a pass of the main scheduler would come out as the last one: not known."""
+    return core.clock.now
 
 
 @question

@@ -90,6 +90,7 @@ class Memory:
     hears_at: int  # when the main scheduler hears of the last end
     waited: int  # ms of such waits that whole seconds have yet to make up for
     unseen_by_full: int  # 1 = a pass over the whole queue may start something
+    main_valid: int  # until when the main scheduler's last pass would come out as it did, if nothing changes
     last_backfill: int
     last_change: int  # when something last changed that the backfill scheduler looks out for
     seen_from: int  # ... and from when on it can see that

@@ -15,7 +15,6 @@ from scheduler_sim.simulation.rules.slurm.masks import words_of
 from scheduler_sim.simulation.rules.slurm.rows import core_words
 from scheduler_sim.simulation.rules.slurm.schedulers import records_for
 from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
-from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.node_resources import GPUS
 from scheduler_sim.system.shared_cores import rows_of, shares_cores
@@ -85,8 +84,7 @@ class ConsTres(Numbers):
         part.rules.memory = any(w.endswith("MEMORY") for w in words) if words else int(self._memory)
         part.rules.whole_sockets = any(word.startswith("CR_SOCKET") for word in words)
         part.rules.least_loaded = "CR_LLN" in words
-        by_topology = chooses_by_topology(system, self.run.policy)
-        part.rules.accelerate = self.run.policy.slurm.accelerate and not by_topology
+        part.rules.accelerate = self.run.policy.slurm.accelerate
         for i, partition in enumerate(system.partitions):
             part.sharing[i].most_cpus = partition.slurm.get("MaxCPUsPerNode", 0)
             part.sharing[i].least_loaded = partition.slurm.get("LLN", False)

@@ -94,7 +94,6 @@ class Schedulers(Numbers):
             booked=self._booked,
             accelerate=keys.accelerates
             and not shares_under_slurm(system, self.run.policy)
-            and not system.reservations
             and not chooses_by_topology(system, self.run.policy),
         )
 

@@ -21,12 +21,13 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
 from scheduler_sim.engine.rules.slurm.moments import (
     any_job_waits,
     backfill_may_differ,
-    main_may_differ,
+    main_stands_until,
     next_backfill,
     next_backfill_that_matters,
     next_computation_that_matters,
 )
 from scheduler_sim.engine.rules.slurm.node_space import edge, next_change
+from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, planned_end, running
 from scheduler_sim.engine.rules.slurm.priority.ranking import (
     let_usage_fade,
     pass_over_computations,
@@ -39,10 +40,13 @@ from scheduler_sim.engine.rules.slurm.priority.ranking import (
 # -- passes
 
 
-@on(main_may_differ, "accelerate")
-def unseen_by_main(core: AcceleratedCore) -> bool:
-    """Whether something has changed that no pass over the whole queue has seen."""
-    return core.slurm.memory.unseen_by_full == 1 or not weights_stand_for_main(core)
+@on(main_stands_until, "accelerate")
+def until_unseen_change(core: AcceleratedCore) -> int:
+    """Now, if something has changed that no pass over the whole queue has seen; else by the clock alone."""
+    memory = core.slurm.memory
+    if memory.unseen_by_full or not weights_stand_for_main(core):
+        return core.clock.now
+    return memory.main_valid
 
 
 @on(holds_until, "accelerate")
@@ -55,20 +59,10 @@ def shorten(core: AcceleratedCore, time: int) -> None:
 def until_known_change(core: AcceleratedCore) -> int:
     """Until the plan begins to look otherwise as the clock moves on."""
     if core.slurm.rules.fixed_nodes:
-        return min(core.slurm.memory.valid, next_change(core), _next_planned_end(core))
+        over = ended_by(core, core.clock.now)  # behind these the next will be past its planned end, too
+        late = planned_end(core, over) if over < running(core) else INF
+        return min(core.slurm.memory.valid, next_change(core), late)
     return core.clock.now if core.slurm.rules.bf_interval > 0 else core.slurm.memory.valid
-
-
-@part
-def _next_planned_end(core: AcceleratedCore) -> int:
-    """When the next running job is past its planned end, and must be guessed at."""
-    time = INF
-    for module in range(len(core.pools)):
-        for i in range(core.pools[module].release_head, core.pools[module].release_tail):
-            if core.releases[module, i].time > core.clock.now:
-                time = min(time, core.releases[module, i].time)
-                break
-    return time
 
 
 @on(backfill_may_differ, "accelerate")

@@ -146,7 +146,7 @@ def _note_gains(core: AcceleratedCore, it: Partition, record: int, sign: int) ->
                 forget_bounds(core, number, plan.record[record + 1].begin)
 
 
-@on(gains_nodes, "accelerate")
+@on(gains_nodes, "accelerate", unless="reservations")
 def gains_ranks(core: AcceleratedCore, number: int, record: int, mask: int) -> bool:
     """What a whole partition gains is known."""
     it, plan, masks = core.slurm.partition[number], core.slurm.plan, core.accelerate.ranks.masks

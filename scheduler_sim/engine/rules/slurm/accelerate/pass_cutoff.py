@@ -16,9 +16,12 @@ from scheduler_sim.engine.rules.slurm.accelerate.slot_search import left_free
 from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, entries_end, idle_taken, is_cut_off
 from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.het.het_jobs import is_of_delayed_job
 from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
-from scheduler_sim.engine.rules.slurm.limit_questions import may_be_passed_over, never_starts_in_pass
+from scheduler_sim.engine.rules.slurm.limit_questions import (
+    goes_by_nodes_left,
+    is_surely_tried,
+    never_starts_in_pass,
+)
 from scheduler_sim.engine.rules.slurm.node_space import record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by
 
@@ -98,9 +101,9 @@ def _is_tested(core: AcceleratedCore, i: int) -> bool:
         return False
     if core.slurm.way[placement].mask != it.module or (array >= 0 and core.holds.array[array].limit >= 0):
         return False
-    if may_be_passed_over(core, placement):
-        return False
     by = core.clock.now + it.limit + core.slurm.rules.bf_resolution + LOOK_AHEAD_S
+    if not is_surely_tried(core, row, placement, by):
+        return False
     idle_end = core.accelerate.ranks.idle_end[it.module]
     behind: int = idle_end[core.accelerate.progress.ends] - idle_end[ended_by(core, by)]
     return behind - core.accelerate.progress.begun >= it.nodes
@@ -113,8 +116,8 @@ def _last_that_may_start(core: AcceleratedCore, first: int, last: int) -> int:
     record = record_at(core, now)
     while last >= first:
         row, placement = entry(core, last)
-        if is_of_delayed_job(core, row):
-            break  # its job may get its advance reservations now, also if it starts later itself
+        if not goes_by_nodes_left(core, row):
+            break
         if never_starts_in_pass(core, placement):
             last -= 1
             continue

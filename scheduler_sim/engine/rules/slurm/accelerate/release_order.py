@@ -172,7 +172,7 @@ def put_ranks_up(core: AcceleratedCore, target: Words) -> None:
     copy(target, core.accelerate.ranks.up, 0, len(target))
 
 
-@on(keep_masked, "accelerate")
+@on(keep_masked, "accelerate", unless="reservations")
 def keep_ranks_masked(core: AcceleratedCore, it: Partition, target: Words, mask: int) -> None:
     """Of a set of ranks stays what is in a mask."""
     keep_common(target, core.accelerate.ranks.masks[ranked(core, it, mask)], it.low, it.high)

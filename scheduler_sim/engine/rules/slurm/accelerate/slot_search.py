@@ -43,13 +43,13 @@ from scheduler_sim.engine.rules.slurm.slot_search import (
     put_offered,
     stay_free,
 )
-from scheduler_sim.engine.rules.slurm.state import VECTOR
+from scheduler_sim.engine.rules.slurm.state import VECTOR, Partition
 
 AT_ONCE = 4  # sets, between two counts
 FEW = 6  # records that are quicker to look at one by one
 
 
-@on(stay_free, "accelerate")
+@on(stay_free, "accelerate", unless="reservations")
 def ranks_stay_free(core: AcceleratedCore, placement: int, record: int, start: int, following: int) -> bool:
     """Whether enough ranks before those of jobs that end later are free of reservations."""
     later = core.slurm.plan.record[following].begin if following >= 0 else INF
@@ -95,14 +95,14 @@ def _ended_at(core: AcceleratedCore, record: int) -> int:
     return mark.ended
 
 
-@on(are_unreserved, "accelerate")
+@on(are_unreserved, "accelerate", unless="reservations")
 def ranks_are_unreserved(core: AcceleratedCore, placement: int, record: int, start: int) -> bool:
     """Whether enough of all ranks are."""
     stop = core.slurm.partition[core.slurm.way[placement].partition].high << 6
     return left_free(core, placement, record, start, stop)[0] >= core.placements[placement].nodes
 
 
-@on(put_offered, "accelerate")
+@on(put_offered, "accelerate", unless="reservations")
 def put_ranks_offered(core: AcceleratedCore, placement: int, target: Words) -> None:
     """``target`` becomes the nodes of all ranks that no reservation holds; a try looks at the first."""
     it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
@@ -123,13 +123,18 @@ def ranks_beside_reserved(core: AcceleratedCore, placement: int, start: int) -> 
     return count(staying, low, high)
 
 
-@on(others_leave, "accelerate")
+@on(others_leave, "accelerate", unless="reservations")
 def ranks_left_behind(core: AcceleratedCore, placement: int) -> bool:
     """Whether ranks that stay free for the try are behind those of jobs that have ended by its end."""
     way = core.slurm.way[placement]
     it, mask = core.slurm.partition[way.partition], core.slurm.nodes.choice[way.choice].mask
-    stop = core.accelerate.ranks.idle_end[it.module, core.slurm.memory.ended]
-    members, up = core.accelerate.ranks.masks[ranked(core, it, mask)], core.accelerate.ranks.up
+    return any_left_behind(core, it, core.accelerate.ranks.masks[ranked(core, it, mask)])
+
+
+@part
+def any_left_behind(core: AcceleratedCore, it: Partition, members: Words) -> bool:
+    """Whether any of these ranks are."""
+    stop, up = core.accelerate.ranks.idle_end[it.module, core.slurm.memory.ended], core.accelerate.ranks.up
     cut = FULL << np.uint64(stop & 63)
     for word in range(stop >> 6, it.high):
         here = members[word] & up[word] & cut

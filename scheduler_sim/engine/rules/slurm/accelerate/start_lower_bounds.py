@@ -21,7 +21,7 @@ def open_bounds(core: AcceleratedCore) -> None:
         core.accelerate.bound[i].start = -INF
 
 
-@on(first_attempt, "accelerate")
+@on(first_attempt, "accelerate", unless="reservations")
 def first_that_may_do(core: AcceleratedCore, placement: int) -> int:
     """When a job is tried first."""
     way, it = core.slurm.way[placement], core.placements[placement]
@@ -39,7 +39,7 @@ def first_that_may_do(core: AcceleratedCore, placement: int) -> int:
     return start
 
 
-@on(attempts_failed_before, "accelerate")
+@on(attempts_failed_before, "accelerate", unless="reservations")
 def note_bound(core: AcceleratedCore, placement: int, start: int) -> None:
     """The new bound replaces one that it makes useless, or else the nearest."""
     way, it = core.slurm.way[placement], core.placements[placement]

@@ -1,7 +1,7 @@
 """Where a backfill pass over shared nodes may stop: no job behind may start now, and another pass is certain.
 
 As for whole nodes (``accelerate/pass_cutoff``): what is reserved matters only to jobs that come after and may
-start now. A need that is even may start as long as enough nodes are able; any other is taken to.
+start now. A need that goes by able nodes may start as long as enough are; any other is taken to.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import WAITING
 from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, idle_taken, is_cut_off
+from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import goes_by_able
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
@@ -55,7 +56,7 @@ def _may_start(core: ConsTresCore, i: int) -> bool:
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     if core.jobs[row].state != WAITING or never_starts_in_pass(core, placement):
         return False
-    if not need.even or may_make_room(core, placement):
+    if not goes_by_able(core, placement) or may_make_room(core, placement):
         return True
     refresh(core, need.level)
     it = core.slurm.partition[core.slurm.way[placement].partition]

@@ -41,6 +41,8 @@ def fits_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
     need = core.cons_tres.need[number]
     nodes_sought(core, placement, nodes)
     if not need.even:
+        if need.by_able and _too_few_able_now(core, placement, nodes):
+            return False
         return fits_in(core, number, room_now(core), nodes) and will_do(core, placement)
     it = core.slurm.partition[core.slurm.way[placement].partition]
     refresh(core, need.level)
@@ -53,6 +55,28 @@ def fits_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
         keep_common(among, able, it.low, it.high)
         return choose_nodes(core, number, room_now(core), among, False)
     return choose_nodes(core, number, room_now(core), nodes, False)
+
+
+@part
+def _too_few_able_now(core: ConsTresCore, placement: int, nodes: Words) -> bool:
+    """Whether fewer of these nodes are able than a placement takes at least."""
+    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    refresh(core, need.level)
+    return count_common(core.cons_tres.able_by[need.level, 0], nodes, it.low, it.high) < need.min_nodes
+
+
+@part
+def goes_by_able(core: ConsTresCore, placement: int) -> bool:
+    """Whether a placement takes so many able nodes at least, and nothing comes of a try where they lack."""
+    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
+    return bool(need.by_able and (need.even or only_a_start_matters(core, placement)))
+
+
+@question
+def only_a_start_matters(core: ConsTresCore, placement: int) -> bool:
+    """Whether it makes no difference that a placement was tried in vain."""
+    return True
 
 
 @event
@@ -84,7 +108,7 @@ def fits_on_free(core: ConsTresCore, need: int, room: Room, nodes: Words) -> boo
 def may_fit_by(core: ConsTresCore, placement: int, nodes: Words, later: int) -> bool:
     """Whether enough nodes are able once the last group has left by ``later``, as far as is known."""
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
-    if not need.even or later == INF:
+    if later == INF or not goes_by_able(core, placement):
         return True
     it = core.slurm.partition[core.slurm.way[placement].partition]
     refresh(core, need.level)
@@ -113,7 +137,11 @@ def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int)
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not need.even:
-        time = _start_by_trial(core, placement, it, nodes)
+        enough = 0
+        if goes_by_able(core, placement):
+            refresh(core, need.level)
+            enough = enough_able_by(core, need.level, it, nodes, need.min_nodes, later)
+        time = _start_by_trial(core, placement, it, nodes, enough) if enough < INF else INF
         return time if time <= later else INF
     refresh(core, need.level)
     enough = enough_able_by(core, need.level, it, nodes, need.min_nodes, later)
@@ -123,7 +151,7 @@ def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int)
     last = _last_of_group_with(core, it, nodes, first, enough)
     end = planned_end(core, last)
     if end == enough and last + 1 < running(core) and planned_end(core, last + 1) == end:  # two end at once
-        time = _start_by_trial(core, placement, it, nodes)
+        time = _start_by_trial(core, placement, it, nodes, enough)
         return time if time <= later else INF
     time = end_as_seen(core, end)
     if time > later:
@@ -204,8 +232,8 @@ def _pick_after(core: ConsTresCore, placement: int, it: Partition, nodes: Words,
 
 
 @part
-def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Words) -> int:
-    """The same for any need: it is tried after each group."""
+def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Words, enough: int) -> int:
+    """The same for any need: it is tried after each group, but not before ``enough``: too few are able."""
     copy_room(core, it.module)
     need = int(core.cons_tres.asked[placement].need)
     width, barrier, i, size = FIRST_GROUP_S, -1, 0, running(core)
@@ -228,6 +256,8 @@ def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Wo
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
         group_has_ended(core, need)
+        if planned_end(core, last) < enough:
+            continue
         if fits_in(core, need, core.cons_tres.later, nodes) and will_do(core, placement):
             pick_chosen(core, it)
             return end_as_seen(core, planned_end(core, last))

@@ -88,6 +88,7 @@ class Need:
     kind: Tiny  # AVAILABLE, ONE_ROW, or RESERVED
     by_request: Tiny  # 1 = it may share cores, as it asks for that
     by_switches: Tiny  # 1 = its nodes are chosen by where they lie
+    by_able: Tiny  # what ``even`` is, or were if it did not matter where nodes lie
 
 
 class Asked:

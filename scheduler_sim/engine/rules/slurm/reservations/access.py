@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import NONE, add, clear, copy, count, keep_common, take_out
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import event, on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import instant_opens, submitted
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
-from scheduler_sim.engine.rules.slurm.change import holds_until
+from scheduler_sim.engine.rules.slurm.change import holds_until, main_holds_until
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.main_pass import (
     main_begins,
@@ -93,13 +93,14 @@ def end_of_covering(core: ReservationsCore, placement: int, start: int) -> int:
         if not meets(core, i, start, start + core.placements[placement].limit):
             continue
         whole = one.everything or one.of_partition == core.slurm.way[placement].partition
-        if whole or (one.maint and _has_all(core, it, i)):
+        if whole or (one.maint and has_all(core, it, i)):
             return one.end
     return -1
 
 
 @part
-def _has_all(core: ReservationsCore, it: Partition, number: int) -> bool:
+def has_all(core: ReservationsCore, it: Partition, number: int) -> bool:
+    """Whether a reservation has all nodes of a partition."""
     for word in range(it.low, it.high):
         if core.slurm.nodes.masks[it.members, word] & ~core.reservations.nodes[number, word] != NONE:
             return False
@@ -200,6 +201,7 @@ def picked_among_open(core: ReservationsCore, placement: int) -> bool:
     """Choose the nodes of a placement among those that are FREE, and OPEN to it."""
     now, sets = core.clock.now, core.reservations.sets
     it = core.slurm.partition[core.slurm.way[placement].partition]
+    main_holds_until(core, next_in_the_way(core, core.placements[placement].limit))
     if core.reservations.at.inside < 0 and end_of_covering(core, placement, now) >= 0:
         return False
     if not put_open(core, placement, now):
@@ -266,8 +268,8 @@ def _close(core: ReservationsCore, number: int) -> None:
 def start_beside_reservations(core: ReservationsCore, placement: int, start: int) -> int:
     """When to try, with OPEN and LATER for it: behind reservations of all nodes; INF if it is not to be."""
     at = core.reservations.at
-    if at.awaits:  # until then, what they leave changes with the clock
-        holds_until(core, core.clock.now)
+    if start == core.clock.now:
+        holds_until(core, next_in_the_way(core, core.placements[placement].limit))
     if at.inside < 0:
         moves = 0
         end = end_of_covering(core, placement, start)
@@ -285,7 +287,31 @@ def start_beside_reservations(core: ReservationsCore, placement: int, start: int
             one = core.reservations.table[i]
             if one.stands and one.end >= start:
                 at.later = min(at.later, _rounded_up(core, one.end) + 1)
+    if core.slurm.memory.window_end <= at.later < INF:  # it will be in sight
+        holds_until(core, _rounded_up(core, at.later + 1) - core.slurm.rules.bf_window)
+    nodes_opened(core, placement, start)
     return start
+
+
+@event
+def nodes_opened(core: ReservationsCore, placement: int, start: int) -> None:
+    """OPEN is what the entry may use from ``start`` on."""
+
+
+@part
+def next_in_the_way(core: ReservationsCore, length: int) -> int:
+    """When the clock next brings a reservation into the way of what starts now, or one begins or ends.
+
+    Until then the same ones are in the way of a start now, and those of later starts do not go by the clock.
+    """
+    now, time = core.clock.now, INF
+    for i in range(len(core.reservations.table)):
+        one = core.reservations.table[i]
+        if one.stands:
+            for moment in (one.start - length + 1, one.start, one.end, one.end + 1):
+                if moment > now:
+                    time = min(time, moment)
+    return time
 
 
 @part
@@ -305,7 +331,7 @@ def suffices_beside(core: ReservationsCore, placement: int) -> bool:
     return stays_open(core, placement)
 
 
-@part
+@question
 def stays_open(core: ReservationsCore, placement: int) -> bool:
     """Whether the nodes STAYING that are OPEN suffice; what is not, counts as reserved."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
@@ -320,7 +346,7 @@ def leave_open(core: ReservationsCore, it: Partition) -> None:
     keep_common(core.slurm.sets.unreserved, core.reservations.sets.open, it.low, it.high)
 
 
-@on(gains_nodes, "reservations")
+@on(gains_nodes, "reservations", unless="accelerate")
 def gains_open_nodes(core: ReservationsCore, number: int, record: int, mask: int) -> bool:
     """Whether the next record has nodes OPEN to the entry that this one, within the mask, has not."""
     plan, masks, it = core.slurm.plan, core.slurm.nodes.masks, core.slurm.partition[number]

@@ -29,11 +29,15 @@ LOOK, CHECK, TURN = 8 * KIND, 9 * KIND, 10 * KIND
 
 @on(instant_opens, "reservations")
 def await_first_look(core: ReservationsCore) -> None:
-    """Looks begin with the first instant; what was to be seen before has been."""
+    """Looks begin with the first instant; what was to be seen before has been.
+
+    A pass of that second that came before may have found that nothing was to come.
+    """
     if core.reservations.at.awaits or not _any_stands(core) or are_in_vain(core):
         return
     move_on(core)
     _see(core)
+    expect_change(core)
 
 
 @part
@@ -131,9 +135,10 @@ def _see_starts_and_ends(core: ReservationsCore) -> None:
         if one.start <= now and not one.begun:
             one.begun = 1
             ask(core, True)
-        if one.end <= now:
+            expect_change(core)
+        if one.end <= now and not one.over:
             one.over = 1
-    expect_change(core)
+            expect_change(core)
 
 
 @part

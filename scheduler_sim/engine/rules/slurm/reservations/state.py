@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scheduler_sim.engine.core.records import Table, Words, one, table
+import numpy as np
+
+from scheduler_sim.engine.core.records import Ints, Table, Words, one, table
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
@@ -41,6 +43,7 @@ class Reservation:
     over: int  # ... and its end
     idle_since: int  # BUSY = it has jobs, or has not begun
     failed: int  # number of the main pass in which a job waits for nodes in it
+    lasts: int  # 1 = all that a backfill pass looks at lies within it
 
 
 class Claim:
@@ -57,6 +60,9 @@ class Present:
     inside: int  # the reservation of the entry, -1 = none
     later: int  # when to try again beside reservations, INF = they are not in the way
     took: int  # 1 = nodes were left out
+    lasting: int  # so many last
+    closed: int  # 1 = some nodes are not OPEN, though they do not all last others
+    apart: int  # 1 = the entry may use nodes that last others
     passes: int  # number of the main pass
     awaits: int  # 1 = the next look is among the events
     seen: int  # when they were last looked at
@@ -71,6 +77,8 @@ class Kept(NamedTuple):
     open: Words  # of the partition, that the entry may use
     closed: Words  # of reservations that cannot be used yet: not in this pass of the main scheduler
     some: Words
+    ranks: Words  # OPEN in the release order, if nodes are not
+    masked: Words  # ... and the mask of an entry that may use nodes which last others
 
 
 class Reservations(NamedTuple):
@@ -79,6 +87,8 @@ class Reservations(NamedTuple):
     claim: Table[Claim]  # [n]
     table: Table[Reservation]  # [r]
     nodes: Words  # [r, w]
+    ranked: Words  # [r, w] ... in the release order
+    ranked_in: Ints  # [r, w] its number, at the first word of a module
     at: Present
     sets: Kept
 
@@ -96,6 +106,8 @@ def blank_reservations(room: tuple[int, int, int]) -> Reservations:
         claim=table(Claim, rows),
         table=table(Reservation, reservations),
         nodes=words(reservations, size),
+        ranked=words(reservations, size),
+        ranked_in=np.zeros((reservations, size), dtype=np.int64),
         at=one(Present),
         sets=Kept(*words(len(Kept._fields), size)),
     )

@@ -12,11 +12,11 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     all_within_limits,
     held_up_until,
+    is_surely_tried,
     least_priority_that_reserves,
     limited_before_choice,
     limited_by_choice,
     may_be_passed,
-    may_be_passed_over,
     may_plan,
     never_starts_in_pass,
     passed_over,
@@ -227,9 +227,9 @@ def limited_for_the_pass(core: LimitedCore, placement: int) -> bool:
     return reached_after(core, placement) >= 0
 
 
-@on(may_be_passed_over, "resource_limits")
-def has_early_limits(core: LimitedCore, placement: int) -> bool:
-    """Whether any limit is tested before nodes are looked for."""
+@on(is_surely_tried, "resource_limits")
+def has_no_early_limits(core: LimitedCore, row: int, placement: int, until: int) -> bool:
+    """Whether no limit is tested before nodes are looked for."""
     limits = core.resource_limits
     standing: Standing = limits.standing[limits.of[placement]]
-    return standing.before < standing.after or standing.most_nodes < NO_CAP
+    return standing.before >= standing.after and standing.most_nodes >= NO_CAP

@@ -21,7 +21,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.choice import (
     take_by_sets,
     takes_nodes,
 )
-from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import nodes_sought, will_do
+from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import nodes_sought, only_a_start_matters, will_do
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import look
 from scheduler_sim.engine.rules.slurm.topology.leaves import (
     add_up,
@@ -43,6 +43,12 @@ def note_first_try(core: SharedTopologyCore, placement: int, nodes: Words) -> No
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     if need.by_switches and count(nodes, it.low, it.high) >= need.min_nodes:
         note_try(core, placement)
+
+
+@on(only_a_start_matters, "topology", "cons_tres")
+def asks_for_no_leaves(core: SharedTopologyCore, placement: int) -> bool:
+    """One that waits for few leaves does so from its first try on."""
+    return bool(core.topology.job[core.topology.owner[placement]].most == 0)
 
 
 @on(will_do, "topology", "cons_tres")
