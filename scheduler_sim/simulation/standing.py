@@ -18,10 +18,11 @@ from scheduler_sim.units import DAY, HOUR
 Flags = NDArray[np.bool_]
 
 YEAR_S = 365 * DAY
+WEEK = 7 * DAY
 MOST_DELAY_S = 600  # so far in the past a start may lie
 MOST_DELAY_OF_CHANGE_S = 60
-TURNS = {"HOURLY": (HOUR, 7 * 24), "DAILY": (DAY, 7)}
-"""Turns of a week that are held against other reservations: how far apart, and how many."""
+EVERY_S = {"HOURLY": HOUR, "DAILY": DAY, "WEEKLY": WEEK}
+"""From one turn to the next."""
 
 REASONS = (
     "",
@@ -92,6 +93,29 @@ def operators(
     return sorted(found, key=lambda change: change[0])
 
 
+def times_asked(keys: ReservationKeys, now: int, second: Callable[[int | str], int]) -> Times:
+    """Return from when to when a new one is to stand; ``second`` tells a moment in s.
+
+    Raises InputError with what scontrol says where it refuses.
+    """
+    start = now if keys.start is None else second(keys.start)
+    if keys.at is not None and start < now - MOST_DELAY_S:
+        raise InputError("Invalid time specified")
+    duration = None if keys.end is not None else keys.duration or YEAR_S
+    end = second(keys.end) if keys.end is not None else start + int(duration or 0)
+    if end <= start:
+        raise InputError("Invalid time specified")
+    return Times(start, end, duration)
+
+
+def standing(keys: ReservationKeys, number: int, system: System, times: Times, nodes: Flags) -> Standing:
+    """Return a new one, with the nodes that it has so far."""
+    partition = system.partition(keys.partition) if keys.partition else system.default_partition
+    flags = frozenset(keys.flags)
+    users, accounts = tuple(keys.users), tuple(keys.accounts)
+    return Standing(keys.name, number, partition.name, users, accounts, flags, times.duration, nodes)
+
+
 def moved(old: Times, keys: ReservationChangeKeys, asked: Times, now: int) -> Times:
     """Return the times as far as they are to be others; ``asked`` has the moments of the keys in s.
 
@@ -131,9 +155,9 @@ def lowest(nodes: Flags, count: int) -> Flags:
 
 
 def _turns(start: int, end: int, flags: frozenset[str]) -> Ints:
-    """int64[t, 2]: start and end of each turn that counts."""
-    step, turns = next((TURNS[flag] for flag in TURNS if flag in flags), (0, 1))
-    moves = step * np.arange(turns, dtype=np.int64)
+    """int64[t, 2]: start and end of each turn that counts: those of a week are held against others."""
+    step = next((EVERY_S[flag] for flag in EVERY_S if flag in flags), WEEK)
+    moves = step * np.arange(WEEK // step, dtype=np.int64)
     return np.stack([start + moves, end + moves], axis=1)
 
 

@@ -34,11 +34,15 @@ FLAGS = (
     "PART_NODES",
     "SPEC_NODES",
     "STATIC_ALLOC",
+    "MAGNETIC",
+    "REPLACE",
+    "REPLACE_DOWN",
     *REPEATED,
 )
-"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say what holds anyway: nodes stay the same."""
+"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say that nodes stay the same, as they do without REPLACE."""
 
-FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
+REPLACING = ("REPLACE", "REPLACE_DOWN")
+FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP", "MAGNETIC", *REPLACING)
 """Of these, what is modelled under policy slurm alone."""
 
 _WORD = re.compile(r"([^\[\],]+)(?:\[([0-9,\- ]+)\])?")
@@ -174,6 +178,9 @@ def _problems_of_new(one: dict[str, Any], where: tuple[str, int], partitions: li
         yield Problem((*where, "users"), "found none, and no accounts; allowed: who may use it, as [root]")
     if not one.get("nodes") and not one.get("node_count") and "ANY_NODES" not in flags:
         yield Problem((*where, "nodes"), "found none, and no node_count; allowed: one of them, or ANY_NODES")
+    for flag in REPLACING:
+        if flag in flags and not one.get("node_count"):
+            yield Problem((*where, "flags"), f"found {flag} without node_count; allowed: beside node_count")
     if sum(flag in flags for flag in REPEATED) > 1:
         yield Problem(
             (*where, "flags"), f"found several ways to repeat; allowed: one of {', '.join(REPEATED)}"

@@ -21,6 +21,9 @@ ALLOWED, DENIED, INVALID, DELETED = range(4)
 NEVER, HOURLY, DAILY, WEEKLY, WEEKDAY, WEEKEND = range(6)
 """When a reservation comes again."""
 
+NOTHING, THOSE_DOWN, THOSE_TAKEN = range(3)
+"""Which of its nodes a reservation exchanges for others; those that are down with those that jobs have, too."""
+
 
 class Reservation:
     """An advance reservation. Times in s."""
@@ -33,6 +36,10 @@ class Reservation:
     overlap: int
     flex: int
     any_nodes: int
+    magnetic: int  # 1 = it is tried for jobs that name none and may use it
+    exchanges: int  # which of its nodes it exchanges: NOTHING, THOSE_DOWN, THOSE_TAKEN
+    partition: int  # of which it has them
+    ignore_jobs: int  # 1 = for nodes that jobs have, too
     no_hold: int  # 1 = jobs that wait for it when it goes are not held
     repeats: int  # how it moves on at its end: NEVER, HOURLY, ...
     purge: int  # s without jobs until it ends, -1 = it stays
@@ -49,12 +56,23 @@ class Claim:
     of: int  # the reservation that it names; NONE_NAMED, or UNKNOWN: there is none of that name
     access: int  # 1 = it is one of those for whom that is
     refused: int  # why it was rejected, or is held: ALLOWED, DENIED, INVALID, DELETED
+    drawn: int  # 1 + the number of the magnetic reservation in which it runs, or ran; 0 = none
+
+
+class Entry:
+    """An entry of the queue beside magnetic reservations."""
+
+    row: int
+    placement: int
+    inside: int  # the magnetic reservation in which the job is tried; NONE_NAMED: as it is
 
 
 class Present:
     """What is looked at now."""
 
     inside: int  # the reservation of the entry, -1 = none
+    drawn: int  # likewise, if that is magnetic and the job names none
+    magnetic: int  # so many may be magnetic
     later: int  # when to try again beside reservations, INF = they are not in the way
     took: int  # 1 = nodes were left out
     passes: int  # number of the main pass
@@ -71,6 +89,10 @@ class Kept(NamedTuple):
     open: Words  # of the partition, that the entry may use
     closed: Words  # of reservations that cannot be used yet: not in this pass of the main scheduler
     some: Words
+    kept: Words  # of a reservation that exchanges the others
+    kind: Words  # some of those that it may have for them
+    came: Words  # those that it gets
+    held: Words  # of a job
 
 
 class Reservations(NamedTuple):
@@ -79,6 +101,8 @@ class Reservations(NamedTuple):
     claim: Table[Claim]  # [n]
     table: Table[Reservation]  # [r]
     nodes: Words  # [r, w]
+    admits: Words  # [n, r], 1 = a job may use one that is magnetic; nothing without any
+    entry: Table[Entry]  # the queue, likewise
     at: Present
     sets: Kept
 
@@ -89,17 +113,30 @@ class ReservationsCore(SlurmCore):
     reservations: Reservations
 
 
-def blank_reservations(room: tuple[int, int, int]) -> Reservations:
-    """Return a part for so many jobs and reservations, of nodes in so many words."""
-    rows, reservations, size = room
+class ReservationSizes(NamedTuple):
+    """How much room the part has: jobs, reservations, words of nodes, and entries beside magnetic ones."""
+
+    rows: int
+    reservations: int
+    words: int
+    magnetic: int
+    entries: int
+
+
+def blank_reservations(room: ReservationSizes) -> Reservations:
+    """Return the part; nothing is reserved."""
+    rows, reservations, size, magnetic, entries = room
     made = Reservations(
         claim=table(Claim, rows),
         table=table(Reservation, reservations),
         nodes=words(reservations, size),
+        admits=words(rows if magnetic else 0, reservations),
+        entry=table(Entry, entries),
         at=one(Present),
         sets=Kept(*words(len(Kept._fields), size)),
     )
     made.table["idle_since"] = BUSY
     made.at.seen = -INF
-    made.at.inside = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
+    made.at.magnetic = magnetic
+    made.at.inside = made.at.drawn = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
     return made
