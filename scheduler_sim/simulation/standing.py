@@ -44,6 +44,7 @@ class Standing:
     ----------
     duration : s, None: it was given an end
     nodes : bool[..], those of all modules
+    features : what those must have that it gets by number
     """
 
     name: str
@@ -54,6 +55,7 @@ class Standing:
     flags: frozenset[str]
     duration: int | None
     nodes: Flags
+    features: str = ""
 
     @property
     def may_overlap(self) -> bool:
@@ -113,7 +115,9 @@ def standing(keys: ReservationKeys, number: int, system: System, times: Times, n
     partition = system.partition(keys.partition) if keys.partition else system.default_partition
     flags = frozenset(keys.flags)
     users, accounts = tuple(keys.users), tuple(keys.accounts)
-    return Standing(keys.name, number, partition.name, users, accounts, flags, times.duration, nodes)
+    return Standing(
+        keys.name, number, partition.name, users, accounts, flags, times.duration, nodes, keys.features
+    )
 
 
 def moved(old: Times, keys: ReservationChangeKeys, asked: Times, now: int) -> Times:

@@ -20,6 +20,7 @@ from scheduler_sim.config.value import (
     choice,
 )
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.constraint import parse_constraint
 
 ALL = "ALL"
 REPEATED = ("HOURLY", "DAILY", "WEEKLY", "WEEKDAY", "WEEKEND")
@@ -39,7 +40,7 @@ FLAGS = (
     "REPLACE_DOWN",
     *REPEATED,
 )
-"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say that nodes stay the same, as they do without REPLACE."""
+"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say that nodes stay the same."""
 
 REPLACING = ("REPLACE", "REPLACE_DOWN")
 FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP", "MAGNETIC", *REPLACING)
@@ -57,6 +58,18 @@ def as_list(written: Any) -> list[str]:
     return [str(one) for one in written]
 
 
+def as_features(written: Any) -> str:
+    """Accept an expression of what each node must have; no counts of nodes, and no brackets."""
+    if not isinstance(written, str) or set(written) & set("[]*"):
+        raise ValueError
+    try:
+        parse_constraint(written)
+    except InputError as error:
+        raise ValueError from error
+    return written
+
+
+Features = Annotated[str, BeforeValidator(Check("keywords joined by & and |", as_features))]
 Words = Annotated[list[str], BeforeValidator(Check("a list of words, or words with commas between", as_list))]
 
 
@@ -80,6 +93,9 @@ class ReservationKeys(Keys):
     )
     partition: Name | None = Field(
         default=None, description="of which node_count takes nodes; by default the default partition"
+    )
+    features: Features = Field(
+        default="", description="keywords that nodes of node_count must have, joined by & and |"
     )
     users: Words = Field(default=[], description="who may use it; -name: all but that one")
     accounts: Words = Field(default=[], description="whose jobs may use it; -name: all but that one")
@@ -178,6 +194,8 @@ def _problems_of_new(one: dict[str, Any], where: tuple[str, int], partitions: li
         yield Problem((*where, "users"), "found none, and no accounts; allowed: who may use it, as [root]")
     if not one.get("nodes") and not one.get("node_count") and "ANY_NODES" not in flags:
         yield Problem((*where, "nodes"), "found none, and no node_count; allowed: one of them, or ANY_NODES")
+    if one.get("features") and not one.get("node_count"):
+        yield Problem((*where, "features"), "found without node_count; allowed: beside node_count")
     for flag in REPLACING:
         if flag in flags and not one.get("node_count"):
             yield Problem((*where, "flags"), f"found {flag} without node_count; allowed: beside node_count")

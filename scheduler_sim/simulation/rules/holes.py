@@ -66,6 +66,11 @@ class Holes(Numbers):
         for words in (words for words, is_so in where.items() if is_so):
             raise ConfigError(f"{found} {words}; allowed here: none")
         for i, one in enumerate(self.run.system.reservations):
+            if one.features:
+                raise ConfigError(
+                    f"system.reservations[{i}].features: found {one.features!r:.60} under policy"
+                    f" {self.run.policy.name}, which counts nodes; allowed here: policy slurm"
+                )
             if unknown := [flag for flag in one.flags if flag in FLAGS_OF_SLURM]:
                 raise ConfigError(
                     f"system.reservations[{i}].flags: found {unknown[0]} under policy {self.run.policy.name};"

@@ -52,6 +52,7 @@ def entry_by_partition(core: SlurmCore, i: int) -> tuple[int, int]:
 
 @part
 def goes_before(core: SlurmCore, row: int, placement: int, other_row: int, other: int) -> bool:
+    """Whether an entry comes before another."""
     a, b = core.slurm.way[placement], core.slurm.way[other]
     if a.tier != b.tier:
         return a.tier > b.tier

@@ -36,6 +36,7 @@ from scheduler_sim.simulation.standing import (
     standing,
     times_asked,
 )
+from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.reservations import (
     ALL,
     REPEATED,
@@ -154,8 +155,8 @@ class Book:
         if flags & {"SPEC_NODES", "STATIC_ALLOC"}:
             row.exchanges = NOTHING
         row.repeats = next((REPEATS[flag] for flag in REPEATED if flag in flags), NEVER)
-        packed = np.packbits(made.nodes, bitorder="little").view("<u8")
-        core.reservations.nodes[made.number] = packed.astype(np.uint64)
+        core.reservations.nodes[made.number] = _words(made.nodes)
+        core.reservations.among[made.number] = _words(self._partition(made.partition, made.features))
 
     def _moved(self, core: FullCore, old: Standing, keys: ReservationChangeKeys, now: int) -> Times:
         """Its times, as far as they are to be others."""
@@ -176,7 +177,7 @@ class Book:
             return made
         if keys.node_count is None:
             return made
-        among = self._partition(made.partition)
+        among = self._partition(made.partition, made.features)
         return replace(made, nodes=self._picked(core, made, keys.node_count, among, start, end))
 
     def _with_named(self, made: Standing, words: Sequence[str]) -> Standing:
@@ -192,18 +193,20 @@ class Book:
         flags = made.flags - {"ALL_NODES"} | ({"ALL_NODES"} if everything else set()) | {"SPEC_NODES"}
         return replace(made, nodes=nodes, flags=flags)
 
-    def _partition(self, name: str) -> Flags:
+    def _partition(self, name: str, features: str = "") -> Flags:
+        """The nodes of a partition that have what is asked for."""
+        wanted = parse_constraint(features)
         nodes = np.zeros(int(self._low[-1]) * WORD, dtype=bool)
         low = int(self._low[self.system.module_index(self.system.partition(name).module)]) * WORD
-        for _, numbers in self.system.sets_of(name):
-            nodes[low + numbers.start : low + numbers.stop] = True
+        for one, numbers in self.system.sets_of(name):
+            nodes[low + numbers.start : low + numbers.stop] = wanted.holds_for(one.features)
         return nodes
 
     def _resized(self, core: FullCore, new: Standing, count: int, start: int, end: int) -> Standing:
         """Idle nodes go first; nodes that come are picked as for a new one."""
         flags, fewer = new.flags - {"ALL_NODES"}, int(new.nodes.sum()) - count
         if fewer < 0:
-            among = self._partition(new.partition) & ~new.nodes
+            among = self._partition(new.partition, new.features) & ~new.nodes
             return replace(
                 new, flags=flags, nodes=new.nodes | self._picked(core, new, -fewer, among, start, end)
             )
@@ -302,6 +305,10 @@ def _nodes_of(core: FullCore, row: int) -> Flags:
         words[it.word] |= it.bits
         piece = int(it.next)
     return _set(words)
+
+
+def _words(nodes: Flags) -> NDArray[np.uint64]:
+    return np.packbits(nodes, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def _set(words: NDArray[np.uint64]) -> Flags:

@@ -71,7 +71,7 @@ class Reservations(Numbers):
         self._accounts += [chains[pair] for pair in zip(table["user"], table["account"], strict=True)]
 
     def room(self, sizes: Sizes) -> ReservationSizes:
-        """One row for each component and reservation; beside magnetic ones, one for each entry of the queue."""
+        """One row for each component, reservation and, beside magnetic ones, entry of the queue."""
         magnetic = sum("MAGNETIC" in one.flags for one in self.run.system.reservations)
         entries = sizes.placements * (1 + magnetic) if magnetic else 0
         return ReservationSizes(

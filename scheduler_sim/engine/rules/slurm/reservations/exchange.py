@@ -1,12 +1,23 @@
 """Reservations that exchange nodes for others (reservation.c, ``_resv_node_replace``).
 
-With REPLACE those that jobs have, or that are down, with REPLACE_DOWN those that are down alone: at each check of
-what is over, and when a job starts in it. If there are not enough others it is tried with half as many, and so on.
+With REPLACE those that jobs have, or that are down, with REPLACE_DOWN those that are down alone: at each
+check of what is over, and when a job starts in it. If there are too few others, half as many are asked for,
+and so on.
 """
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, ONE, add, clear, copy, count, keep_common, lowest_in, take_out
+from scheduler_sim.engine.core.bits import (
+    NONE,
+    ONE,
+    add,
+    clear,
+    copy,
+    count,
+    keep_common,
+    lowest_in,
+    take_out,
+)
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import RUNNING
@@ -35,7 +46,8 @@ def may_matter(core: ReservationsCore) -> bool:
 @part
 def exchange(core: ReservationsCore, number: int) -> None:
     """A reservation gets other nodes for some of its own."""
-    one, sets, nodes = core.reservations.table[number], core.reservations.sets, core.reservations.nodes[number]
+    one, sets = core.reservations.table[number], core.reservations.sets
+    nodes = core.reservations.nodes[number]
     if one.exchanges == NOTHING:
         return
     size, it = len(nodes), core.slurm.partition[one.partition]
@@ -61,7 +73,7 @@ def exchange(core: ReservationsCore, number: int) -> None:
 
 @part
 def _found(core: ReservationsCore, number: int, it: Partition, wanted: int) -> bool:
-    """CAME: others of its partition that no reservation has then; MAINT and OVERLAP take reserved ones, too."""
+    """CAME: others that no reservation has then; MAINT and OVERLAP take reserved ones, too."""
     one, sets, low, high = core.reservations.table[number], core.reservations.sets, it.low, it.high
     clear(sets.came, 0, len(sets.came))
     _put_others(core, number, it)
@@ -78,16 +90,16 @@ def _found(core: ReservationsCore, number: int, it: Partition, wanted: int) -> b
 
 @part
 def _put_others(core: ReservationsCore, number: int, it: Partition) -> None:
-    """KIND: nodes of its partition that are in service and not its own."""
+    """KIND: nodes that it may have by number, in service, and not its own."""
     kind = core.reservations.sets.kind
-    copy(kind, core.slurm.nodes.masks[it.members], it.low, it.high)
+    copy(kind, core.reservations.among[number], it.low, it.high)
     keep_common(kind, core.slurm.sets.up, it.low, it.high)
     take_out(kind, core.reservations.nodes[number], it.low, it.high)
 
 
 @part
 def _add_of_kind(core: ReservationsCore, number: int, it: Partition, wanted: int) -> None:
-    """To CAME the lowest of a KIND on which no job is planned to run by its start; all that there are, or none."""
+    """To CAME the lowest of a KIND on which no job is to run by its start, if they suffice."""
     one, sets, low, high = core.reservations.table[number], core.reservations.sets, it.low, it.high
     there = count(sets.kind, low, high)
     wanted = min(wanted, there)

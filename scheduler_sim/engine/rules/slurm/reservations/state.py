@@ -22,7 +22,7 @@ NEVER, HOURLY, DAILY, WEEKLY, WEEKDAY, WEEKEND = range(6)
 """When a reservation comes again."""
 
 NOTHING, THOSE_DOWN, THOSE_TAKEN = range(3)
-"""Which of its nodes a reservation exchanges for others; those that are down with those that jobs have, too."""
+"""Which of its nodes a reservation exchanges for others: those that are down, or that jobs have, too."""
 
 
 class Reservation:
@@ -101,6 +101,7 @@ class Reservations(NamedTuple):
     claim: Table[Claim]  # [n]
     table: Table[Reservation]  # [r]
     nodes: Words  # [r, w]
+    among: Words  # [r, w], of which it has them, if it is by number
     admits: Words  # [n, r], 1 = a job may use one that is magnetic; nothing without any
     entry: Table[Entry]  # the queue, likewise
     at: Present
@@ -130,6 +131,7 @@ def blank_reservations(room: ReservationSizes) -> Reservations:
         claim=table(Claim, rows),
         table=table(Reservation, reservations),
         nodes=words(reservations, size),
+        among=words(reservations, size),
         admits=words(rows if magnetic else 0, reservations),
         entry=table(Entry, entries),
         at=one(Present),
