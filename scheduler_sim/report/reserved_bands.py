@@ -42,11 +42,11 @@ def bands(manifest: Keys, module: str, first: int, last: int) -> list[Band]:
     """
     found = []
     for one in manifest.get("reserved") or ():
-        if not _is_told(one) or not one["nodes"].get(module):
+        if not is_told(one) or not one["nodes"].get(module):
             continue
         _, low, high = runs_in([one["nodes"][module]])
         pieces = _placed(manifest, module, low, high + 1)
-        for start, end in islice(_turns(one, first, last), MOST_TURNS):
+        for start, end in islice(turns(one, first, last), MOST_TURNS):
             begin, stop = max(start, first), min(end, last)
             found += [Band(plain(one["name"]), begin, stop, a, b) for a, b in pieces]
     return found
@@ -63,7 +63,7 @@ def counted(found: list[Band]) -> tuple[Ints, Ints]:
 
 def left_out(manifest: Keys) -> list[str]:
     """Say which reservations are not drawn, as the result does not state their nodes, or when."""
-    names = [plain(one["name"]) for one in manifest.get("reserved") or () if not _is_told(one)]
+    names = [plain(one["name"]) for one in manifest.get("reserved") or () if not is_told(one)]
     shown, more = names[:MOST_NAMES], len(names) - MOST_NAMES
     if not names:
         return []
@@ -74,7 +74,8 @@ def left_out(manifest: Keys) -> list[str]:
     ]
 
 
-def _is_told(one: Keys) -> bool:
+def is_told(one: Keys) -> bool:
+    """Whether a result states its nodes and turns."""
     return one.keys() >= {"start", "end", "every_s", "nodes"}
 
 
@@ -86,7 +87,7 @@ def _placed(manifest: Keys, module: str, low: Ints, high: Ints) -> list[tuple[in
     return [(int(a), int(b)) for a, b in zip(begin, behind, strict=True)]
 
 
-def _turns(one: Keys, first: int, last: int) -> Iterator[tuple[int, int]]:
+def turns(one: Keys, first: int, last: int) -> Iterator[tuple[int, int]]:
     """The turns that touch a span of time."""
     start, end, step = int(one["start"]), int(one["end"]), int(one["every_s"])
     skipped = max(0, (first - end) // step + 1) * step if step else 0
