@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -32,6 +33,10 @@ for profile, many in EXAMPLES.items():
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile("quick")
+
+# Hypothesis now and then draws a constant of the modules loaded so far, which differ from run to run and from
+# worker to worker: without them random cases are the same everywhere.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 def examples(many: int, **more: Any) -> settings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tests.oracle.plain_preemption import PreemptingSlurm
 from tests.oracle.plain_preemption_records import OFF
-from tests.oracle.plain_slurm_records import RUNNING, Job
+from tests.oracle.plain_slurm_records import RUNNING, TIMEOUT, Job
 from tests.oracle.plain_slurm_space import best_fit
 
 
@@ -23,6 +23,7 @@ class GangSlurm(PreemptingSlurm):
     def __init__(self, *given: object):
         super().__init__(*given)
         self.suspended: list[int] = []
+        self.looks: set[int] = set()  # that found a job past its time, if only a suspended one
 
     def room(self) -> list[Job]:
         """Who is on nodes."""
@@ -93,7 +94,13 @@ class GangSlurm(PreemptingSlurm):
             if job.state == RUNNING and job.paused_since is None:
                 self._finish(job, now)
 
+    @property
+    def is_unclear(self) -> bool:
+        """Whether a job ended in the second of such a look: which is first there is a matter of chance."""
+        return any(job.end in self.looks and job.state != TIMEOUT for job in self.seen)
+
     def end_overdue(self, job: Job, now: int) -> None:
         """What is suspended does not time out."""
+        self.looks.add(now)
         if job.paused_since is None:
             super().end_overdue(job, now)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Simulation, simulate
@@ -50,9 +50,11 @@ def plain(one: Preempting) -> GangSlurm:
 
 
 @given(suspending())
-@examples(1000)
+@examples(500)
 def test_the_engine_is_equal_to_the_plain_model(one: Preempting) -> None:
-    slurm, result = plain(one), played(one)
+    slurm = plain(one)
+    assume(not slurm.is_unclear)
+    result = played(one)
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
     seconds = result.components["suspended_time"]
     assert set(result.components["component_id"][seconds > 0]) <= set(slurm.suspended)

@@ -124,13 +124,21 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
         note_change(core, now)
         return False
     core.clock.dirty = 1
-    if now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration:
+    early = now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration
+    if early or not _ended_by_itself(core, row):
         note_change(core, now)  # whoever ended it has told the schedulers
     else:
         note_end(core, row)
     free_nodes(core, core.jobs[row].placed)
     deallocate(core, row)
     return True
+
+
+@part
+def _ended_by_itself(core: SlurmCore, row: int) -> bool:
+    """Whether a job came to its end, and was not ended by others in that very second."""
+    state = core.jobs[row].state
+    return bool(state in (COMPLETED, TIMEOUT) or (state == FAILED and core.jobs[row].fails))
 
 
 @event

@@ -166,7 +166,7 @@ def preempt_beside_in_main(core: PreemptionSharesCore, row: int, placement: int)
     copy(usable, core.slurm.sets.free, it.low, it.high)
     keep_common(usable, core.slurm.nodes.masks[way.mask], it.low, it.high)
     make_room(core, row, placement)
-    take_out(core.slurm.sets.free, core.slurm.sets.leaving, it.low, it.high)  # nor may those behind start there
+    take_out(core.slurm.sets.free, core.slurm.sets.leaving, it.low, it.high)  # where others may not start now
 
 
 @on(slot_on_unreserved, "preemption", "cons_tres")
