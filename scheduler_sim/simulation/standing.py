@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Ints
-from scheduler_sim.errors import InputError
+from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from scheduler_sim.system.system import System
 from scheduler_sim.units import DAY, HOUR
@@ -93,6 +93,16 @@ def operators(
     )
     found = [(second(one.at), one) for one in told if one.at is not None]
     return sorted(found, key=lambda change: change[0])
+
+
+def make_standing(system: System, create: Callable[[ReservationKeys], object]) -> None:
+    """Make what stands when a run begins; raises ConfigError with what scontrol says where it refuses."""
+    for i, one in enumerate(system.reservations):
+        if one.at is None:
+            try:
+                create(one)
+            except InputError as error:
+                raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
 
 
 def times_asked(keys: ReservationKeys, now: int, second: Callable[[int | str], int]) -> Times:

@@ -27,6 +27,7 @@ from scheduler_sim.simulation.standing import (
     TOO_LARGE,
     Answer,
     Standing,
+    make_standing,
     operators,
 )
 from scheduler_sim.system.reservations import FLAGS_OF_SLURM, ReservationChangeKeys, ReservationKeys
@@ -102,12 +103,7 @@ class Holes(Numbers):
             module = i % self._modules
             core.holes.hole[i].module = module
             core.pools[core.holes.at.first + i].cost = core.pools[module].cost
-        for i, one in enumerate(self.run.system.reservations):
-            if one.at is None:
-                try:
-                    self.book.create(one, int(core.clock.now))
-                except InputError as error:
-                    raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+        make_standing(self.run.system, lambda one: self.book.create(one, int(core.clock.now)))
         self._operators = operators(self.run.system, self.book.second)
         return core
 

@@ -18,7 +18,7 @@ from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.simulation.rules.slurm.reservation_book import Book
-from scheduler_sim.simulation.standing import REASONS, Answer, operators
+from scheduler_sim.simulation.standing import REASONS, Answer, make_standing, operators
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 
 
@@ -84,12 +84,7 @@ class Reservations(Numbers):
         core.reservations.at.epoch = self.book.unix_start if self.book.has_clock else rules.epoch
         first = int(rules.starts_at)
         self._from = first + 1
-        for i, one in enumerate(self.run.system.reservations):
-            if one.at is None:
-                try:
-                    self.book.create(core, one, first)
-                except InputError as error:
-                    raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+        make_standing(self.run.system, lambda one: self.book.create(core, one, first))
         self._operators = operators(self.run.system, self.book.second)
         core.clock.now, core.clock.due = first, first + 1  # they are looked at before anything is submitted
         return core
