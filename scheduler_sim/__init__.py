@@ -16,6 +16,7 @@ from scheduler_sim.version import __version__
 if TYPE_CHECKING:
     from scheduler_sim.generation.generate import generate
     from scheduler_sim.generation.recipe import Recipe
+    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.report.plot import Plot
     from scheduler_sim.result.result import Result
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from scheduler_sim.study.study import Study
     from scheduler_sim.system.system import System
     from scheduler_sim.workload.table import Workload
-    from scheduler_sim.workload.trace_io import read_trace, write_trace
+    from scheduler_sim.workload.trace_io import write_trace
 
 _HOMES = {
     "Policy": "scheduler_sim.policy.policy",
@@ -34,7 +35,7 @@ _HOMES = {
     "System": "scheduler_sim.system.system",
     "Workload": "scheduler_sim.workload.table",
     "generate": "scheduler_sim.generation.generate",
-    "read_trace": "scheduler_sim.workload.trace_io",
+    "read_trace": "scheduler_sim.loaders.read",
     "simulate": "scheduler_sim.simulation",
     "write_trace": "scheduler_sim.workload.trace_io",
 }

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from scheduler_sim.applications.checkpoint import CheckpointKeys
 from scheduler_sim.applications.draw import DRAWS
+from scheduler_sim.applications.spread import SpreadKeys
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, between, choice
@@ -47,6 +48,11 @@ class TypeKeys(Keys):
     )
     checkpoint: CheckpointKeys | None = Field(
         default=None, description="how its jobs write checkpoints; by default they write none"
+    )
+    spread: SpreadKeys | None = Field(
+        default=None,
+        description="how much longer its jobs take whose nodes lie apart, on a system with a"
+        " [topology](system.md#topology); by default they do not",
     )
 
 

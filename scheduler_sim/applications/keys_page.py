@@ -81,6 +81,10 @@ applications:
   run that is lost to a failure or a requeue costs what was done since the last. The best interval by Daly
   or Young is that of the nodes that the job has and of the [failures](system.md#failures) of their module;
   without these it is an error to ask for one. [How to](../how-to/failures.md).
+- **Where the nodes lie**: a type may say how much longer its jobs take whose nodes [lie
+  apart](../semantics.md#topology), on a system with a topology, under all policies but `slurm`. That is known
+  as a job starts, on the nodes that it gets; time limits and plans do not change. Not for types with
+  checkpoints.
 - Time limits do not change during a run whose models change times: `update(time_limit=...)` and
   `extend_job: grant` are errors.
 """

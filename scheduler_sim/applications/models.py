@@ -18,6 +18,7 @@ from scheduler_sim.applications.draw import Applications, Draw
 from scheduler_sim.applications.keys import FASTEST_FIRST, OWN, SPEED, ModelsKeys, contradictions
 from scheduler_sim.applications.names import Names
 from scheduler_sim.applications.scaling import Scaling, with_profiles
+from scheduler_sim.applications.spread import SpreadKeys
 from scheduler_sim.arrays import Ints
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, found, listed, one_of
@@ -183,6 +184,12 @@ class Models:
         """How jobs of each type write checkpoints, None if they write none."""
         types = self.keys.applications
         return tuple(one.checkpoint for one in types.types) if types else ()
+
+    @property
+    def spreads(self) -> tuple[SpreadKeys | None, ...]:
+        """How much longer jobs of each type take whose nodes lie apart, None if they do not."""
+        types = self.keys.applications
+        return tuple(one.spread for one in types.types) if types else ()
 
     @property
     def draws_one_by_one(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from scheduler_sim.cli.force import add_force
-from scheduler_sim.cli.formats import FORMATS, add_from, format_named
+from scheduler_sim.cli.formats import FORMATS, add_reading, format_named
 from scheduler_sim.cli.terminal import note, show, step
 
 EXAMPLES = """\
@@ -34,7 +34,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "output", metavar="OUT", help="trace to write; an older one in this format is replaced"
     )
-    add_from(parser, "IN")
+    add_reading(parser, "IN")
     parser.add_argument(
         "--to", dest="write_as", metavar="F", help=f"format of OUT, likewise: {', '.join(FORMATS)}"
     )
@@ -52,14 +52,15 @@ def execute(args: argparse.Namespace) -> None:
     """Convert a trace."""
     read_as = format_named("--from", args.read_as)
     write_as = format_named("--to", args.write_as, FORMATS)
+    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.output.rule import check_place
     from scheduler_sim.workload.kinds import TRACES
-    from scheduler_sim.workload.trace_io import read_trace, trace_format, write_trace
+    from scheduler_sim.workload.trace_io import trace_format, write_trace
 
     kind = trace_format(args.output, write_as, writing=True)  # errors come before the work is done
     check_place(args.output, TRACES[kind], force=args.force)
     with step(f"reading {args.input}", quiet=args.quiet):
-        workload = read_trace(args.input, read_as)
+        workload = read_trace(args.input, read_as, columns=args.columns, on_error=args.on_error)
     if args.result is not None:
         from scheduler_sim.report.module_view import shared_modules
         from scheduler_sim.result.result import Result

@@ -8,23 +8,56 @@ from scheduler_sim.errors import InputError, did_you_mean
 
 FORMATS = ("swf", "mwf", "parquet", "csv")
 SYSTEMS = (".yaml", ".yml", ".conf")
-TRACES = (".swf", ".mwf", ".csv", ".parquet", ".sacct", ".psv", ".txt", ".events")
+TRACES = (
+    ".swf",
+    ".mwf",
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".ndjson",
+    ".parquet",
+    ".sacct",
+    ".psv",
+    ".txt",
+    ".events",
+)
 """Endings of names that tell a system from a trace, ``.gz`` and ``.zst`` aside."""
 
-READABLE = (*FORMATS, "sacct", "slurm-sim-events")
+READABLE = (*FORMATS, "jsonl", "sacct", "slurm-sim-events")
 
 
-def add_from(parser: argparse.ArgumentParser, trace: str) -> None:
-    """Add the option that says what the trace is."""
+def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
+    """Add the options that say what the trace is, and how it is read."""
     known = ", ".join(READABLE)
-    told = f"format of {trace}, where its name does not tell: {known}"
-    parser.add_argument("--from", dest="read_as", metavar="F", help=told)
+    parser.add_argument(
+        "--from",
+        dest="read_as",
+        metavar="F",
+        help=f"format of {trace}, where its name does not tell: {known}; or a named source of public data,"
+        " such as pm100 (the reference page on traces lists them)",
+    )
+    parser.add_argument(
+        "--columns", metavar="FILE", help=f"column map (YAML): which columns of {trace} are which of ours"
+    )
+    parser.add_argument(
+        "--on-error",
+        metavar="WHAT",
+        default="stop",
+        help="stop (default) at the first row of a table or named source that cannot be read, or skip such"
+        " rows and count them",
+    )
 
 
 def format_named(option: str, name: str | None, formats: tuple[str, ...] = READABLE) -> str | None:
     """Return the format that an option gives, None without. Raises InputError for an unknown one."""
     if name is None or name.lower() in formats:
         return name
+    if formats == READABLE:
+        from scheduler_sim.loaders.sources import source_names
+
+        formats = (*formats, *source_names())
+        if name.lower() in formats:
+            return name
     raise InputError(
         f"{option}: unknown format {name!r}; allowed: {', '.join(formats)}{did_you_mean(name, formats)}"
     )

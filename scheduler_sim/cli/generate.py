@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.force import add_force
-from scheduler_sim.cli.formats import add_from, format_named
+from scheduler_sim.cli.formats import add_reading, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError, SchedulerSimError
 
@@ -50,7 +50,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--scenario", metavar="NAME", help="how workflows are written, or all; default: the recipe's"
     )
     parser.add_argument("--fit", metavar="TRACE", help="learn a recipe from this trace; --out is the recipe")
-    add_from(parser, "TRACE to fit")
+    add_reading(parser, "TRACE to fit")
     parser.add_argument(
         "--system", metavar="SYSTEM", help="machine of the trace to fit; default: what it says"
     )
@@ -144,12 +144,12 @@ def _nodes(system: str | None) -> dict[str, int] | None:
 def _learn(args: argparse.Namespace) -> None:
     from scheduler_sim.generation.fitting import fit_modules, joint_law, joint_recipe
     from scheduler_sim.generation.fitting.page import RECIPE, recipe_text
+    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.output.rule import check_place
     from scheduler_sim.output.whole import whole_file
     from scheduler_sim.report.look import PICTURE, save_png
     from scheduler_sim.report.trace_figures import trace_figure
     from scheduler_sim.workload.curves import curves_by_module, curves_of
-    from scheduler_sim.workload.trace_io import read_trace
 
     out = Path(args.out)
     if out.suffix.lower() not in (".yaml", ".yml"):
@@ -159,7 +159,8 @@ def _learn(args: argparse.Namespace) -> None:
     check_place(out, RECIPE, force=args.force)
     check_place(out.with_suffix(".png"), PICTURE, force=args.force)
     with step(f"reading {args.fit}", quiet=args.quiet):
-        workload = read_trace(args.fit, format_named("--from", args.read_as))
+        read_as = format_named("--from", args.read_as)
+        workload = read_trace(args.fit, read_as, columns=args.columns, on_error=args.on_error)
     with step(f"fitting {args.fit}", quiet=args.quiet):
         fits = fit_modules(workload, _nodes(args.system), seed=args.seed or 0)
         whole = curves_of(workload, fits[0].nodes if len(fits) == 1 else None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.force import add_force
-from scheduler_sim.cli.formats import SYSTEMS, add_from, format_named
+from scheduler_sim.cli.formats import SYSTEMS, add_reading, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
@@ -44,7 +44,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         metavar="TRACE|SYSTEM|SITE_DIR",
         help="job trace, system in YAML, slurm.conf, or the folder of a site",
     )
-    add_from(parser, "TRACE")
+    add_reading(parser, "TRACE")
     parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too, over an older picture")
     parser.add_argument("--law", metavar="RECIPE", help="draw the law of this recipe into the picture")
     add_force(parser)
@@ -105,11 +105,11 @@ def _system(path: str) -> str:
 
 def _trace(args: argparse.Namespace) -> str:
     from scheduler_sim.cli.trace_page import trace_text
+    from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.workload.summary import summarise
-    from scheduler_sim.workload.trace_io import read_trace
 
     with step(f"reading {args.what}"):
-        workload = read_trace(args.what, args.read_as)
+        workload = read_trace(args.what, args.read_as, columns=args.columns, on_error=args.on_error)
         page = trace_text(summarise(workload), workload.source)
     if args.plot is not None:
         with step(f"drawing {args.plot}"):

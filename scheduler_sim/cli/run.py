@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.force import DIRECTORY, add_force
-from scheduler_sim.cli.formats import SYSTEMS, TRACES, add_from, format_named
+from scheduler_sim.cli.formats import SYSTEMS, TRACES, add_reading, format_named
 from scheduler_sim.cli.run_log import RunLog
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
@@ -57,9 +57,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "trace",
         metavar="TRACE",
         nargs="?",
-        help="job trace: SWF, MWF, sacct, CSV, Parquet; none with SITE_DIR",
+        help="job trace: SWF, MWF, sacct, any table in CSV, JSON lines or Parquet; none with SITE_DIR",
     )
-    add_from(parser, "TRACE")
+    add_reading(parser, "TRACE")
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
@@ -152,9 +152,13 @@ def _loaded(
             seed=args.seed,
             honour_status=honour_status,
             format=args.read_as,
+            columns=args.columns,
+            on_error=args.on_error,
             events=() if folder is None else folder.events,
             reservations=_reserved(policy, folder),
         )
+    for said in simulation.workload.source.notes:
+        note(f"{args.trace}: {said}", quiet=args.quiet)
     if simulation.needs_compiling:
         note(
             "compiling the engine for this policy, once on this machine: 5 s to two minutes", quiet=args.quiet

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.grace import GraceCore
     from scheduler_sim.engine.rules.holes import HolesCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
+    from scheduler_sim.engine.rules.shared_nodes.by_leaf import LeavesCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
     from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
+    from scheduler_sim.engine.rules.shared_nodes.spread import SpreadCore
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
     from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
+    from scheduler_sim.engine.rules.suspending.state import SuspendingCore
 
     class SlurmsCore(
         SlurmCallsCore,
@@ -54,7 +57,16 @@ if TYPE_CHECKING:
         """A core with all of Slurm."""
 
     class FullCore(
-        SlurmsCore, CheckpointsCore, HolesCore, GraceCore, PowerSavingCore, ShadowCore, NodePlanCore
+        SlurmsCore,
+        CheckpointsCore,
+        HolesCore,
+        GraceCore,
+        SuspendingCore,
+        PowerSavingCore,
+        LeavesCore,
+        SpreadCore,
+        ShadowCore,
+        NodePlanCore,
     ):
         """A core with all parts there are, some of them absent."""
 else:
@@ -113,10 +125,15 @@ RULES = (
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("grace", ("grace",), "grace.blank_grace", lambda need: {"more_events": need.rows}),
+    Rule("suspending", ("suspending.nodes", "suspending.taking_over", "suspending.going_on"),
+         "suspending.state.blank_suspending",
+         lambda need: {"idle_rows": 1, "releases": need.holders}),  # more jobs than nodes
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),
          "shared_nodes.state.blank_shared_nodes"),
+    Rule("leaves", ("shared_nodes.by_leaf",), "shared_nodes.by_leaf.blank_leaves"),
+    Rule("spread", ("shared_nodes.spread",), "shared_nodes.spread.blank_spread"),
     Rule("devices", ("shared_nodes.devices",), "shared_nodes.device_state.blank_devices"),
     Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
     Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),

@@ -13,15 +13,17 @@ from scheduler_sim.result.columns import numbers
 
 
 def topology_of(run: Run) -> dict[str, Any]:
-    """Return the leaves that jobs are on, and how many more than they would need on an empty module."""
+    """Return on how many leaves jobs are, how many more than they need, and how far these lie apart."""
     leaves, fewest = numbers(run.components, "leaves")[run.ran], _fewest(run)
     known = fewest > 0
     leaves, fewest = leaves[known], fewest[known]
+    hops = numbers(run.components, "hops")[run.ran][known]
     fitting = fewest == 1
     return {
         "mean_leaves": ratio(int(leaves.sum()), len(leaves)),
         "on_one_leaf": ratio(int((leaves[fitting] == 1).sum()), int(fitting.sum())),
         "excess_leaves": ratio(int((leaves - fewest).sum()), len(leaves)),
+        "mean_hops": ratio(int(hops.sum()), len(hops)),
     }
 
 

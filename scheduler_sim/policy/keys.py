@@ -67,6 +67,7 @@ OptionalOrder = Annotated[str | OrderFunction | None, BeforeValidator(_ORDER)]
 Backfill = Annotated[str, choice(*BACKFILLS)]
 Placement = Annotated[str, choice(*PLACEMENTS)]
 Packing = Annotated[str, choice(*PACKINGS)]
+Topology = Annotated[str, choice("none", "compact")]
 Replan = Annotated[str, choice("scratch", "keep")]
 Passes = Annotated[str, choice("instant", "event")]
 CandidateTime = Annotated[str, choice("limit", "run")]
@@ -83,10 +84,11 @@ class PreemptKeys(Keys):
         description="Who may preempt whom: partition = those of a partition of higher priority; priority = "
         "those that come first in the order, too."
     )
-    how: Annotated[str, choice("requeue", "cancel")] = Field(
+    how: Annotated[str, choice("requeue", "cancel", "suspend")] = Field(
         default="requeue",
         description="What becomes of the others: requeue = they wait again, in their old place, and run from "
-        "the beginning; cancel = they are over, PREEMPTED.",
+        "the beginning; cancel = they are over, PREEMPTED; suspend = they keep what they have done, and "
+        "go on later, on the same nodes.",
     )
     grace_s: Seconds = Field(
         default=0, description="How long the others may go on (s) before that becomes of them."
@@ -137,6 +139,11 @@ class PolicyKeys(Keys):
         "where least is free of what is asked for; gpu_clustering = those that run jobs with as many GPUs; "
         "gpu_packing = GPUs in use, then nodes in use; least_left = those that keep least; "
         "fragmentation_gradient = those whose free GPUs stay of most use. Of equal ones the first.",
+    )
+    topology: Topology = Field(
+        default="none",
+        description="Whether nodes are chosen by where they lie, on a system with a topology: none = as the "
+        "packing says; compact = under as few switches as can be, then as the packing says.",
     )
     overrun_s: Seconds = Field(
         default=0,
@@ -251,13 +258,18 @@ def _beside_preempt(data: dict[str, Any]) -> Iterator[Problem]:
     if by_priority and str(order).lower() not in FIXED_ORDERS:
         text = f"{found(order)} beside preempt by priority; allowed: {', '.join(FIXED_ORDERS)}"
         yield Problem(("order",), text)
-    if preempt.get("grace_s") not in (None, 0, "0") and _differs(data, "overrun_s"):
-        text = f"{found(data['overrun_s'])} beside preempt.grace_s; allowed: 0"
-        yield Problem(("overrun_s",), text)
+    grace, suspends = preempt.get("grace_s") not in (None, 0, "0"), preempt.get("how") == "suspend"
+    if grace and suspends:
+        text = f"{found(preempt['grace_s'])} beside preempt.how: suspend; allowed: 0"
+        yield Problem(("preempt", "grace_s"), text)
+    if (grace or suspends) and _differs(data, "overrun_s"):
+        beside = "preempt.how: suspend" if suspends else "preempt.grace_s"
+        yield Problem(("overrun_s",), f"{found(data['overrun_s'])} beside {beside}; allowed: 0")
 
 
 _HINTS = {
     ("preempt", "slurm"): "slurm.PreemptType and slurm.PreemptMode are Slurm's",
+    ("topology", "slurm"): "slurm.TopologyPlugin is Slurm's",
     ("depth", "conservative"): "conservative reserves for the whole queue",
     ("replan", "easy"): "easy computes its reservation at every pass",
     ("order", "slurm"): "slurm.PriorityType and the weights order the queue",

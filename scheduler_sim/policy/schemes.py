@@ -73,7 +73,7 @@ _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant
 _SLURM = _made("slurm", PLACEMENTS, UNITS, RESERVED)
 _SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED, RESERVED)
 
-OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing", "preempt")
+OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing", "topology", "preempt")
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""
 DIALECTS = ("extra_rule", "candidate_time", "shadow")
 

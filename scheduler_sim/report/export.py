@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from scheduler_sim.output.rule import Kind, head, lines_of
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.module_view import shared_modules
 from scheduler_sim.report.wording import plain
-from scheduler_sim.result.columns import BUSY, Column, Further, component_columns, rows_named
+from scheduler_sim.result.columns import BUSY, CARRIED, Column, Further, component_columns, rows_named
 from scheduler_sim.result.node_rows import Lanes, node_lanes
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
@@ -296,11 +296,10 @@ def _is_parquet(path: Path) -> bool:
 
 def _are_ours(names: Sequence[str]) -> bool:
     """Tell whether these are columns of the components of a result, of an older version as well."""
-    return (
-        {"component_id", "start_time", "end_time", "state"}
-        <= set(names)
-        <= {column.name for column in component_columns(Further(*[True] * len(Further._fields)))}
-    )
+    flags: dict[str, Any] = {name: True for name in Further._fields if name != "carried"}
+    own = {name for name in names if not name.startswith(CARRIED)}
+    known = {column.name for column in component_columns(Further(**flags))}
+    return {"component_id", "start_time", "end_time", "state"} <= own <= known
 
 
 EXPORTS = {

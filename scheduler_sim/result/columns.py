@@ -26,12 +26,15 @@ Columns = Mapping[str, Any] | pd.DataFrame
 """A table of a result by its columns: arrays, text as pandas categoricals; a DataFrame is one."""
 
 
+Dtype = Literal["int64", "float64", "text"]
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One documented column of a table; ``text`` is stored as a pandas categorical."""
 
     name: str
-    dtype: Literal["int64", "float64", "text"]
+    dtype: Dtype
     unit: str
     meaning: str
 
@@ -230,6 +233,12 @@ SPREAD = (
         "switches of the next level, or groups of a dragonfly, that its nodes are under; 0 where there is no"
         " such level",
     ),
+    Column(
+        "hops",
+        "int64",
+        "",
+        "the most [links between the leaves](metrics.md#topology) of two of its nodes; 0 on one leaf",
+    ),
 )
 """Further columns of ``components``, at its end, in a run on a system with a topology.
 
@@ -293,6 +302,20 @@ RUNS = (
 """``runs``: all runs of the components that ran more than once, lost their only one, or wrote checkpoints."""
 
 
+CARRIED = "trace_"
+"""Begins the names of columns that are carried on from a trace, behind all others."""
+
+REPAIRS = (
+    Column("component_id", "int64", "", "the component"),
+    Column("line", "int64", "", "its line in the trace; −1 where rows are no lines"),
+    Column("kind", "text", "", "what could not have been so"),
+    Column("field", "text", "", "the column that was changed"),
+    Column("found", "int64", "", "what stood there"),
+    Column("made", "int64", "", "what stands there now"),
+)
+"""``repairs``: what was changed in the trace when it was read, a row a change."""
+
+
 class Further(NamedTuple):
     """Which further columns the tables of a result have.
 
@@ -307,6 +330,7 @@ class Further(NamedTuple):
     suspended : components that are suspended for others
     runs : whether there is a table of runs, as some were lost
     spread : over how many leaves of a topology their nodes are spread
+    carried : columns of the trace that none of the workload's are: (name, dtype) of each
     """
 
     reasons: bool = False
@@ -318,6 +342,7 @@ class Further(NamedTuple):
     suspended: bool = False
     runs: bool = False
     spread: bool = False
+    carried: tuple[tuple[str, Dtype], ...] = ()
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -333,6 +358,7 @@ class Further(NamedTuple):
             bool(manifest.get("suspended")),
             bool(manifest.get("runs")),
             bool(manifest.get("topology")),
+            tuple((manifest.get("carried") or {}).items()),
         )
 
 
@@ -350,6 +376,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + DEVICES * further.devices
         + (NODE_LIST,) * (further.spread and not further.shared)
         + SPREAD * further.spread
+        + tuple(Column(name, dtype, "", "as in the trace") for name, dtype in further.carried)
     )
 
 

@@ -102,6 +102,8 @@ MANIFEST: dict[str, Any] = {
     "counts": Each(Numbers),
     "unmatched": Each([str]),
     "reasons": bool,
+    "carried": Each(Needed(str)),
+    "repaired": Each(Needed(int)),
     "topology": Each([str]),
     "devices": bool,
     "limited": bool,

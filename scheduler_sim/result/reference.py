@@ -15,6 +15,7 @@ from scheduler_sim.result.columns import (
     LIMITED,
     PARTS,
     REASONS,
+    REPAIRS,
     RESERVED,
     RUNS,
     SPREAD,
@@ -38,6 +39,8 @@ INTRODUCTION = """\
 | `timeline.parquet` | nodes and queue of each module over time |
 | `runs.parquet` | all runs of components that lost some: only where a requeue, a failure of nodes or \
 preemption cost a run |
+| `repairs.parquet` | what was changed in the trace when it was read: only where [something \
+was](sources.md#tables) |
 | `metrics.json` | the numbers that sum up the run, see [metrics](metrics.md) |
 | `manifest.json` | what was run: version, seed, system, policy, models, modules with their nodes, sha256 of \
 every input, counts; names in the models that mean nothing in this run (`unmatched`); with an energy model \
@@ -128,7 +131,8 @@ def page() -> str:
         _table(LIMITED),
         "Where the system has [advance reservations](system.md#advance-reservations):\n",
         _table(RESERVED),
-        "Where components may be [suspended for others](slurm.md#preemption):\n",
+        "Where components may be suspended for others ([under slurm](slurm.md#preemption),"
+        " [otherwise](policy.md#preemption)):\n",
         _table(SUSPENDED),
         SUSPENSION,
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
@@ -138,6 +142,8 @@ def page() -> str:
         _table(DEVICES),
         "On a system with a [topology](system.md#topology), and `node_list` where there is none yet:\n",
         _table(SPREAD),
+        "Columns of the trace that none of ours are stand behind all others, with `trace_` before their names"
+        " ([tables](sources.md#tables)): numbers as int64 or float64, all else as text.\n",
         WAITS,
         "## timeline.parquet\n\nOne row per module (and `total`) and instant.\n",
         _table(TIMELINE),
@@ -149,6 +155,8 @@ def page() -> str:
         "## runs.parquet\n\nOne row a run, by component in trace order, then by time.\n",
         _table(RUNS),
         LOST,
+        "## repairs.parquet\n\nOne row a change, by component in trace order.\n",
+        _table(REPAIRS),
         "## Checks\n",
         CHECKS,
         "\n".join(["| law | what it says |", "|---|---|", *laws]) + "\n",

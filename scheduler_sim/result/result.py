@@ -13,15 +13,18 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.result import documents
 from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
 from scheduler_sim.result.columns import (
+    CARRIED,
     DEVICES,
     LIMITED,
     REASONS,
+    REPAIRS,
     RESERVED,
     SPREAD,
     SUSPENDED,
     SWITCHED,
     USED,
     Column,
+    Dtype,
     Further,
     component_columns,
     frame,
@@ -33,6 +36,7 @@ from scheduler_sim.result.store import (
     LOG,
     LOST,
     MANIFEST,
+    REPAIRED,
     OwnDirectory,
     write_document,
     write_measured,
@@ -54,6 +58,7 @@ class Result:
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
     runs : all runs of the components that ran more than once or lost their only one; of none where no run was
         lost. Columns in ``result.columns.run_columns``
+    repairs : what was changed in the trace when it was read. Columns in ``result.columns.REPAIRS``
     """
 
     def __init__(
@@ -63,12 +68,14 @@ class Result:
         metrics: dict[str, Any] | None = None,
         manifest: dict[str, Any] | Callable[[], dict[str, Any]] | None = None,
         runs: pd.DataFrame | None = None,
+        repairs: pd.DataFrame | None = None,
     ) -> None:
         self._components, self._timeline = components, timeline
         if runs is None:
             columns = run_columns(Further(suspended=_has(components, SUSPENDED[0])))
             runs = frame({column.name: [] for column in columns}, columns)
         self.runs = runs
+        self.repairs = frame({one.name: [] for one in REPAIRS}, REPAIRS) if repairs is None else repairs
         self.metrics = {} if metrics is None else metrics
         self._manifest = {} if manifest is None else manifest
 
@@ -126,6 +133,7 @@ class Result:
             _has(self._components, SUSPENDED[0]),
             len(self.runs) > 0,
             _has(self._components, SPREAD[0]),
+            _carried_in(self._components),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
@@ -149,6 +157,8 @@ class Result:
         }
         if further.runs:
             writers[LOST] = partial(write_table, self.runs, run_columns(further))
+        if len(self.repairs):
+            writers[REPAIRED] = partial(write_table, self.repairs, REPAIRS)
         if log is not None:
             writers[LOG] = partial(_write_text, log)
         write_result(Path(directory), writers, force=force)
@@ -175,6 +185,7 @@ class Result:
             metrics=files.document("metrics", documents.METRICS),
             manifest=manifest,
             runs=files.table("runs", run_columns(further)) if further.runs else None,
+            repairs=files.table("repairs", REPAIRS) if manifest.get("repaired") else None,
         )
         if files.stamp() != before:
             raise InputError(f"{files.place}: the result was replaced while it was read; read it again")
@@ -204,6 +215,15 @@ class Result:
 
 def _has(table: pd.DataFrame | Deferred, column: Column) -> bool:
     return column in table.described if isinstance(table, Deferred) else column.name in table
+
+
+def _carried_in(table: pd.DataFrame | Deferred) -> tuple[tuple[str, Dtype], ...]:
+    """The columns that are carried on from a trace: (name, dtype) of each."""
+    if isinstance(table, Deferred):
+        return tuple((one.name, one.dtype) for one in table.described if one.name.startswith(CARRIED))
+    found = ((str(name), table[name].dtype) for name in table if str(name).startswith(CARRIED))
+    kinds: dict[str, Dtype] = {"i": "int64", "f": "float64"}
+    return tuple((name, kinds.get(dtype.kind, "text")) for name, dtype in found)
 
 
 def _write_text(text: str, out: BinaryIO) -> None:

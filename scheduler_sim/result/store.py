@@ -28,6 +28,9 @@ FILES = ("components.parquet", "timeline.parquet", "metrics.json", MANIFEST)
 LOST = "runs.parquet"
 """Where some run was lost."""
 
+REPAIRED = "repairs.parquet"
+"""Where something was changed in the trace when it was read."""
+
 LOG = "run.log"
 DECIMALS = 6
 
@@ -35,15 +38,15 @@ DECIMALS = 6
 def write_result(directory: Path, writers: Mapping[str, Callable[[BinaryIO], None]], *, force: bool) -> None:
     """Write the files of a result into a directory, all or none of them; other files there stay.
 
-    A failure on the way leaves the directory as it was. An older result there is replaced; its run.log and
-    runs.parquet go where this one has none. A directory that holds anything but a result is refused without
-    ``force``.
+    A failure on the way leaves the directory as it was. An older result there is replaced; its run.log,
+    runs.parquet and repairs.parquet go where this one has none. A directory that holds anything but a result
+    is refused without ``force``.
     """
     target = Path(os.path.realpath(directory))
     refuse_foreign(directory, force=force)
     older = stamp(target)
     try:
-        put_files(target, writers, last=MANIFEST, gone=(LOST, LOG))
+        put_files(target, writers, last=MANIFEST, gone=(LOST, REPAIRED, LOG))
     except OSError as error:
         kept = "nothing was kept" if older is None else "the older result there is kept"
         kept = kept if stamp(target) == older else "what is there is not a whole result"

@@ -16,7 +16,7 @@ import simpy
 
 from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS
 from scheduler_sim.engine.core import state as slot
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
@@ -230,7 +230,11 @@ class Actions:
 
         The draw is from the stream ``failure``. Plans take the nodes as lost until ``resume``,
         or until the announced instant ``until``, at which they come back by themselves.
+
+        Raises ConfigError where components are suspended for others: the same nodes are then of several.
         """
+        if has(self._core, "suspending"):
+            raise ConfigError("policy.preempt.how: found suspend beside fail; allowed: requeue, cancel")
         self._change("requeue" if requeue else "fail", module, nodes, until)
 
     def resume(self, module: str, nodes: int) -> None:

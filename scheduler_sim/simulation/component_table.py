@@ -11,7 +11,7 @@ import pandas as pd
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
-from scheduler_sim.result.columns import NEVER, STATES, Further, component_columns
+from scheduler_sim.result.columns import CARRIED, NEVER, STATES, Dtype, Further, component_columns
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.components import in_cache
 from scheduler_sim.simulation.pools import modules_of
@@ -40,12 +40,16 @@ class ComponentTable:
     Attributes
     ----------
     known : the columns that metrics read, and what others follow from
+    carried : columns of the trace that none of the workload's are: (name, dtype) of each
     """
 
     def __init__(
         self, core: FullCore, workload: Mapping[str, Any], placements: Placements, system: System
     ) -> None:
         self._workload, self._rows = workload, placements.in_file
+        self.carried = tuple(
+            (name, _dtype_of(workload[name])) for name in workload if name.startswith(CARRIED)
+        )
         known = _known(core, placements)
         if (back := placements.file_order) is not None:
             known = {name: column[back] for name, column in known.items()}
@@ -76,12 +80,20 @@ class ComponentTable:
         of_trace: Any = self._rows[rows] if isinstance(self._rows, np.ndarray) else rows
         return {
             **known,
-            **{name: self._workload[name][of_trace] for name in TEXTS},
+            **{
+                name: self._workload[name][of_trace] for name in (*TEXTS, *(name for name, _ in self.carried))
+            },
             "frequency_khz": np.full(len(start), NEVER),
             "run_time": np.where(started, end - start, NEVER),
             "wait_dependency": np.where(started, eligible - submit, NEVER),
             "wait_priority": np.where(started, start - eligible - resources, NEVER),
         }
+
+
+def _dtype_of(column: Any) -> Dtype:
+    if isinstance(column, pd.Categorical):
+        return "text"
+    return "float64" if column.dtype.kind == "f" else "int64"
 
 
 def named(codes: np.ndarray, names: list[str]) -> pd.Categorical:

@@ -16,7 +16,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.result.columns import NEVER, Columns, Further
+from scheduler_sim.result.columns import NEVER, REPAIRS, Columns, Further, frame
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.checkpoint_account import writing
@@ -26,6 +26,7 @@ from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_ap
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
+from scheduler_sim.simulation.rules.spread import spread_warnings
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
 from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
@@ -52,13 +53,19 @@ TOLD = (*OF_TRACE, *TEXTS, *ASKED, "skipped", "hint", "reference_power_w")
 """Columns of a workload that a result needs."""
 
 
-WITH_COLUMNS = ("slurm", "power_saving", "shared_nodes", "devices", "resource_limits")
-"""Parts of the core that add columns, in the order of ``Further``; advance reservations are of two parts."""
+WITH_COLUMNS = {
+    "reasons": "slurm",
+    "switched": "power_saving",
+    "shared": "shared_nodes",
+    "devices": "devices",
+    "limited": "resource_limits",
+}
+"""Which part of the core adds which further columns; advance reservations are of two parts."""
 
 
 NOT_BY_TOPOLOGY = (
     "the policy does not look at the topology of the system when it chooses nodes: how far these lie apart is"
-    " measured alone"
+    " measured alone (policy.topology: compact looks at it)"
 )
 
 
@@ -79,10 +86,12 @@ def build_result(
     struck: Collection[tuple[int, int]] = (),
     models: Models | None = None,
     reserved: Sequence[Mapping[str, Any]] | None = None,
+    repairs: pd.DataFrame | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
     ``spans`` are those in which components were suspended;
+    ``repairs`` is what was changed in the trace when it was read;
     ``reserved`` is what there is to tell of advance reservations, None without any;
     ``struck`` are those that failures of nodes ended for good (row in the core, start in s).
 
@@ -112,9 +121,18 @@ def build_result(
     if system.topology is not None:
         told["topology"] = topology_told(system)
         parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
-    further = Further(*(has(core, name) for name in WITH_COLUMNS))._replace(
-        reserved=reserved is not None, suspended=can_suspend(core), spread="topology" in told
+    of_parts: dict[str, Any] = {name: has(core, part) for name, part in WITH_COLUMNS.items()}
+    further = Further(**of_parts)._replace(
+        reserved=reserved is not None,
+        suspended=can_suspend(core),
+        spread="topology" in told,
+        carried=made.carried,
     )
+    if made.carried:
+        told["carried"] = dict(made.carried)
+    if repairs is not None and len(repairs):
+        repairs = frame({one.name: repairs[one.name] for one in REPAIRS}, REPAIRS)
+        told["repaired"] = {str(kind): int(n) for kind, n in repairs["kind"].value_counts(sort=False).items()}
     suspended = dict[str, Any]()
     if further.suspended:
         told["suspended"] = True
@@ -171,8 +189,9 @@ def build_result(
         energy=energy,
         warnings=[
             *checkpoint_warnings(counts),
+            *spread_warnings(counts),
             *(() if models is None else models.warnings(list(modules))),
-            *([NOT_BY_TOPOLOGY] if "topology" in told and not has(core, "topology") else []),
+            *([NOT_BY_TOPOLOGY] if "topology" in told and not _goes_by_topology(core) else []),
         ],
         shared=shared,
         system=system.to_dict() if shared else None,
@@ -180,7 +199,14 @@ def build_result(
         leaves=leaf_sizes(system),
     )
     told |= {"modules": modules, "counts": metrics["counts"]}
-    return Result(components, timeline.deferred(), metrics, lambda: {**manifest(), **told}, runs)
+    return Result(
+        components,
+        timeline.deferred(),
+        metrics,
+        lambda: {**manifest(), **told},
+        runs,
+        repairs if "repaired" in told else None,
+    )
 
 
 def _failed(core: FullCore, placements: Placements, struck: Collection[tuple[int, int]]) -> np.ndarray:
@@ -323,3 +349,8 @@ def _pstates(core: FullCore, placements: Placements) -> np.ndarray | None:
     place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
     khz[able] = placements.khz[place[able]]
     return khz if placements.file_order is None else khz[placements.file_order]
+
+
+def _goes_by_topology(core: FullCore) -> bool:
+    """Whether nodes were chosen by where they lie."""
+    return has(core, "topology") or has(core, "leaves")

@@ -18,6 +18,7 @@ from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.loaders.read import read_trace
 from scheduler_sim.placement.parts import PARTS
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand
@@ -37,6 +38,8 @@ from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.shared_nodes import tells_apart, whole_nodes
+from scheduler_sim.simulation.rules.spread import PAST_LIMIT as SPREAD_PAST_LIMIT
+from scheduler_sim.simulation.rules.spread import past_limit as spread_past_limit
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
@@ -49,7 +52,6 @@ from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
-from scheduler_sim.workload.trace_io import read_trace
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
@@ -84,7 +86,9 @@ class Simulation(Actions):
     seed : of every random draw (each purpose has a stream of its own)
     honour_status : components whose status in the trace is not success end FAILED
     progress : called with (components that ended, components) now and then
-    format : of the trace, where its name does not tell
+    format : of the trace, where its name does not tell, or a named source
+    columns : a column map for it
+    on_error : ``stop`` at the first row of it that cannot be read, or ``skip`` such rows
     events : when nodes are out of service, besides those of the system
     reservations : advance reservations, besides those of the system
 
@@ -111,6 +115,8 @@ class Simulation(Actions):
         honour_status: bool = False,
         progress: Progress | None = None,
         format: str | None = None,
+        columns: str | Path | None = None,
+        on_error: str = "stop",
         events: Sequence[NodeEvent] = (),
         reservations: Sequence[ReservationKeys] = (),
     ) -> None:
@@ -131,12 +137,20 @@ class Simulation(Actions):
             self.system = replace(self.system, events=(*self.system.events, *events))
         if workload is None:
             workload = Workload.from_columns(nodes=[], submit_time=[], run_time=[])
-        self.workload, traces = _opened(workload, "workload", partial(read_trace, format=format))
+        reading = partial(read_trace, format=format, columns=columns, on_error=on_error)
+        self.workload, traces = _opened(workload, "workload", reading)
         self._inputs += traces or [partial(outcome.digest_of_workload, self.workload)]
         self._inputs += [outcome.digest_of_file(role, file) for role, file in self.policy.files]
         files = () if self.models is None else self.models.files
         self._inputs += [outcome.digest_of_file(role, file) for role, file in files]
-        self._reading = {"honour_status": honour_status, **({"format": format} if format else {})}
+        if columns is not None:
+            self._inputs.append(outcome.digest_of_file("columns", Path(columns)))
+        self._reading = {
+            "honour_status": honour_status,
+            **({"format": format} if format else {}),
+            **({"columns": Path(columns).name} if columns is not None else {}),
+            **({"on_error": on_error} if on_error != "stop" else {}),
+        }
         if honour_status:
             self.workload = self.workload.honouring_status()
         self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
@@ -175,9 +189,9 @@ class Simulation(Actions):
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
-        checkpoints = () if self.models is None else self.models.checkpoints
+        of_types = ((), ()) if self.models is None else (self.models.checkpoints, self.models.spreads)
         self._run = Run(
-            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), checkpoints
+            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), *of_types
         )
         self._loader = Loader(self._run, scheme)
         self._core = self._loader.load(workload, self._placements)
@@ -291,6 +305,7 @@ class Simulation(Actions):
                 "requeued": self._outages.requeued + self._operations.requeued + self._preempted,
                 "failures": self._events.failures,
                 PAST_LIMIT: checkpoints.past_limit,
+                SPREAD_PAST_LIMIT: spread_past_limit(self._core),
                 "held_back": self._operations.held_back,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
@@ -305,6 +320,7 @@ class Simulation(Actions):
             self._outages.ended,
             self.models,
             None if self._reservations is None else self._reservations.told(),
+            self.workload.repairs,
         )
 
     def _unlimited_tasks(self) -> int:

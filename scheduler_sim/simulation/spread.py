@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -9,11 +11,11 @@ from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.result.node_lists import node_list, runs_in
 from scheduler_sim.system.system import System
-from scheduler_sim.system.topology import NO_SWITCH, leaf_of_nodes
+from scheduler_sim.system.topology import DRAGONFLY, NO_SWITCH, joined_blocks, leaf_of_nodes
 
 
 def spread_columns(system: System, module: pd.Categorical, lists: pd.Categorical) -> dict[str, Ints]:
-    """Return the columns ``leaves`` and ``groups``, int64[n], of components with these nodes."""
+    """Return the columns ``leaves``, ``groups`` and ``hops``, int64[n], of components with these nodes."""
     leaf, group, offset = _tables(system)
     texts = len(lists.categories)
     pairs, of = np.unique(module.codes.astype(np.int64) * texts + lists.codes, return_inverse=True)
@@ -24,10 +26,31 @@ def spread_columns(system: System, module: pd.Categorical, lists: pd.Categorical
     run += begin[code][pair]
     which, number = repeated(last[run] - first[run] + 1)
     node = offset[pairs // max(texts, 1)][pair[which]] + first[run][which] + number
-    return {
-        name: _different(pair[which], table[node], len(pairs))[of]
-        for name, table in (("leaves", leaf), ("groups", group))
-    }
+    leaves, groups = (_different(pair[which], table[node], len(pairs)) for table in (leaf, group))
+    levels = [_different(pair[which], table[node], len(pairs)) for table in reached_by_level(system, leaf)]
+    return {"leaves": leaves[of], "groups": groups[of], "hops": _hops(system, levels)[of]}
+
+
+def _hops(system: System, levels: Sequence[Ints]) -> Ints:
+    """int64[pairs]: the most links between two nodes, from on how many switches they are at each level."""
+    apart: Ints = np.sum([many > 1 for many in levels], axis=0, dtype=np.int64)
+    assert system.topology is not None
+    within_group = system.topology.type == DRAGONFLY  # its switches have links to one another
+    return 2 * apart - ((apart > 0) & within_group)
+
+
+def reached_by_level(system: System, leaf: Ints) -> Iterator[Ints]:
+    """Yield, level by level, the highest switch up to it above each node of some leaves; NO_SWITCH: none."""
+    assert system.topology is not None
+    switches = joined_blocks(system.switches, system.topology)
+    level = np.array([switch.level for switch in switches], dtype=np.int64)
+    above = np.array([switch.above for switch in switches], dtype=np.int64)
+    reached = np.append(np.arange(len(switches)), NO_SWITCH)
+    for at in range(int(level.max()) + 1):
+        up = np.append(above, NO_SWITCH)[reached]
+        goes_up = (up != NO_SWITCH) & (np.append(level, 0)[up] <= at)
+        reached = np.where(goes_up, up, reached)
+        yield reached[leaf]
 
 
 def _different(pair: Ints, where: Ints, pairs: int) -> Ints:

@@ -103,10 +103,12 @@ class Submissions:
     def joined(self, names: Sequence[str]) -> tuple[dict[str, Any], Placements]:
         """Return columns, and the placements: the trace's, then what was submitted."""
         workload, placements = self._trace
+        carried = {str(name): _as_array(values) for name, values in workload.carried.items()}
         if not self._given:
-            return workload.columns, placements
+            return {**workload.columns, **carried}, placements
         added, later = self._expanded(self._given)
         both = {name: (workload.columns[name], added.columns[name]) for name in names}
+        both |= {name: (values, _unsaid(values, len(added))) for name, values in carried.items()}
         table = {name: _one_after_another(*columns) for name, columns in both.items()}
         return table, joined(placements, replace(later, rows=later.rows + len(workload)))
 
@@ -137,6 +139,17 @@ def can_be_typed(models: Models | None, app: str) -> bool:
     if models is None or not models.type_names or models.draws_one_by_one:
         return True
     return models.named_type(app) != NO_TYPE
+
+
+def _as_array(values: pd.Series) -> Any:
+    return values.array if isinstance(values.dtype, pd.CategoricalDtype) else values.to_numpy()
+
+
+def _unsaid(values: Any, rows: int) -> Any:
+    """What stands in a carried column of components that are in no trace: 0, NaN or nothing."""
+    if isinstance(values, pd.Categorical):
+        return pd.Categorical([""] * rows)
+    return np.full(rows, np.nan if values.dtype.kind == "f" else 0, dtype=values.dtype)
 
 
 def _one_after_another(one: Any, other: Any) -> Any:

@@ -13,7 +13,7 @@ from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.suspensions import NOT_SUSPENDED
 from scheduler_sim.result.suspensions import spans_text
 
-SUSPENDING = ("gang",)
+SUSPENDING = ("gang", "suspending")
 """Parts of the core in which that is written down."""
 
 

@@ -15,13 +15,13 @@ from scheduler_sim.applications.models import Models
 from scheduler_sim.errors import InputError
 from scheduler_sim.generation.generate import generate
 from scheduler_sim.generation.recipe import Recipe
+from scheduler_sim.loaders.read import read_trace
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import simulate
 from scheduler_sim.study.measuring import Trim
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
-from scheduler_sim.workload.trace_io import read_trace
 
 DIGITS = 20
 """Hexadecimal digits of a run's id."""

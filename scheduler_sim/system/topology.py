@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -109,6 +109,20 @@ def switches_of(keys: TopologyKeys, modules: Sizes) -> tuple[Switch, ...]:
         Switch(one.name, levels[i], above[i], _nodes(one.nodes, modules))
         for i, one in enumerate(keys.switches)
     )
+
+
+def joined_blocks(switches: tuple[Switch, ...], keys: TopologyKeys) -> tuple[Switch, ...]:
+    """Return base blocks, and the larger blocks that they are joined to, as switches; others as they are."""
+    made, first, blocks = list(switches), 0, len(switches)
+    for level, (before, size) in enumerate(pairwise(keys.block_sizes), 1):
+        joined = size // before
+        behind = len(made)
+        for i in range(blocks):
+            made[first + i] = replace(made[first + i], above=behind + i // joined)
+        blocks = -(-blocks // joined)
+        made += [Switch(f"{size} nodes, {i}", level, NO_SWITCH) for i in range(blocks)]
+        first = behind
+    return tuple(made)
 
 
 def leaf_of_nodes(switches: Sequence[Switch], module: int, nodes: int) -> list[int]:

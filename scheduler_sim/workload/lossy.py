@@ -29,6 +29,9 @@ def lost_columns(workload: Workload, target: str) -> list[str]:
         rows = _rows_that_say_something(workload, field)
         if rows:
             notes.append(f"{field.name}: {target.upper()} has no place for it; {rows} values left out")
+    if len(workload.carried.columns):
+        names = ", ".join(map(str, workload.carried.columns))
+        notes.append(f"{target.upper()} has no place for {names[:200]}; left out")
     return notes
 
 

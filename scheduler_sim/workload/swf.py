@@ -2,12 +2,16 @@
 
 Fields are separated by blanks or tabs and are whole numbers, except average CPU time
 (position 6) and used memory (position 7), which real logs give as decimals too. -1 means
-unknown. Lines whose first character is ``;`` and blank lines are comments: they are kept with
+unknown. Where others have decimals, submissions are rounded down, all else up, and a note says how many.
+Fields behind the 18th, of which all records have as many, are numbers that are carried on.
+Lines whose first character is ``;`` and blank lines are comments: they are kept with
 their places. Header text is UTF-8, or else Latin-1.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +19,8 @@ import pandas as pd
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.block_columns import Block, Growing, parse_block
-from scheduler_sim.workload.columns import by_row, is_shared
+from scheduler_sim.workload.carried import CARRIED, carried_numbers
+from scheduler_sim.workload.columns import by_row, is_shared, once
 from scheduler_sim.workload.comments import Comments
 from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, SWF_FIELDS
 from scheduler_sim.workload.lines import read_blocks
@@ -25,6 +30,8 @@ from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
 FIELD_COUNT = 18
+_ROUNDED_DOWN = "submit_time"
+_EXACT = 2.0**53
 _CANCELLED_STATUS = 5
 _BYTES_A_RECORD = 250  # of memory, from the raw columns to the finished table
 
@@ -48,34 +55,67 @@ def read_swf(path: str | Path) -> Workload:
         with file, line, field, value and what is allowed.
     """
     name = str(path)
-    numbers, found = _read_records(path, name)
+    numbers, found, rounded = _read_records(path, name)
     encoding = found.encoding()
     header, comments = found.texts(encoding)
+    more = numbers[FIELD_COUNT:]
     source = TraceSource(
-        format="swf", name=name, header=header, comments=comments, field_count=FIELD_COUNT, encoding=encoding
+        format="swf",
+        name=name,
+        header=header,
+        comments=comments,
+        field_count=FIELD_COUNT,
+        encoding=encoding,
+        notes=tuple(_notes(rounded, len(more))),
     )
-    return Workload(_columns(numbers, source), source)
+    columns = _columns(numbers[:FIELD_COUNT], source)
+    carried = {
+        f"{CARRIED}field_{place}": carried_numbers(values)
+        for place, values in enumerate(more, FIELD_COUNT + 1)
+    }
+    return Workload(columns, source, carried=pd.DataFrame(carried, index=range(len(numbers[0]))))
 
 
-def _read_records(path: str | Path, name: str) -> tuple[Block, Comments]:
-    """Return the 18 columns of a file as they stand in it, and its comments."""
+def _notes(rounded: np.ndarray, more: int) -> Iterator[str]:
+    """Yield what a person should know about a file that keeps less to the format than others."""
+    for field, count in zip(SWF_FIELDS, rounded.tolist(), strict=True):
+        if count:
+            way = "down" if field.name == _ROUNDED_DOWN else "up"
+            yield f"field {field.place('swf')}: {count:,} values rounded {way} to whole numbers"
+    if more:
+        yield f"{FIELD_COUNT + more} fields a record: the last {more} are carried on ({CARRIED}field_19 ...)"
+
+
+def _read_records(path: str | Path, name: str) -> tuple[Block, Comments, np.ndarray]:
+    """Return the columns of a file as they stand in it, its comments, and how many of each were rounded."""
     comments = Comments(name)
-    table = Growing(_KINDS)
+    table: Growing | None = None
+    kinds, rounded = _KINDS, np.zeros(FIELD_COUNT, dtype=np.int64)
     rows = 0
     for block in read_blocks(path):
         lines = rows + len(comments.found)
-        part = None if b";" in block else _parse(block)
-        if part is None and (data := _without_comments(block, rows, comments)):
-            part = _parse(data) or _parse_lines(block, lines, name)
+        data = block if b";" not in block else _without_comments(block, rows, comments)
+        if not data:
+            continue
+        if table is None and (words := data.lstrip().split(b"\n", 1)[0].split()):
+            kinds = [*_KINDS, *["float64"] * (len(words) - FIELD_COUNT)]
+        part = _parse(data, kinds)
+        if part is None and data is block and (data := _without_comments(block, rows, comments)):
+            part = _parse(data, kinds)
+        if part is None and data:
+            part = _parse_decimals(data, kinds, rounded) or _parse_lines(
+                block, lines, name, len(kinds), rounded
+            )
         if part is not None:
+            table = table or Growing(kinds)
             table.add(part)
             rows += len(part[0])
             check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
-    if not rows:
+    if table is None:
         raise TraceError(
             "no records: nothing but comments", file=name, allowed="at least one record of 18 fields"
         )
-    return table.whole(), comments
+    return table.whole(), comments, rounded
 
 
 def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
@@ -89,9 +129,23 @@ def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
     return b"\n".join([*kept, b""])
 
 
-def _parse(block: bytes) -> Block | None:
+def _parse(block: bytes, kinds: list[str]) -> Block | None:
     """Return the columns of a block of records, None if anything in it is not as it must be."""
-    return parse_block(block, " ", _KINDS) or parse_block(_single_blanks(block), " ", _KINDS)
+    return parse_block(block, " ", kinds) or parse_block(_single_blanks(block), " ", kinds)
+
+
+def _parse_decimals(block: bytes, kinds: list[str], rounded: np.ndarray) -> Block | None:
+    """Return the columns of a block with decimals where whole numbers belong, rounded; counts them."""
+    found = _parse(block, ["float64"] * len(kinds))
+    if found is None or any((np.abs(once(values)) >= _EXACT).any() for values in found):
+        return None
+    for place, (field, kind) in enumerate(zip(SWF_FIELDS, _KINDS, strict=True)):
+        if kind == "int64":
+            values = found[place]
+            rounded[place] += np.count_nonzero(values != np.rint(values))
+            toward = np.floor if field.name == _ROUNDED_DOWN else np.ceil
+            found[place] = by_row(lambda some, toward=toward: toward(some).astype(np.int64), values)
+    return found
 
 
 def _single_blanks(block: bytes) -> bytes:
@@ -110,16 +164,16 @@ def _is_blank(text: np.ndarray) -> np.ndarray:
     return blank
 
 
-def _parse_lines(block: bytes, lines: int, name: str) -> Block:
+def _parse_lines(block: bytes, lines: int, name: str, width: int, rounded: np.ndarray) -> Block:
     """Return the columns of a block by the plain rules; raises TraceError for the first wrong line."""
     records = []
     for number, line in enumerate(block.split(b"\n")[:-1], start=lines + 1):
         if line.strip(_BLANKS) and not line.strip(_BLANKS).startswith(b";"):
-            records.append(
-                _record([word for word in line.translate(_AS_BLANK).split(b" ") if word], number, name)
-            )
+            words = [word for word in line.translate(_AS_BLANK).split(b" ") if word]
+            records.append(_record(words, number, name, width, rounded))
+    kinds = [*_KINDS, *["float64"] * (width - FIELD_COUNT)]
     return [
-        np.array(values, dtype=kind) for values, kind in zip(zip(*records, strict=True), _KINDS, strict=True)
+        np.array(values, dtype=kind) for values, kind in zip(zip(*records, strict=True), kinds, strict=True)
     ]
 
 
@@ -201,29 +255,39 @@ def _refuse_below_unknown(raw: dict[str, np.ndarray], source: TraceSource) -> No
                 )
 
 
-def _record(words: list[bytes], line: int, name: str) -> list[int | float]:
-    """Return the numbers of one record."""
-    numbers = []
-    for field, kind, word in zip(SWF_FIELDS, _KINDS, words, strict=False):
-        number = integer(word) if kind == "int64" else decimal(word)
+def _whole(word: bytes, place: int, rounded: np.ndarray) -> int | None:
+    """Return the whole number that a word is, a decimal one rounded and counted; None if it is none."""
+    number = integer(word)
+    if number is None and (value := decimal(word)) is not None and abs(value) < _EXACT and b"." in word:
+        number = math.floor(value) if SWF_FIELDS[place].name == _ROUNDED_DOWN else math.ceil(value)
+        rounded[place] += number != value
+    return number
+
+
+def _record(words: list[bytes], line: int, name: str, width: int, rounded: np.ndarray) -> list[int | float]:
+    """Return the numbers of one record; decimals where whole numbers belong are rounded, and counted."""
+    numbers: list[int | float] = []
+    for place, word in enumerate(words[:width]):
+        is_whole = place < FIELD_COUNT and _KINDS[place] == "int64"
+        number = _whole(word, place, rounded) if is_whole else decimal(word)
         if number is None:
             semicolons = " (fields are separated by blanks)" if b";" in word else ""
-            allowed = "an integer within int64" if kind == "int64" else "a decimal number"
+            allowed = "an integer within int64" if is_whole else "a decimal number"
             raise TraceError(
                 f"not a number{semicolons}",
                 file=name,
                 line=line,
-                field=field.place("swf"),
+                field=SWF_FIELDS[place].place("swf") if place < FIELD_COUNT else str(place + 1),
                 found=word[:200].decode("utf-8", "backslashreplace"),
                 allowed=f"{allowed}; -1 = unknown",
             )
         numbers.append(number)
-    if len(words) != FIELD_COUNT:
+    if len(words) != width:
         raise TraceError(
             "wrong number of fields",
             file=name,
             line=line,
             found=len(words),
-            allowed="exactly 18, separated by blanks",
+            allowed=f"exactly {width}{' as in the first' * (width > FIELD_COUNT)}, separated by blanks",
         )
     return numbers

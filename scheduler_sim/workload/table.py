@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.columns import as_column, once
+from scheduler_sim.workload.columns import as_column, categories_of, once
 from scheduler_sim.workload.dependencies import Dependencies, parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
 from scheduler_sim.workload.mwf_text import parse_api_calls
@@ -45,10 +45,14 @@ HONOURED_BY_SLURM = (*HONOURED_BY_ALL, "nice", "oversubscribe", "switches")
 HONOURED_WHERE_SHARED = ("cores", "gpus", "gres")
 """... and on modules whose nodes jobs share."""
 
+REPAIRS = ("component_id", "line", "kind", "field", "found", "made")
+"""Columns of ``repairs``: int64, but for the texts ``kind`` and ``field``; ``line`` may be -1: not known."""
+
 __all__ = [
     "HONOURED_BY_ALL",
     "HONOURED_BY_SLURM",
     "HONOURED_WHERE_SHARED",
+    "REPAIRS",
     "SKIP_REASONS",
     "TraceSource",
     "Workload",
@@ -63,12 +67,27 @@ class Workload:
     trace says nothing about hold one shared value and cost no memory. Treat it as read-only:
     build a changed workload with :meth:`replace` or :meth:`select`, which validate again.
 
-    ``source`` tells where the table came from (:class:`TraceSource`).
+    ``source`` tells where the table came from (:class:`TraceSource`). ``carried`` has the columns of its file
+    that are none of these, a row each, under names that begin with ``trace_``; ``repairs`` what a loader
+    changed, a row a change (see ``REPAIRS``).
     """
 
-    def __init__(self, columns: Mapping[str, Any], source: TraceSource | None = None) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, Any],
+        source: TraceSource | None = None,
+        *,
+        carried: pd.DataFrame | None = None,
+        repairs: pd.DataFrame | None = None,
+    ) -> None:
         self.source = source or TraceSource()
         self.table = _frame(columns)
+        self.carried = pd.DataFrame(index=self.table.index) if carried is None else _used_words(carried)
+        self.repairs = pd.DataFrame(columns=list(REPAIRS)) if repairs is None else repairs
+        if len(self.carried) != len(self.table):
+            raise TraceError(
+                f"{len(self.carried)} rows carried for {len(self.table)} records", file=self.source.name
+            )
         counts = self.source.field_count
         if not isinstance(counts, int) and len(counts) != len(self.table):
             raise TraceError(
@@ -103,6 +122,8 @@ class Workload:
         made = object.__new__(type(self))
         made.source = self.source
         made.table = self.table.iloc[[0] * rows].reset_index(drop=True)
+        made.carried = self.carried.iloc[[0] * rows].reset_index(drop=True)
+        made.repairs = self.repairs
         for name, values in columns.items():
             made.table[name] = as_column(FIELDS[name], values, rows)
         return made
@@ -134,12 +155,14 @@ class Workload:
         counts = self.source.field_count
         counts = counts if isinstance(counts, int) else counts[rows]
         source = replace(self.source, comments=(), field_count=counts, partial=True)
-        part = self.table[rows] if np.asarray(rows).dtype == bool else self.table.iloc[rows]
-        return Workload(_columns_of(part), source)
+        of = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else rows
+        carried = self.carried.iloc[of].reset_index(drop=True)
+        return Workload(_columns_of(self.table.iloc[of]), source, carried=carried, repairs=self.repairs)
 
     def replace(self, **columns: Any) -> Workload:
         """Return a workload with some columns replaced, all else as it is."""
-        return Workload({**_columns_of(self.table), **columns}, self.source)
+        made = {**_columns_of(self.table), **columns}
+        return Workload(made, self.source, carried=self.carried, repairs=self.repairs)
 
     def honouring_status(self) -> Workload:
         """Return the workload with exit code 1 where the trace's status is known and not success."""
@@ -235,6 +258,20 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
         if np.array_equal(complete[name], jobs):
             complete[name] = jobs
     return pd.DataFrame(complete, copy=False)
+
+
+def _used_words(carried: pd.DataFrame) -> pd.DataFrame:
+    """Return carried columns with the words that they have, in order of first appearance."""
+    return pd.DataFrame(
+        {
+            name: categories_of(values.cat.codes.to_numpy(), values.cat.categories)
+            if isinstance(values.dtype, pd.CategoricalDtype)
+            else values
+            for name, values in carried.items()
+        },
+        index=carried.index,
+        copy=False,
+    )
 
 
 def _columns_of(table: pd.DataFrame) -> dict[str, Any]:

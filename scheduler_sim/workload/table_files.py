@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +21,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError, did_you_mean
+from scheduler_sim.workload.carried import CARRIED, carried_values
 from scheduler_sim.workload.fields import FIELDS, Field
 from scheduler_sim.workload.lines import MAX_LINE_BYTES, read_blocks
 from scheduler_sim.workload.memory import check_memory
@@ -33,7 +35,7 @@ METADATA = b"scheduler_sim.workload"
 NEEDED = ("nodes", "submit_time", "run_time")
 _ALWAYS = (*NEEDED, "modular_job_id", "component_id")  # ids that are absent are not -1 but numbers from 1
 _TEXTS = ("swf", "mwf", "sacct", "slurm-sim-events")
-_FORMATS = (*_TEXTS, "parquet", "csv", "table")
+_FORMAT = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _MOST_FIELDS = 127
 _BYTES_A_CELL = 16  # of memory
 _BYTES_A_CSV_BYTE = 8
@@ -110,6 +112,7 @@ def read_csv(path: str | Path) -> Workload:
     name = str(path)
     data = b"".join(_utf8_blocks(path, name))
     types = {field.name: _arrow_type(field) for field in FIELDS.values()}
+    types |= dict.fromkeys((one for one in _header(data) if one.startswith(CARRIED)), pa.string())
     try:
         table = arrow_csv.read_csv(
             io.BytesIO(data),
@@ -121,6 +124,11 @@ def read_csv(path: str | Path) -> Workload:
     except (pa.ArrowException, ValueError) as error:
         raise _diagnose(data, name, str(error).partition("\n")[0]) from None
     return _workload(table, TraceSource(format="csv", name=name))
+
+
+def _header(data: bytes) -> list[str]:
+    """The names of the columns of a CSV."""
+    return next(csv.reader([data[: data.find(b"\n")].decode("utf-8").rstrip("\r")]), [])
 
 
 def _utf8_blocks(path: str | Path, name: str) -> Iterator[bytes]:
@@ -145,6 +153,8 @@ def _arrow(workload: Workload, plain: bool = False) -> pa.Table:
         column = workload.table[field.name].array
         if field.name in _ALWAYS or _says_something(column, field):
             arrays[field.name] = _arrow_array(column, plain)
+    for name, values in workload.carried.items():
+        arrays[str(name)] = _arrow_array(values.array, plain)
     return pa.table(arrays)
 
 
@@ -169,8 +179,12 @@ def _arrow_type(field: Field) -> pa.DataType:
 
 def _workload(table: pa.Table, source: TraceSource) -> Workload:
     columns: dict[str, Any] = {}
+    carried: dict[str, Any] = {}
     for name, values in zip(table.column_names, table.columns, strict=True):
         if name.startswith("__index_level_"):
+            continue
+        if name.startswith(CARRIED) and name not in carried:
+            carried[name] = _carried(values, name, source.name)
             continue
         if name not in FIELDS:
             raise TraceError(
@@ -187,7 +201,19 @@ def _workload(table: pa.Table, source: TraceSource) -> Workload:
         raise TraceError(f"the columns {', '.join(missing)} are missing", file=source.name)
     if not table.num_rows:
         raise TraceError("no records", file=source.name, allowed="at least one component")
-    return Workload(columns, source)
+    return Workload(columns, source, carried=pd.DataFrame(carried, index=range(table.num_rows), copy=False))
+
+
+def _carried(values: pa.ChunkedArray, name: str, file: str) -> Any:
+    """A column of others."""
+    joined = values.unify_dictionaries().combine_chunks()
+    joined = joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+    found = carried_values(joined)
+    if found is None:
+        raise TraceError(
+            "values of a wrong type", file=file, field=name, found=str(values.type), allowed="numbers or text"
+        )
+    return found
 
 
 def _column(values: pa.ChunkedArray, field: Field, name: str) -> Any:
@@ -252,7 +278,7 @@ def _source(text: bytes, name: str, rows: int) -> TraceSource:
         if [row for row, _ in comments] != sorted(min(max(row, 0), rows) for row, _ in comments):
             raise ValueError(f"comments stand before rows in their order, 0 to {rows}")
         return TraceSource(
-            format=_one_of(said["format"], _FORMATS),
+            format=_format(said["format"]),
             name=name,
             origin=_text(said["name"]),
             header=_texts(said["header"]),
@@ -291,6 +317,12 @@ def _texts(said: Any) -> tuple[str, ...]:
     if not isinstance(said, list):
         raise TypeError(f"{said!r:.40} is no list")
     return tuple(map(_text, said))
+
+
+def _format(said: Any) -> str:
+    if not isinstance(said, str) or not _FORMAT.fullmatch(said):
+        raise ValueError(f"{said!r:.40} is no name of a format")
+    return said
 
 
 def _one_of(said: Any, words: tuple[str, ...]) -> str:

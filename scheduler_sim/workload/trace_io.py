@@ -1,4 +1,4 @@
-"""Reading and writing job traces by the suffix of their name."""
+"""Reading and writing job traces in formats of our own, by the suffix of their name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.packed import packing_named
@@ -24,6 +22,9 @@ _READERS = {
 }
 """By format; each is imported for a trace of that format."""
 
+NATIVE = tuple(_READERS)
+"""Formats that hold our columns, by name."""
+
 _WRITERS = {
     "swf": "swf_writer.write_swf",
     "mwf": "mwf_writer.write_mwf",
@@ -38,29 +39,12 @@ EVENTS_SUFFIX = "events"
 _TEXT_FORMATS = ("swf", "mwf", "csv")
 
 
-def read_trace(path: str | Path, format: str | None = None) -> Workload:
-    """Read a trace as a :class:`Workload`; the suffix tells the format unless it is given.
+def read_native(path: str | Path, format: str | None = None) -> Workload:
+    """Read a trace in a format that holds our columns; the suffix tells the format unless it is given.
 
-    Parameters
-    ----------
-    path : ``.swf``, ``.mwf``, ``.csv``, a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, or events of the
-        Slurm simulators as ``.events``, each also ``.gz`` or ``.zst``; or ``.parquet``
-    format : ``swf``, ``mwf``, ``csv``, ``sacct``, ``slurm-sim-events`` or ``parquet``, where the suffix does
-        not tell
-
-    Raises
-    ------
-    TraceError
-        for anything that cannot be read as that format, dependencies included, with the file,
-        line, field, value and what is allowed.
+    Raises TraceError for anything that cannot be read as that format.
     """
-    kind = trace_format(path, format)
-    try:
-        workload: Workload = _function(_READERS[kind])(path)
-        workload.dependencies()
-        pa.default_memory_pool().release_unused()  # what Arrow took to read it
-    except MemoryError:
-        raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
+    workload: Workload = _function(_READERS[trace_format(path, format)])(path)
     return workload
 
 
@@ -107,7 +91,7 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
     if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
         if not (writing or format or os.path.exists(path)):  # of a name that is too long, too, it says no
             raise TraceError("no such file", file=path)
-        only_read = () if writing else (*SACCT_SUFFIXES, EVENTS_SUFFIX)
+        only_read = () if writing else ("tsv", "jsonl", *SACCT_SUFFIXES, EVENTS_SUFFIX)
         suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *only_read)]
         raise TraceError(
             "sacct is read, not written" if kind == "sacct" else "unknown trace format",

@@ -68,6 +68,11 @@ def check_value(name: str, value: Any) -> int | float | str:
     return value if isinstance(value, str) else (float(value) if kind == "float64" else int(value))
 
 
+def rule_of(name: str) -> tuple[Callable[[np.ndarray], np.ndarray], str] | None:
+    """Return what tells which numbers a column may hold, and says so in words; None if any will do."""
+    return _RULES.get(name)
+
+
 def problem(
     table: pd.DataFrame,
     source: TraceSource,

@@ -66,14 +66,14 @@ APART = ("fcfs", "easy")
 """Schemes with passes that start each component by itself, on nodes that stay on."""
 SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
-NAMED = {"shared_nodes", "cons_tres", "rows", "devices", "shadow", "node_plan"}
+NAMED = {"shared_nodes", "cons_tres", "rows", "leaves", "spread", "devices", "shadow", "node_plan"}
 """Of nodes that are told apart: see tests/shared_nodes."""
 OF_SITES = {
     *("preemption", "gang", "resource_limits", "node_weights", "outages", "reservations"),
     *("topology", "named_nodes"),
 }
 """Of a site's rules: see tests/slurm and tests/outages."""
-NOWHERE = {"making_room", "grace", "holes", "checkpoints"}
+NOWHERE = {"making_room", "grace", "suspending", "holes", "checkpoints"}
 """Of rules that have tests of their own below."""
 SLURM = {"slurm", "accelerate"} | OF_SITES | NAMED
 ABSENT = {name: NOWHERE | (SLURM if name in SWITCHED else SLURM | {"power_saving"}) for name in SCHEMES} | {
@@ -163,14 +163,17 @@ def test_slurms_rules_by_themselves_agree_too():
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("grace", [0, 5])
+@pytest.mark.parametrize("how", [{}, {"grace_s": 5}, {"how": "suspend"}])
 @pytest.mark.parametrize("scheme", ["none", "first_fit", "easy", "conservative"])
-def test_who_makes_way_agrees_too(scheme, grace):
-    policy = Policy(backfill=scheme, order="sjf", preempt={"by": "priority", "grace_s": grace})
+def test_who_makes_way_agrees_too(scheme, how):
+    policy = Policy(backfill=scheme, order="sjf", calls="how" not in how, preempt={"by": "priority"} | how)
     system = System.from_dict({"modules": [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]})
     compiled = Simulation(system, crowd(units=False), policy).run()
     compiled.check()
-    assert compiled.metrics["counts"]["requeued"] > 0
+    if "how" in how:
+        assert (compiled.components["suspended_time"] > 0).any()
+    else:
+        assert compiled.metrics["counts"]["requeued"] > 0
     with interpreted():
         plain = Simulation(system, crowd(units=False), policy).run()
     for one, other in zip(tables(compiled), tables(plain), strict=True):

@@ -17,11 +17,11 @@ from scheduler_sim.generation.generate import generate
 from scheduler_sim.generation.recipe import Recipe
 from scheduler_sim.generation.sizes import SizeLaw
 from scheduler_sim.generation.times import Accuracy, Cancellations, LogUniform
+from scheduler_sim.loaders.read import read_trace
 from scheduler_sim.streams import stream
 from scheduler_sim.workload.fields import CANCELLED
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
-from scheduler_sim.workload.trace_io import read_trace
 from tests.conftest import ROOT, SHARED, needs_shared
 
 WORKDAY = (2, 1, 1, 1, 1, 2, 5, 10, 25, 50, 60, 60, 50, 60, 65, 60, 60, 50, 40, 30, 20, 20, 15, 10)

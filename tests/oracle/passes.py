@@ -125,14 +125,13 @@ def shadow_and_extra(clock: Clock, queue: list[Component]) -> None:
 
 def shadow_time(clock: Clock, place: Placement) -> int:
     """Return the earliest time at which planned ends free enough nodes."""
-    ends = sorted({clock.planned_end(row) for row in clock.running})
+    ends = sorted({end for end, _ in clock.held()})
     return next(time for time in ends if free_by(clock, place.module, time) >= place.nodes)
 
 
 def free_by(clock: Clock, module: str, time: int) -> int:
     """Return the free nodes of a module once all that is planned to end by ``time`` has ended."""
-    ended = [row for row in clock.running if clock.planned_end(row) <= time]
-    return clock.free(module) + sum(clock.placed(row).demand.get(module, 0) for row in ended)
+    return clock.free(module) + sum(demand.get(module, 0) for end, demand in clock.held() if end <= time)
 
 
 def duration(clock: Clock, place: Placement) -> int:
@@ -145,8 +144,8 @@ def duration(clock: Clock, place: Placement) -> int:
 # -------------------------------------------------------------------- rules 5, 6, 8, 9: reservations
 def plan_of_running(clock: Clock) -> Plan:
     plan = Plan(clock.capacity, clock.now)
-    for row in clock.running:
-        plan.add(clock.now, clock.planned_end(row), clock.placed(row).demand)
+    for end, demand in clock.held():
+        plan.add(clock.now, end, demand)
     for rectangle in clock.asleep():
         plan.add(*rectangle)
     return plan

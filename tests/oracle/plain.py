@@ -152,6 +152,10 @@ class Clock:
         assert outcome.placement is not None
         return max(outcome.start + outcome.placement.limit, self.now + 1)
 
+    def held(self) -> list[tuple[int, dict[str, int]]]:
+        """What is in use, as plans see it: until when, and how much of which pool."""
+        return [(self.planned_end(row), self.placed(row).demand) for row in self.running]
+
     def asleep(self) -> list[tuple[int, int, dict[str, int]]]:
         """Nodes that nobody can have yet, as the plan sees them: none here (but see plain_switching)."""
         return []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from tests.oracle.plain_leaves import Leaves
 from tests.oracle.plain_shared_records import (
     WHOLE,
     Left,
@@ -31,8 +32,14 @@ class Packing:
     """A packing on some nodes; what is typical of the components is known from the start."""
 
     def __init__(
-        self, name: str, nodes: Sequence[Node], components: Sequence[Component] = (), draw: Draw | None = None
+        self,
+        name: str,
+        nodes: Sequence[Node],
+        components: Sequence[Component] = (),
+        draw: Draw | None = None,
+        leaves: Leaves | None = None,
     ) -> None:
+        self.leaves = leaves or Leaves(len(nodes), ())
         self.name, self.nodes, self.draw = name, nodes, draw
         self.most_cores = {m: max(n.cores for n in nodes if n.module == m) for m in {n.module for n in nodes}}
         self.most_gpus = {m: max(n.gpus for n in nodes if n.module == m) for m in self.most_cores}
@@ -46,7 +53,7 @@ class Packing:
         ``able``: the GPUs of each that may be taken.
         """
         keys = {node: (self.key(request, node, left[node], able[node]), node) for node in able}
-        nodes = sorted(able, key=keys.__getitem__)[: request.nodes]
+        nodes = self.leaves.first(sorted(able, key=keys.__getitem__), request.nodes)
         if len(nodes) < request.nodes:
             return None
         return {node: self.gpus(request, node, left[node], able[node]) for node in nodes}

@@ -11,7 +11,10 @@ placement, a ``Request``. Where the text leaves room it is taken like this:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.oracle.plain import Clock
+from tests.oracle.plain_leaves import Leaves
 from tests.oracle.plain_packing import Draw, Packing
 from tests.oracle.plain_shared_passes import make_pass
 from tests.oracle.plain_shared_records import (
@@ -64,7 +67,9 @@ class SharedClock(Clock):
         super().__init__(components, {}, rules)
         self.nodes = nodes
         self.out: set[int] = set()  # of service: none here (but see plain_outages)
-        self.packing = Packing(rules.packing, nodes, components, draw)
+        self.packing = Packing(
+            rules.packing, nodes, components, draw, Leaves(len(nodes), rules.leaves, *rules.spread)
+        )
         self.state = State(nodes, self.packing)
         self.nodes_of: dict[int, Taken] = {}  # of each that runs or has ended
         self.promises_on: dict[int, tuple[int, Taken]] = {}  # replan: keep; start and nodes
@@ -89,9 +94,10 @@ class SharedClock(Clock):
         return [request_of(component)]
 
     def start_on(self, component: Component, nodes: Taken) -> None:
-        self.state.put(request_of(component), nodes)
+        request = request_of(component)
+        self.state.put(request, nodes)
         self.nodes_of[component.row] = nodes
-        self.start(component, request_of(component))
+        self.start(component, replace(request, run=self.packing.leaves.run_time(request.run, set(nodes))))
 
     def end(self, component: Component) -> None:
         self.state.remove(request_of(component), self.nodes_of[component.row])

@@ -70,6 +70,8 @@ class Rules:
     candidate_time: str = "limit"
     shadow: str = "dynamic"
     packing: str = "best_fit"
+    leaves: tuple[int, ...] = ()  # nodes of a switch of each level, where nodes are chosen by them
+    spread: tuple[str, int, bool] = ("", 0, False)  # by what a run takes longer, percent, a dragonfly
 
     @property
     def reservations(self) -> float:

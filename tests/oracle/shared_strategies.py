@@ -91,6 +91,13 @@ TYPED_JOBS = st.lists(st.tuples(GAPS, TYPED_REQUESTS), min_size=1, max_size=18)
 GPU_JOBS = st.lists(st.tuples(GAPS, GPU_REQUESTS), min_size=1, max_size=18)
 SITES = st.lists(NODES, min_size=1, max_size=5)
 JOBS = st.lists(st.tuples(GAPS, REQUESTS), min_size=1, max_size=14)
+WIDE_SITES = st.lists(NODES, min_size=1, max_size=9)
+WIDE_JOBS = st.lists(
+    st.tuples(GAPS, st.builds(lambda one, nodes: replace(one, nodes=nodes), REQUESTS, st.integers(1, 6))),
+    min_size=1,
+    max_size=14,
+)
+"""More nodes, and jobs that ask for more of them."""
 DIALECTS = st.fixed_dictionaries(
     {
         "order": st.sampled_from(["fifo", "sjf", "wfp3"]),

@@ -13,6 +13,7 @@ import pytest
 from scheduler_sim import Result, Workload
 from scheduler_sim.cli.main import main
 from scheduler_sim.errors import InputError, SchedulerSimError
+from scheduler_sim.loaders.read import read_trace
 from scheduler_sim.output.rule import check_place
 from scheduler_sim.output.whole import whole_file
 from scheduler_sim.report.export import EXPORTS, export
@@ -21,7 +22,7 @@ from scheduler_sim.report.html.write import PAGE, write_report
 from scheduler_sim.report.look import PICTURE, save_png
 from scheduler_sim.scaling.profile_file import PROFILE
 from scheduler_sim.workload.kinds import TRACES
-from scheduler_sim.workload.trace_io import read_trace, write_trace
+from scheduler_sim.workload.trace_io import write_trace
 from tests.conftest import ROOT
 from tests.report.schedules import behind_a_shadow
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.keys import FIXED_ORDERS
+from scheduler_sim.result.suspensions import spans_in
 from tests.conftest import examples
 from tests.oracle.plain_making_room import MakingRoom
+from tests.oracle.plain_suspending import Suspending
 from tests.oracle.records import Rules
 from tests.scheduling.cases import ORDERS, Case, Machine, jobs, policies
 from tests.scheduling.test_properties import as_seen, as_told
@@ -42,7 +45,8 @@ class Preempting:
 
     def referenced(self) -> MakingRoom:
         case = self.case
-        clock = MakingRoom(
+        kind = Suspending if self.preempt["how"] == "suspend" else MakingRoom
+        clock = kind(
             [case.component(row) for row in range(len(case.jobs))],
             {name: n for name, (n, _) in case.machine.modules.items()},
             Rules(**case.policy),
@@ -54,7 +58,7 @@ class Preempting:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Preempting:
+def cases(draw: st.DrawFn, hows: Sequence[str] = ("requeue", "requeue", "cancel")) -> Preempting:
     """Up to three partitions of one or two modules."""
     by = draw(st.sampled_from(["partition", "priority"]))
     policy = draw(policies(simple=True, orders=FIXED_ORDERS if by == "priority" else ORDERS))
@@ -65,9 +69,10 @@ def cases(draw: st.DrawFn) -> Preempting:
     machine = Machine(modules, parts, "low")
     drawn = draw(jobs(machine, choices=1, dependencies=False, most=20))
     named = [replace(job, partitions=tuple(map(str.lower, job.partitions or ("low",)))) for job in drawn]
-    how = draw(st.sampled_from(["requeue", "requeue", "cancel"]))
-    preempt = {"by": by, "how": how, "grace_s": draw(st.sampled_from([0, 1, 3, 10]))}
-    policy["overrun_s"] = 0 if preempt["grace_s"] else policy["overrun_s"]
+    how = draw(st.sampled_from(hows))
+    grace = st.just(0) if how == "suspend" else st.sampled_from([0, 1, 3, 10])
+    preempt = {"by": by, "how": how, "grace_s": draw(grace)}
+    policy["overrun_s"] = 0 if preempt["grace_s"] or how == "suspend" else policy["overrun_s"]
     return Preempting(Case(machine, tuple(named), policy), tiers, preempt)
 
 
@@ -77,6 +82,16 @@ def test_equal_to_the_plain_reference(one: Preempting) -> None:
     result, clock = one.simulated(), one.referenced()
     assert as_seen(result) == as_told(clock)
     assert result.metrics["counts"].get("requeued", 0) == clock.lost
+    result.check()
+
+
+@given(cases(hows=["suspend"]))
+@examples(200)
+def test_suspended_they_go_on_as_in_the_plain_reference(one: Preempting) -> None:
+    result, clock = one.simulated(), one.referenced()
+    assert isinstance(clock, Suspending)
+    assert as_seen(result) == as_told(clock)
+    assert [spans_in(str(text)) for text in result.components["suspended"]] == list(clock.spans.values())
     result.check()
 
 
@@ -228,6 +243,125 @@ def test_who_is_taken_away_in_its_grace_has_all_its_time_again(how: str) -> None
     assert found.components["end_time"].tolist() == [100, 82 if how == "requeue" else 12, 32]
 
 
+SUSPEND = {"preempt": {"by": "partition", "how": "suspend"}}
+
+
+def test_suspended_they_go_on_where_they_were_once_nobody_above_is_there() -> None:
+    """The example of the documents."""
+    columns = {
+        "submit_time": [0, 1, 10, 12, 31],
+        "nodes": [2, 2, 3, 1, 1],
+        "run_time": [100, 50, 20, 30, 5],
+        "partition": ["low", "low", "high", "high", "low"],
+    }
+    result = run(SUSPEND, models=power(m=(10, 100)), **columns)
+    found = result.components
+    assert found["start_time"].tolist() == [0, 1, 10, 12, 71]
+    assert found["end_time"].tolist() == [132, 71, 30, 42, 76]
+    assert found["suspended"].tolist() == ["10-42", "10-30", "", "", ""]
+    assert found["suspended_time"].tolist() == [32, 20, 0, 0, 0]
+    assert found["energy_j"].tolist() == [100 * work for work in (200, 100, 60, 30, 5)]
+    timeline = result.timeline[result.timeline["module"] == "m"]
+    rows = timeline[["time", "nodes_busy", "nodes_reserved_idle"]].to_numpy().tolist()
+    before = [[0, 2, 0], [1, 4, 0], [10, 3, 1], [12, 4, 0], [30, 3, 1], [31, 3, 1]]
+    assert rows == [*before, [42, 4, 0], [71, 3, 0], [76, 2, 0], [132, 0, 0]]
+    assert result.metrics["suspended"]["node_seconds"]["total"] == 2 * 32 + 2 * 20
+    assert "lost" not in result.metrics
+    assert result.metrics["counts"].get("requeued", 0) == 0
+
+
+def test_who_suspends_may_be_suspended_itself_on_more_nodes_than_a_word_has() -> None:
+    """80 of the second job's 100 nodes are the first one's, and 60 of the third one's 70 are both's."""
+    names = ["low", "mid", "high"]
+    parts = [{"name": name, "module": "m", "priority": i} for i, name in enumerate(names)]
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 130}], "partitions": parts})
+    columns = {"submit_time": [0, 5, 9, 10], "nodes": [110, 100, 70, 20], "run_time": [50, 30, 10, 1]}
+    workload = Workload.from_columns(**columns, partition=[*names, "low"])
+    for backfill in ("none", "easy", "conservative"):
+        result = simulate(system, workload, Policy(backfill=backfill, **SUSPEND))
+        result.check()
+        assert result.components["start_time"].tolist()[:3] == [0, 5, 9]
+        assert result.components["end_time"].tolist()[:3] == [90, 45, 19]
+        assert result.components["suspended"].tolist() == ["5-45", "9-19", "", ""]
+        assert result.components["start_time"].iloc[3] == 19 + 26  # after the second
+
+
+def test_plans_see_when_they_will_go_on() -> None:
+    """The first goes on at 30 and ends at 110: until then the last may have the node idle from 15 on."""
+    columns = {
+        "submit_time": [0, 0, 10, 11, 16],
+        "nodes": [2, 1, 2, 4, 1],
+        "run_time": [90, 15, 20, 5, 94],
+        "partition": ["low", "high", "high", "low", "low"],
+    }
+    for backfill in ("easy", "conservative"):
+        policy = SUSPEND | {"backfill": backfill}
+        assert run(policy, **columns).components["start_time"].tolist() == [0, 0, 10, 110, 16]
+        longer = columns | {"run_time": [90, 15, 20, 5, 95]}
+        assert run(policy, **longer).components["start_time"].tolist() == [0, 0, 10, 110, 115]
+
+
+@pytest.mark.parametrize("act", ["cancel", "requeue", "shorter", "longer", "drain", "look"])
+def test_what_operators_do_meanwhile(act: str) -> None:
+    """At 20, when the first has worked for 10 s; the second has two of its three nodes until 40."""
+    parts = [{"name": "low", "module": "m"}, {"name": "high", "module": "m", "priority": 1}]
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 3}], "partitions": parts})
+    columns = {"submit_time": [0, 10, 21], "nodes": [3, 2, 1], "run_time": [100, 30, 5]}
+    workload = Workload.from_columns(**columns, partition=["low", "high", "low"])
+    simulation = Simulation(system, workload, Policy(backfill="easy", **SUSPEND))
+    midway = simulation.run(until=20)
+    midway.check()
+    assert midway.components["suspended"].tolist()[:2] == ["10-20", ""]
+    if act == "drain":
+        simulation.drain("m", 1)
+    elif act in ("shorter", "longer"):
+        simulation.update(1, time_limit={"shorter": 50, "longer": 200}[act])
+    elif act != "look":
+        getattr(simulation, act)(1)
+    found = simulation.run()
+    found.check()
+    ends = {
+        "cancel": [20, 40, 26],  # the third has the node that the first left
+        "requeue": [140, 40, 26],
+        "shorter": [80, 40, 85],
+        "longer": [130, 40, 135],
+        "drain": [130, 40, 135],
+        "look": [130, 40, 135],
+    }
+    assert found.components["end_time"].tolist() == ends[act]
+
+
+def test_what_processes_submit_suspends_and_is_suspended() -> None:
+    """The core grows meanwhile."""
+    parts = [{"name": "low", "module": "m"}, {"name": "high", "module": "m", "priority": 1}]
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 4}], "partitions": parts})
+    first = Workload.from_columns(submit_time=[0], nodes=[4], run_time=[100], partition=["low"])
+    simulation = Simulation(system, first, Policy(backfill="easy", **SUSPEND))
+
+    def submitter() -> Any:
+        for _ in range(6):
+            yield simulation.env.timeout(10)
+            simulation.submit(nodes=1, run_time=35, partition="high")
+        simulation.submit(nodes=4, run_time=5, partition="low")
+
+    simulation.process(submitter())
+    found = simulation.run()
+    found.check()
+    assert found.components["suspended"].tolist() == ["10-95", *[""] * 7]
+    assert found.components["end_time"].tolist() == [185, *range(45, 96, 10), 190]
+
+
+def test_nodes_that_fail_are_refused_beside_suspension() -> None:
+    event = {"module": "m", "time": 5, "state": "DOWN", "count": 1}
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 4}], "events": [event]})
+    jobs = Workload.from_columns(submit_time=[0], nodes=[1], run_time=[5])
+    with pytest.raises(ConfigError, match=r"found suspend beside events or failures of nodes; allowed: req"):
+        simulate(system, jobs, Policy(**SUSPEND))
+    simulation = Simulation(System.homogeneous(4), jobs, Policy(**SUSPEND))
+    with pytest.raises(ConfigError, match=r"found suspend beside fail; allowed: requeue, cancel"):
+        simulation.fail("nodes")
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
@@ -245,7 +379,15 @@ def test_who_is_taken_away_in_its_grace_has_all_its_time_again(how: str) -> None
             "overrun_s: found 5 beside preempt.grace_s; allowed: 0",
         ),
         ({"preempt": {"by": "priority", "grace_s": -1}}, "preempt.grace_s: found -1; allowed: "),
-        ({"preempt": {"by": "priority", "how": "suspend"}}, "preempt.how: found 'suspend'; allowed: requeue"),
+        ({"preempt": {"by": "priority", "how": "swap"}}, "preempt.how: found 'swap'; allowed: requeue"),
+        (
+            {"preempt": {"by": "priority", "how": "suspend", "grace_s": 5}},
+            "preempt.grace_s: found 5 beside preempt.how: suspend; allowed: 0",
+        ),
+        (
+            {"overrun_s": 5, "preempt": {"by": "partition", "how": "suspend"}},
+            "overrun_s: found 5 beside preempt.how: suspend; allowed: 0",
+        ),
     ],
 )
 def test_what_is_refused(policy: dict[str, Any], message: str) -> None:

@@ -18,7 +18,7 @@ MEMORY_UNIT_KB = 1024
 MODULE = "m"
 
 
-def system_of(nodes: Sequence[Node]) -> System:
+def system_of(nodes: Sequence[Node], **keys: Any) -> System:
     """Return a system of one shared module: a node set for each run of equal nodes, all partitions."""
     sets: list[dict[str, Any]] = []
     covers: dict[str, list[str]] = {}
@@ -42,7 +42,7 @@ def system_of(nodes: Sequence[Node]) -> System:
             covers.setdefault(partition, []).append(name)
     module = {"name": MODULE, "nodes": len(nodes), "shared": True, "node_sets": sets}
     partitions = [{"name": name, "module": MODULE, "node_sets": own} for name, own in covers.items()]
-    return System.from_dict({"modules": [module], "partitions": partitions})
+    return System.from_dict({"modules": [module], "partitions": partitions} | keys)
 
 
 def workload_of(jobs: Sequence[Component], **more: Any) -> Workload:

@@ -85,12 +85,26 @@ def test_compiled_and_interpreted_agree_on_parts_of_gpus(name, packing):
     assert compiled.components["gpu_list"].nunique() > 5
 
 
-def compiled_as_interpreted(jobs: Workload, policy: dict[str, Any]) -> Result:
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+@pytest.mark.parametrize("name", ["easy", "depth 2", "conservative"])
+def test_compiled_and_interpreted_agree_on_nodes_that_lie_together(name):
+    site = System.from_dict(SITE.to_dict() | {"topology": {"type": "dragonfly", "levels": [4, 4]}})
+    types = [{"name": "a", "percent": 100, "spread": {"by": "hops", "percent": 10}}]
+    models = {"applications": {"named": False, "types": types}}
+    compiled = compiled_as_interpreted(crowd(), POLICIES[name] | {"topology": "compact"}, site, models)
+    assert compiled.metrics["topology"]["excess_leaves"] > 0
+    assert compiled.metrics["counts"]["spread_past_limit"] > 0
+
+
+def compiled_as_interpreted(
+    jobs: Workload, policy: dict[str, Any], site: System = SITE, models: Any = None
+) -> Result:
     """Return the result, once it is clear that plain Python gives the same."""
-    compiled = simulate(SITE, jobs, policy)
+    compiled = simulate(site, jobs, policy, models=models)
     compiled.check()
     with interpreted():
-        plain = simulate(SITE, jobs, policy)
+        plain = simulate(site, jobs, policy, models=models)
     for one, other in ((compiled.components, plain.components), (compiled.timeline, plain.timeline)):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
     return compiled

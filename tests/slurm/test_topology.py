@@ -134,7 +134,12 @@ def test_of_leaves_that_do_not_hold_it_the_one_with_more_nodes_comes_first():
     jobs = {name: {"nodes": n, "run_time": LONG} for name, n in zip("abd", (3, 2, 5), strict=True)}
     result = run({"levels": [4]}, jobs)
     assert nodes_of(result) == {"a": "0-2", "b": "4-5", "d": "3,8-11"}
-    assert result.metrics["topology"] == {"mean_leaves": 1.333333, "on_one_leaf": 1.0, "excess_leaves": 0.0}
+    assert result.metrics["topology"] == {
+        "mean_leaves": 1.333333,
+        "on_one_leaf": 1.0,
+        "excess_leaves": 0.0,
+        "mean_hops": 0.666667,
+    }
 
 
 def test_a_job_waits_for_one_leaf_until_its_time_is_over():

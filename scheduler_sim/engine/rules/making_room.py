@@ -19,7 +19,7 @@ from scheduler_sim.engine.core.lifecycle import finish, send_back
 from scheduler_sim.engine.core.moments import pass_begins
 from scheduler_sim.engine.core.queue import refresh
 from scheduler_sim.engine.core.records import Ints, Table, one, table
-from scheduler_sim.engine.core.state import PREEMPTED, Core
+from scheduler_sim.engine.core.state import PREEMPTED, WAITING, Core
 from scheduler_sim.engine.rules.lost_runs import Log, LostRun, write_down
 
 STOPPED = -1
@@ -82,11 +82,12 @@ def make_room(core: MakingRoomCore) -> None:
         it = core.placements[core.jobs[row].first]
         if left[it.module] == STOPPED:
             continue
-        if it.nodes > left[it.module] and not _room_is_made(core, row):
+        if it.nodes > left[it.module] and not room_is_made(core, row):
             left[it.module] = STOPPED
             open_modules -= 1
         else:
             left[it.module] -= it.nodes
+            walked -= core.jobs[row].state != WAITING  # it has started, and stands in the queue no more
 
 
 @part
@@ -110,14 +111,14 @@ def nodes_to_come(core: MakingRoomCore, module: int) -> int:
     return 0
 
 
-@part
-def _room_is_made(core: MakingRoomCore, row: int) -> bool:
+@question
+def room_is_made(core: MakingRoomCore, row: int) -> bool:
     """Whether others were preempted so that enough nodes are LEFT; in the queue they stand behind it."""
     it = core.placements[core.jobs[row].first]
     left = core.making_room.left
     leaving = core.pools[it.module].draining - nodes_to_come(core, it.module)  # they leave service first
     missing = it.nodes - left[it.module] + max(leaving, 0)
-    size = _choose(core, row, missing)
+    size = choose(core, row, missing)
     if size == 0:
         return False
     before = _nodes_in_sight(core, it.module)
@@ -132,7 +133,7 @@ def _room_is_made(core: MakingRoomCore, row: int) -> bool:
 
 
 @part
-def _choose(core: MakingRoomCore, row: int, missing: int) -> int:
+def choose(core: MakingRoomCore, row: int, missing: int) -> int:
     """TAKEN are running jobs that have so many nodes, among so many VICTIMS; 0 = all together have too few.
 
     The last in order are taken first, until they suffice; then those that are not needed are spared.
@@ -168,7 +169,7 @@ def _last_that_may_go(core: MakingRoomCore, row: int) -> int:
         other = core.heap[i].row
         if other < 0 or other >= KIND or core.making_room.taken[other]:
             continue
-        if core.placements[core.jobs[other].placed].module != module or not _may_preempt(core, row, other):
+        if core.placements[core.jobs[other].placed].module != module or not may_preempt(core, row, other):
             continue
         if ends_soon(core, other):
             continue
@@ -184,7 +185,8 @@ def ends_soon(core: MakingRoomCore, row: int) -> bool:
 
 
 @part
-def _may_preempt(core: MakingRoomCore, row: int, other: int) -> bool:
+def may_preempt(core: MakingRoomCore, row: int, other: int) -> bool:
+    """Whether a job that waits ranks above one that has started."""
     mine, theirs = core.ranks[row], core.ranks[other]
     if mine.tier != theirs.tier:
         return mine.tier > theirs.tier

@@ -18,6 +18,7 @@ from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.checkpoint import CheckpointKeys
+    from scheduler_sim.applications.spread import SpreadKeys
 
 Numbering = dict[tuple[Any, ...], int]
 
@@ -36,6 +37,7 @@ class Run(NamedTuple):
     switching : when idle nodes are switched off
     seed : of random draws
     checkpoints : how each type of application writes them; None: it does not
+    spreads : how much longer jobs of each type take whose nodes lie apart; None: they do not
     """
 
     system: System
@@ -46,6 +48,7 @@ class Run(NamedTuple):
     switching: Switching | None
     seed: int = 0
     checkpoints: tuple[CheckpointKeys | None, ...] = ()
+    spreads: tuple[SpreadKeys | None, ...] = ()
 
 
 class Jobs(NamedTuple):

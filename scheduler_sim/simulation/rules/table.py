@@ -21,6 +21,8 @@ RULES = {
     "reservations": "slurm.reservations.Reservations",
     "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
+    "leaves": "leaves.Leaves",
+    "spread": "spread.Spread",
     "devices": "devices.Devices",
     "shadow": "shared_nodes.Shadow",
     "node_plan": "shared_nodes.NodePlan",
@@ -31,12 +33,13 @@ RULES = {
     "holes": "holes.Holes",
     "making_room": "making_room.MakingRoom",
     "grace": "making_room.Grace",
+    "suspending": "suspending.Suspending",
     "power_saving": "power_saving.PowerSaving",
 }
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_OTHERS = ("holes",)
+OF_OTHERS = ("holes", "suspending", "leaves")
 OF_SLURM = (
     *(
         "slurm",

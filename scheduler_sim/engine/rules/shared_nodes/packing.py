@@ -6,7 +6,7 @@ Able nodes are ordered by a key, and the smallest keys are taken; of equal ones 
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import first_between
-from scheduler_sim.engine.core.hooks import only_with
+from scheduler_sim.engine.core.hooks import answered_by, only_with
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.rules.shared_nodes.able import count_able, told_apart
@@ -26,12 +26,29 @@ def choose_nodes_now(core: SharedCore, placement: int) -> None:
 
 
 @part
-def choose(core: SharedCore, placement: int, able: Words, free: Ints, view: int) -> bool:
+def choose_by_packing(core: SharedCore, placement: int, able: Words, free: Ints, view: int) -> bool:
     """Choose the nodes of a placement among able ones, by what is free on them; False if too few.
 
     And the devices of each that it takes, as the ``view`` has it.
     """
-    it, wanted, count = core.shared_nodes, core.placements[placement].nodes, 0
+    it, wanted = core.shared_nodes, core.placements[placement].nodes
+    if pick_first(core, placement, able, free, view, wanted) < wanted:
+        return False
+    slot = it.request[placement].slot
+    for i in range(wanted):
+        it.slots[slot + i] = it.pick[i]
+        choose_devices(core, placement, slot + i, free, view)
+    return True
+
+
+choose = answered_by(choose_by_packing)
+"""Choose the nodes of a placement among able ones, by what is free on them; False if too few."""
+
+
+@inlined
+def pick_first(core: SharedCore, placement: int, able: Words, free: Ints, view: int, wanted: int) -> int:
+    """Pick so many able nodes, those with the smallest keys; returns how many, if there are fewer."""
+    it, count = core.shared_nodes, 0
     asked = it.demand[it.request[placement].demand]
     for i in range(asked.first, asked.last):
         end = it.range[i].end
@@ -49,13 +66,7 @@ def choose(core: SharedCore, placement: int, able: Words, free: Ints, view: int)
                 if wanted > 1:
                     _sink(it.pick, it.key, 0, wanted)
             node = first_between(able, node + 1, end)
-    if count < wanted:
-        return False
-    slot = it.request[placement].slot
-    for i in range(wanted):
-        it.slots[slot + i] = it.pick[i]
-        choose_devices(core, placement, slot + i, free, view)
-    return True
+    return count
 
 
 @inlined

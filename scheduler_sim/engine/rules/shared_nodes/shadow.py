@@ -32,6 +32,7 @@ from scheduler_sim.engine.rules.shared_nodes.able import (
     set_bit,
     told_apart,
 )
+from scheduler_sim.engine.rules.shared_nodes.by_leaf import goes_by_leaf
 from scheduler_sim.engine.rules.shared_nodes.device_state import NOTED, THEN
 from scheduler_sim.engine.rules.shared_nodes.devices import (
     asks_for_devices,
@@ -267,7 +268,8 @@ def _is_hopeless(core: ShadowCore, module: int, placement: int) -> bool:
     """Whether it cannot start: its nodes are able beside the front, or are ones that the front can spare."""
     demand, wanted = core.shared_nodes.request[placement].demand, core.placements[placement].nodes
     it = core.shadow.beside[demand]
-    if it.refused_at == core.shared_nodes.rules.changes and it.refused <= wanted and not is_drawn(core):
+    same_first = not (is_drawn(core) or goes_by_leaf(core))
+    if it.refused_at == core.shared_nodes.rules.changes and it.refused <= wanted and same_first:
         return True
     if asks_for_devices(core, demand):  # the front may take other ones of the same node
         return False

@@ -1,0 +1,253 @@
+"""Tables of others as they are: CSV, Parquet, JSON lines, column by column, nothing believed yet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.json as arrow_json
+import pyarrow.parquet as parquet
+
+from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.lines import read_blocks
+from scheduler_sim.workload.memory import check_memory
+
+SEPARATORS = ",;\t|"
+"""Of CSV: the one that the header has most of, unless a column map says which."""
+
+_BYTES_A_CELL = 64
+_DEEPEST = 4  # mappings within one another in JSON
+
+WRONG_COUNT = "wrong number of fields"
+NO_JSON = "not a JSON object"
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line that is no row: its number (None: not known), what is wrong, what was found."""
+
+    line: int | None
+    kind: str
+    found: str
+    allowed: str = ""
+
+
+@dataclass(frozen=True)
+class ForeignTable:
+    """A table of others.
+
+    Attributes
+    ----------
+    name : of the file; kind : csv, parquet or jsonl
+    columns : by their names, as Arrow has them: those of a CSV are text
+    rows : how many rows there are; lines : int64[rows], 1-based, None where rows are no lines
+    bad : lines that are no rows
+    """
+
+    name: str
+    kind: str
+    columns: dict[str, pa.Array]
+    rows: int
+    lines: np.ndarray | None = None
+    bad: list[BadLine] = field(default_factory=list)
+
+    def line_of(self, row: int) -> int | None:
+        """Return the 1-based line of a row, None if it is in none."""
+        return None if self.lines is None else int(self.lines[row])
+
+
+def read_foreign(path: str | Path, kind: str, separator: str | None = None) -> ForeignTable:
+    """Read a table; lines that are no rows are kept aside. Raises TraceError for what is no table at all."""
+    name = str(path)
+    table = _READERS[kind](path, name, separator)
+    if not table.rows and not table.bad:
+        raise TraceError("no records", file=name, allowed="at least one row")
+    return table
+
+
+# -- CSV
+
+
+def _read_csv(path: str | Path, name: str, separator: str | None) -> ForeignTable:
+    data = text_of(path, name)
+    head = data[: data.find(b"\n")].decode("utf-8").rstrip("\r")
+    separator = separator or max(SEPARATORS, key=head.count)
+    names = _names(next(csv.reader([head], delimiter=separator), []), name)
+    bad: list[BadLine] = []
+
+    def keep(row: arrow_csv.InvalidRow) -> str:
+        found = f"{row.actual_columns}: {row.text[:60]}"
+        bad.append(BadLine(row.number, WRONG_COUNT, found, str(row.expected_columns)))
+        return "skip"
+
+    try:
+        table = arrow_csv.read_csv(
+            io.BytesIO(data),
+            read_options=arrow_csv.ReadOptions(column_names=names, skip_rows=1, use_threads=False),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                newlines_in_values=True,
+                invalid_row_handler=keep,
+                ignore_empty_lines=True,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, check_utf8=True
+            ),
+        )
+    except (pa.ArrowException, ValueError) as error:
+        raise TraceError(f"cannot be read as CSV: {str(error).partition(chr(10))[0]}", file=name) from None
+    lines = _lines_of(data, table.num_rows, bad)
+    columns = {column: whole(values) for column, values in zip(names, table.columns, strict=True)}
+    return ForeignTable(name, "csv", columns, table.num_rows, lines, bad)
+
+
+def text_of(path: str | Path, name: str) -> bytes:
+    """Return the text of a file, unpacked. Raises TraceError for what is no UTF-8 text."""
+    blocks, size = [], 0
+    for block in read_blocks(path):
+        size += len(block)
+        check_memory(size * 8, name, f"a table of more than {size / 1e6:.0f} MB")
+        blocks.append(block)
+    data = b"".join(blocks)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TraceError(
+            "not UTF-8 text", file=name, line=line, found=data[error.start : error.end].hex()
+        ) from None
+    return data
+
+
+def _names(found: list[str], name: str) -> list[str]:
+    names = [word.strip() for word in found]
+    if not any(names):
+        raise TraceError("no names of columns", file=name, line=1, allowed="a row of names, then a row a job")
+    names = [word or f"column_{i}" for i, word in enumerate(names, 1)]
+    twice = next((word for word in names if names.count(word) > 1), None)
+    if twice is not None:
+        raise TraceError(f"column {twice[:60]!r} stands twice", file=name, line=1)
+    return names
+
+
+def _lines_of(data: bytes, rows: int, bad: list[BadLine]) -> np.ndarray | None:
+    """The line of each row, unless a text runs over several lines."""
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    starts = np.append(0, ends[:-1] + 1)
+    text = np.frombuffer(data, dtype=np.uint8)
+    empty = (ends == starts) | ((ends == starts + 1) & (text[starts] == ord("\r")))
+    numbers = np.flatnonzero(~empty)[1:] + 1
+    if len(numbers) != rows + len(bad):
+        return None
+    if not bad:
+        return numbers
+    wrong = np.array([one.line or 0 for one in bad]) - 2  # rows are counted from 1, the header among them
+    if wrong.min() < 0 or wrong.max() >= len(numbers):
+        return None
+    for i, place in enumerate(wrong.tolist()):
+        bad[i] = BadLine(int(numbers[place]), bad[i].kind, bad[i].found, bad[i].allowed)
+    return np.delete(numbers, wrong)
+
+
+# -- Parquet
+
+
+def _read_parquet(path: str | Path, name: str, separator: str | None) -> ForeignTable:
+    try:
+        with open(path, "rb") as raw:
+            file = parquet.ParquetFile(raw, pre_buffer=False)
+            meta = file.metadata
+            check_memory(meta.num_rows * meta.num_columns * _BYTES_A_CELL, name, "reading it")
+            table = file.read()
+            table.validate(full=True)
+            names = list(table.column_names)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise TraceError(f"cannot be read as Parquet: {reason}", file=name) from None
+    twice = next((word for word in names if names.count(word) > 1), None)
+    if twice is not None:
+        raise TraceError(f"column {twice[:60]!r} stands twice", file=name)
+    kept = [i for i, word in enumerate(names) if not word.startswith("__index_level_")]
+    return ForeignTable(name, "parquet", {names[i]: whole(table.column(i)) for i in kept}, table.num_rows)
+
+
+# -- JSON lines
+
+
+def _read_jsonl(path: str | Path, name: str, separator: str | None) -> ForeignTable:
+    data = text_of(path, name)
+    numbers = np.array([i for i, line in enumerate(data.split(b"\n"), 1) if line.strip()], dtype=np.int64)
+    try:
+        table = arrow_json.read_json(io.BytesIO(data), read_options=arrow_json.ReadOptions(use_threads=False))
+        flat = dict(_flat(zip(table.column_names, table.columns, strict=True)))
+        if table.num_rows == len(numbers):
+            return ForeignTable(name, "jsonl", flat, table.num_rows, numbers)
+    except (pa.ArrowException, ValueError):
+        pass  # a line is none, or values of one name differ in type: line by line, then
+    return _line_by_line(data, name)
+
+
+def _flat(columns: Any, depth: int = 0) -> Iterator[tuple[str, pa.Array]]:
+    """Columns, those within a mapping as ``outer.inner``."""
+    for name, values in columns:
+        values = whole(values)
+        if pa.types.is_struct(values.type) and depth < _DEEPEST:
+            inner = ((f"{name}.{part.name}", values.field(i)) for i, part in enumerate(values.type))
+            yield from _flat(inner, depth + 1)
+        else:
+            yield name, values
+
+
+def _line_by_line(data: bytes, name: str) -> ForeignTable:
+    rows: list[dict[str, str | None]] = []
+    lines: list[int] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            said = json.loads(line)
+            if not isinstance(said, dict):
+                raise ValueError("not an object")
+        except (ValueError, RecursionError):
+            found = line[:60].decode("utf-8", "backslashreplace")
+            bad.append(BadLine(number, NO_JSON, found, "a JSON object a line"))
+            continue
+        rows.append({key: _as_text(value) for key, value in _items(said)})
+        lines.append(number)
+    names = dict.fromkeys(key for row in rows for key in row)
+    columns = {key: pa.array([row.get(key) for row in rows], pa.string()) for key in names}
+    return ForeignTable(name, "jsonl", columns, len(rows), np.array(lines, dtype=np.int64), bad)
+
+
+def _items(said: dict[str, Any], before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    for key, value in said.items():
+        if isinstance(value, dict) and depth < _DEEPEST:
+            yield from _items(value, f"{before}{key}.", depth + 1)
+        else:
+            yield before + key, value
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece."""
+    if isinstance(values, pa.ChunkedArray):
+        joined = values.combine_chunks()
+        return joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+    return values
+
+
+_READERS = {"csv": _read_csv, "parquet": _read_parquet, "jsonl": _read_jsonl}

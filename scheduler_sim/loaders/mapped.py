@@ -1,0 +1,384 @@
+"""A table of others as a workload, by a column map.
+
+Moments are rounded down to whole seconds, all other whole numbers up; what lies within a thousandth of one is
+that one. Second 0 is the midnight (UTC) before the first submission where times are dates or seconds since
+1970, as in dumps of sacct; else times stand as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.errors import TraceError, did_you_mean
+from scheduler_sim.loaders.column_map import MOMENTS, OTHERWISE, ColumnMap, Entry
+from scheduler_sim.loaders.dirt import Dirt
+from scheduler_sim.loaders.foreign_table import ForeignTable
+from scheduler_sim.loaders.repairs import (
+    Repairs,
+    ids_repaired,
+    limits_repaired,
+    run_times_repaired,
+    submissions_repaired,
+)
+from scheduler_sim.loaders.values import Numbers, numbers_of
+from scheduler_sim.units import DAY
+from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
+from scheduler_sim.workload.columns import categories_of
+from scheduler_sim.workload.fields import CANCELLED, FIELDS, NO_NODES, NO_RUN_TIME
+from scheduler_sim.workload.source import TraceSource
+from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.validation import rule_of
+
+NEEDED = ("submit_time", "nodes", "run_time", "start_time", "end_time")
+"""Columns of ours without which nothing can be done."""
+
+EPOCH = 10**8
+"""Times from here on are taken as seconds since 1970: they are after March 1973."""
+
+_NEAR = 1e-3
+_CANCELLED_STATUS = 5
+_TIMES = {"start_time", "end_time"}
+_BEYOND = 2.0**62
+
+
+def mapped(table: ForeignTable, how: ColumnMap, kind: str, on_error: str = "stop") -> Workload:
+    """Return the workload that a table holds.
+
+    Parameters
+    ----------
+    kind : of the source, for messages and notes
+    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows and count them
+
+    Raises
+    ------
+    TraceError
+        for a column that is not there, a row that cannot be read, and values that no workload may have.
+    """
+    return _Reading(table, how, kind).workload(on_error)
+
+
+class _Reading:
+    """The columns of ours as they are made, and all that is found on the way."""
+
+    def __init__(self, table: ForeignTable, how: ColumnMap, kind: str) -> None:
+        self.table, self.how, self.kind = table, how, kind
+        self.dirt, self.notes = Dirt(table), list[str]()
+        self._numbers: dict[tuple[str, Any, Any], Numbers] = {}
+        self.since_1970, self.renumbered = False, set[str]()
+        if how.about is not None:
+            self.how = how = self._with_what_is_there(how)
+        for name in how.names:
+            if name not in table.columns:
+                known = list(table.columns)
+                raise TraceError(
+                    f"no such column{did_you_mean(name, known)}",
+                    file=how.file or table.name,
+                    found=name,
+                    allowed=f"the columns of {table.name}: {', '.join(known)[:400]}",
+                )
+
+    def _with_what_is_there(self, how: ColumnMap) -> ColumnMap:
+        """Of a named source, versions of which differ: without columns of ours that can be done without."""
+        there = set(self.table.columns)
+        kept = {
+            name: entry
+            for name, entry in how.columns.items()
+            if name in NEEDED or entry.formula is None or set(entry.formula.names) <= there
+        }
+        for name in how.columns:
+            if name not in kept:
+                formula = how.columns[name].formula
+                self.notes.append(
+                    f"no column for {name} = {formula.text if formula else ''}: it is not known"
+                )
+        return replace(how, columns=kept)
+
+    def workload(self, on_error: str) -> Workload:
+        columns = self._columns()
+        self.notes += self.dirt.notes(on_error)
+        kept = ~self.dirt.faulty
+        if not kept.any():
+            raise TraceError("no row can be read", file=self.table.name, allowed="at least one job")
+        columns = {name: values[kept] for name, values in columns.items()}
+        repairs = Repairs()
+        columns = _repaired(repairs, columns)
+        self.notes += repairs.notes()
+        header = self._with_origin(columns)
+        carried = self._carried()
+        lines = None if self.table.lines is None else self.table.lines[kept]
+        source = TraceSource(
+            format=self.kind,
+            name=self.table.name,
+            header=header,
+            notes=tuple(self.notes),
+            line_numbers=lines,
+            partial=lines is None and not kept.all(),
+        )
+        return Workload(
+            columns,
+            source,
+            carried=pd.DataFrame(
+                {name: values[kept] for name, values in carried.items()}, index=range(kept.sum())
+            ),
+            repairs=repairs.table(columns.get("component_id"), lines),
+        )
+
+    # -- columns of ours
+
+    def _columns(self) -> dict[str, Any]:
+        """All that the map says, one column after the other; faults are noted."""
+        found: dict[str, Any] = {}
+        for name, entry in self.how.columns.items():
+            if name in FIELDS and FIELDS[name].is_text:
+                found[name] = self._text(entry)
+            elif name in ("component_id", "modular_job_id"):
+                found[name] = self._ids(name, entry)
+            else:
+                found[name] = self._rounded(name, self._values(name, entry), entry)
+        self._refuse_without(found["submit_time"] < 0, "submit_time", "no submission", "a time")
+        if "run_time" not in found:
+            found["run_time"] = self._run_time()
+        for name in found:
+            if name not in _TIMES:
+                self._refuse_out_of_range(name, found[name])
+        return found
+
+    def _values(self, name: str, entry: Entry) -> np.ndarray:
+        """float64[rows] in our unit, NaN where nothing is said."""
+        if entry.values is not None:
+            return self._translated(name, entry)
+        if entry.formula is None:
+            return np.full(self.table.rows, self._constant(name, entry))
+        theirs = list(entry.formula.names)
+        for one in theirs:
+            numbers = self._number(one, entry)
+            self.since_1970 |= numbers.moments and name in MOMENTS
+            what = "a time" if name in MOMENTS else "a number"
+            self.dirt.add(numbers.wrong, name, f"not {what}", f"{what}, or nothing", [one])
+        found = entry.formula(lambda one: self._number(one, entry).values)
+        return np.broadcast_to(found, (self.table.rows,)) * entry.scale
+
+    def _number(self, name: str, entry: Entry) -> Numbers:
+        key = (name, entry.zone, entry.time_format)
+        if key not in self._numbers:
+            numbers = numbers_of(self.table.columns[name], entry.zone, entry.time_format)
+            if numbers is None:
+                raise TraceError(
+                    "a column of lists or mappings",
+                    file=self.table.name,
+                    field=name,
+                    found=str(self.table.columns[name].type),
+                    allowed="numbers, times or text",
+                )
+            self._numbers[key] = numbers
+        return self._numbers[key]
+
+    def _constant(self, name: str, entry: Entry) -> float:
+        if isinstance(entry.constant, str):
+            raise TraceError(
+                f"columns.{name}.value is no number",
+                file=self.how.file,
+                found=entry.constant,
+                allowed="a number",
+            )
+        return float(entry.constant or 0) * entry.scale
+
+    def _translated(self, name: str, entry: Entry) -> np.ndarray:
+        """Words of theirs as numbers of ours; a word that is not listed is a fault, or what ``*`` says."""
+        texts, words = self._words(name, entry)
+        numbers = np.array([np.nan if value is None else _number_or_nan(value) for value in words])
+        unknown = np.array(
+            [value is None and bool(text) for value, text in zip(words, texts.categories, strict=True)]
+        )
+        known = [word for word in entry.values or {} if word != OTHERWISE]
+        allowed = f"{', '.join(known)[:300]}, or {OTHERWISE} in the map for all others"
+        theirs = list(entry.formula.names) if entry.formula else []
+        self.dirt.add(unknown[texts.codes], name, "an unknown word", allowed, theirs)
+        translated: np.ndarray = numbers[texts.codes]
+        return translated
+
+    def _words(self, name: str, entry: Entry) -> tuple[pd.Categorical, list[Any]]:
+        """A column as text, and for each of its words ours, None for one that is not listed."""
+        column = None if entry.formula is None else entry.formula.column
+        if column is None or entry.values is None:
+            raise TraceError(
+                f"columns.{name}.values without one column", file=self.how.file, allowed="formula: its name"
+            )
+        texts = texts_of(self.table.columns[column])
+        others = entry.values.get(OTHERWISE)
+        return texts, [
+            entry.values.get(word.strip().lower(), others if word else None) for word in texts.categories
+        ]
+
+    def _text(self, entry: Entry) -> pd.Categorical:
+        if entry.formula is None or entry.formula.column is None:
+            word = "" if entry.constant is None else str(entry.constant)
+            return categories_of(np.zeros(self.table.rows, dtype=np.int64), [word])
+        texts = texts_of(self.table.columns[entry.formula.column])
+        words = [word.strip() for word in texts.categories]
+        if entry.values is not None:
+            others = entry.values.get(OTHERWISE)
+            words = [
+                str(entry.values.get(word.lower(), others if others is not None and word else word))
+                for word in words
+            ]
+        known = {word: code for code, word in enumerate(dict.fromkeys(words))}
+        return categories_of(
+            np.array([known[word] for word in words], dtype=np.int64)[texts.codes], list(known)
+        )
+
+    def _ids(self, name: str, entry: Entry) -> np.ndarray:
+        """Whole numbers as they are; any other ids are numbered from 1 in the order in which they appear."""
+        column = None if entry.formula is None else entry.formula.column
+        if column is not None:
+            texts = texts_of(self.table.columns[column])
+            plain = [word.isascii() and word.isdigit() and len(word) < 16 for word in texts.categories]
+            if all(plain[code] for code in np.unique(texts.codes).tolist()):
+                ids = (
+                    int(word) if is_id else -1 for word, is_id in zip(texts.categories, plain, strict=True)
+                )
+                numbers: np.ndarray = np.array(list(ids), dtype=np.int64)[texts.codes]
+                return numbers
+            self.renumbered.add(column)
+            self.notes.append(f"{column}: no whole numbers; jobs are numbered in its order of appearance")
+            order, _ = pd.factorize(texts.codes)
+            return order.astype(np.int64) + 1
+        return self._rounded(name, self._values(name, entry), entry)
+
+    def _rounded(self, name: str, values: np.ndarray, entry: Entry) -> np.ndarray:
+        """Whole numbers by the rule of the column, its default where nothing is said."""
+        field = FIELDS.get(name)
+        if field is not None and field.dtype == "float64":
+            pieces = np.ceil(np.round(values * 1000, 3)) / 1000 if name in ("cores", "gpus") else values
+            return np.where(np.isnan(values), float(field.default), pieces)
+        missing = np.isnan(values)
+        near = np.rint(values)
+        toward = np.floor(values) if name in MOMENTS else np.ceil(values)
+        is_whole = missing | (np.abs(values - near) < _NEAR)
+        whole = np.where(is_whole, near, toward)
+        if not is_whole.all():
+            way = "down" if name in MOMENTS else "up"
+            count = int((~is_whole).sum())
+            self.notes.append(f"{name}: {count:,} value{'s' * (count > 1)} rounded {way} to whole numbers")
+        beyond = ~missing & (np.abs(whole) > _BEYOND)
+        theirs = list(entry.formula.names) if entry.formula else []
+        self.dirt.add(beyond, name, "value out of range", "whole numbers within int64", theirs)
+        default = -1 if name in MOMENTS or field is None else int(field.default)
+        return np.where(missing | beyond, default, whole).astype(np.int64)
+
+    def _run_time(self) -> np.ndarray:
+        """From start to end, then rounded; -1 where either is not known, less if the end is before."""
+        start, end = (self._values(name, self.how.columns[name]) for name in ("start_time", "end_time"))
+        ran = self._rounded("run_time", end - start, self.how.columns["end_time"])
+        return np.where((end < start), np.minimum(ran, -2), ran)
+
+    # -- what is wrong
+
+    def _refuse_without(self, missing: np.ndarray, name: str, kind: str, allowed: str) -> None:
+        entry = self.how.columns[name]
+        self.dirt.add(missing, name, kind, allowed, list(entry.formula.names) if entry.formula else [])
+
+    def _refuse_out_of_range(self, name: str, values: Any) -> None:
+        """Values that no workload may have; without run time or size a job is there, but not simulated."""
+        rule = rule_of(name)
+        if rule is None or isinstance(values, pd.Categorical):
+            return
+        holds, allowed = rule
+        wrong = ~holds(values)
+        if name == "nodes":
+            wrong &= values > 0
+        elif name == "run_time":
+            wrong &= values >= 0
+        elif name == "time_limit":
+            wrong &= values != 0
+        entry = self.how.columns.get(name)
+        self.dirt.add(
+            wrong,
+            name,
+            "value out of range",
+            allowed,
+            list(entry.formula.names) if entry and entry.formula else [],
+        )
+
+    # -- what is none of ours
+
+    def _carried(self) -> dict[str, Any]:
+        """The columns of theirs that no column of ours is made of, by their names in results."""
+        kept: dict[str, Any] = {}
+        left: list[str] = []
+        used = {*self.how.names, *self.how.leave_out} - self.renumbered
+        for name, column in self.table.columns.items():
+            if name in used:
+                continue
+            values = carried_values(column)
+            if values is None:
+                left.append(name)
+            else:
+                kept[CARRIED + name.removeprefix(CARRIED)] = values
+        if left:
+            self.notes.append(f"columns with lists or mappings left out: {', '.join(left)[:300]}")
+        return kept
+
+    # -- the clock
+
+    def _with_origin(self, columns: dict[str, Any]) -> tuple[str, ...]:
+        """Move moments to second 0 of the trace; return the header that says when that was."""
+        submit = columns["submit_time"]
+        if not self.since_1970 and submit.min() < EPOCH:
+            return ()
+        origin = int(submit.min()) // DAY * DAY
+        for name in ("submit_time", "begin_time"):
+            if name in columns:
+                columns[name] = np.where(columns[name] >= 0, columns[name] - origin, -1)
+        zone = self.how.columns["submit_time"].zone.key
+        return (f"; UnixStartTime: {origin}", *([f"; TimeZoneString: {zone}"] if zone != "UTC" else []))
+
+
+def _number_or_nan(value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        return float("nan")
+
+
+def _repaired(repairs: Repairs, columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a workload, of what rows say: repaired, with what follows from it."""
+    found = dict(columns)
+    start, _ = found.pop("start_time", None), found.pop("end_time", None)
+    found["run_time"] = run_times_repaired(repairs, found["run_time"])
+    if start is not None:
+        found["submit_time"] = submissions_repaired(repairs, found["submit_time"], start)
+        found.setdefault("wait_time", np.where(start >= 0, start - found["submit_time"], -1))
+    if "time_limit" in found:
+        limit = np.where(found["time_limit"] == 0, -1, found["time_limit"])
+        found["listed_time_limit"] = limit
+        found["time_limit"] = limits_repaired(repairs, limit, found["run_time"])
+    if "component_id" not in found and "modular_job_id" in found:
+        found["component_id"] = found.pop("modular_job_id")
+    if "component_id" in found:
+        found["component_id"] = ids_repaired(repairs, found["component_id"])
+    found["skipped"] = _skipped(found)
+    return found
+
+
+def _skipped(columns: dict[str, Any]) -> np.ndarray:
+    run, status = (
+        columns["run_time"],
+        columns.get("status", np.zeros(len(columns["run_time"]), dtype=np.int64)),
+    )
+    codes = np.zeros(len(run), dtype=np.int8)
+    codes[columns["nodes"] <= 0] = NO_NODES
+    codes[run < 0] = NO_RUN_TIME
+    codes[(status == _CANCELLED_STATUS) & (run <= 0)] = CANCELLED
+    return codes
+
+
+def described(how: ColumnMap) -> Iterator[str]:
+    """Yield what each column of ours is made of, as a person would write it in a map."""
+    for name, entry in how.columns.items():
+        yield f"{name} = {entry.formula.text if entry.formula else entry.constant}"

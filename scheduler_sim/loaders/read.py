@@ -1,0 +1,81 @@
+"""Reading a trace of any layout: formats of our own, tables by a column map or a guess, named sources."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from scheduler_sim.errors import TraceError
+from scheduler_sim.loaders.formats import TABLES, table_kind
+from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.trace_io import NATIVE, read_native
+
+if TYPE_CHECKING:
+    from scheduler_sim.loaders.column_map import ColumnMap
+
+ON_ERROR = ("stop", "skip")
+"""What becomes of rows that cannot be read."""
+
+
+def read_trace(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    columns: ColumnMap | str | Path | None = None,
+    on_error: str = "stop",
+) -> Workload:
+    """Read a trace as a :class:`Workload`; the suffix tells the format unless it is given.
+
+    Parameters
+    ----------
+    path : ``.swf``, ``.mwf``, a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, events of the Slurm
+        simulators as ``.events``; any table as ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson``, each also
+        ``.gz`` or ``.zst``; or ``.parquet``
+    format : one of these by name (``swf``, ``mwf``, ``csv``, ``sacct``, ``slurm-sim-events``, ``jsonl``,
+        ``parquet``), or a named source such as ``pm100``
+    columns : which columns of a table are which of ours: a map, or a file with one. Without, columns that are
+        called as ours are ours, others go by names that leave no doubt; the notes of the workload say which
+    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, of tables and named
+        sources alone; they are counted in the notes
+
+    Raises
+    ------
+    TraceError
+        for anything that cannot be read, dependencies included, with the file, line, field, value and what is
+        allowed. ConfigError for a map that is wrong.
+    """
+    if on_error not in ON_ERROR:
+        raise TraceError("on_error", found=on_error, allowed=" or ".join(ON_ERROR))
+    kind = None if format is None else format.lower()
+    try:
+        workload = _read(path, kind, columns, on_error)
+        workload.dependencies()
+        pa.default_memory_pool().release_unused()  # what Arrow took to read it
+    except MemoryError:
+        raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
+    return workload
+
+
+def _read(
+    path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str
+) -> Workload:
+    table = table_kind(path) if kind is None else (kind if kind in TABLES.values() else None)
+    if table is not None or columns is not None:
+        found: Workload = _loader("tables.read_table")(path, table, columns, on_error)
+        return found
+    if kind is not None and kind not in NATIVE:
+        known: Workload = _loader("sources.read_source")(path, kind, on_error)
+        return known
+    if on_error != "stop":
+        message = "rows that cannot be read are not skipped in this format"
+        raise TraceError(message, file=path, found=on_error, allowed="stop")
+    return read_native(path, kind)
+
+
+def _loader(home: str) -> Any:
+    """What reads tables and sources is imported for those alone."""
+    file, _, name = home.rpartition(".")
+    return getattr(import_module(f"{__package__}.{file}"), name)

@@ -1,0 +1,88 @@
+"""Repairs of what cannot have been so: each is named, counted and listed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.workload.table import REPAIRS
+
+LIMIT_BELOW_RUN_TIME = "limit below run time"
+END_BEFORE_START = "end before start"
+START_BEFORE_SUBMISSION = "start before submission"
+DUPLICATE_ID = "duplicate id"
+
+DONE: dict[str, tuple[str, str]] = {
+    LIMIT_BELOW_RUN_TIME: ("time_limit", "the limit is the run time"),
+    END_BEFORE_START: ("run_time", "the run time is not known, and the job is not simulated"),
+    START_BEFORE_SUBMISSION: ("submit_time", "it was submitted when it started"),
+    DUPLICATE_ID: ("component_id", "later ones have numbers of their own"),
+}
+"""Kinds of repairs: the column that is changed, and what is done."""
+
+
+@dataclass
+class Repairs:
+    """What was changed, row by row."""
+
+    parts: list[pd.DataFrame] = field(default_factory=list)
+
+    def change(self, kind: str, column: np.ndarray, where: np.ndarray, made: Any) -> np.ndarray:
+        """Return a column with other values in some rows (bool[rows]), and write down what was changed."""
+        if not where.any():
+            return column
+        changed = column.copy()
+        changed[where] = made[where] if isinstance(made, np.ndarray) else made
+        rows = np.flatnonzero(where)
+        found = {
+            "row": rows,
+            "kind": kind,
+            "field": DONE[kind][0],
+            "found": column[rows],
+            "made": changed[rows],
+        }
+        self.parts.append(pd.DataFrame(found))
+        return changed
+
+    def table(self, ids: np.ndarray | None, lines: np.ndarray | None) -> pd.DataFrame:
+        """Return all changes, by row; columns as in ``workload.table.REPAIRS``."""
+        if not self.parts:
+            return pd.DataFrame(columns=list(REPAIRS))
+        joined = pd.concat(self.parts, ignore_index=True).sort_values(["row", "field"], kind="stable")
+        rows = joined["row"].to_numpy()
+        joined["component_id"] = rows + 1 if ids is None else ids[rows]
+        joined["line"] = -1 if lines is None else lines[rows]
+        return joined[list(REPAIRS)].reset_index(drop=True)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a sentence for each kind of repair."""
+        counts: Counter[str] = Counter()
+        for part in self.parts:
+            counts[str(part["kind"].iloc[0])] += len(part)
+        return tuple(f"repaired: {count:,} x {kind} ({DONE[kind][1]})" for kind, count in counts.items())
+
+
+def limits_repaired(repairs: Repairs, limit: np.ndarray, run: np.ndarray) -> np.ndarray:
+    """A job that ran for so long had a limit that let it."""
+    return repairs.change(LIMIT_BELOW_RUN_TIME, limit, (limit >= 0) & (limit < run), np.maximum(run, 1))
+
+
+def run_times_repaired(repairs: Repairs, run: np.ndarray) -> np.ndarray:
+    """Times below 0 come of clocks that were set, or of columns that were swapped."""
+    return repairs.change(END_BEFORE_START, run, run < -1, -1)
+
+
+def submissions_repaired(repairs: Repairs, submit: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """A clock that was set back lets a job start before its submission."""
+    return repairs.change(START_BEFORE_SUBMISSION, submit, (start >= 0) & (start < submit), start)
+
+
+def ids_repaired(repairs: Repairs, ids: np.ndarray) -> np.ndarray:
+    """The first of each id keeps it; the others get the numbers above the highest."""
+    again = pd.Series(ids).duplicated().to_numpy()
+    free = ids.max(initial=0) + np.cumsum(again)
+    return repairs.change(DUPLICATE_ID, ids, again, free)

@@ -1,0 +1,79 @@
+"""Named sources: public data of a known layout, each a column map that ships, and code where it takes more.
+
+Other packages add theirs as entry points of the group ``scheduler_sim.loaders``: a function of a path and of
+``stop`` or ``skip`` that returns a :class:`~scheduler_sim.workload.table.Workload`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from scheduler_sim.errors import TraceError, did_you_mean
+from scheduler_sim.loaders.column_map import ColumnMap
+from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
+from scheduler_sim.loaders.formats import table_kind
+from scheduler_sim.loaders.mapped import mapped
+from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.trace_io import NATIVE, read_native
+
+FRONTIER = "frontier"
+"""Published as SWF with fields of its own, which any SWF may have."""
+
+GROUP = "scheduler_sim.loaders"
+MAPS = ("pm100", "fdata", "alcf", "helios", "pai", "openb", "philly", "gavel", "pbs")
+"""Sources that ship, each with its map in ``loaders/sources``."""
+
+_TABLES = {
+    "philly": "philly.read_philly",
+    "gavel": "gavel.read_gavel",
+    "pbs": "pbs.read_pbs",
+}
+"""Those whose layout is no table: what makes one of it."""
+
+Loader = Callable[[str | Path, str], Workload]
+
+
+def source_names() -> tuple[str, ...]:
+    """Return the sources that ship, and those that other packages add."""
+    added = sorted({point.name for point in entry_points(group=GROUP)} - set(MAPS))
+    return (*MAPS, FRONTIER, *added)
+
+
+@cache
+def source_map(name: str) -> ColumnMap:
+    """Return the column map of a source that ships."""
+    with as_file(files("scheduler_sim.loaders").joinpath("sources", f"{name}.yaml")) as path:
+        return ColumnMap.from_yaml(path)
+
+
+def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload:
+    """Read a file of a named source. Raises TraceError for what cannot be read."""
+    known = source_names()
+    if name not in known:
+        hint = did_you_mean(name, known)
+        allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
+        raise TraceError(f"unknown trace format{hint}", file=path, found=name, allowed=allowed)
+    if name == FRONTIER:
+        return read_native(path, "swf")
+    if name not in MAPS:
+        return _added(name)(path, on_error)
+    how = source_map(name)
+    if name in _TABLES:
+        home, _, function = _TABLES[name].partition(".")
+        table: ForeignTable = getattr(import_module(f"{__package__}.{home}"), function)(path)
+    else:
+        kind = table_kind(path) or how.format
+        if kind is None:
+            raise TraceError("unknown format of a table", file=path, allowed=".csv, .parquet, .jsonl")
+        table = read_foreign(path, kind, how.separator)
+    return mapped(table, how, name, on_error)
+
+
+def _added(name: str) -> Loader:
+    loader: Loader = next(iter(entry_points(group=GROUP, name=name))).load()
+    return loader

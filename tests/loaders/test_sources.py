@@ -1,0 +1,183 @@
+"""Named sources: the samples that ship are the jobs they were made of, in every layout."""
+
+from __future__ import annotations
+
+import runpy
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_sim import Simulation, System, Workload, read_trace, write_trace
+from scheduler_sim.errors import InputError, TraceError
+from scheduler_sim.loaders import sources
+from tests.conftest import ROOT, SHARED, examples, needs_shared
+
+pytestmark = pytest.mark.interpreted
+
+SCRIPT = runpy.run_path(str(ROOT / "workloads" / "source_samples.py"))
+SAMPLES = {source: name for source, (_, name) in SCRIPT["SAMPLES"].items()}
+FOLDER = ROOT / "workloads" / "sources"
+WITHOUT_LIMIT = {"helios", "pai", "openb", "philly", "gavel"}
+WITHOUT_START = {"pai", "gavel"}
+NODES_OF_ONE = {"openb"}
+NO_FAILURES = {"fdata", "gavel"}
+
+
+@pytest.fixture(scope="module")
+def jobs():
+    return SCRIPT["jobs"]()
+
+
+def test_the_samples_are_what_their_script_writes(tmp_path):
+    SCRIPT["main"](tmp_path)
+    for name in [*SAMPLES.values(), "throughputs.json"]:
+        if not name.endswith(".parquet"):
+            assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+        else:
+            pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / name), pd.read_parquet(FOLDER / name))
+
+
+def test_every_source_has_a_sample():
+    assert set(SAMPLES) == {*sources.MAPS, sources.FRONTIER}
+
+
+@pytest.mark.parametrize("source", SAMPLES)
+def test_a_sample_is_the_jobs_that_it_was_made_of(source, jobs):
+    found = read_trace(FOLDER / SAMPLES[source], source)
+    submit, run = found["submit_time"], found["run_time"]
+    origin = found.source.header_number("UnixStartTime") or SCRIPT["MONDAY"]
+    assert (submit + origin).tolist() == jobs["submit"].tolist()
+    assert run.tolist() == (jobs["end"] - jobs["start"]).tolist()
+    assert found["nodes"].tolist() == ([1] * len(jobs) if source in NODES_OF_ONE else jobs["nodes"].tolist())
+    if source not in WITHOUT_LIMIT:
+        assert found["time_limit"].tolist() == jobs["limit"].tolist()
+    if source not in WITHOUT_START:
+        assert found["wait_time"].tolist() == (jobs["start"] - jobs["submit"]).tolist()
+    if source not in NO_FAILURES:
+        assert (found["status"] != 0).tolist() == jobs["failed"].tolist()
+    assert not found["skipped"].any()
+    assert len(found.repairs) == 0
+
+
+@pytest.mark.parametrize("source", SAMPLES)
+def test_as_parquet_it_gives_the_same_schedule_to_the_byte(source, tmp_path):
+    found = read_trace(FOLDER / SAMPLES[source], source)
+    write_trace(found, tmp_path / "t.parquet")
+    back = read_trace(tmp_path / "t.parquet")
+    folders = []
+    for number, one in enumerate((found, back)):
+        names = {name for name in one["partition"].tolist() if name}
+        parts = [{"name": name, "module": "m"} for name in sorted(names)]
+        system = System.from_dict({"modules": [{"name": "m", "nodes": 32}], "partitions": parts or None})
+        folders.append(Simulation(system, one, "easy").run().save(tmp_path / str(number)))
+    one, other = ((folder / "components.parquet").read_bytes() for folder in folders)
+    assert one == other
+
+
+def test_the_page_lists_every_source():
+    page = (ROOT / "docs" / "reference" / "sources.md").read_text(encoding="utf-8")
+    for source in sources.MAPS:
+        about = sources.source_map(source).about
+        assert about is not None
+        assert f"| `{source}` | [{about.title}]({about.url}) | {about.licence} | {about.tried} |" in page
+
+
+@pytest.mark.parametrize(
+    ("source", "system"),
+    [
+        ("pm100", "marconi100"),
+        ("fdata", "fugaku"),
+        ("alcf", "theta"),
+        ("frontier", "frontier"),
+        ("openb", "openb"),
+    ],
+)
+def test_a_sample_runs_on_the_system_of_its_machine(source, system):
+    jobs = read_trace(FOLDER / SAMPLES[source], source).select(range(20))
+    if source == "frontier":
+        jobs = jobs.replace(partition="", listed_partition="")
+    result = Simulation(ROOT / "configs" / "systems" / f"{system}.yaml", jobs, "easy").run()
+    result.check()
+    assert set(result.components["state"]) <= {"COMPLETED", "TIMEOUT"}
+
+
+def test_a_source_may_lack_what_can_be_done_without(tmp_path):
+    table = pd.read_csv(FOLDER / "alcf.csv").drop(columns="PROJECT_NAME_GENID")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert (
+        "no column for account = PROJECT_NAME_GENID: it is not known"
+        in read_trace(tmp_path / "t.csv", "alcf").source.notes
+    )
+    table.drop(columns="NODES_REQUESTED").to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(TraceError, match=r"no such column.*found 'NODES_REQUESTED'"):
+        read_trace(tmp_path / "t.csv", "alcf")
+
+
+def test_records_of_pbs_that_are_none(tmp_path):
+    text = (FOLDER / "pbs.log").read_text().splitlines()
+    (tmp_path / "log").write_text("\n".join([*text[:20], "garbage", *text[20:]]))
+    with pytest.raises(TraceError, match="log:21: not a record of PBS; found 'garbage'"):
+        read_trace(tmp_path / "log", "pbs")
+    jobs = read_trace(tmp_path / "log", "pbs", on_error="skip")
+    assert len(jobs) == 60
+    assert "1 row left out: 1 not a record of PBS" in jobs.source.notes[-1]
+
+
+def test_gavel_needs_throughputs(tmp_path):
+    (tmp_path / "t").write_text((FOLDER / "gavel.trace").read_text())
+    with pytest.raises(TraceError, match=r"throughputs\.json: no such file"):
+        read_trace(tmp_path / "t", "gavel")
+
+
+def test_others_add_sources(monkeypatch, tmp_path):
+    point = EntryPoint("mine", "tests.loaders.test_sources:mine", sources.GROUP)
+
+    def entry_points(group, name=None):
+        return [point] if group == sources.GROUP and name in (None, "mine") else []
+
+    monkeypatch.setattr(sources, "entry_points", entry_points)
+    assert read_trace("anywhere", "mine")["nodes"].tolist() == [3]
+    with pytest.raises(InputError, match=r"unknown trace format.*mine"):
+        read_trace("anywhere", "mime")
+
+
+def mine(path, on_error):
+    """What another package might have as its loader."""
+    return Workload.from_columns(nodes=[3], submit_time=[0], run_time=[len(str(path))])
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["default", "gpushare40", "cpu100", "gpuspec33"])
+def test_pods_of_openb_as_they_were_published(name):
+    path = SHARED / "data" / "openb" / f"openb_pod_list_{name}.csv.gz"
+    pods, table = read_trace(path, "openb"), pd.read_csv(path)
+    assert len(pods) == len(table)
+    np.testing.assert_allclose(pods["gpus"], np.maximum(table["num_gpu"] * table["gpu_milli"] / 1000, 0))
+    np.testing.assert_allclose(pods["cores"], table["cpu_milli"] / 1000)
+    assert not ((pods["skipped"] == 0) & (pods["run_time"] < 0)).any()
+
+
+@pytest.mark.parametrize("source", [one for one in SAMPLES if not SAMPLES[one].endswith(".parquet")])
+@given(data=st.data())
+@examples(40)
+def test_any_change_of_a_sample_is_read_or_a_trace_error(source, data, tmp_path_factory):
+    text = (FOLDER / SAMPLES[source]).read_bytes()
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text) - 1))
+        end = start + data.draw(st.integers(0, 30))
+        text = text[:start] + data.draw(st.binary(max_size=12)) + text[end:]
+    folder = tmp_path_factory.mktemp("mutated")
+    (folder / "throughputs.json").write_bytes((FOLDER / "throughputs.json").read_bytes())
+    (folder / SAMPLES[source]).write_bytes(text)
+    for on_error in ("stop", "skip"):
+        try:
+            found = read_trace(
+                folder / SAMPLES[source], source, on_error=on_error if source != "frontier" else "stop"
+            )
+        except InputError:
+            continue
+        assert len(found) > 0
