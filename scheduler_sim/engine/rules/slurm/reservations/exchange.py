@@ -160,6 +160,6 @@ def add_lowest(target: Words, source: Words, wanted: int, low: int, high: int) -
     for word in range(low, high):
         bits = source[word]
         while bits != NONE and left > 0:
-            target[word] |= ONE << lowest_in(bits)
+            target[word] |= bits & ~(bits - ONE)
             bits &= bits - ONE
             left -= 1
