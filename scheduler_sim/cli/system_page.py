@@ -140,6 +140,7 @@ def _reservations(system: System) -> str:
         count_of = (
             "" if one.node_count is None else f"{one.node_count:,} of {plain(one.partition or 'default')}"
         )
+        count_of += f" with {plain(one.features)}" if one.features else ""
         rows.append(
             (
                 plain(one.name),

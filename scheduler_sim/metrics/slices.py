@@ -1,4 +1,4 @@
-"""The same measures for parts of the workload: by size, cores, GPUs, run time, accuracy, user, and so on."""
+"""The same measures for parts of the workload: by size, run time, time limit, user, partition, and so on."""
 
 from __future__ import annotations
 
@@ -134,6 +134,15 @@ def run_time_classes(components: pd.DataFrame) -> pd.Categorical:
     return _ordered(codes, names)
 
 
+def time_limit_classes(components: pd.DataFrame) -> pd.Categorical:
+    """The same classes by the time limit; of what never ran, too."""
+    names = [*RUN_TIMES, LONGEST, NOT_KNOWN]
+    limit = components["time_limit"].to_numpy()
+    codes = np.searchsorted(list(RUN_TIMES.values()), limit, side="right")
+    codes[limit <= 0] = names.index(NOT_KNOWN)
+    return _ordered(codes, names)
+
+
 def accuracy_classes(components: pd.DataFrame) -> pd.Categorical:
     """Classes of ``ACCURACIES``: how much of its time limit a component ran."""
     names = [*ACCURACIES, MOST_ACCURATE, NOT_KNOWN, NEVER_RAN]
@@ -146,7 +155,11 @@ def accuracy_classes(components: pd.DataFrame) -> pd.Categorical:
 
 
 def _names(column: str) -> Callable[[pd.DataFrame], pd.Categorical]:
+    """Classes by a column; not known where a result has none."""
+
     def classes(components: pd.DataFrame) -> pd.Categorical:
+        if column not in components:
+            return _ordered(np.zeros(len(components), dtype=np.int64), [NOT_KNOWN])
         names = components[column].astype(str).to_numpy(dtype=object)
         return pd.Categorical(np.where(names == "", NOT_KNOWN, names).astype(object))
 
@@ -158,10 +171,14 @@ SLICES: dict[str, Callable[[pd.DataFrame], pd.Categorical]] = {
     "cores": lambda components: amount_classes(components, "cores"),
     "gpus": lambda components: amount_classes(components, "gpus"),
     "run_time": run_time_classes,
+    "time_limit": time_limit_classes,
     "accuracy": accuracy_classes,
     "user": _names("user"),
     "app": _names("app"),
     "module": _names("module"),
+    "partition": _names("partition"),
+    "qos": _names("qos"),
+    "account": _names("account"),
 }
 """The ways of slicing."""
 

@@ -20,6 +20,7 @@ from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Req
 from scheduler_sim.report.fronts import MOST_LOOKS
 from scheduler_sim.report.module_view import ModuleView, ints, module_sizes
 from scheduler_sim.report.replay import MULTIFACTOR, TIERS, TOP, Replay, Rules
+from scheduler_sim.report.reserved_reasons import REFUSED, reserved_seconds
 from scheduler_sim.report.shared_wait import shared_wait, told_apart
 from scheduler_sim.report.wording import listing, plain
 
@@ -73,12 +74,13 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         whole_nodes=not told_apart(result, str(facts["module"])),
     )
     under_slurm, reserved = "held_by" in facts, reserved_wait.is_reserved(result.manifest)
-    because = reserved_wait.why_not(facts) if reserved else ""
+    because = reserved_wait.why_not(facts)
     if said.state == "REJECTED":
         why = because or _why_rejected(result.manifest, facts)
         if facts.get("limit_reason"):
             return replace(said, reason=f"{facts['limit_reason']}: {slurm_words.OF_LIMITS} at submission")
-        word = f"{slurm_words.rejected_word(why)}: " if under_slurm else ""
+        told = REFUSED.get(str(facts.get("reservation_reason"))) or slurm_words.rejected_word(why)
+        word = f"{told}: " if under_slurm else ""
         return replace(said, reason=word + why)
     if under_slurm and until > submit:
         said = replace(said, confined=slurm_words.confinement(facts, result.manifest))
@@ -95,14 +97,15 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         said = replace(said, dependency=_dependency(table, row, facts))
     unavailable = 0
     if until > eligible and reserved:
-        beside = reserved_wait.notes(result.manifest, facts, said.times)
-        said = replace(said, reason=because, notes=(*said.notes, *beside))
+        notes = reserved_wait.notes(result.manifest, facts, said.times)
+        said = replace(said, reason=because, notes=(*said.notes, *notes))
     elif until > eligible:
         said, unavailable = _with_replay(said, result, row, Rules.of(policy))
     if under_slurm:
         undivided = not said.whole_nodes and said.shortage is None
-        words = slurm_words.reasons(facts, said.waits, unavailable, undivided=undivided)
-        said = replace(said, reasons=words)
+        beside = reserved_seconds(result.manifest, facts, eligible, until)
+        words = slurm_words.reasons(facts, said.waits, unavailable, undivided=undivided, reserved=beside)
+        said = replace(said, reasons=words, reason=said.reason or because)
     return said
 
 

@@ -14,7 +14,16 @@ from scheduler_sim.report.colouring import Colouring, colouring
 from scheduler_sim.report.figures import headline, run_span, x_label
 from scheduler_sim.report.look import blank, look, time_axis
 from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words
-from scheduler_sim.report.node_panel import Bars, draw_nodes, module_bars, node_axis
+from scheduler_sim.report.node_panel import (
+    BAND,
+    Bars,
+    draw_bands,
+    draw_nodes,
+    module_bars,
+    name_bands,
+    node_axis,
+)
+from scheduler_sim.report.reserved_bands import are_placed, bands, counted, left_out
 from scheduler_sim.report.wording import count, plain
 from scheduler_sim.result.columns import rows_named
 
@@ -57,7 +66,12 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
     bars = {name: own.within(first, last) for name, own in module_bars(result).items()}
     names = most_used(bars)
     with look():
+        reserved = {name: bands(result.manifest, name, first, last) for name in names}
+        placed = [name for name in names if are_placed(result.manifest, name)]
         held = {name: _held(result, name) for name in names}
+        for name in names:
+            if name not in placed and reserved[name]:
+                held[name][RESERVED] = counted(reserved[name])
         heights = panel_heights([bars[name].capacity for name in names])
         rows: list[tuple[str, bool]] = []
         for name in names:
@@ -80,7 +94,9 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
         lines = notes(
             rows_in_words(result.manifest, names), [bars[name] for name in names], len(bars) - len(names)
         )
-        legend(figure, colours, _patterns(held), lines)
+        on_nodes = any(reserved[name] for name in placed)
+        lines += left_out(result.manifest)
+        legend(figure, colours, [*_patterns(held), *([BAND] if on_nodes else [])], lines)
         figure.suptitle(
             headline(result, sum(module_sizes(result.manifest).values())),
             x=0.01, ha="left", fontsize=12, fontweight="bold",
@@ -90,6 +106,10 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
         for panel, (name, above) in zip(panels, rows, strict=False):
             if not above:
                 draw_nodes(panel, bars[name], colours, ids)
+                if name in placed:
+                    draw_bands(panel, reserved[name])
+            elif name not in placed:
+                name_bands(panel, reserved[name])
     return figure
 
 
@@ -145,8 +165,13 @@ def legend(figure: Figure, colours: Colouring, patterns: list[Patch], lines: lis
     )
 
 
-PATTERNS = {"nodes_down": ("out of service", "xxxx"), "nodes_reserved_idle": ("idle, held", "////")}
-"""What the timeline knows of nodes that ran nothing: the column, what it is called, how it is hatched."""
+RESERVED = "reserved"
+PATTERNS = {
+    "nodes_down": ("out of service", "xxxx"),
+    "nodes_reserved_idle": ("idle, held", "////"),
+    RESERVED: ("in an advance reservation", "...."),
+}
+"""What is known of nodes that are not free to all: the column, what it is called, how it is hatched."""
 
 _Held = dict[str, tuple[Any, Any]]
 
@@ -155,19 +180,21 @@ def _held(result: Result, module: str) -> _Held:
     """Return the step functions of ``PATTERNS`` that are ever above 0."""
     own = rows_named(result.timeline["module"], module)
     time = ints(result.timeline, "time")[own]
-    columns = {name: ints(result.timeline, name)[own] for name in PATTERNS}
+    columns = {name: ints(result.timeline, name)[own] for name in PATTERNS if name != RESERVED}
     return {name: (time, values) for name, values in columns.items() if values.any()}
 
 
 def _draw_held(panel: Axes, held: _Held) -> None:
     """Draw how many nodes were out of service or held, on top of each other."""
-    below: Any = 0
+    times = np.unique(np.concatenate([time for time, _ in held.values()]))
+    below = np.zeros(len(times), dtype=np.int64)
     for name, (time, values) in held.items():
+        above = below + np.append(0, values)[np.searchsorted(time, times, side="right")]
         panel.fill_between(
-            time, below, below + values, step="post",
+            times, below, above, step="post",
             facecolor="white", edgecolor="black", hatch=PATTERNS[name][1], linewidth=0.4,
         )  # fmt: skip
-        below = below + values
+        below = above
     node_axis(panel, int(np.max(below)), "nodes")
     panel.tick_params(axis="x", length=0, labelbottom=False)
 

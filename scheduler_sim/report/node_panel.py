@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.arrays import Floats, Ints
@@ -16,6 +17,7 @@ from scheduler_sim.report.leaf_order import boundaries, in_leaf_order, leaves_of
 from scheduler_sim.report.look import ink
 from scheduler_sim.report.module_view import module_sizes
 from scheduler_sim.report.occupancy import blend, coverage
+from scheduler_sim.report.reserved_bands import Band
 from scheduler_sim.result.columns import rows_named
 from scheduler_sim.result.node_rows import node_rows
 
@@ -119,6 +121,49 @@ def draw_nodes(panel: Axes, bars: Bars, colouring: Colouring, ids: Ints) -> None
     _labels(panel, bars, colours, ids, wide, high)
     panel.set_xlim(first, last)
     panel.set_ylim(0, max(bars.capacity, 1))
+
+
+BAND = Patch(
+    facecolor="none",
+    edgecolor="#333333",
+    hatch="////",
+    linewidth=1.0,
+    label="in an advance reservation (its name)",
+)
+"""How bands look."""
+
+
+def draw_bands(panel: Axes, bands: list[Band]) -> None:
+    """Draw advance reservations over the nodes that they hold, and their names where they fit."""
+    for one in bands:
+        corner, wide, high = (one.start, one.low), one.end - one.start, one.high - one.low
+        panel.add_patch(
+            Rectangle(
+                corner,
+                wide,
+                high,
+                facecolor="none",
+                edgecolor="#333333",
+                hatch="////",
+                linewidth=1.0,
+                alpha=0.7,
+            )
+        )
+    name_bands(panel, bands)
+
+
+def name_bands(panel: Axes, bands: list[Band]) -> None:
+    """Write the names of advance reservations where they fit."""
+    (first, last), extent = panel.get_xlim(), panel.get_window_extent()
+    size = LABEL_SIZE * panel.figure.dpi / 72
+    for one in bands[:MOST_LABELS]:
+        wide = (one.end - one.start) * extent.width / (last - first)
+        above = "top" if one.high * 2 > panel.get_ylim()[1] else "bottom"
+        if wide >= (len(one.name) + 1) * DIGIT * size:
+            panel.text(
+                one.start, one.high, f" {one.name}", fontsize=LABEL_SIZE, color="black", ha="left", va=above,
+                clip_on=True, in_layout=False, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+            )  # fmt: skip
 
 
 def node_axis(panel: Axes, capacity: int, label: str = "node") -> None:

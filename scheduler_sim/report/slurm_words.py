@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from scheduler_sim.report.explanation import Reason, Wait
+from scheduler_sim.report.reserved_reasons import DELETED, GONE, MAINTENANCE, WAITS
 from scheduler_sim.report.wording import count, plain
 
 MEANING = {
@@ -17,6 +19,9 @@ MEANING = {
     "BeginTime": "its begin time had not come",
     "JobArrayTaskLimit": "as many tasks of its array ran as may at once",
     "Licenses": "too few of its licences were free",
+    WAITS: "its reservation had not begun, or was over",
+    MAINTENANCE: "all nodes of its module were reserved at some time from then to its limit",
+    DELETED: "its reservation was deleted, or is over: it is held for ever",
     "ReqNodeNotAvail": "nodes that would have been enough were DOWN or DRAINED",
     "Resources": "too few of its nodes were idle",
     "Priority": "enough were idle, but kept for jobs of higher priority",
@@ -33,7 +38,12 @@ UNDIVIDED_MEANING = "too few of its nodes had room, or it was kept for others: a
 
 
 def reasons(
-    facts: Mapping[str, Any], waits: tuple[Wait, ...], unavailable: int, *, undivided: bool
+    facts: Mapping[str, Any],
+    waits: tuple[Wait, ...],
+    unavailable: int,
+    *,
+    undivided: bool,
+    reserved: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Reason, ...]:
     """Return why a component waited, in the order of MEANING; reasons of no time at all are left out.
 
@@ -46,19 +56,28 @@ def reasons(
     unavailable : s after eligibility in which nodes out of service would have been enough
     undivided : jobs share its nodes, so that what it waited for them is part of ``priority``: as Slurm deals
         what is asked for to nodes, the engine does not count those that have it
+    reserved : s after eligibility by reasons of advance reservations, which come before those of nodes
     """
     seconds = {wait.kind: wait.seconds for wait in waits}
     array = min(max(int(facts["wait_array"]), 0), seconds.get("priority", 0))
     licences = min(max(int(facts["wait_licences"]), 0), seconds.get("resources", 0))
     limited = min(int(facts.get("wait_limit", 0)), seconds.get("priority", 0) - array)
     more = min(int(facts.get("wait_limit", 0)) - limited, seconds.get("resources", 0) - licences)
+    rest = seconds.get("priority", 0) - array - limited
+    because = dict.fromkeys(reserved, 0)
+    for word, told_s in reserved.items():  # where nodes were idle the record has it as priority
+        of_rest = min(told_s, rest)
+        of_nodes = min(told_s - of_rest, max(seconds.get("resources", 0) - licences - more, 0))
+        because[word], rest = of_rest + of_nodes, rest - of_rest
+        seconds["resources"] = seconds.get("resources", 0) - of_nodes
     down = min(unavailable, seconds.get("resources", 0) - licences - more)
     after = {
         "JobArrayTaskLimit": array,
         "Licenses": licences,
         "ReqNodeNotAvail": down,
         "Resources": seconds.get("resources", 0) - licences - more - down,
-        "Priority": seconds.get("priority", 0) - array - limited,
+        "Priority": rest,
+        **because,
     }
     held = [word for word in str(facts["held_by"]).split(", ") if word]
     before = seconds.get("dependency", 0)
@@ -66,6 +85,8 @@ def reasons(
     never = facts["start_time"] < 0 and not any(seconds.values()) and facts.get("limit_reason")
     if limited + more > 0 or never:
         first.append(Reason((str(facts["limit_reason"]),), limited + more))
+    if facts.get("reservation_reason") == GONE:
+        first.append(Reason((DELETED,), 0))
     last = () if not undivided else UNDIVIDED
     told = [Reason((word,), after[word]) for word in MEANING if word not in last and after.get(word, 0) > 0]
     together = sum(after[word] for word in last)

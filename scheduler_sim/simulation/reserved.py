@@ -8,13 +8,9 @@ import numpy as np
 
 from scheduler_sim.config.value import seconds_of
 from scheduler_sim.result.node_lists import node_list
-from scheduler_sim.simulation.standing import YEAR_S
+from scheduler_sim.simulation.standing import EVERY_S, YEAR_S
 from scheduler_sim.system.reservations import REPEATED, ReservationKeys, nodes_named
 from scheduler_sim.system.system import System
-from scheduler_sim.units import DAY, HOUR
-
-EVERY_S = {"HOURLY": HOUR, "DAILY": DAY, "WEEKLY": 7 * DAY}
-"""From one turn to the next."""
 
 
 def reservations_told(system: System, unix_start: int, *, counted: bool = False) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Ints
-from scheduler_sim.errors import InputError
+from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from scheduler_sim.system.system import System
 from scheduler_sim.units import DAY, HOUR
@@ -18,10 +18,11 @@ from scheduler_sim.units import DAY, HOUR
 Flags = NDArray[np.bool_]
 
 YEAR_S = 365 * DAY
+WEEK = 7 * DAY
 MOST_DELAY_S = 600  # so far in the past a start may lie
 MOST_DELAY_OF_CHANGE_S = 60
-TURNS = {"HOURLY": (HOUR, 7 * 24), "DAILY": (DAY, 7)}
-"""Turns of a week that are held against other reservations: how far apart, and how many."""
+EVERY_S = {"HOURLY": HOUR, "DAILY": DAY, "WEEKLY": WEEK}
+"""From one turn to the next."""
 
 REASONS = (
     "",
@@ -43,6 +44,7 @@ class Standing:
     ----------
     duration : s, None: it was given an end
     nodes : bool[..], those of all modules
+    features : what those must have that it gets by number
     """
 
     name: str
@@ -53,6 +55,7 @@ class Standing:
     flags: frozenset[str]
     duration: int | None
     nodes: Flags
+    features: str = ""
 
     @property
     def may_overlap(self) -> bool:
@@ -90,6 +93,41 @@ def operators(
     )
     found = [(second(one.at), one) for one in told if one.at is not None]
     return sorted(found, key=lambda change: change[0])
+
+
+def make_standing(system: System, create: Callable[[ReservationKeys], object]) -> None:
+    """Make what stands when a run begins; raises ConfigError with what scontrol says where it refuses."""
+    for i, one in enumerate(system.reservations):
+        if one.at is None:
+            try:
+                create(one)
+            except InputError as error:
+                raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+
+
+def times_asked(keys: ReservationKeys, now: int, second: Callable[[int | str], int]) -> Times:
+    """Return from when to when a new one is to stand; ``second`` tells a moment in s.
+
+    Raises InputError with what scontrol says where it refuses.
+    """
+    start = now if keys.start is None else second(keys.start)
+    if keys.at is not None and start < now - MOST_DELAY_S:
+        raise InputError("Invalid time specified")
+    duration = None if keys.end is not None else keys.duration or YEAR_S
+    end = second(keys.end) if keys.end is not None else start + int(duration or 0)
+    if end <= start:
+        raise InputError("Invalid time specified")
+    return Times(start, end, duration)
+
+
+def standing(keys: ReservationKeys, number: int, system: System, times: Times, nodes: Flags) -> Standing:
+    """Return a new one, with the nodes that it has so far."""
+    partition = system.partition(keys.partition) if keys.partition else system.default_partition
+    flags = frozenset(keys.flags)
+    users, accounts = tuple(keys.users), tuple(keys.accounts)
+    return Standing(
+        keys.name, number, partition.name, users, accounts, flags, times.duration, nodes, keys.features
+    )
 
 
 def moved(old: Times, keys: ReservationChangeKeys, asked: Times, now: int) -> Times:
@@ -131,9 +169,9 @@ def lowest(nodes: Flags, count: int) -> Flags:
 
 
 def _turns(start: int, end: int, flags: frozenset[str]) -> Ints:
-    """int64[t, 2]: start and end of each turn that counts."""
-    step, turns = next((TURNS[flag] for flag in TURNS if flag in flags), (0, 1))
-    moves = step * np.arange(turns, dtype=np.int64)
+    """int64[t, 2]: start and end of each turn that counts: those of a week are held against others."""
+    step = next((EVERY_S[flag] for flag in EVERY_S if flag in flags), WEEK)
+    moves = step * np.arange(WEEK // step, dtype=np.int64)
     return np.stack([start + moves, end + moves], axis=1)
 
 

@@ -20,6 +20,7 @@ from scheduler_sim.config.value import (
     choice,
 )
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.constraint import parse_constraint
 
 ALL = "ALL"
 REPEATED = ("HOURLY", "DAILY", "WEEKLY", "WEEKDAY", "WEEKEND")
@@ -34,11 +35,15 @@ FLAGS = (
     "PART_NODES",
     "SPEC_NODES",
     "STATIC_ALLOC",
+    "MAGNETIC",
+    "REPLACE",
+    "REPLACE_DOWN",
     *REPEATED,
 )
-"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say what holds anyway: nodes stay the same."""
+"""Slurm's words that are modelled; SPEC_NODES and STATIC_ALLOC say that nodes stay the same."""
 
-FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP")
+REPLACING = ("REPLACE", "REPLACE_DOWN")
+FLAGS_OF_SLURM = ("OVERLAP", "FLEX", "ANY_NODES", "PURGE_COMP", "MAGNETIC", *REPLACING)
 """Of these, what is modelled under policy slurm alone."""
 
 _WORD = re.compile(r"([^\[\],]+)(?:\[([0-9,\- ]+)\])?")
@@ -53,6 +58,18 @@ def as_list(written: Any) -> list[str]:
     return [str(one) for one in written]
 
 
+def as_features(written: Any) -> str:
+    """Accept an expression of what each node must have; no counts of nodes, and no brackets."""
+    if not isinstance(written, str) or set(written) & set("[]*"):
+        raise ValueError
+    try:
+        parse_constraint(written)
+    except InputError as error:
+        raise ValueError from error
+    return written
+
+
+Features = Annotated[str, BeforeValidator(Check("keywords joined by & and |", as_features))]
 Words = Annotated[list[str], BeforeValidator(Check("a list of words, or words with commas between", as_list))]
 
 
@@ -76,6 +93,9 @@ class ReservationKeys(Keys):
     )
     partition: Name | None = Field(
         default=None, description="of which node_count takes nodes; by default the default partition"
+    )
+    features: Features = Field(
+        default="", description="keywords that nodes of node_count must have, joined by & and |"
     )
     users: Words = Field(default=[], description="who may use it; -name: all but that one")
     accounts: Words = Field(default=[], description="whose jobs may use it; -name: all but that one")
@@ -174,6 +194,11 @@ def _problems_of_new(one: dict[str, Any], where: tuple[str, int], partitions: li
         yield Problem((*where, "users"), "found none, and no accounts; allowed: who may use it, as [root]")
     if not one.get("nodes") and not one.get("node_count") and "ANY_NODES" not in flags:
         yield Problem((*where, "nodes"), "found none, and no node_count; allowed: one of them, or ANY_NODES")
+    if one.get("features") and not one.get("node_count"):
+        yield Problem((*where, "features"), "found without node_count; allowed: beside node_count")
+    for flag in REPLACING:
+        if flag in flags and not one.get("node_count"):
+            yield Problem((*where, "flags"), f"found {flag} without node_count; allowed: beside node_count")
     if sum(flag in flags for flag in REPEATED) > 1:
         yield Problem(
             (*where, "flags"), f"found several ways to repeat; allowed: one of {', '.join(REPEATED)}"

@@ -13,7 +13,7 @@ from typing import Any
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.node_events import NodeEvent, written
-from scheduler_sim.system.reservations import FLAGS, ReservationKeys
+from scheduler_sim.system.reservations import FLAGS, REPLACING, ReservationKeys
 from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
 from scheduler_sim.system.slurm_conf.ignored import LIMITS, NO_TOPOLOGY_PLUGIN, NOT_MODELLED, PREEMPTION
 from scheduler_sim.system.slurm_conf.lines import Pair
@@ -43,6 +43,7 @@ NOT_RESERVED = "reservations are not used where jobs preempt others: no nodes ar
 UNDATED = "reservations have dates, which the clock of this workload does not tell: no nodes are set aside"
 NO_PLACE = "not a node of the system: reservations do without it"
 NOT_FLAG = "of reservations this flag is not modelled"
+AS_PRINTED = "reservations that were printed keep the nodes that they had then"
 NOT_OF_RESERVATIONS = "of reservations this is not modelled: it counts for nothing"
 NOBODY = "root"  # whose a reservation is where nothing tells: jobs keep off it
 UNLIMITED = "is enforced, and not in the folder: counts as unlimited"
@@ -283,9 +284,11 @@ class _Reading:
             for module in dict.fromkeys(home for home, _ in places)
         ]
         flags = [flag for flag in one.get("flags", ()) if flag.upper() in FLAGS]
+        flags = [flag for flag in flags if flag.upper() not in REPLACING]
         for flag in one.get("flags", ()):
             if flag not in flags:
-                self.notes.ignore(Pair("Flags", flag, place), NOT_FLAG)
+                why = AS_PRINTED if flag.upper() in REPLACING else NOT_FLAG
+                self.notes.ignore(Pair("Flags", flag, place), why)
         for key in ("features", "max_start_delay"):
             if key in one:
                 self.notes.ignore(Pair(key, f"{name}: {one[key]}", place), NOT_OF_RESERVATIONS)

@@ -242,3 +242,41 @@ def test_the_same_result_gives_the_same_bytes(make, tmp_path):
     one = save_png(gantt(make()), tmp_path / "one.png").read_bytes()
     assert save_png(gantt(make()), tmp_path / "other.png").read_bytes() == one
     assert gantt(make())._repr_png_() == one
+
+
+RESERVED = [
+    {"name": "$x^2<b>", "flags": [], "start": 20, "end": 60, "every_s": 0, "nodes": {"CM": "1,3-4"}},
+    {
+        "name": "day",
+        "flags": ["DAILY"],
+        "start": -86350,
+        "end": -86340,
+        "every_s": 86400,
+        "nodes": {"CM": "0"},
+    },
+    {"name": "later", "flags": []},
+]
+
+
+def test_reservations_are_bands_on_their_nodes():
+    result = behind_a_shadow()
+    result.manifest |= {"reserved": RESERVED, "topology": {"CM": ["0-9"]}}
+    figure = gantt(result)
+    (panel,) = figure.axes
+    boxes = sorted((*one.get_xy(), one.get_width(), one.get_height()) for one in panel.patches)
+    assert boxes == [(20, 1, 40, 1), (20, 3, 40, 2), (50, 0, 10, 1)]
+    assert " $x^2<b>" in labels(panel)
+    assert "in an advance reservation" in texts(figure)
+    assert "1 reservation of which a result does not state nodes or turns: later." in texts(figure)
+
+
+def test_nodes_that_are_only_counted_have_no_bands_on_them():
+    result = behind_a_shadow()
+    result.manifest |= {"reserved": RESERVED}
+    above, panel = gantt(result).axes
+    assert not panel.patches
+    (hatched,) = above.collections
+    shape = hatched.get_paths()[0]
+    assert [shape.contains_point(at) for at in ((40, 2.5), (40, 3.5), (55, 3.5), (70, 0.5))] == [
+        True, False, True, False,
+    ]  # fmt: skip

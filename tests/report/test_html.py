@@ -48,6 +48,11 @@ def hostile():
         {"role": role, "name": HOSTILE[i], "sha256": HOSTILE[2]}
         for i, role in enumerate(("system", "workload"))
     ]
+    reserved = {"start": 0, "end": 20, "every_s": 0, "nodes": {"<b>M</b>": "0-1"}}
+    result.manifest["reserved"] = [{"name": name, "flags": []} | reserved for name in HOSTILE]
+    result.manifest["reserved"].append({"name": HOSTILE[0], "flags": []})
+    for column in ("reservation", "reservation_reason"):
+        result.components[column] = pd.Categorical([""] * len(HOSTILE))
     return result
 
 

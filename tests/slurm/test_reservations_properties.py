@@ -37,7 +37,10 @@ from tests.slurm.engine_cases import (
     workload_of,
 )
 
-FLAGS = ("MAINT", "OVERLAP", "FLEX", "PURGE_COMP", "ANY_NODES", "NO_HOLD_JOBS_AFTER", "HOURLY")
+FLAGS = (
+    *("MAINT", "OVERLAP", "FLEX", "PURGE_COMP", "ANY_NODES", "NO_HOLD_JOBS_AFTER", "HOURLY"),
+    *("MAGNETIC", "REPLACE"),
+)
 
 
 @st.composite
@@ -46,7 +49,9 @@ def reservations(draw: st.DrawFn, name: str, nodes: int) -> ReservationKeys:
     flags = tuple(sorted(draw(st.sets(st.sampled_from(FLAGS), max_size=2))))
     named = sorted(draw(st.sets(st.integers(0, nodes - 1), min_size=1)))
     words = draw(st.sampled_from([["ALL"], [f"m[{','.join(map(str, named))}]"]]))
-    count = draw(st.sampled_from([None, None, draw(st.integers(1, nodes))]))
+    counts = [draw(st.integers(1, nodes))] + ([] if "REPLACE" in flags else [None, None])
+    count = draw(st.sampled_from(counts))
+    flags = tuple(flag for flag in flags if count is None or flag != "ANY_NODES")
     return ReservationKeys(
         name=name,
         at=draw(st.sampled_from([None, None, None, draw(st.integers(-20, 200))])),

@@ -245,7 +245,14 @@ def test_with_flex_nodes_inside_come_first() -> None:
 SITE = {
     "modules": [{"name": "m", "nodes": 6, "cores_per_node": 8, "shared": True}],
     "reservations": [
-        {"name": "lab", "start": 200, "end": 900, "nodes": ["m[0-1]"], "users": ["u"], "flags": ["FLEX"]},
+        {
+            "name": "lab",
+            "start": 200,
+            "end": 900,
+            "nodes": ["m[0-1]"],
+            "users": ["u"],
+            "flags": ["FLEX", "MAGNETIC"],
+        },
         {
             "name": "maint",
             "start": 1000,
@@ -254,7 +261,15 @@ SITE = {
             "users": ["v"],
             "flags": ["MAINT"],
         },
-        {"name": "late", "at": 300, "start": 1500, "end": 4000, "node_count": 2, "users": ["u"]},
+        {
+            "name": "late",
+            "at": 300,
+            "start": 1500,
+            "end": 4000,
+            "node_count": 2,
+            "users": ["u"],
+            "flags": ["REPLACE"],
+        },
     ],
     "reservation_changes": [{"name": "late", "at": 800, "node_count": 3}],
 }

@@ -13,7 +13,8 @@ from scheduler_sim.report.explain_text import text_of
 from scheduler_sim.report.html.pack import Growing, Words, numbers, words
 from scheduler_sim.report.module_use import UNITS, Resource
 from scheduler_sim.report.module_view import ints, module_sizes
-from scheduler_sim.report.wording import plain
+from scheduler_sim.report.reserved_bands import are_placed, bands, left_out
+from scheduler_sim.report.wording import listing, plain
 from scheduler_sim.result.columns import NEVER, TOTAL
 from scheduler_sim.result.node_rows import NodeRows, node_rows
 
@@ -134,6 +135,31 @@ def described(result: Result, found: Sequence[Resource]) -> list[dict[str, Any]]
         }
         for one in found
     ]
+
+
+def reserved(result: Result, first: int, last: int) -> list[dict[str, Any]]:
+    """Return the bands of advance reservations where rows are nodes; times in s from the origin."""
+    begin = origin(result)
+    return [
+        {"module": i, "name": one.name, "start": one.start - begin, "end": one.end - begin}
+        | {"low": one.low, "high": one.high}
+        for i, module in enumerate(module_sizes(result.manifest))
+        if are_placed(result.manifest, module)
+        for one in bands(result.manifest, module, first + begin, last + begin)
+    ]
+
+
+def reserved_in_words(result: Result, first: int, last: int) -> list[str]:
+    """Say what is hatched, and which reservations are not drawn on nodes."""
+    manifest, begin = result.manifest, origin(result)
+    names = {"on": set[str](), "counted": set[str]()}
+    for module in module_sizes(manifest):
+        where = "on" if are_placed(manifest, module) else "counted"
+        names[where] |= {one.name for one in bands(manifest, module, first + begin, last + begin)}
+    said = [f"Hatched: advance reservations, {listing(sorted(names['on']))}."] if names["on"] else []
+    if names["counted"]:
+        said.append(f"Not drawn, as rows are not nodes: reservations {listing(sorted(names['counted']))}.")
+    return said + left_out(manifest)
 
 
 def stories(result: Result) -> dict[str, str]:

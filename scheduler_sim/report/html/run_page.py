@@ -12,7 +12,14 @@ from scheduler_sim.report.html.markup import Child, Markup, chart, pairs, sectio
 from scheduler_sim.report.html.pack import pack
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_run
-from scheduler_sim.report.html.run_data import columns, described, origin, stories
+from scheduler_sim.report.html.run_data import (
+    columns,
+    described,
+    origin,
+    reserved,
+    reserved_in_words,
+    stories,
+)
 from scheduler_sim.report.measures import in_full, summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.module_use import (
@@ -55,6 +62,7 @@ def run_page(result: Result) -> Page:
         "span": [first, max(last, first + 1)],
         "unix": unix + origin(result) if isinstance(unix, int) and unix > 0 else None,
         "policy": _policy(result.manifest),
+        "reserved": reserved(result, first, last),
         "resources": described(result, found),
         "stories": stories(result),
     }
@@ -208,7 +216,14 @@ def _over_time(result: Result, found: Sequence[Resource], first: int, last: int)
         tag("div", id="gantt"),
         tag(
             "p",
-            " ".join(["Which component had which nodes.", *rows_in_words(result.manifest, sizes), SPOTS]),
+            " ".join(
+                [
+                    "Which component had which nodes.",
+                    *rows_in_words(result.manifest, sizes),
+                    *reserved_in_words(result, first, last),
+                    SPOTS,
+                ]
+            ),
             class_="note",
         ),
     ]

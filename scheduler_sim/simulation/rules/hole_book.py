@@ -16,8 +16,6 @@ from scheduler_sim.config.value import seconds_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.simulation.rules.turns import Turn, next_turn, repeats, shares, turns_until
 from scheduler_sim.simulation.standing import (
-    MOST_DELAY_S,
-    YEAR_S,
     Answer,
     Flags,
     Standing,
@@ -25,6 +23,8 @@ from scheduler_sim.simulation.standing import (
     lowest,
     meet,
     moved,
+    standing,
+    times_asked,
 )
 from scheduler_sim.system.reservations import ALL, ReservationChangeKeys, ReservationKeys, nodes_named
 from scheduler_sim.system.system import System
@@ -73,28 +73,10 @@ class HoleBook:
 
     def create(self, keys: ReservationKeys, now: int, runs: Runs = NOTHING_RUNS) -> Standing:
         """Make one. Raises InputError with what scontrol says where it refuses."""
-        start = now if keys.start is None else self.second(keys.start)
-        if keys.at is not None and start < now - MOST_DELAY_S:
-            raise InputError("Invalid time specified")
+        times = times_asked(keys, now, self.second)
         if keys.name.lower() in self.standing:
             raise InputError("Duplicate reservation name")
-        duration = None if keys.end is not None else keys.duration or YEAR_S
-        times = Times(
-            start, self.second(keys.end) if keys.end is not None else start + int(duration or 0), duration
-        )
-        if times.end <= start:
-            raise InputError("Invalid time specified")
-        partition = self.system.partition(keys.partition) if keys.partition else self.system.default_partition
-        made = Standing(
-            keys.name,
-            self._used,
-            partition.name,
-            tuple(keys.users),
-            tuple(keys.accounts),
-            frozenset(keys.flags),
-            duration,
-            np.zeros(int(self._low[-1]), dtype=bool),
-        )
+        made = standing(keys, self._used, self.system, times, np.zeros(int(self._low[-1]), dtype=bool))
         nodes = self._named(made, keys.nodes) if keys.nodes else self._picked(made, keys.node_count, times)
         made = replace(made, nodes=nodes)
         self._refuse(made, times, runs, now)

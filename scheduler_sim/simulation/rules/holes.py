@@ -27,6 +27,7 @@ from scheduler_sim.simulation.standing import (
     TOO_LARGE,
     Answer,
     Standing,
+    make_standing,
     operators,
 )
 from scheduler_sim.system.reservations import FLAGS_OF_SLURM, ReservationChangeKeys, ReservationKeys
@@ -66,6 +67,11 @@ class Holes(Numbers):
         for words in (words for words, is_so in where.items() if is_so):
             raise ConfigError(f"{found} {words}; allowed here: none")
         for i, one in enumerate(self.run.system.reservations):
+            if one.features:
+                raise ConfigError(
+                    f"system.reservations[{i}].features: found {one.features!r:.60} under policy"
+                    f" {self.run.policy.name}, which counts nodes; allowed here: policy slurm"
+                )
             if unknown := [flag for flag in one.flags if flag in FLAGS_OF_SLURM]:
                 raise ConfigError(
                     f"system.reservations[{i}].flags: found {unknown[0]} under policy {self.run.policy.name};"
@@ -97,12 +103,7 @@ class Holes(Numbers):
             module = i % self._modules
             core.holes.hole[i].module = module
             core.pools[core.holes.at.first + i].cost = core.pools[module].cost
-        for i, one in enumerate(self.run.system.reservations):
-            if one.at is None:
-                try:
-                    self.book.create(one, int(core.clock.now))
-                except InputError as error:
-                    raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+        make_standing(self.run.system, lambda one: self.book.create(one, int(core.clock.now)))
         self._operators = operators(self.run.system, self.book.second)
         return core
 

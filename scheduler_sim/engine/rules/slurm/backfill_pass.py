@@ -129,6 +129,12 @@ def later_beside(core: SlurmCore) -> int:
     return INF
 
 
+@question
+def is_extra(core: SlurmCore) -> bool:
+    """Whether the entry is one more of a job that has its own: it counts for no limit, and is not planned."""
+    return False
+
+
 @agreement
 def beside_reservations(core: SlurmCore, placement: int) -> bool:
     """Whether they leave enough of the nodes STAYING."""
@@ -194,7 +200,9 @@ def _tried_entry(core: SlurmCore, i: int) -> bool:
         return True
     if not core.slurm.rules.aligned:
         core.slurm.memory.tested += 1
-    if over_a_limit(core, row, placement) or not has_licences(core, placement):
+    if not is_extra(core) and over_a_limit(core, row, placement):
+        return True
+    if not has_licences(core, placement):
         return True
     if passed_over(core, row, placement):
         return True
@@ -262,6 +270,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
     start = max(first_attempt(core, placement) if ahead and delay == 0 else now, earliest_s) + delay
     record = record_at(core, start)
     counted, found_free, together = core.slurm.rules.aligned == 0, False, is_member(core, row)
+    counted = counted or is_extra(core)
     while True:
         moved = start_beside(core, placement, start)
         if moved != start:
@@ -303,7 +312,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
                 return time
         time = max(time, now + 1)  # for the epilogs
         note_start(core, row, time)
-        if not ahead:
+        if not ahead or is_extra(core):
             return INF
         if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
             return INF

@@ -7,13 +7,26 @@ Where Slurm walks its list of jobs, it is the queue with all partitions of each.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmCore
 
 
-@part
+@question
 def build_queue(core: SlurmCore) -> int:
     """Make the list of entries and return how many there are."""
+    return build_by_partition(core)
+
+
+@question
+def entry(core: SlurmCore, i: int) -> tuple[int, int]:
+    """Job and placement of the ``i``-th entry."""
+    return entry_by_partition(core, i)
+
+
+@part
+def build_by_partition(core: SlurmCore) -> int:
+    """Make one entry for each partition that a job asks for."""
     head, tail = core.queue.at.head, core.queue.at.tail
     if not core.rules.complex:
         return tail - head
@@ -29,8 +42,8 @@ def build_queue(core: SlurmCore) -> int:
 
 
 @part
-def entry(core: SlurmCore, i: int) -> tuple[int, int]:
-    """Job and placement of the ``i``-th entry."""
+def entry_by_partition(core: SlurmCore, i: int) -> tuple[int, int]:
+    """Job and placement of the ``i``-th of these."""
     if core.rules.complex:
         return core.slurm.entry[i].row, core.slurm.entry[i].placement
     row = core.queue.waiting[core.queue.at.head + i]
@@ -38,7 +51,8 @@ def entry(core: SlurmCore, i: int) -> tuple[int, int]:
 
 
 @part
-def _goes_before(core: SlurmCore, row: int, placement: int, other_row: int, other: int) -> bool:
+def goes_before(core: SlurmCore, row: int, placement: int, other_row: int, other: int) -> bool:
+    """Whether an entry comes before another."""
     a, b = core.slurm.way[placement], core.slurm.way[other]
     if a.tier != b.tier:
         return a.tier > b.tier
@@ -56,7 +70,7 @@ def _sort(core: SlurmCore, size: int) -> None:
     for i in range(1, size):
         row, placement = entries[i].row, entries[i].placement
         j = i
-        while j > 0 and _goes_before(core, row, placement, entries[j - 1].row, entries[j - 1].placement):
+        while j > 0 and goes_before(core, row, placement, entries[j - 1].row, entries[j - 1].placement):
             entries[j].row, entries[j].placement = entries[j - 1].row, entries[j - 1].placement
             j -= 1
         entries[j].row, entries[j].placement = row, placement

@@ -30,6 +30,16 @@ class Gantt {
     this.plot.quad({
       ...sides, source: this.boxes, fill_color: { field: "colour" }, line_color: { field: "line" }, line_width: 0.5,
     });
+    this.reserved = data.reserved.filter((one) => one.module === module);
+    const reserved = { left: [], right: [], bottom: [], top: [] };
+    for (const { start, end, low, high } of this.reserved) {
+      reserved.left.push(start * 1000); reserved.right.push(end * 1000);
+      reserved.bottom.push(low); reserved.top.push(high);
+    }
+    this.plot.quad({
+      ...sides, source: new Bokeh.ColumnDataSource({ data: reserved }), fill_color: null, line_color: "#333333",
+      hatch_pattern: "right_diagonal_line", hatch_color: "#333333", hatch_alpha: 0.6,
+    });
     this.plot.quad({ ...sides, source: this.mark, fill_color: null, line_color: "#d55e00", line_width: 4 });
     hover(this.plot, (x, y) => this.tell(x, y));
     this.plot.on_event("tap", ({ x, y }) => {
@@ -111,7 +121,9 @@ class Gantt {
 
   tell(x, y) {
     const row = this.find(x, y);
-    return row < 0 ? "" : briefly(this.jobs, row);
+    const held = this.reserved.filter((one) => one.low <= y && y < one.high && one.start <= x && x < one.end);
+    const job = row < 0 ? [] : [briefly(this.jobs, row)];
+    return [...job, ...held.map(({ name }) => `reservation ${name}`)].join(" · ");
   }
 }
 

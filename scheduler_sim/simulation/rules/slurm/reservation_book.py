@@ -12,12 +12,20 @@ from scheduler_sim.config.value import seconds_of
 from scheduler_sim.engine.core.state import RUNNING
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.slurm.reservations import looks
-from scheduler_sim.engine.rules.slurm.reservations.state import DAILY, HOURLY, NEVER, WEEKDAY, WEEKEND, WEEKLY
+from scheduler_sim.engine.rules.slurm.reservations.state import (
+    DAILY,
+    HOURLY,
+    NEVER,
+    NOTHING,
+    THOSE_DOWN,
+    THOSE_TAKEN,
+    WEEKDAY,
+    WEEKEND,
+    WEEKLY,
+)
 from scheduler_sim.errors import InputError
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
 from scheduler_sim.simulation.standing import (
-    MOST_DELAY_S,
-    YEAR_S,
     Answer,
     Flags,
     Standing,
@@ -25,7 +33,10 @@ from scheduler_sim.simulation.standing import (
     lowest,
     meet,
     moved,
+    standing,
+    times_asked,
 )
+from scheduler_sim.system.constraint import parse_constraint
 from scheduler_sim.system.reservations import (
     ALL,
     REPEATED,
@@ -36,6 +47,7 @@ from scheduler_sim.system.reservations import (
 from scheduler_sim.system.system import System
 
 REPEATS = {"HOURLY": HOURLY, "DAILY": DAILY, "WEEKLY": WEEKLY, "WEEKDAY": WEEKDAY, "WEEKEND": WEEKEND}
+EXCHANGES = {"REPLACE": THOSE_TAKEN, "REPLACE_DOWN": THOSE_DOWN}
 
 
 class Book:
@@ -44,6 +56,7 @@ class Book:
     Attributes
     ----------
     standing : by name in lower case; those that the core has since purged among them
+    names : by number
     answers : to what operators did while the run went on
     """
 
@@ -51,9 +64,9 @@ class Book:
         self.system, self.unix_start = system, 0
         self.has_clock = False
         self.standing: dict[str, Standing] = {}
+        self.names: list[str] = []
         self.answers: list[Answer] = []
         self._low = Masks(system).low
-        self._used = 0
 
     @property
     def most(self) -> int:
@@ -66,31 +79,15 @@ class Book:
 
     def create(self, core: FullCore, keys: ReservationKeys, now: int) -> Standing:
         """Make one. Raises InputError with what scontrol says where it refuses."""
-        start = now if keys.start is None else self.second(keys.start)
-        if keys.at is not None and start < now - MOST_DELAY_S:
-            raise InputError("Invalid time specified")
+        times = times_asked(keys, now, self.second)
         old = self.standing.get(keys.name.lower())
         if old is not None and self._stands(core, old):
             raise InputError("Duplicate reservation name")
-        duration = None if keys.end is not None else keys.duration or YEAR_S
-        end = self.second(keys.end) if keys.end is not None else start + int(duration or 0)
-        if end <= start:
-            raise InputError("Invalid time specified")
-        made = Standing(
-            keys.name,
-            self._used,
-            self.system.partition(keys.partition).name
-            if keys.partition
-            else self.system.default_partition.name,
-            tuple(keys.users),
-            tuple(keys.accounts),
-            frozenset(keys.flags),
-            duration,
-            np.zeros(int(self._low[-1]) * WORD, dtype=bool),
-        )
-        made = self._with_nodes(core, made, keys, start, end)
-        self._used += 1
-        self._write(core, made, start, end)
+        nodes = np.zeros(int(self._low[-1]) * WORD, dtype=bool)
+        made = standing(keys, len(self.names), self.system, times, nodes)
+        made = self._with_nodes(core, made, keys, times.start, times.end)
+        self.names.append(keys.name)
+        self._write(core, made, times.start, times.end)
         row = core.reservations.table[made.number]
         row.stands, row.purge = 1, keys.purge_comp_s if "PURGE_COMP" in made.flags else -1
         core.reservations.at.repeated += int(row.repeats != NEVER)
@@ -130,7 +127,11 @@ class Book:
         one = self.standing.get(name.lower())
         if one is None or not self._stands(core, one):
             raise InputError("Requested reservation is invalid")
-        return one
+        return self._as_it_is(core, one)
+
+    def _as_it_is(self, core: FullCore, one: Standing) -> Standing:
+        """With the nodes that it has by now: it may have exchanged some."""
+        return replace(one, nodes=_set(core.reservations.nodes[one.number]))
 
     def _stands(self, core: FullCore, one: Standing) -> bool:
         return bool(core.reservations.table[one.number].stands)
@@ -148,9 +149,14 @@ class Book:
             int("FLEX" in flags),
         )
         row.any_nodes, row.no_hold = int("ANY_NODES" in flags), int("NO_HOLD_JOBS_AFTER" in flags)
+        row.magnetic, row.ignore_jobs = int("MAGNETIC" in flags), int("IGNORE_JOBS" in flags)
+        row.partition = [one.name for one in self.system.partitions].index(made.partition)
+        row.exchanges = next((EXCHANGES[flag] for flag in EXCHANGES if flag in flags), NOTHING)
+        if flags & {"SPEC_NODES", "STATIC_ALLOC"}:
+            row.exchanges = NOTHING
         row.repeats = next((REPEATS[flag] for flag in REPEATED if flag in flags), NEVER)
-        packed = np.packbits(made.nodes, bitorder="little").view("<u8")
-        core.reservations.nodes[made.number] = packed.astype(np.uint64)
+        core.reservations.nodes[made.number] = _words(made.nodes)
+        core.reservations.among[made.number] = _words(self._partition(made.partition, made.features))
 
     def _moved(self, core: FullCore, old: Standing, keys: ReservationChangeKeys, now: int) -> Times:
         """Its times, as far as they are to be others."""
@@ -171,33 +177,36 @@ class Book:
             return made
         if keys.node_count is None:
             return made
-        among = self._partition(made.partition)
+        among = self._partition(made.partition, made.features)
         return replace(made, nodes=self._picked(core, made, keys.node_count, among, start, end))
 
     def _with_named(self, made: Standing, words: Sequence[str]) -> Standing:
         """The nodes that words name: all of them are its partition's (PART_NODES), or of the whole system."""
         everything = [word.upper() for word in words] == [ALL]
         if everything and "PART_NODES" in made.flags:
-            return replace(made, nodes=self._partition(made.partition))
+            flags = made.flags | {"SPEC_NODES"}
+            return replace(made, nodes=self._partition(made.partition), flags=flags)
         nodes = np.zeros_like(made.nodes)
         for module, numbers in nodes_named(words, [(one.name, one.nodes) for one in self.system.modules]):
             low = int(self._low[module]) * WORD
             nodes[low + numbers.start : low + numbers.stop] = True
-        flags = made.flags - {"ALL_NODES"} | ({"ALL_NODES"} if everything else set())
+        flags = made.flags - {"ALL_NODES"} | ({"ALL_NODES"} if everything else set()) | {"SPEC_NODES"}
         return replace(made, nodes=nodes, flags=flags)
 
-    def _partition(self, name: str) -> Flags:
+    def _partition(self, name: str, features: str = "") -> Flags:
+        """The nodes of a partition that have what is asked for."""
+        wanted = parse_constraint(features)
         nodes = np.zeros(int(self._low[-1]) * WORD, dtype=bool)
         low = int(self._low[self.system.module_index(self.system.partition(name).module)]) * WORD
-        for _, numbers in self.system.sets_of(name):
-            nodes[low + numbers.start : low + numbers.stop] = True
+        for one, numbers in self.system.sets_of(name):
+            nodes[low + numbers.start : low + numbers.stop] = wanted.holds_for(one.features)
         return nodes
 
     def _resized(self, core: FullCore, new: Standing, count: int, start: int, end: int) -> Standing:
         """Idle nodes go first; nodes that come are picked as for a new one."""
         flags, fewer = new.flags - {"ALL_NODES"}, int(new.nodes.sum()) - count
         if fewer < 0:
-            among = self._partition(new.partition) & ~new.nodes
+            among = self._partition(new.partition, new.features) & ~new.nodes
             return replace(
                 new, flags=flags, nodes=new.nodes | self._picked(core, new, -fewer, among, start, end)
             )
@@ -247,7 +256,7 @@ class Book:
             row = core.reservations.table[one.number]
             theirs = (int(row.start), int(row.end), one.flags)
             if one.name != made.name and row.stands and meet((start, end, made.flags), theirs):
-                others.append(one)
+                others.append(self._as_it_is(core, one))
         return others
 
     def _refuse_overlaps(self, core: FullCore, made: Standing, start: int, end: int) -> None:
@@ -296,6 +305,10 @@ def _nodes_of(core: FullCore, row: int) -> Flags:
         words[it.word] |= it.bits
         piece = int(it.next)
     return _set(words)
+
+
+def _words(nodes: Flags) -> NDArray[np.uint64]:
+    return np.packbits(nodes, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def _set(words: NDArray[np.uint64]) -> Flags:

@@ -11,14 +11,14 @@ from scheduler_sim.engine.core.state import INF, UNSEEN
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.reservations import looks
-from scheduler_sim.engine.rules.slurm.reservations.state import NONE_NAMED, UNKNOWN
+from scheduler_sim.engine.rules.slurm.reservations.state import NONE_NAMED, UNKNOWN, ReservationSizes
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.shares import Associations, associations
 from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.simulation.rules.slurm.reservation_book import Book
-from scheduler_sim.simulation.standing import REASONS, Answer, operators
+from scheduler_sim.simulation.standing import REASONS, Answer, make_standing, operators
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 
 
@@ -70,9 +70,13 @@ class Reservations(Numbers):
         chains = {pair: _chain(tree, int(row)) for pair, row in zip(pairs, tree.row, strict=True)}
         self._accounts += [chains[pair] for pair in zip(table["user"], table["account"], strict=True)]
 
-    def room(self, sizes: Sizes) -> tuple[int, int, int]:
-        """One row for each component and reservation."""
-        return sizes.rows, self.book.most, int(Masks(self.run.system).low[-1])
+    def room(self, sizes: Sizes) -> ReservationSizes:
+        """One row for each component, reservation and, beside magnetic ones, entry of the queue."""
+        magnetic = sum("MAGNETIC" in one.flags for one in self.run.system.reservations)
+        entries = sizes.placements * (1 + magnetic) if magnetic else 0
+        return ReservationSizes(
+            sizes.rows, self.book.most, int(Masks(self.run.system).low[-1]), magnetic, entries
+        )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write the reservations that stand, as the schedulers' looks before the trace left them."""
@@ -80,12 +84,7 @@ class Reservations(Numbers):
         core.reservations.at.epoch = self.book.unix_start if self.book.has_clock else rules.epoch
         first = int(rules.starts_at)
         self._from = first + 1
-        for i, one in enumerate(self.run.system.reservations):
-            if one.at is None:
-                try:
-                    self.book.create(core, one, first)
-                except InputError as error:
-                    raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+        make_standing(self.run.system, lambda one: self.book.create(core, one, first))
         self._operators = operators(self.run.system, self.book.second)
         core.clock.now, core.clock.due = first, first + 1  # they are looked at before anything is submitted
         return core
@@ -96,7 +95,19 @@ class Reservations(Numbers):
         for row in range(jobs.rows.start, jobs.rows.stop):
             if self._names[row]:
                 self._claim(core, row)
+        self._admit(core, range(jobs.rows.start, jobs.rows.stop))
         return core
+
+    def _admit(self, core: FullCore, rows: range) -> None:
+        """Write which magnetic reservations may draw which components; those of equal users ask once."""
+        magnetic = [one for one in self.book.standing.values() if "MAGNETIC" in one.flags]
+        for one in magnetic:
+            admitted: dict[tuple[str, tuple[str, ...]], bool] = {}
+            for row in rows:
+                who = self._users[row], self._accounts[row]
+                if who not in admitted:
+                    admitted[who] = one.admits(*who)
+                core.reservations.admits[row, one.number] = admitted[who]
 
     def _claim(self, core: FullCore, row: int) -> None:
         """Write what a component names that has yet to be submitted."""
@@ -133,6 +144,7 @@ class Reservations(Numbers):
         for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == UNSEEN).tolist():
             if self._names[row] == change.name.lower():
                 self._claim(core, row)
+        self._admit(core, range(int(core.clock.jobs)))
         looks.hear(core)
 
     def _is_done(self, core: FullCore, change: ReservationKeys | ReservationChangeKeys, now: int) -> bool:
@@ -149,10 +161,14 @@ class Reservations(Numbers):
         return True
 
     def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
-        """Which reservation each names, and what was said of it."""
+        """Which reservation each names, or was drawn into by a magnetic one, and what was said of it."""
         refused = core.reservations.claim["refused"][:rows]
         reasons = pd.Categorical(np.array(REASONS, dtype=object)[refused])
-        return {"reservation": pd.Categorical(self._names[:rows]), "reservation_reason": reasons}
+        names = self._names[:rows]
+        drawn = core.reservations.claim["drawn"][:rows]
+        for row in np.flatnonzero(drawn).tolist():
+            names[row] = self.book.names[int(drawn[row]) - 1]
+        return {"reservation": pd.Categorical(names), "reservation_reason": reasons}
 
 
 def _chain(tree: Associations, row: int) -> tuple[str, ...]:

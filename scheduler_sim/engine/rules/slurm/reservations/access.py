@@ -150,7 +150,7 @@ def _reason_to_refuse(core: ReservationsCore, row: int) -> int:
 @on(instant_opens, "reservations")
 def look_at_none(core: ReservationsCore) -> None:
     """No entry has its turn."""
-    core.reservations.at.inside = NONE_NAMED
+    core.reservations.at.inside = core.reservations.at.drawn = NONE_NAMED
 
 
 @on(may_run, "reservations")
@@ -161,6 +161,8 @@ def has_its_reservation(core: ReservationsCore, row: int) -> bool:
     """
     move_on(core)
     own = core.reservations.claim[row].of
+    if core.reservations.at.drawn >= 0:
+        own = core.reservations.at.drawn
     core.reservations.at.inside = own
     return bool(own < 0 or core.reservations.table[own].stands)
 

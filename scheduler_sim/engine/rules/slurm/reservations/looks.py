@@ -12,11 +12,13 @@ from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, TIMEOUT, UNS
 from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
 from scheduler_sim.engine.rules.slurm.moments import ask
+from scheduler_sim.engine.rules.slurm.reservations.exchange import exchange, may_matter
 from scheduler_sim.engine.rules.slurm.reservations.state import (
     BUSY,
     DELETED,
     NEVER,
     NONE_NAMED,
+    NOTHING,
     ReservationsCore,
 )
 from scheduler_sim.engine.rules.slurm.reservations.turns import are_in_vain, move_on, to_next_turn
@@ -78,6 +80,7 @@ def _await(core: ReservationsCore) -> None:
             look = min(look, _from(core, first, LOOK_S))
         turn = min(turn, one.start if one.start > now else one.end if one.end > now else INF)
         due = one.start if one.purge >= 0 else one.end
+        due = now if one.exchanges != NOTHING and may_matter(core) else due
         check = min(check, _from(core, max(first, due), core.slurm.rules.limit_check_s))
     if look < INF:
         push_end(core, look, LOOK)
@@ -178,6 +181,8 @@ def _check(core: ReservationsCore, number: int) -> None:
             to_next_turn(core, number)
         note_change(core, now)
         expect_change(core)
+    elif one.exchanges != NOTHING and one.end >= now:
+        exchange(core, number)
     elif one.end < now and one.begun and one.over and (not running or one.flex):
         forget(core, number)
         note_change(core, now)

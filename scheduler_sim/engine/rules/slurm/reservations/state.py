@@ -23,6 +23,9 @@ ALLOWED, DENIED, INVALID, DELETED = range(4)
 NEVER, HOURLY, DAILY, WEEKLY, WEEKDAY, WEEKEND = range(6)
 """When a reservation comes again."""
 
+NOTHING, THOSE_DOWN, THOSE_TAKEN = range(3)
+"""Which of its nodes a reservation exchanges for others: those that are down, or that jobs have, too."""
+
 
 class Reservation:
     """An advance reservation. Times in s."""
@@ -35,6 +38,10 @@ class Reservation:
     overlap: int
     flex: int
     any_nodes: int
+    magnetic: int  # 1 = it is tried for jobs that name none and may use it
+    exchanges: int  # which of its nodes it exchanges: NOTHING, THOSE_DOWN, THOSE_TAKEN
+    partition: int  # of which it has them
+    ignore_jobs: int  # 1 = for nodes that jobs have, too
     no_hold: int  # 1 = jobs that wait for it when it goes are not held
     repeats: int  # how it moves on at its end: NEVER, HOURLY, ...
     purge: int  # s without jobs until it ends, -1 = it stays
@@ -52,12 +59,23 @@ class Claim:
     of: int  # the reservation that it names; NONE_NAMED, or UNKNOWN: there is none of that name
     access: int  # 1 = it is one of those for whom that is
     refused: int  # why it was rejected, or is held: ALLOWED, DENIED, INVALID, DELETED
+    drawn: int  # 1 + the number of the magnetic reservation in which it runs, or ran; 0 = none
+
+
+class Entry:
+    """An entry of the queue beside magnetic reservations."""
+
+    row: int
+    placement: int
+    inside: int  # the magnetic reservation in which the job is tried; NONE_NAMED: as it is
 
 
 class Present:
     """What is looked at now."""
 
     inside: int  # the reservation of the entry, -1 = none
+    drawn: int  # likewise, if that is magnetic and the job names none
+    magnetic: int  # so many may be magnetic
     later: int  # when to try again beside reservations, INF = they are not in the way
     took: int  # 1 = nodes were left out
     lasting: int  # so many last
@@ -79,6 +97,10 @@ class Kept(NamedTuple):
     some: Words
     ranks: Words  # OPEN in the release order, if nodes are not
     masked: Words  # ... and the mask of an entry that may use nodes which last others
+    kept: Words  # of a reservation that exchanges the others
+    kind: Words  # some of those that it may have for them
+    came: Words  # those that it gets
+    held: Words  # of a job
 
 
 class Reservations(NamedTuple):
@@ -89,6 +111,9 @@ class Reservations(NamedTuple):
     nodes: Words  # [r, w]
     ranked: Words  # [r, w] ... in the release order
     ranked_in: Ints  # [r, w] its number, at the first word of a module
+    among: Words  # [r, w], of which it has them, if it is by number
+    admits: Words  # [n, r], 1 = a job may use one that is magnetic; nothing without any
+    entry: Table[Entry]  # the queue, likewise
     at: Present
     sets: Kept
 
@@ -99,19 +124,33 @@ class ReservationsCore(SlurmCore):
     reservations: Reservations
 
 
-def blank_reservations(room: tuple[int, int, int]) -> Reservations:
-    """Return a part for so many jobs and reservations, of nodes in so many words."""
-    rows, reservations, size = room
+class ReservationSizes(NamedTuple):
+    """How much room the part has: jobs, reservations, words of nodes, and entries beside magnetic ones."""
+
+    rows: int
+    reservations: int
+    words: int
+    magnetic: int
+    entries: int
+
+
+def blank_reservations(room: ReservationSizes) -> Reservations:
+    """Return the part; nothing is reserved."""
+    rows, reservations, size, magnetic, entries = room
     made = Reservations(
         claim=table(Claim, rows),
         table=table(Reservation, reservations),
         nodes=words(reservations, size),
         ranked=words(reservations, size),
         ranked_in=np.zeros((reservations, size), dtype=np.int64),
+        among=words(reservations, size),
+        admits=words(rows if magnetic else 0, reservations),
+        entry=table(Entry, entries),
         at=one(Present),
         sets=Kept(*words(len(Kept._fields), size)),
     )
     made.table["idle_since"] = BUSY
     made.at.seen = -INF
-    made.at.inside = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
+    made.at.magnetic = magnetic
+    made.at.inside = made.at.drawn = made.table["of_partition"] = made.claim["of"] = NONE_NAMED
     return made

@@ -1,0 +1,107 @@
+"""MAGNETIC, REPLACE, REPLACE_DOWN and features of advance reservations under policy slurm, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_sim import Policy, Simulation, System, Workload
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.result.result import Result
+from scheduler_sim.system.reservations import ReservationKeys
+
+pytestmark = pytest.mark.interpreted
+
+SLURM = Policy(name="slurm", backfill="slurm")
+SETS = [{"name": "slow", "nodes": 2, "features": ["old"]}, {"name": "fast", "nodes": 4, "features": ["new"]}]
+
+
+def reserved(**keys: Any) -> ReservationKeys:
+    return ReservationKeys(**({"name": "r", "users": ["ann"], "start": 0, "end": 3600} | keys))
+
+
+def run(
+    rows: list[dict[str, Any]], *made: ReservationKeys, nodes: int = 6, policy: Any = SLURM, **more: Any
+) -> Result:
+    given = {
+        "submit_time": 0,
+        "nodes": 1,
+        "run_time": 600,
+        "time_limit": 600,
+        "user": "ann",
+        "reservation": "",
+    }
+    columns = {name: [row.get(name, value) for row in rows] for name, value in given.items()}
+    module = {"name": "m", "nodes": nodes} | ({"node_sets": SETS} if more.pop("sets", False) else {})
+    if policy is SLURM:
+        more["topology"] = {"levels": [nodes]}  # one leaf, so that the result names nodes
+    system = System.from_dict({"modules": [module], **more})
+    result = Simulation(system, Workload.from_columns(**columns), policy, reservations=list(made)).run()
+    result.check()
+    return result
+
+
+def nodes_of(result: Result) -> list[str]:
+    return result.components["node_list"].astype(str).tolist()
+
+
+def test_a_magnetic_reservation_draws_who_may_use_it() -> None:
+    rows = [{"nodes": 2}, {"user": "bob"}, {"nodes": 2}]
+    kept_off = run(rows, reserved(nodes=["m[0-2]"]), nodes=8)
+    drawn = run(rows, reserved(nodes=["m[0-2]"], flags=["MAGNETIC"]), nodes=8)
+    assert nodes_of(kept_off) == ["3-4", "5", "6-7"]
+    assert nodes_of(drawn) == [
+        "0-1",
+        "3",
+        "4-5",
+    ]  # the third does not fit beside the first: it is tried outside
+    assert drawn.components["reservation"].astype(str).tolist() == ["r", "", ""]
+
+
+def test_who_is_drawn_ends_with_the_reservation() -> None:
+    result = run([{}, {"user": "bob"}], reserved(nodes=["m[0-2]"], end=300, flags=["MAGNETIC"]))
+    assert result.components["state"].astype(str).tolist() == ["TIMEOUT", "COMPLETED"]
+
+
+def test_replace_gets_idle_nodes_for_those_that_jobs_have() -> None:
+    rows = [{"reservation": "r"}, {"reservation": "r", "nodes": 2}]
+    assert nodes_of(run(rows, reserved(node_count=2, flags=["REPLACE"]))) == ["0", "1-2"]
+    waits = run(rows, reserved(node_count=2))
+    assert nodes_of(waits) == ["0", "0-1"]
+    assert waits.components["start_time"].iloc[1] >= 600
+
+
+@pytest.mark.parametrize(("flags", "expected"), [(["REPLACE_DOWN"], "1-2"), (["REPLACE"], "1-2"), ([], "")])
+def test_nodes_that_are_down_are_replaced(flags: list[str], expected: str) -> None:
+    down = {"time": 60, "state": "DOWN", "nodes": "0", "end": 5000}
+    rows = [{"reservation": "r", "nodes": 2, "submit_time": 200}]
+    assert nodes_of(run(rows, reserved(node_count=2, flags=flags), events=[down])) == [expected]
+
+
+def test_nodes_with_features() -> None:
+    made = reserved(node_count=2, features="new", flags=["REPLACE"])
+    rows = [{"reservation": "r", "nodes": 2}, {"reservation": "r", "nodes": 2}, {"user": "bob", "nodes": 2}]
+    assert nodes_of(run(rows, made, sets=True)) == ["2-3", "4-5", "0-1"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"nodes": ["m[0]"], "flags": ["REPLACE"]}, "found REPLACE without node_count"),
+        ({"nodes": ["m[0]"], "features": "new"}, "found without node_count"),
+        ({"node_count": 7, "features": "new&none"}, "Requested nodes are busy"),
+    ],
+)
+def test_what_is_refused(keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        run([{}], reserved(**keys))
+
+
+def test_other_policies_refuse_them_by_name() -> None:
+    for keys, said in (
+        ({"flags": ["MAGNETIC"], "nodes": ["m"]}, "MAGNETIC"),
+        ({"node_count": 1, "features": "new"}, "new"),
+    ):
+        with pytest.raises(ConfigError, match=f"found '?{said}'? under policy"):
+            run([{}], reserved(**keys), policy=Policy.named("easy"))
