@@ -15,7 +15,6 @@ from scheduler_sim.engine.core.bits import (
     copy,
     count,
     keep_common,
-    lowest_in,
     take_out,
 )
 from scheduler_sim.engine.core.jit import part
