@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
-from scheduler_sim.engine.core.hooks import event, on, only_with
+from scheduler_sim.engine.core.hooks import event, on, only_with, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import (
     forget_run,
@@ -124,13 +124,19 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
         note_change(core, now)
         return False
     core.clock.dirty = 1
-    if now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration:
+    if is_ended_early(core, row):
         note_change(core, now)  # whoever ended it has told the schedulers
     else:
         note_end(core, row)
     free_nodes(core, core.jobs[row].placed)
     deallocate(core, row)
     return True
+
+
+@question
+def is_ended_early(core: SlurmCore, row: int) -> bool:
+    """Whether somebody ends it before its time."""
+    return bool(core.clock.now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration)
 
 
 @event
