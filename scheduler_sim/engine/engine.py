@@ -105,7 +105,8 @@ RULES = (
          "slurm.preemption.gang_state.blank_gang",
          lambda need: {"idle_rows": 1, "releases": need.rows}),  # more jobs than nodes
     Rule("preemption",
-         ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes"),
+         ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes",
+          "slurm.preemption.reserved"),
          "slurm.preemption.state.blank_preemption"),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
     Rule("topology", ("slurm.topology.nodes", "slurm.topology.slots", "slurm.topology.shares"),

@@ -222,11 +222,10 @@ class _WholeNodes:
 
     def rows_on(self, nodes: Sequence[int]) -> np.ndarray:
         from scheduler_sim.simulation.rules.slurm.outages import has_any
+        from scheduler_sim.simulation.rules.slurm.running import planned_ends
 
         numbers = set(self._numbers(nodes))
-        return np.array(
-            [row for row in _running(self._core).tolist() if has_any(self._core, row, numbers)], int
-        )
+        return np.array([row for row in planned_ends(self._core) if has_any(self._core, row, numbers)], int)
 
     def _numbers(self, nodes: Sequence[int]) -> Iterator[int]:
         from scheduler_sim.simulation.rules.slurm.outages import number_of

@@ -20,8 +20,8 @@ def nodes_of(jobs: list[Job]) -> set[int]:
 class GangSlurm(PreemptingSlurm):
     """Nodes of lower tiers count as free where idle ones do not suffice; who is there is suspended."""
 
-    def __init__(self, *given: object):
-        super().__init__(*given)
+    def __init__(self, *given: object, **named: object):
+        super().__init__(*given, **named)
         self.suspended: list[int] = []
         self.looks: set[int] = set()  # that found a job past its time, if only a suspended one
 

@@ -60,11 +60,16 @@ class Calendar:
 class SlurmWithOutages(Slurm):
     """The controller; ``all_nodes`` are those in service."""
 
-    def __init__(self, config: Config, jobs: list[Job], events: list[Event], ops: list[Op] = ()) -> None:
-        super().__init__(config, jobs, ops)
+    def __init__(
+        self, config: Config, jobs: list[Job], events: list[Event], ops: list[Op] = (), **more: object
+    ) -> None:
+        super().__init__(config, jobs, ops, **more)
         self.every_node = self.all_nodes
         self.calendar = Calendar(events)
         self.requeued = 0
+
+    def open_to(self, now: int, job: Job, part: str, nodes: set[int]) -> set[int]:
+        return super().open_to(now, job, part, nodes) & self.all_nodes
 
     def _world(self, now: int) -> None:
         super()._world(now)

@@ -212,7 +212,7 @@ class PreemptingSlurm(Slurm):
 
     def _back_to_queue(self, job: Job, now: int) -> None:
         super()._back_to_queue(job, now)
-        job.grace_end, job.paused = None, 0
+        job.grace_end, job.paused, job.paused_since = None, 0, None
         self._weigh_requeued(job, now)
 
     def _weigh_requeued(self, job: Job, now: int) -> None:

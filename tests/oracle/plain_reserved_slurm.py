@@ -40,8 +40,13 @@ class ReservedSlurm(Reservations):
         for one in self.reservations:
             if one.end <= now and "FLEX" not in one.flags:
                 for job in self._running_in(one):
-                    self._kill(job, now, TIMEOUT)
+                    if self.ends_with(job):
+                        self._kill(job, now, TIMEOUT)
         self.check_reservations(now)
+
+    def ends_with(self, job: Job) -> bool:
+        """Whether a job that runs on ends by the look at its reservation."""
+        return True
 
     def _submit(self, job: Job, now: int) -> None:
         self._advance(now)
@@ -87,12 +92,17 @@ class ReservedSlurm(Reservations):
                 records += [(job, part, one, True) for one in drawn if self.has_access(job, one)]
             records.append((job, part, own, False))
         records = [record for record in records if self._has_nodes_enough(*record[:3])]
-        records.sort(key=lambda record: record[2] is None)
-        for job, part, one, is_drawn in records:
+        for job, part, one, is_drawn in self.in_order(records):
             if one is None or one in self.reservations:
                 self.looked_at, self.is_drawn = one, is_drawn
                 yield job, part
         self.looked_at, self.is_drawn = None, False
+
+    def in_order(
+        self, records: list[tuple[Job, str, Reservation | None, bool]]
+    ) -> list[tuple[Job, str, Reservation | None, bool]]:
+        """Those in reservations first."""
+        return sorted(records, key=lambda record: record[2] is None)
 
     def _has_nodes_enough(self, job: Job, part: str, one: Reservation | None) -> bool:
         if one is None or "ANY_NODES" in one.flags:

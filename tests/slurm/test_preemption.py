@@ -119,13 +119,17 @@ def played(one: Preempting, columns: dict[str, Any] | None = None, **more: Any) 
     return result
 
 
-def plain(one: Preempting, **rules: Any) -> PreemptingSlurm:
+def config_of(one: Preempting) -> Config:
     case = one.case
     config = Config(_partitions(case))
     configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     config.requeue_delay = one.requeue_delay_s
+    return config
+
+
+def plain(one: Preempting, **rules: Any) -> PreemptingSlurm:
     said = PreemptRules(partitions=one.groups, **one.rules | rules)
-    slurm = PreemptingSlurm(config, deepcopy(list(case.jobs)), [], said)
+    slurm = PreemptingSlurm(config_of(one), deepcopy(list(one.case.jobs)), [], said)
     slurm.run(UNTIL_S)
     return slurm
 

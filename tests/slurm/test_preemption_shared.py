@@ -113,11 +113,16 @@ def played(one: Preempting, columns: dict[str, Any] | None = None, **more: Any) 
     return result
 
 
-def plain(one: Preempting) -> PreemptingSharedSlurm:
+def config_of(one: Preempting) -> Config:
     case = one.case
     config = Config(case.partitions)
     configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     config.requeue_delay = one.requeue_delay_s
+    return config
+
+
+def plain(one: Preempting) -> PreemptingSharedSlurm:
+    case, config = one.case, config_of(one)
     by = {} if one.qos is None else {"kind": "preempt/qos", "qos": deepcopy(one.qos)}
     rules = PreemptRules(partitions=one.groups, **one.rules | by)
     jobs = deepcopy(case.jobs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
-from scheduler_sim.engine.core.hooks import event, on, only_with
+from scheduler_sim.engine.core.hooks import event, on, only_with, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import (
     forget_run,
@@ -124,8 +124,7 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
         note_change(core, now)
         return False
     core.clock.dirty = 1
-    early = now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration
-    if early or not _ended_by_itself(core, row):
+    if is_ended_early(core, row):
         note_change(core, now)  # whoever ended it has told the schedulers
     else:
         note_end(core, row)
@@ -139,6 +138,13 @@ def _ended_by_itself(core: SlurmCore, row: int) -> bool:
     """Whether a job came to its end, and was not ended by others in that very second."""
     state = core.jobs[row].state
     return bool(state in (COMPLETED, TIMEOUT) or (state == FAILED and core.jobs[row].fails))
+
+
+@question
+def is_ended_early(core: SlurmCore, row: int) -> bool:
+    """Whether somebody ends it before its time, or in the very second of its end."""
+    early = core.clock.now < core.jobs[row].start + core.placements[core.jobs[row].placed].duration
+    return bool(early or not _ended_by_itself(core, row))
 
 
 @event

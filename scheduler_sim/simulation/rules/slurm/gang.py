@@ -34,7 +34,7 @@ class Gang(Numbers):
             )
         beside = {
             "jobs that share nodes": shares_under_slurm(run.system, run.policy),
-            "events or failures of nodes": bool(run.system.events or run.system.failures),
+            "events that do not name their nodes": any(not event.nodes for event in run.system.events),
             "checkpoints": any(one is not None for one in run.checkpoints),
         }
         for words in (name for name, is_there in beside.items() if is_there):

@@ -7,6 +7,7 @@ import numpy as np
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.rules.slurm.advance_reservations import FIRST_OF_ALL
 from scheduler_sim.engine.rules.slurm.preemption.state import (
     CANCEL,
     OFF,
@@ -25,7 +26,8 @@ NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
 """Keys beside which jobs are preempted."""
 
 HIGHEST_RANK = 0xFFFF
-ABOVE_ALL_TIERS = 1 << 34
+ABOVE_ALL_RESERVED = FIRST_OF_ALL << 1
+"""For each level: whoever may preempt others goes before those in reservations, too."""
 
 OF_QOS = {"OFF": OFF, "REQUEUE": REQUEUE, "CANCEL": CANCEL}
 MODES = OF_QOS | {"SUSPEND": SUSPEND, "SUSPEND,GANG": SUSPEND}
@@ -121,6 +123,16 @@ class Preemption(Numbers):
         lists = [one.Preempt for one in self._keys.qos.values()]
         return np.array([[name in said for name in (*self._names, "")] for said in (*lists, ())], dtype=bool)
 
+    @property
+    def _meet(self) -> np.ndarray:
+        """bool[partitions, partitions]: whether two have a node in common."""
+        system = self.run.system
+        nodes = [
+            {(one.module, node) for _, numbers in system.sets_of(one.name) for node in numbers}
+            for one in system.partitions
+        ]
+        return np.array([[not a.isdisjoint(b) for b in nodes] for a in nodes], dtype=bool)
+
     def write(self, core: FullCore, jobs: Jobs, described: Ints) -> FullCore:
         """Write the group of each placement."""
         core.preemption.of[jobs.where] = described
@@ -140,10 +152,14 @@ class Preemption(Numbers):
         return core
 
     def _put_first(self, core: FullCore, jobs: Jobs, group: Ints | None) -> None:
-        """Jobs that may preempt others come before them in the queue; by tiers they do already."""
-        if not self._by_qos or group is None:
+        """Jobs that may preempt others come before them in the queue; by tiers they do already.
+
+        But jobs in reservations would come first.
+        """
+        if group is None or not (self._by_qos or self.run.system.reservations):
             return
-        level = levels(self._may)[group] * ABOVE_ALL_TIERS
+        may = self._may if self._by_qos else self._may & self._meet
+        level = levels(may)[group] * ABOVE_ALL_RESERVED
         core.slurm.way["tier"][jobs.where] += level
         first, last = jobs.placements.first[:-1], jobs.placements.first[1:]
         core.ranks["tier"][jobs.rows] += np.where(last > first, np.append(level, 0)[first], 0)

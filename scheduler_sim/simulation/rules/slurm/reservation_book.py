@@ -25,6 +25,7 @@ from scheduler_sim.engine.rules.slurm.reservations.state import (
 )
 from scheduler_sim.errors import InputError
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
+from scheduler_sim.simulation.rules.slurm.running import planned_ends
 from scheduler_sim.simulation.standing import (
     Answer,
     Flags,
@@ -276,14 +277,13 @@ class Book:
     def _running(self, core: FullCore) -> list[tuple[Flags, int, int]]:
         """Nodes, planned end and reservation of what runs, in the order of the trace."""
         found = []
-        for row in np.flatnonzero(core.jobs["state"][: core.clock.jobs] == RUNNING).tolist():
-            it = core.placements[core.jobs[row].placed]
+        for row, end in planned_ends(core).items():
             held = (
                 self._shared(core, int(core.jobs[row].placed))
                 if has(core, "cons_tres")
                 else _nodes_of(core, row)
             )
-            found.append((held, int(core.jobs[row].start + it.limit), int(core.reservations.claim[row].of)))
+            found.append((held, end, int(core.reservations.claim[row].of)))
         return found
 
     def _shared(self, core: FullCore, placement: int) -> Flags:

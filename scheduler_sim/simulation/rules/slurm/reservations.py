@@ -45,8 +45,10 @@ class Reservations(Numbers):
         if self.run.units.members:
             raise ConfigError(f"{found} where components start together; allowed here: none")
         keys = self.run.policy.slurm
-        if keys.preempts:
-            raise ConfigError(f"{found} beside PreemptMode {keys.PreemptMode}; allowed here: OFF")
+        if keys.suspends:
+            raise ConfigError(
+                f"{found} beside PreemptMode {keys.PreemptMode}; allowed here: OFF, REQUEUE, CANCEL"
+            )
         for name, needed in {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}.items():
             if getattr(keys, name) != needed:
                 written = getattr(keys, name)

@@ -16,6 +16,7 @@ from scheduler_sim.engine.core.loop import held_idle
 from scheduler_sim.engine.core.moments import limit_changed, started, stopped, write_more
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.state import BY_LIMIT, COMPLETED, FAILED, INF, TIMEOUT
+from scheduler_sim.engine.rules.slurm.lifecycle import is_ended_early
 from scheduler_sim.engine.rules.slurm.planned_ends import running
 from scheduler_sim.engine.rules.slurm.preemption.candidates import holds_any
 from scheduler_sim.engine.rules.slurm.preemption.gang_nodes import add_held, running_row
@@ -135,6 +136,14 @@ def suspended_so_far(core: GangCore, row: int) -> int:
 def limit_and_suspended(core: GangCore, row: int, placement: int) -> int:
     """Its limit, and as long as it was suspended; nobody is told to end."""
     return core.placements[placement].limit + core.gang.pause[row].seconds
+
+
+@on(is_ended_early, "gang")
+def while_it_had_more_to_do(core: GangCore, row: int) -> bool:
+    """One that is suspended does not end by itself, and what was goes on for longer."""
+    pause, it = core.gang.pause[row], core.jobs[row]
+    own_end = it.start + pause.seconds + core.placements[it.placed].duration
+    return bool(pause.since != NOT_SUSPENDED or core.clock.now < own_end)
 
 
 @on(found_from, "gang")

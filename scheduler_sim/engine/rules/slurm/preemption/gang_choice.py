@@ -98,8 +98,7 @@ def picked_where_others_make_way(core: GangCore, placement: int) -> bool:
     way, source = core.slurm.way[placement], core.gang.sets.source
     it = core.slurm.partition[way.partition]
     core.gang.away[:] = 0
-    put_usable(core, it)
-    keep_common(core.preemption.usable, core.slurm.sets.up, it.low, it.high)
+    put_usable(core, placement)
     for choice in range(way.first, way.last):
         way.choice = choice
         copy(source, core.preemption.usable, it.low, it.high)

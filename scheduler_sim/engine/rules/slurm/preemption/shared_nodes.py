@@ -46,7 +46,12 @@ from scheduler_sim.engine.rules.slurm.preemption.slots import (
     when_others_leave,
 )
 from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
-from scheduler_sim.engine.rules.slurm.preemption.victims import make_room, may_help, picked_without
+from scheduler_sim.engine.rules.slurm.preemption.victims import (
+    keep_open_usable,
+    make_room,
+    may_help,
+    picked_without,
+)
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 
@@ -165,6 +170,7 @@ def preempt_beside_in_main(core: PreemptionSharesCore, row: int, placement: int)
     it = core.slurm.partition[way.partition]
     copy(usable, core.slurm.sets.free, it.low, it.high)
     keep_common(usable, core.slurm.nodes.masks[way.mask], it.low, it.high)
+    keep_open_usable(core, placement)
     make_room(core, row, placement)
     take_out(core.slurm.sets.free, core.slurm.sets.leaving, it.low, it.high)  # where others may not start now
 

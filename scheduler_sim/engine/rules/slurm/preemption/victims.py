@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import copy, keep_common, take_out
 from scheduler_sim.engine.core.events import drop_end
-from scheduler_sim.engine.core.hooks import on, question
+from scheduler_sim.engine.core.hooks import event, on, question
 from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish, forget_run, is_ended_otherwise, vacate
@@ -27,7 +27,6 @@ from scheduler_sim.engine.rules.slurm.preemption.candidates import (
     think_away,
 )
 from scheduler_sim.engine.rules.slurm.preemption.state import REQUEUE, PreemptionCore
-from scheduler_sim.engine.rules.slurm.state import Partition
 
 FIRST = 99_999
 """Slurm's number of nodes for the one without which the job would not have fitted."""
@@ -36,19 +35,26 @@ FIRST = 99_999
 @on(cannot_start, "preemption", unless="cons_tres")
 def preempt_in_main(core: PreemptionCore, row: int, placement: int) -> None:
     """Preempt others on nodes of its partition."""
-    put_usable(core, core.slurm.partition[core.slurm.way[placement].partition])
+    put_usable(core, placement)
     make_room(core, row, placement)
 
 
 @part
-def put_usable(core: PreemptionCore, it: Partition) -> None:
-    """USABLE are nodes of a partition that are not COMPLETING, nor behind a partition that is blocked."""
-    usable = core.preemption.usable
+def put_usable(core: PreemptionCore, placement: int) -> None:
+    """USABLE: nodes of its partition that are up, not COMPLETING, nor behind a partition that is blocked."""
+    usable, it = core.preemption.usable, core.slurm.partition[core.slurm.way[placement].partition]
     copy(usable, core.slurm.nodes.masks[it.members], it.low, it.high)
+    keep_common(usable, core.slurm.sets.up, it.low, it.high)
     take_out(usable, core.slurm.sets.leaving, it.low, it.high)
     for i in range(len(core.slurm.partition)):
         if core.slurm.partition[i].blocked and core.slurm.partition[i].low == it.low:
             take_out(usable, core.slurm.nodes.masks[core.slurm.partition[i].members], it.low, it.high)
+    keep_open_usable(core, placement)
+
+
+@event
+def keep_open_usable(core: PreemptionCore, placement: int) -> None:
+    """Of the nodes USABLE stay those that reservations of operators leave to the entry."""
 
 
 @part

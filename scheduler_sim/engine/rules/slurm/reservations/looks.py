@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import entry, part
 from scheduler_sim.engine.core.lifecycle import finish
 from scheduler_sim.engine.core.moments import event_due, instant_opens
@@ -153,10 +153,16 @@ def _end_late_jobs(core: ReservationsCore) -> None:
         if own < 0 or core.jobs[row].state != RUNNING:
             continue
         one = core.reservations.table[own]
-        if one.stands and one.end <= now and not one.flex:
+        if one.stands and one.end <= now and not one.flex and ends_with_its_reservation(core, row):
             core.placements[core.jobs[row].placed].killed = BY_LIMIT
             drop_end(core, row)
             finish(core, row, TIMEOUT)
+
+
+@question
+def ends_with_its_reservation(core: ReservationsCore, row: int) -> bool:
+    """Whether a job that runs on ends by the look at its reservation."""
+    return True
 
 
 @part
