@@ -114,12 +114,6 @@ def main_has_looked(core: SlurmCore) -> None:
 
 
 @agreement
-def goes_by_nodes_left(core: SlurmCore, row: int) -> bool:
-    """Whether a try of a job does nothing unless enough nodes are free now of what is planned for others."""
-    return True
-
-
-@agreement
 def is_surely_tried(core: SlurmCore, row: int, placement: int, until: int) -> bool:
     """Whether nothing may keep a job from being tried, now or soon, nor take nodes from it ``until`` then."""
     return True

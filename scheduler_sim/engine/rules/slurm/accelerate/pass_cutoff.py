@@ -16,14 +16,15 @@ from scheduler_sim.engine.rules.slurm.accelerate.slot_search import left_free
 from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
 from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, entries_end, idle_taken, is_cut_off
 from scheduler_sim.engine.rules.slurm.change import holds_until
+from scheduler_sim.engine.rules.slurm.het.het_jobs import is_of_delayed_job
 from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
 from scheduler_sim.engine.rules.slurm.limit_questions import (
-    goes_by_nodes_left,
     is_surely_tried,
     never_starts_in_pass,
 )
 from scheduler_sim.engine.rules.slurm.node_space import record_at
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by
+from scheduler_sim.engine.rules.slurm.reservations.access import names_reservation
 
 LOOK_AHEAD_S = 600  # for so long a plan may stand that leaves out entries that the pass does not come to
 
@@ -116,8 +117,10 @@ def _last_that_may_start(core: AcceleratedCore, first: int, last: int) -> int:
     record = record_at(core, now)
     while last >= first:
         row, placement = entry(core, last)
-        if not goes_by_nodes_left(core, row):
-            break
+        if is_of_delayed_job(core, row):
+            break  # its job may get its advance reservations now, also if it starts later itself
+        if names_reservation(core, row):
+            break  # it may have nodes that are none to others
         if never_starts_in_pass(core, placement):
             last -= 1
             continue

@@ -37,12 +37,13 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import (
     started_beside_plan,
 )
 from scheduler_sim.engine.rules.slurm.change import holds_until
-from scheduler_sim.engine.rules.slurm.limit_questions import goes_by_nodes_left, is_surely_tried
+from scheduler_sim.engine.rules.slurm.limit_questions import is_surely_tried
 from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more, keep_masked, plan_opens
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by
 from scheduler_sim.engine.rules.slurm.reservations.access import (
     has_all,
     meets,
+    names_reservation,
     next_in_the_way,
     nodes_opened,
     stays_open,
@@ -295,10 +296,4 @@ def _next_begin(core: RankedReservationsCore) -> int:
 def has_none_in_the_way(core: RankedReservationsCore, row: int, placement: int, until: int) -> bool:
     """Whether no reservation matters to a job before a time."""
     at = core.reservations.at
-    return bool(core.reservations.claim[row].of < 0 and at.lasting == 0 and _next_begin(core) >= until)
-
-
-@on(goes_by_nodes_left, "accelerate", "reservations")
-def has_no_reservation(core: RankedReservationsCore, row: int) -> bool:
-    """A job with one may use other nodes than those left."""
-    return bool(core.reservations.claim[row].of < 0)
+    return bool(not names_reservation(core, row) and at.lasting == 0 and _next_begin(core) >= until)

@@ -68,7 +68,9 @@ def ranks_stay_free(core: AcceleratedCore, placement: int, record: int, start: i
     if found >= it.nodes:
         return True
     if way.mask == partition.members:
-        note = core.accelerate.note[row, way.partition, _class(it.nodes)]
+        # one on few nodes holds for many, but says less: there is one of each size, about
+        size = min(highest_in(np.uint64(it.nodes)), NOTES - 1)
+        note = core.accelerate.note[row, way.partition, size]
         if not (note.start == start and note.later >= later):
             note.start, note.most, note.left = start, INF, INF
         note.later = later
@@ -77,12 +79,6 @@ def ranks_stay_free(core: AcceleratedCore, placement: int, record: int, start: i
         else:
             note.left, note.reach = found, reach
     return False
-
-
-@part
-def _class(nodes: int) -> int:
-    """Which note is of jobs that need about as many nodes: one on few holds for many, but says less."""
-    return min(highest_in(np.uint64(nodes)), NOTES - 1)
 
 
 @part

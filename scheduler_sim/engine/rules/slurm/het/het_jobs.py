@@ -24,7 +24,6 @@ from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     all_within_limits,
-    goes_by_nodes_left,
     nodes_looked_for,
 )
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
@@ -281,7 +280,7 @@ def whole_job_waits(core: SlurmCore, row: int) -> bool:
     return not is_member(core, row) or is_complete(core, row)
 
 
-@on(goes_by_nodes_left, "coscheduling")
-def starts_with_all(core: SlurmCore, row: int) -> bool:
-    """Not one some of which starts later: it may get its advance reservations now."""
-    return not (is_member(core, row) and core.coscheduling.unit[core.coscheduling.member[row].unit].delayed)
+@only_with("coscheduling", otherwise=False)
+def is_of_delayed_job(core: SlurmCore, row: int) -> bool:
+    """Whether it is of a job some of which starts later."""
+    return is_member(core, row) and core.coscheduling.unit[core.coscheduling.member[row].unit].delayed == 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scheduler_sim.engine.core.bits import NONE, add, clear, copy, count, keep_common, take_out
-from scheduler_sim.engine.core.hooks import event, on, question
+from scheduler_sim.engine.core.hooks import event, on, only_with, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import instant_opens, submitted
 from scheduler_sim.engine.core.records import Words
@@ -46,6 +48,12 @@ def meets(core: ReservationsCore, number: int, start: int, end: int) -> bool:
     """Whether a reservation stands at some time in between; touching is allowed."""
     it = core.reservations.table[number]
     return bool(it.stands and it.start < end and it.end > start)
+
+
+@only_with("reservations", otherwise=False)
+def names_reservation(core: Any, row: int) -> bool:
+    """Whether a job has a reservation."""
+    return bool(core.reservations.claim[row].of >= 0)
 
 
 @part
