@@ -30,6 +30,10 @@ KEPT = ("usage", "effective", "factor")
 """What associations have come to: they keep it when others join them."""
 
 
+_CHANGEABLE = frozenset(("MAGNETIC", "REPLACE", "REPLACE_DOWN"))
+"""Flags of reservations of which what is there for speed alone knows nothing."""
+
+
 class Described(NamedTuple):
     """n components, in the order of their rows, by the numbers of what they refer to.
 
@@ -93,6 +97,7 @@ class Schedulers(Numbers):
             members=sizes.rows if members or self.run.calls else 0,
             booked=self._booked,
             accelerate=keys.accelerates
+            and not any(_CHANGEABLE.intersection(one.flags) for one in system.reservations)
             and not shares_under_slurm(system, self.run.policy)
             and not chooses_by_topology(system, self.run.policy),
         )
