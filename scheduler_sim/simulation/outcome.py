@@ -322,7 +322,7 @@ def digest_of_workload(workload: Workload) -> dict[str, str]:
 def _digest_of(workload: Workload) -> str:
     """A column that says the same in all rows counts once, with how often."""
     digest = hashlib.sha256()
-    for name, column in workload.columns.items():
+    for name, column in (workload.columns | workload.carried_columns).items():
         digest.update(name.encode())
         numbers, dtype = column, column.dtype
         if isinstance(column, pd.Categorical):

@@ -103,7 +103,7 @@ class Submissions:
     def joined(self, names: Sequence[str]) -> tuple[dict[str, Any], Placements]:
         """Return columns, and the placements: the trace's, then what was submitted."""
         workload, placements = self._trace
-        carried = {str(name): _as_array(values) for name, values in workload.carried.items()}
+        carried = workload.carried_columns
         if not self._given:
             return {**workload.columns, **carried}, placements
         added, later = self._expanded(self._given)
@@ -139,10 +139,6 @@ def can_be_typed(models: Models | None, app: str) -> bool:
     if models is None or not models.type_names or models.draws_one_by_one:
         return True
     return models.named_type(app) != NO_TYPE
-
-
-def _as_array(values: pd.Series) -> Any:
-    return values.array if isinstance(values.dtype, pd.CategoricalDtype) else values.to_numpy()
 
 
 def _unsaid(values: Any, rows: int) -> Any:

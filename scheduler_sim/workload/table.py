@@ -136,6 +136,14 @@ class Workload:
             for name, values in self.table.items()
         }
 
+    @cached_property
+    def carried_columns(self) -> dict[str, Any]:
+        """The columns of ``carried`` by name, likewise."""
+        return {
+            str(name): values.array if isinstance(values.dtype, pd.CategoricalDtype) else values.to_numpy()
+            for name, values in self.carried.items()
+        }
+
     def __len__(self) -> int:
         return len(self.table)
 
