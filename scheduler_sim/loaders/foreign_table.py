@@ -80,7 +80,10 @@ def _read_csv(path: str | Path, name: str, separator: str | None) -> ForeignTabl
     data = text_of(path, name)
     head = data[: data.find(b"\n")].decode("utf-8").rstrip("\r")
     separator = separator or max(SEPARATORS, key=head.count)
-    names = _names(next(csv.reader([head], delimiter=separator), []), name)
+    try:
+        names = _names(next(csv.reader([head], delimiter=separator), []), name)
+    except csv.Error as error:
+        raise TraceError(f"cannot be read as CSV: {error}", file=name, line=1) from None
     bad: list[BadLine] = []
 
     def keep(row: arrow_csv.InvalidRow) -> str:

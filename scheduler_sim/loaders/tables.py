@@ -73,7 +73,11 @@ def _is_ours(path: str | Path, kind: str) -> bool:
             return True
         return _are_ours(schema.names) and all(_is_as_ours(schema.field(name)) for name in schema.names)
     block = next(iter(read_blocks(path)), b"")
-    rows = list(csv.reader(block.decode("utf-8", "replace").split("\n")[:2]))
+    lines = block.decode("utf-8", "replace").split("\n")[:2]
+    try:
+        rows = list(csv.reader(line.rstrip("\r") for line in lines))
+    except csv.Error:
+        return True
     if not rows or not _are_ours(rows[0]):
         return not rows
     numbers = {name for name, field in FIELDS.items() if field.dtype.startswith("int")}

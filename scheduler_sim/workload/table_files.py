@@ -127,8 +127,11 @@ def read_csv(path: str | Path) -> Workload:
 
 
 def _header(data: bytes) -> list[str]:
-    """The names of the columns of a CSV."""
-    return next(csv.reader([data[: data.find(b"\n")].decode("utf-8").rstrip("\r")]), [])
+    """The names of the columns of a CSV; none, if its first line is no row."""
+    try:
+        return next(csv.reader([data[: data.find(b"\n")].decode("utf-8").rstrip("\r")]), [])
+    except csv.Error:
+        return []
 
 
 def _utf8_blocks(path: str | Path, name: str) -> Iterator[bytes]:
