@@ -28,7 +28,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import main_has_looked
 from scheduler_sim.engine.rules.slurm.main_pass import look_at_newcomers, main_pass
 from scheduler_sim.engine.rules.slurm.moments import (
     answer,
-    any_job_waits,
+    any_is_listed,
     ask,
     asked_pass,
     backfill_may_differ,
@@ -91,7 +91,7 @@ def _notice(core: SlurmCore) -> bool:
         )
     if core.queue.at.new:
         slurm.memory.steady_until = 0
-        if not any_job_waits(core):
+        if not any_is_listed(core):
             slurm.memory.waits_from = core.clock.now
     insert_newcomers(core)
     if ended:
@@ -129,7 +129,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
     if slurm.memory.last_main == now or not (full or asked):  # it makes one pass a second
         return
     look_at_newcomers(core)
-    waiting = core.queue.at.tail - core.queue.at.head
+    waiting, listed = core.queue.at.tail - core.queue.at.head, any_is_listed(core)
     if main_stands_until(core) <= now:
         depth = waiting * len(core.slurm.partition) if full else slurm.rules.default_queue_depth
         stood = slurm.memory.main_valid
@@ -143,7 +143,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
     untie_ready(core)  # jobs that waited for the start of another
     look_at_newcomers(core)
     answer(core, now)
-    if waiting > 0:
+    if listed:
         note_change(core, now)
 
 

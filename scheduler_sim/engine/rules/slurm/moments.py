@@ -86,6 +86,12 @@ def any_job_waits(core: SlurmCore) -> bool:
     return core.queue.at.tail > core.queue.at.head
 
 
+@question
+def any_is_listed(core: SlurmCore) -> bool:
+    """Whether the main scheduler lists any job that waits: to backfill its pass is a change then."""
+    return any_job_waits(core)
+
+
 # -- the main scheduler
 
 
@@ -171,7 +177,7 @@ def _next_backfill(core: SlurmCore, computed: int) -> int:
     if slurm.memory.last_change >= slurm.memory.last_backfill:
         return max(earliest, slurm.memory.seen_from)
     change = _next_computed(core, computed, slurm.memory.last_backfill)
-    if any_job_waits(core):
+    if any_is_listed(core):
         change = min(change, next_full(core, max(slurm.memory.last_backfill, slurm.memory.waits_from)))
     return INF if change == INF else max(earliest, change + slurm.rules.backfill_first)
 
@@ -188,7 +194,7 @@ def _next_computed(core: SlurmCore, computed: int, time: int) -> int:
 def _last_seen(core: SlurmCore, computed: int, time: int) -> int:
     """The last change at ``time`` or before, of those that come by the clock alone; -INF = none."""
     slurm, last = core.slurm, -INF
-    if any_job_waits(core) and next_full(core, slurm.memory.waits_from) <= time:
+    if any_is_listed(core) and next_full(core, slurm.memory.waits_from) <= time:
         last = _last_full(core, time)
     return max(last, _last_computed(core, computed, time))
 
@@ -251,6 +257,6 @@ def _repeated(time: int, span: int, now: int) -> int:
 def _in_phase(core: SlurmCore, computed: int, span: int) -> bool:
     """Whether after ``span`` s all that changes by the clock alone changes as before."""
     slurm = core.slurm
-    if any_job_waits(core) and slurm.rules.sched_interval and span % slurm.rules.sched_interval:
+    if any_is_listed(core) and slurm.rules.sched_interval and span % slurm.rules.sched_interval:
         return False
     return computed == INF or span % slurm.rules.calc_period == 0

@@ -61,6 +61,7 @@ def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     core.slurm.rules.damping = keys.FairShareDampeningFactor
     slurm.memory.last_main = start - (keys.clock == "simulator")  # a daemon's first turn is a second later
     slurm.memory.last_backfill = slurm.memory.last_calc = slurm.rules.starts_at = start
+    slurm.memory.hears_at = start
     slurm.memory.last_change = slurm.memory.seen_from = slurm.memory.looked = start - 1
     slurm.memory.valid = INF
     slurm.memory.serial = -FIRST_PRIORITY

@@ -37,7 +37,6 @@ from scheduler_sim.engine.rules.slurm.reservations.state import (
 )
 from scheduler_sim.engine.rules.slurm.reservations.turns import move_on
 from scheduler_sim.engine.rules.slurm.slot_search import are_unreserved, keep_open, would_suffice
-from scheduler_sim.engine.rules.slurm.start import may_run, may_run_there
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 MOST_MOVES = 10  # of a job behind reservations of all its nodes
@@ -159,32 +158,6 @@ def _reason_to_refuse(core: ReservationsCore, row: int) -> int:
 def look_at_none(core: ReservationsCore) -> None:
     """No entry has its turn."""
     core.reservations.at.inside = core.reservations.at.drawn = NONE_NAMED
-
-
-@on(may_run, "reservations")
-def has_its_reservation(core: ReservationsCore, row: int) -> bool:
-    """One whose reservation is gone is held.
-
-    From here on its reservation is the one that is looked at.
-    """
-    move_on(core)
-    own = core.reservations.claim[row].of
-    if core.reservations.at.drawn >= 0:
-        own = core.reservations.at.drawn
-    core.reservations.at.inside = own
-    return bool(own < 0 or core.reservations.table[own].stands)
-
-
-@on(may_run_there, "reservations")
-def is_large_enough(core: ReservationsCore, placement: int) -> bool:
-    """Not if its reservation has fewer nodes of the partition than it asks for."""
-    own = core.reservations.at.inside
-    if own < 0 or core.reservations.table[own].any_nodes:
-        return True
-    it, some = core.slurm.partition[core.slurm.way[placement].partition], core.reservations.sets.some
-    copy(some, core.reservations.nodes[own], it.low, it.high)
-    keep_common(some, core.slurm.nodes.masks[it.members], it.low, it.high)
-    return count(some, it.low, it.high) >= least_nodes(core, placement)
 
 
 # -- the main scheduler
