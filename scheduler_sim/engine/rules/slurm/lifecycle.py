@@ -114,10 +114,14 @@ def plan_end_everywhere(core: SlurmCore, row: int) -> None:
 
 @on(hand_back, "slurm")
 def complete(core: SlurmCore, row: int, planned: int) -> bool:
-    """Its nodes are idle after the epilog, and KillWait for what was killed; False if that takes time."""
+    """Its nodes are idle after the epilog, and KillWait for what was killed; False if that takes time.
+
+    If backfill looks first, it sees no nodes that came back in its second.
+    """
     now, seconds = core.clock.now, _completing_s(core, row)
     room_is_left(core, row)
-    if seconds > 0:  # passes are asked for when they are back
+    unseen = core.slurm.rules.backfill_first and core.slurm.memory.looked < now
+    if seconds > 0 or unseen:  # passes are asked for when they are back
         push_end(core, now + seconds, NODES_BACK + row)
         set_leaving(core, row, True)
         expect_change(core)
