@@ -24,20 +24,19 @@ from scheduler_sim.engine.rules.slurm.reservations.state import NONE_NAMED, Rese
 
 @on(build_queue, "reservations")
 def build_with_drawn(core: ReservationsCore) -> int:
-    """Those who have a reservation, or are drawn into one, in their order; then all who name none."""
+    """Of each job that is drawn there is one more entry, in the place of one that names the reservation."""
     size = build_by_partition(core)
     if core.reservations.at.magnetic == 0:
         return size
-    named = 0
-    while named < size and core.reservations.claim[entry_by_partition(core, named)[0]].of != NONE_NAMED:
-        named += 1
     written, first = 0, 0
-    for i in range(named, size):
+    for i in range(size):
         row, placement = entry_by_partition(core, i)
+        if core.reservations.claim[row].of != NONE_NAMED:
+            continue
         for number in range(len(core.reservations.table)):
             one = core.reservations.table[number]
             if one.stands and one.magnetic and core.reservations.admits[row, number]:
-                while first < named and _named_goes_before(core, first, row, placement):
+                while first < size and _goes_before_drawn(core, first, row, placement):
                     written = _put_as_it_is(core, written, first)
                     first += 1
                 written = _put(core, written, row, placement, number)
@@ -47,8 +46,8 @@ def build_with_drawn(core: ReservationsCore) -> int:
 
 
 @part
-def _named_goes_before(core: ReservationsCore, i: int, row: int, placement: int) -> bool:
-    """Whether an entry that names a reservation comes before one that is drawn into one."""
+def _goes_before_drawn(core: ReservationsCore, i: int, row: int, placement: int) -> bool:
+    """Whether an entry comes before one that is drawn, which stands where those in reservations do."""
     other_row, other = entry_by_partition(core, i)
     core.slurm.way[placement].tier += FIRST_OF_ALL
     before = goes_before(core, other_row, other, row, placement)
