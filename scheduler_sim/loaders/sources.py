@@ -59,7 +59,7 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
         raise TraceError(f"unknown trace format{hint}", file=path, found=name, allowed=allowed)
     if name == FRONTIER:
-        return read_native(path, "swf")
+        return read_native(path, "swf", on_error)
     if name not in MAPS:
         return _added(name)(path, on_error)
     how = source_map(name)

@@ -40,8 +40,12 @@ def read_table(
             )
         return mapped(read_foreign(path, kind, how.separator), how, kind, on_error)
     assert kind is not None
-    if kind != "jsonl" and on_error == "stop" and _is_ours(path, kind):
-        return read_native(path, kind)
+    if kind != "jsonl" and _is_ours(path, kind):
+        try:
+            return read_native(path, kind)
+        except TraceError:
+            if on_error == "stop":
+                raise
     table = read_foreign(path, kind)
     how = guessed(list(table.columns), table.name)
     workload = mapped(table, how, kind, on_error)
