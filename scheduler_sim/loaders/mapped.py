@@ -100,8 +100,8 @@ class _Reading:
 
     def workload(self, on_error: str) -> Workload:
         columns = self._columns()
-        self.notes += self.dirt.notes(on_error)
-        kept = ~self.dirt.faulty
+        kept = ~self.dirt.faulty & ~self._of_faulty_jobs(columns)
+        self.notes += self.dirt.notes(on_error, int((~kept & ~self.dirt.faulty).sum()))
         if not kept.any():
             raise TraceError("no row can be read", file=self.table.name, allowed="at least one job")
         columns = {name: values[kept] for name, values in columns.items()}
@@ -127,6 +127,14 @@ class _Reading:
             ),
             repairs=repairs.table(columns.get("component_id"), lines),
         )
+
+    def _of_faulty_jobs(self, columns: dict[str, Any]) -> np.ndarray:
+        """Tell of each row whether it is of a job of several components of which another row is faulty."""
+        jobs = columns.get("modular_job_id")
+        if jobs is None:
+            return np.zeros(self.table.rows, dtype=bool)
+        of: np.ndarray = np.isin(jobs, jobs[self.dirt.faulty & (jobs >= 0)])
+        return of
 
     # -- columns of ours
 

@@ -36,13 +36,16 @@ class LeftOut:
         self._counts: Counter[str] = Counter()
         self._first: dict[str, list[TraceError]] = {}
 
-    def __len__(self) -> int:
+    @property
+    def total(self) -> int:
+        """Lines that are left out."""
         return self._counts.total()
 
-    def add(self, error: TraceError, lines: int = 1) -> None:
-        """Count lines with a fault, of which the error tells the first."""
-        self._counts[error.message] += lines
-        first = self._first.setdefault(error.message, [])
+    def add(self, error: TraceError, lines: int = 1, kind: str = "") -> None:
+        """Count lines with a fault, of which the error tells the first; the kind is its message if not given."""
+        kind = kind or error.message
+        self._counts[kind] += lines
+        first = self._first.setdefault(kind, [])
         if len(first) < SHOWN:
             first.append(error)
 
@@ -67,15 +70,14 @@ class LeftOut:
         return b"\n".join([*kept, b""])
 
     def first(self) -> list[TraceError]:
-        """Return the first faults of each kind, by line."""
-        shown = [error for errors in self._first.values() for error in errors]
-        return sorted(shown, key=lambda error: (error.line is None, error.line or 0))
+        """Return the first faults of each kind, by line, or by row where rows are no lines."""
+        return sorted((error for errors in self._first.values() for error in errors), key=_place)
 
     def notes(self, what: str = "line", made: str = "left out") -> tuple[str, ...]:
         """Return a sentence on what is ``made`` of it, by kind, with the first of it; none if nothing is."""
         if not self._counts:
             return ()
-        total = len(self)
+        total = self.total
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self._counts.most_common())
         shown = "; ".join(map(str, self.first()[:SHOWN]))
         return (f"{total:,} {what}{'s' * (total > 1)} {made}: {kinds}; the first: {shown}",)
@@ -84,10 +86,15 @@ class LeftOut:
         """Return the error for a trace of which no record can be read."""
         first = "".join(map(str, self.first()[:1]))
         return TraceError(
-            f"no record can be read, {len(self):,} left out: {first}",
+            f"no record can be read, {self.total:,} left out: {first}",
             file=name,
             allowed="at least one record",
         )
+
+
+def _place(error: TraceError) -> tuple[bool, int]:
+    row = 0 if error.rows is None else int(error.rows[0])
+    return error.line is None, row if error.line is None else error.line
 
 
 @dataclass

@@ -136,7 +136,7 @@ def _read_records(path: str | Path, name: str, left: LeftOut, jobs: JobsLeftOut)
             rows += len(part[0])
             check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
     if not rows:
-        if left:
+        if left.total:
             raise left.nothing_left(name)
         raise TraceError("no records", file=name, allowed="at least one record of 42 fields")
     return table.whole(), comments

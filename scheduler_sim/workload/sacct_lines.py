@@ -109,7 +109,7 @@ def read_dump(path: str | Path, name: str, left: LeftOut) -> Dump:
             parts.append(rows)
             numbers.append(at)
         first = after
-    if dump is not None and left and not any(parts):
+    if dump is not None and left.total and not any(parts):
         raise left.nothing_left(name)
     if dump is None or not any(parts):
         raise TraceError("no records: nothing but a header", file=name, allowed="at least one job")

@@ -125,7 +125,7 @@ def _read_records(path: str | Path, name: str, left: LeftOut) -> tuple[Block, Co
             rows += len(part[0])
             check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
     if table is None:
-        if left:
+        if left.total:
             raise left.nothing_left(name)
         raise TraceError(
             "no records: nothing but comments", file=name, allowed="at least one record of 18 fields"

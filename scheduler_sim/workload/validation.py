@@ -82,7 +82,7 @@ def problem(
     found: object,
     allowed: str | None,
 ) -> TraceError:
-    """Return the error for a cell of some rows, with file, line and position of the first where it has them."""
+    """Return the error for a cell of some rows, with file, line and position of the first, if it has them."""
     rows = np.atleast_1d(rows)
     row = int(rows[0])
     line = source.line_of(row)

@@ -146,6 +146,21 @@ def test_dirt_is_skipped_counted_and_shown(tmp_path):
     assert jobs["skipped"].tolist() == [0, 0, 2, 2]
 
 
+def test_a_row_of_a_job_of_several_components_takes_the_job_with_it(tmp_path):
+    how = MAP.replace("component_id: id", "component_id: id\n  modular_job_id: job")
+    rows = [
+        "id;sub;begun;over;limit;cpus;how;job",
+        "1;5;6;7;60;4;ok;3",
+        "2;5;6;x;60;4;ok;3",
+        "3;5;6;7;60;4;ok;4",
+    ]
+    jobs = read(tmp_path, "\n".join(rows) + "\n", how, on_error="skip")
+    assert jobs["component_id"].tolist() == [3]
+    assert any(
+        "2 rows left out: 1 not a time, 1 of a job with such a line" in said for said in jobs.source.notes
+    )
+
+
 def test_a_word_that_no_value_is_listed_for(tmp_path):
     how = MAP.replace(', "*": 1', "")
     with pytest.raises(TraceError, match=r"t\.csv:3: an unknown word; field status; found 'how: bad'"):
