@@ -42,7 +42,7 @@ class LeftOut:
         return self._counts.total()
 
     def add(self, error: TraceError, lines: int = 1, kind: str = "") -> None:
-        """Count lines with a fault, of which the error tells the first; the kind is its message if not given."""
+        """Count lines with a fault, of which the error tells the first; without a kind, its message is it."""
         kind = kind or error.message
         self._counts[kind] += lines
         first = self._first.setdefault(kind, [])

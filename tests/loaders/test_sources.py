@@ -94,6 +94,10 @@ def test_the_page_lists_every_source():
         ("alcf", "theta"),
         ("frontier", "frontier"),
         ("openb", "openb"),
+        ("pai", "pai"),
+        ("helios", "helios-saturn"),
+        ("philly", "philly-like"),
+        ("gavel", "philly-like"),
     ],
 )
 def test_a_sample_runs_on_the_system_of_its_machine(source, system):
