@@ -14,6 +14,7 @@ from scheduler_sim.loaders.formats import TABLES, table_kind
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import NATIVE, read_native
+from scheduler_sim.workload.trace_warnings import doubts_of
 
 if TYPE_CHECKING:
     from scheduler_sim.loaders.column_map import ColumnMap
@@ -57,6 +58,7 @@ def read_trace(
         if on_error == "skip":
             workload = _followed(workload)
         workload.dependencies()
+        workload.source = replace(workload.source, notes=(*workload.source.notes, *doubts_of(workload)))
         pa.default_memory_pool().release_unused()  # what Arrow took to read it
     except MemoryError:
         raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
