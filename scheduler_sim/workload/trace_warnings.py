@@ -10,9 +10,7 @@ import pandas as pd
 from scheduler_sim.units import HOUR
 from scheduler_sim.workload.table import Workload
 
-CLOCK_JUMP = (
-    "submitted an hour or more before the record above, in a log in order else: a clock jumped"
-)
+CLOCK_JUMP = "submitted an hour or more before the record above, in a log in order else: a clock jumped"
 SAME_ID = "with a component id that occurred before"
 """What nothing is changed of, and everybody should know."""
 
