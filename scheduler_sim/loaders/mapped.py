@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import MOMENTS, OTHERWISE, ColumnMap, Entry
@@ -176,15 +177,24 @@ class _Reading:
         if key not in self._numbers:
             numbers = numbers_of(self.table.columns[name], entry.zone, entry.time_format)
             if numbers is None:
-                raise TraceError(
-                    "a column of lists or mappings",
-                    file=self.table.name,
-                    field=name,
-                    found=str(self.table.columns[name].type),
-                    allowed="numbers, times or text",
-                )
+                raise self._of_lists(name)
             self._numbers[key] = numbers
         return self._numbers[key]
+
+    def _texts(self, name: str) -> pd.Categorical:
+        kind = self.table.columns[name].type
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise self._of_lists(name)
+        return texts_of(self.table.columns[name])
+
+    def _of_lists(self, name: str) -> TraceError:
+        return TraceError(
+            "a column of lists or mappings",
+            file=self.table.name,
+            field=name,
+            found=str(self.table.columns[name].type)[:200],
+            allowed="numbers, times or text",
+        )
 
     def _constant(self, name: str, entry: Entry) -> float:
         if isinstance(entry.constant, str):
@@ -199,9 +209,12 @@ class _Reading:
     def _translated(self, name: str, entry: Entry) -> np.ndarray:
         """Words of theirs as numbers of ours; a word that is not listed is a fault, or what ``*`` says."""
         texts, words = self._words(name, entry)
-        numbers = np.array([np.nan if value is None else _number_or_nan(value) for value in words])
+        numbers = np.array(
+            [np.nan if value is None else _number_or_nan(value) for value in words], dtype=float
+        )
         unknown = np.array(
-            [value is None and bool(text) for value, text in zip(words, texts.categories, strict=True)]
+            [value is None and bool(text) for value, text in zip(words, texts.categories, strict=True)],
+            dtype=bool,
         )
         known = [word for word in entry.values or {} if word != OTHERWISE]
         allowed = f"{', '.join(known)[:300]}, or {OTHERWISE} in the map for all others"
@@ -217,7 +230,7 @@ class _Reading:
             raise TraceError(
                 f"columns.{name}.values without one column", file=self.how.file, allowed="formula: its name"
             )
-        texts = texts_of(self.table.columns[column])
+        texts = self._texts(column)
         others = entry.values.get(OTHERWISE)
         return texts, [
             entry.values.get(word.strip().lower(), others if word else None) for word in texts.categories
@@ -227,7 +240,7 @@ class _Reading:
         if entry.formula is None or entry.formula.column is None:
             word = "" if entry.constant is None else str(entry.constant)
             return categories_of(np.zeros(self.table.rows, dtype=np.int64), [word])
-        texts = texts_of(self.table.columns[entry.formula.column])
+        texts = self._texts(entry.formula.column)
         words = [word.strip() for word in texts.categories]
         if entry.values is not None:
             others = entry.values.get(OTHERWISE)
@@ -244,7 +257,7 @@ class _Reading:
         """Whole numbers as they are; any other ids are numbered from 1 in the order in which they appear."""
         column = None if entry.formula is None else entry.formula.column
         if column is not None:
-            texts = texts_of(self.table.columns[column])
+            texts = self._texts(column)
             plain = [word.isascii() and word.isdigit() and len(word) < 16 for word in texts.categories]
             if all(plain[code] for code in np.unique(texts.codes).tolist()):
                 ids = (

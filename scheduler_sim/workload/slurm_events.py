@@ -81,8 +81,10 @@ def read_slurm_events(path: str | Path, left: LeftOut | None = None) -> Workload
         if job is not None:
             jobs.append(job)
             lines.append(number)
-    if left.total and not jobs:
-        raise left.nothing_left(name)
+    if not jobs:
+        if left.total:
+            raise left.nothing_left(name)
+        raise TraceError("no records", file=name, allowed="at least one event submit_batch_job")
     passed_over = [f"{what} left out: {count:,}" for what, count in sorted(passed.items())]
 
     def workload(records: list[Any], _: Comments) -> Workload:
