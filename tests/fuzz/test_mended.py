@@ -278,3 +278,9 @@ def test_carried_text_of_which_only_numbers_are_left_stays_text(tmp_path):
     jobs = read_trace(tmp_path / "t.csv").select([1])
     write_trace(jobs, tmp_path / "t.parquet")
     assert read_trace(tmp_path / "t.parquet").carried["trace_tag"].tolist() == ["8"]
+
+
+def test_dates_of_the_far_future(tmp_path):
+    told(tmp_path / "t.csv", "submit_time,run_time,nodes\n2026-03-02 00:00:00,5,1\n2826-03-02 00:00:01,5,1\n")
+    jobs = read_trace(tmp_path / "t.csv")
+    assert jobs["submit_time"].tolist() == [0, 292_194 * 86_400 + 1]
