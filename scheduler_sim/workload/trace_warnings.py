@@ -25,7 +25,8 @@ def warnings_of(workload: Workload, nodes: int | None) -> tuple[str, ...]:
 
 def doubts_of(workload: Workload) -> tuple[str, ...]:
     """Return a sentence on each of ``CLOCK_JUMP`` and ``SAME_ID``, where the notes have none on it yet."""
-    rows = {CLOCK_JUMP: clock_jumps(workload["submit_time"]), SAME_ID: _again(workload["component_id"])}
+    columns = workload.columns
+    rows = {CLOCK_JUMP: clock_jumps(columns["submit_time"]), SAME_ID: _again(columns["component_id"])}
     told = "\n".join(workload.source.notes)
     new = ((what, where) for what, where in rows.items() if what not in told)
     return tuple(said for what, where in new for said in _rows(workload, where, what))
@@ -37,6 +38,8 @@ def clock_jumps(submit: np.ndarray) -> np.ndarray:
     None is where more than a hundredth of all steps go back: such a log is in another order, or is short.
     """
     jumps = np.zeros(len(submit), dtype=bool)
+    if (submit[1:] >= submit[:-1]).all():
+        return jumps
     known = np.flatnonzero(submit >= 0)
     steps = np.diff(submit[known])
     if np.count_nonzero(steps < 0) <= _IN_ORDER * len(steps):
