@@ -8,7 +8,7 @@ import numpy as np
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable
-from scheduler_sim.workload.left_out import SHOWN, LeftOut
+from scheduler_sim.workload.left_out import SHOWN
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Dirt:
 
         Raises TraceError for ``stop``.
         """
-        left = LeftOut(skips=True)
+        left = self.table.left
         for bad in self.table.bad:
             left.add(self._error_of_line(bad))
         for rows, name, kind, allowed, theirs in self.faults:
