@@ -19,18 +19,12 @@ from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import MOMENTS, OTHERWISE, ColumnMap, Entry
 from scheduler_sim.loaders.dirt import Dirt
 from scheduler_sim.loaders.foreign_table import ForeignTable
-from scheduler_sim.loaders.repairs import (
-    Repairs,
-    ids_repaired,
-    limits_repaired,
-    run_times_repaired,
-    submissions_repaired,
-)
+from scheduler_sim.loaders.repairs import Repairs, repaired
 from scheduler_sim.loaders.values import Numbers, numbers_of
 from scheduler_sim.units import DAY
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
 from scheduler_sim.workload.columns import categories_of
-from scheduler_sim.workload.fields import CANCELLED, FIELDS, NO_NODES, NO_RUN_TIME
+from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import rule_of
@@ -42,7 +36,6 @@ EPOCH = 10**8
 """Times from here on are taken as seconds since 1970: they are after March 1973."""
 
 _NEAR = 1e-3
-_CANCELLED_STATUS = 5
 _TIMES = {"start_time", "end_time"}
 _BEYOND = 2.0**62
 
@@ -107,7 +100,7 @@ class _Reading:
             raise TraceError("no row can be read", file=self.table.name, allowed="at least one job")
         columns = {name: values[kept] for name, values in columns.items()}
         repairs = Repairs()
-        columns = _repaired(repairs, columns)
+        columns = repaired(repairs, columns)
         self.notes += repairs.notes()
         header = self._with_origin(columns)
         carried = self._carried()
@@ -365,38 +358,6 @@ def _number_or_nan(value: Any) -> float:
         return float(value)
     except ValueError:
         return float("nan")
-
-
-def _repaired(repairs: Repairs, columns: dict[str, Any]) -> dict[str, Any]:
-    """The columns of a workload, of what rows say: repaired, with what follows from it."""
-    found = dict(columns)
-    start, _ = found.pop("start_time", None), found.pop("end_time", None)
-    found["run_time"] = run_times_repaired(repairs, found["run_time"])
-    if start is not None:
-        found["submit_time"] = submissions_repaired(repairs, found["submit_time"], start)
-        found.setdefault("wait_time", np.where(start >= 0, start - found["submit_time"], -1))
-    if "time_limit" in found:
-        limit = np.where(found["time_limit"] == 0, -1, found["time_limit"])
-        found["listed_time_limit"] = limit
-        found["time_limit"] = limits_repaired(repairs, limit, found["run_time"])
-    if "component_id" not in found and "modular_job_id" in found:
-        found["component_id"] = found.pop("modular_job_id")
-    if "component_id" in found:
-        found["component_id"] = ids_repaired(repairs, found["component_id"])
-    found["skipped"] = _skipped(found)
-    return found
-
-
-def _skipped(columns: dict[str, Any]) -> np.ndarray:
-    run, status = (
-        columns["run_time"],
-        columns.get("status", np.zeros(len(columns["run_time"]), dtype=np.int64)),
-    )
-    codes = np.zeros(len(run), dtype=np.int8)
-    codes[columns["nodes"] <= 0] = NO_NODES
-    codes[run < 0] = NO_RUN_TIME
-    codes[(status == _CANCELLED_STATUS) & (run <= 0)] = CANCELLED
-    return codes
 
 
 def described(how: ColumnMap) -> Iterator[str]:
