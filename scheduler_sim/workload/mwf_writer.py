@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
@@ -25,6 +26,9 @@ from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.record_lines import Lines, encoding_for, lines_by_kind, lines_of, write_records
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
+
+_OF_SWF = re.compile(r"\s*;\s*(Version|MaxJobs|MaxRecords)\s*:", re.IGNORECASE)
+"""Header lines that are of the file alone in which they stand."""
 
 _DERIVED_TEXTS: dict[str, Callable[[str], str]] = {
     "app": mwf_app,
@@ -66,7 +70,9 @@ def _header(source: TraceSource) -> tuple[str, ...]:
     """Header lines, those of other formats as comments; what is made in Python has none."""
     if source.format == "table":
         return ()
-    return source.header if source.format == "mwf" else tuple(map(_as_comment, source.header))
+    if source.format == "mwf":
+        return source.header
+    return tuple(_as_comment(line) for line in source.header if not _OF_SWF.match(line))
 
 
 def _as_comment(line: str) -> str:

@@ -141,6 +141,7 @@ def test_a_workload_made_in_python_goes_to_every_format_and_stays(tmp_path, kind
 
 def test_swf_to_mwf(tmp_path):
     lines = [
+        "; Version: 2.2",
         "; MaxNodes: 9",
         swf(),
         swf({1: 2, 9: -1, 11: 0}),
