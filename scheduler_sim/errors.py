@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class SchedulerSimError(Exception):
@@ -31,7 +35,13 @@ class TraceError(InputError):
     message : what is wrong, in one sentence without the place.
     file : the trace; line : 1-based line number; field : name or position;
     found : the offending text; allowed : what may stand there.
+
+    Attributes
+    ----------
+    rows : int64[n], all rows with this fault, where whoever raises it knows them
     """
+
+    rows: np.ndarray | None = None
 
     def __init__(
         self,
@@ -43,6 +53,7 @@ class TraceError(InputError):
         found: object | None = None,
         allowed: str | None = None,
     ) -> None:
+        self.message = message
         self.file, self.line, self.field, self.found, self.allowed = file, line, field, found, allowed
         place = ":".join(str(part) for part in (file, line) if part is not None)
         text = f"{place}: {message}" if place else message

@@ -43,8 +43,7 @@ def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
         "--on-error",
         metavar="WHAT",
         default="stop",
-        help="stop (default) at the first row of a table or named source that cannot be read, or skip such"
-        " rows and count them",
+        help="stop (default) at the first line or row that cannot be read, or skip such and count them",
     )
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from scheduler_sim.cli.force import add_force
-from scheduler_sim.cli.terminal import show, step
+from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
 PAGES = (".html", ".htm")
@@ -19,7 +19,8 @@ examples:
 
 DIR is what run --out or study wrote. The page opens offline, holds everything it shows, and sends nothing.
 Of a run, other suffixes export: .csv and .parquet the components, .json a trace for Perfetto
-(ui.perfetto.dev) and Chrome, .paje a trace for ViTE and other viewers of Paje.
+(ui.perfetto.dev) and Chrome, .paje a trace for ViTE and other viewers of Paje, .evalys.csv the jobs for
+evalys, as Batsim writes them.
 """
 
 
@@ -51,9 +52,10 @@ def execute(args: argparse.Namespace) -> None:
 def _written(directory: str, out: str | None, *, force: bool) -> Path:
     """Write the page, or what another suffix asks for."""
     from scheduler_sim.output.rule import check_place
-    from scheduler_sim.report.export import EXPORTS, WRITERS, export
+    from scheduler_sim.report.evalys import SUFFIX, never_started
+    from scheduler_sim.report.export import EXPORTS, WRITERS, export, suffix_of
 
-    suffix = ".html" if out is None else Path(out).suffix.lower()
+    suffix = ".html" if out is None else suffix_of(out)
     if out is None or suffix in PAGES:
         from scheduler_sim.report.html.write import PAGE, place_of, write_report
 
@@ -66,7 +68,10 @@ def _written(directory: str, out: str | None, *, force: bool) -> Path:
     from scheduler_sim.result.result import Result
 
     check_place(out, EXPORTS[suffix], force=force)
-    export(Result.load(directory), out, force=force)
+    result = Result.load(directory)
+    export(result, out, force=force)
+    if suffix == SUFFIX and (count := never_started(result)):
+        note(f"{count:,} components never started, and have no row", quiet=False)
     return Path(out)
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable
-
-SHOWN = 3
-"""So many of the lines that are left out are shown."""
+from scheduler_sim.workload.left_out import SHOWN
 
 
 @dataclass(frozen=True)
@@ -49,29 +45,23 @@ class Dirt:
             self.faults.append((np.flatnonzero(new), name, kind, allowed, theirs))
             self.faulty |= new
 
-    def notes(self, on_error: str) -> tuple[str, ...]:
-        """Return what is left out, by kind, and the first lines. Raises TraceError for ``stop``."""
-        counts = Counter(one.kind for one in self.table.bad)
-        for rows, _, kind, _, _ in self.faults:
-            counts[kind] += len(rows)
-        if not counts:
-            return ()
-        first = sorted(self._first(), key=lambda one: (one[0] is None, one[0] or 0))[:SHOWN]
-        if on_error == "stop":
-            raise first[0][1]
-        total = sum(counts.values())
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
-        shown = "; ".join(str(error) for _, error in first)
-        return (f"{total:,} row{'s' * (total > 1)} left out: {kinds}; the first: {shown}",)
+    def notes(self, on_error: str, with_jobs: int = 0) -> tuple[str, ...]:
+        """Return what is left out, by kind, and the first lines; ``with_jobs`` rows go with their jobs.
 
-    def _first(self) -> Iterator[tuple[int | None, TraceError]]:
-        """The first faults of each kind, with their lines."""
-        for bad in self.table.bad[:SHOWN]:
-            yield bad.line, self._error_of_line(bad)
+        Raises TraceError for ``stop``.
+        """
+        left = self.table.left
+        for bad in self.table.bad:
+            left.add(self._error_of_line(bad))
         for rows, name, kind, allowed, theirs in self.faults:
             for row in rows[:SHOWN].tolist():
-                line = self.table.line_of(row)
-                yield (line if line is not None else row), self._error(row, name, kind, allowed, theirs)
+                left.add(self._error(row, name, kind, allowed, theirs), kind=kind)
+            if more := len(rows[SHOWN:]):
+                left.add(self._error(int(rows[0]), name, kind, allowed, theirs), more, kind)
+        if left.total and on_error == "stop":
+            raise left.first()[0]
+        left.add_of_jobs(with_jobs)
+        return left.notes("row")
 
     def _error_of_line(self, bad: BadLine) -> TraceError:
         return TraceError(
@@ -82,9 +72,11 @@ class Dirt:
         line = self.table.line_of(row)
         said = ", ".join(f"{one}: {self._cell(one, row)}" for one in theirs)
         where = kind if line is not None else f"{kind} in row {row + 1}"
-        return TraceError(
+        error = TraceError(
             where, file=self.table.name, line=line, field=name, found=said or None, allowed=allowed
         )
+        error.rows = np.array([row])
+        return error
 
     def _cell(self, name: str, row: int) -> str:
         value = self.table.columns[name][row].as_py()

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pyarrow.json as arrow_json
 import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.lines import read_blocks
 from scheduler_sim.workload.memory import check_memory
 
@@ -49,7 +51,7 @@ class ForeignTable:
     name : of the file; kind : csv, parquet or jsonl
     columns : by their names, as Arrow has them: those of a CSV are text
     rows : how many rows there are; lines : int64[rows], 1-based, None where rows are no lines
-    bad : lines that are no rows
+    bad : lines that are no rows; left : those that are no text, where lines may be left out
     """
 
     name: str
@@ -58,16 +60,21 @@ class ForeignTable:
     rows: int
     lines: np.ndarray | None = None
     bad: list[BadLine] = field(default_factory=list)
+    left: LeftOut = field(default_factory=LeftOut)
 
     def line_of(self, row: int) -> int | None:
         """Return the 1-based line of a row, None if it is in none."""
         return None if self.lines is None else int(self.lines[row])
 
 
-def read_foreign(path: str | Path, kind: str, separator: str | None = None) -> ForeignTable:
+def read_foreign(
+    path: str | Path, kind: str, separator: str | None = None, on_error: str = "stop"
+) -> ForeignTable:
     """Read a table; lines that are no rows are kept aside. Raises TraceError for what is no table at all."""
-    name = str(path)
-    table = _READERS[kind](path, name, separator)
+    name, left = str(path), LeftOut(skips=on_error == "skip")
+    table = _READERS[kind](path, name, separator, left)
+    if not table.rows and left.total:
+        raise left.nothing_left(name)
     if not table.rows and not table.bad:
         raise TraceError("no records", file=name, allowed="at least one row")
     return table
@@ -76,8 +83,8 @@ def read_foreign(path: str | Path, kind: str, separator: str | None = None) -> F
 # -- CSV
 
 
-def _read_csv(path: str | Path, name: str, separator: str | None) -> ForeignTable:
-    data = text_of(path, name)
+def _read_csv(path: str | Path, name: str, separator: str | None, left: LeftOut) -> ForeignTable:
+    data = text_of(path, name, left)
     head = data[: data.find(b"\n")].decode("utf-8").rstrip("\r")
     separator = separator or max(SEPARATORS, key=head.count)
     try:
@@ -109,25 +116,40 @@ def _read_csv(path: str | Path, name: str, separator: str | None) -> ForeignTabl
         raise TraceError(f"cannot be read as CSV: {str(error).partition(chr(10))[0]}", file=name) from None
     lines = _lines_of(data, table.num_rows, bad)
     columns = {column: whole(values) for column, values in zip(names, table.columns, strict=True)}
-    return ForeignTable(name, "csv", columns, table.num_rows, lines, bad)
+    return ForeignTable(name, "csv", columns, table.num_rows, lines, bad, left)
 
 
-def text_of(path: str | Path, name: str) -> bytes:
-    """Return the text of a file, unpacked. Raises TraceError for what is no UTF-8 text."""
-    blocks, size = [], 0
-    for block in read_blocks(path):
+def text_of(path: str | Path, name: str, left: LeftOut | None = None) -> bytes:
+    """Return the text of a file, unpacked. Raises TraceError for what is no UTF-8 text.
+
+    Where lines may be left out, such lines are empty ones instead.
+    """
+    blocks, size, lines = [], 0, 0
+    for block in read_blocks(path, left):
         size += len(block)
         check_memory(size * 8, name, f"a table of more than {size / 1e6:.0f} MB")
+        try:
+            block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if left is None or not left.skips:
+                raise _no_utf8(block, lines, error, name) from None
+            block = left.checked(block, lines + 1, partial(_check_utf8, name))
+        lines += block.count(b"\n")
         blocks.append(block)
-    data = b"".join(blocks)
+    return b"".join(blocks)
+
+
+def _check_utf8(name: str, line: bytes, number: int) -> None:
     try:
-        data.decode("utf-8")
+        line.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TraceError(
-            "not UTF-8 text", file=name, line=line, found=data[error.start : error.end].hex()
-        ) from None
-    return data
+        raise _no_utf8(line, number - 1, error, name) from None
+
+
+def _no_utf8(text: bytes, lines: int, error: UnicodeDecodeError, name: str) -> TraceError:
+    line = lines + text.count(b"\n", 0, error.start) + 1
+    found = text[error.start : error.end].hex()
+    return TraceError("not UTF-8 text", file=name, line=line, found=found)
 
 
 def _names(found: list[str], name: str) -> list[str]:
@@ -163,7 +185,7 @@ def _lines_of(data: bytes, rows: int, bad: list[BadLine]) -> np.ndarray | None:
 # -- Parquet
 
 
-def _read_parquet(path: str | Path, name: str, separator: str | None) -> ForeignTable:
+def _read_parquet(path: str | Path, name: str, separator: str | None, left: LeftOut) -> ForeignTable:
     try:
         with open(path, "rb") as raw:
             file = parquet.ParquetFile(raw, pre_buffer=False)
@@ -185,17 +207,17 @@ def _read_parquet(path: str | Path, name: str, separator: str | None) -> Foreign
 # -- JSON lines
 
 
-def _read_jsonl(path: str | Path, name: str, separator: str | None) -> ForeignTable:
-    data = text_of(path, name)
+def _read_jsonl(path: str | Path, name: str, separator: str | None, left: LeftOut) -> ForeignTable:
+    data = text_of(path, name, left)
     numbers = np.array([i for i, line in enumerate(data.split(b"\n"), 1) if line.strip()], dtype=np.int64)
     try:
         table = arrow_json.read_json(io.BytesIO(data), read_options=arrow_json.ReadOptions(use_threads=False))
         flat = dict(_flat(zip(table.column_names, table.columns, strict=True)))
         if table.num_rows == len(numbers):
-            return ForeignTable(name, "jsonl", flat, table.num_rows, numbers)
+            return ForeignTable(name, "jsonl", flat, table.num_rows, numbers, [], left)
     except (pa.ArrowException, ValueError):
         pass  # a line is none, or values of one name differ in type: line by line, then
-    return _line_by_line(data, name)
+    return _line_by_line(data, name, left)
 
 
 def _flat(columns: Any, depth: int = 0) -> Iterator[tuple[str, pa.Array]]:
@@ -209,7 +231,7 @@ def _flat(columns: Any, depth: int = 0) -> Iterator[tuple[str, pa.Array]]:
             yield name, values
 
 
-def _line_by_line(data: bytes, name: str) -> ForeignTable:
+def _line_by_line(data: bytes, name: str, left: LeftOut) -> ForeignTable:
     rows: list[dict[str, str | None]] = []
     lines: list[int] = []
     bad: list[BadLine] = []
@@ -228,7 +250,7 @@ def _line_by_line(data: bytes, name: str) -> ForeignTable:
         lines.append(number)
     names = dict.fromkeys(key for row in rows for key in row)
     columns = {key: pa.array([row.get(key) for row in rows], pa.string()) for key in names}
-    return ForeignTable(name, "jsonl", columns, len(rows), np.array(lines, dtype=np.int64), bad)
+    return ForeignTable(name, "jsonl", columns, len(rows), np.array(lines, dtype=np.int64), bad, left)
 
 
 def _items(said: dict[str, Any], before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

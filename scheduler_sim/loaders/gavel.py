@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, text_of
+from scheduler_sim.workload.left_out import LeftOut
 
 FIELDS = (
     *("job_type", "command", "working_directory", "num_steps_arg", "needs_data_dir", "total_steps"),
@@ -24,14 +25,14 @@ NO_JOB = "not a job of Gavel"
 _KEY = re.compile(r"\('(.*)', (\d+)\)")
 
 
-def read_gavel(path: str | Path) -> ForeignTable:
+def read_gavel(path: str | Path, left: LeftOut) -> ForeignTable:
     """Read a trace as a table, a row a job. Raises TraceError without throughputs beside it."""
     name = str(path)
     gpu, rates = _throughputs(Path(path).parent / THROUGHPUTS)
     rows: list[dict[str, str | None]] = []
     lines: list[int] = []
     bad: list[BadLine] = []
-    for number, line in enumerate(text_of(path, name).decode("utf-8").split("\n"), 1):
+    for number, line in enumerate(text_of(path, name, left).decode("utf-8").split("\n"), 1):
         if not line.strip():
             continue
         words = line.rstrip("\r").split("\t")
@@ -49,7 +50,7 @@ def read_gavel(path: str | Path) -> ForeignTable:
         rows.append(row)
         lines.append(number)
     columns = {key: pa.array([row.get(key) for row in rows], pa.string()) for key in (*FIELDS, "run_time")}
-    return ForeignTable(name, "gavel", columns, len(rows), np.array(lines, dtype=np.int64), bad)
+    return ForeignTable(name, "gavel", columns, len(rows), np.array(lines, dtype=np.int64), bad, left)
 
 
 def _throughputs(path: Path) -> tuple[str, dict[tuple[str, str], float]]:

@@ -13,23 +13,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import MOMENTS, OTHERWISE, ColumnMap, Entry
 from scheduler_sim.loaders.dirt import Dirt
 from scheduler_sim.loaders.foreign_table import ForeignTable
-from scheduler_sim.loaders.repairs import (
-    Repairs,
-    ids_repaired,
-    limits_repaired,
-    run_times_repaired,
-    submissions_repaired,
-)
+from scheduler_sim.loaders.repairs import Repairs, repaired
 from scheduler_sim.loaders.values import Numbers, numbers_of
 from scheduler_sim.units import DAY
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
 from scheduler_sim.workload.columns import categories_of
-from scheduler_sim.workload.fields import CANCELLED, FIELDS, NO_NODES, NO_RUN_TIME
+from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import rule_of
@@ -41,7 +36,6 @@ EPOCH = 10**8
 """Times from here on are taken as seconds since 1970: they are after March 1973."""
 
 _NEAR = 1e-3
-_CANCELLED_STATUS = 5
 _TIMES = {"start_time", "end_time"}
 _BEYOND = 2.0**62
 
@@ -100,13 +94,13 @@ class _Reading:
 
     def workload(self, on_error: str) -> Workload:
         columns = self._columns()
-        self.notes += self.dirt.notes(on_error)
-        kept = ~self.dirt.faulty
+        kept = ~self.dirt.faulty & ~self._of_faulty_jobs(columns)
+        self.notes += self.dirt.notes(on_error, int((~kept & ~self.dirt.faulty).sum()))
         if not kept.any():
             raise TraceError("no row can be read", file=self.table.name, allowed="at least one job")
         columns = {name: values[kept] for name, values in columns.items()}
         repairs = Repairs()
-        columns = _repaired(repairs, columns)
+        columns = repaired(repairs, columns)
         self.notes += repairs.notes()
         header = self._with_origin(columns)
         carried = self._carried()
@@ -127,6 +121,14 @@ class _Reading:
             ),
             repairs=repairs.table(columns.get("component_id"), lines),
         )
+
+    def _of_faulty_jobs(self, columns: dict[str, Any]) -> np.ndarray:
+        """Tell of each row whether it is of a job of several components of which another row is faulty."""
+        jobs = columns.get("modular_job_id")
+        if jobs is None:
+            return np.zeros(self.table.rows, dtype=bool)
+        of: np.ndarray = np.isin(jobs, jobs[self.dirt.faulty & (jobs >= 0)])
+        return of
 
     # -- columns of ours
 
@@ -168,15 +170,24 @@ class _Reading:
         if key not in self._numbers:
             numbers = numbers_of(self.table.columns[name], entry.zone, entry.time_format)
             if numbers is None:
-                raise TraceError(
-                    "a column of lists or mappings",
-                    file=self.table.name,
-                    field=name,
-                    found=str(self.table.columns[name].type),
-                    allowed="numbers, times or text",
-                )
+                raise self._of_lists(name)
             self._numbers[key] = numbers
         return self._numbers[key]
+
+    def _texts(self, name: str) -> pd.Categorical:
+        kind = self.table.columns[name].type
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise self._of_lists(name)
+        return texts_of(self.table.columns[name])
+
+    def _of_lists(self, name: str) -> TraceError:
+        return TraceError(
+            "a column of lists or mappings",
+            file=self.table.name,
+            field=name,
+            found=str(self.table.columns[name].type)[:200],
+            allowed="numbers, times or text",
+        )
 
     def _constant(self, name: str, entry: Entry) -> float:
         if isinstance(entry.constant, str):
@@ -191,9 +202,12 @@ class _Reading:
     def _translated(self, name: str, entry: Entry) -> np.ndarray:
         """Words of theirs as numbers of ours; a word that is not listed is a fault, or what ``*`` says."""
         texts, words = self._words(name, entry)
-        numbers = np.array([np.nan if value is None else _number_or_nan(value) for value in words])
+        numbers = np.array(
+            [np.nan if value is None else _number_or_nan(value) for value in words], dtype=float
+        )
         unknown = np.array(
-            [value is None and bool(text) for value, text in zip(words, texts.categories, strict=True)]
+            [value is None and bool(text) for value, text in zip(words, texts.categories, strict=True)],
+            dtype=bool,
         )
         known = [word for word in entry.values or {} if word != OTHERWISE]
         allowed = f"{', '.join(known)[:300]}, or {OTHERWISE} in the map for all others"
@@ -209,7 +223,7 @@ class _Reading:
             raise TraceError(
                 f"columns.{name}.values without one column", file=self.how.file, allowed="formula: its name"
             )
-        texts = texts_of(self.table.columns[column])
+        texts = self._texts(column)
         others = entry.values.get(OTHERWISE)
         return texts, [
             entry.values.get(word.strip().lower(), others if word else None) for word in texts.categories
@@ -219,7 +233,7 @@ class _Reading:
         if entry.formula is None or entry.formula.column is None:
             word = "" if entry.constant is None else str(entry.constant)
             return categories_of(np.zeros(self.table.rows, dtype=np.int64), [word])
-        texts = texts_of(self.table.columns[entry.formula.column])
+        texts = self._texts(entry.formula.column)
         words = [word.strip() for word in texts.categories]
         if entry.values is not None:
             others = entry.values.get(OTHERWISE)
@@ -236,7 +250,7 @@ class _Reading:
         """Whole numbers as they are; any other ids are numbered from 1 in the order in which they appear."""
         column = None if entry.formula is None else entry.formula.column
         if column is not None:
-            texts = texts_of(self.table.columns[column])
+            texts = self._texts(column)
             plain = [word.isascii() and word.isdigit() and len(word) < 16 for word in texts.categories]
             if all(plain[code] for code in np.unique(texts.codes).tolist()):
                 ids = (
@@ -344,38 +358,6 @@ def _number_or_nan(value: Any) -> float:
         return float(value)
     except ValueError:
         return float("nan")
-
-
-def _repaired(repairs: Repairs, columns: dict[str, Any]) -> dict[str, Any]:
-    """The columns of a workload, of what rows say: repaired, with what follows from it."""
-    found = dict(columns)
-    start, _ = found.pop("start_time", None), found.pop("end_time", None)
-    found["run_time"] = run_times_repaired(repairs, found["run_time"])
-    if start is not None:
-        found["submit_time"] = submissions_repaired(repairs, found["submit_time"], start)
-        found.setdefault("wait_time", np.where(start >= 0, start - found["submit_time"], -1))
-    if "time_limit" in found:
-        limit = np.where(found["time_limit"] == 0, -1, found["time_limit"])
-        found["listed_time_limit"] = limit
-        found["time_limit"] = limits_repaired(repairs, limit, found["run_time"])
-    if "component_id" not in found and "modular_job_id" in found:
-        found["component_id"] = found.pop("modular_job_id")
-    if "component_id" in found:
-        found["component_id"] = ids_repaired(repairs, found["component_id"])
-    found["skipped"] = _skipped(found)
-    return found
-
-
-def _skipped(columns: dict[str, Any]) -> np.ndarray:
-    run, status = (
-        columns["run_time"],
-        columns.get("status", np.zeros(len(columns["run_time"]), dtype=np.int64)),
-    )
-    codes = np.zeros(len(run), dtype=np.int8)
-    codes[columns["nodes"] <= 0] = NO_NODES
-    codes[run < 0] = NO_RUN_TIME
-    codes[(status == _CANCELLED_STATUS) & (run <= 0)] = CANCELLED
-    return codes
 
 
 def described(how: ColumnMap) -> Iterator[str]:

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, text_of
+from scheduler_sim.workload.left_out import LeftOut
 
 NAMES = ("jobid", "submitted_time", "start_time", "run_time", "nodes", "gpus", "user", "vc", "status")
 NO_JOB = "not a job of Philly"
 
 
-def read_philly(path: str | Path) -> ForeignTable:
+def read_philly(path: str | Path, left: LeftOut) -> ForeignTable:
     """Read a job log as a table, a row a job. Raises TraceError for what is no list in JSON."""
     name = str(path)
     try:

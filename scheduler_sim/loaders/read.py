@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,10 @@ import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.formats import TABLES, table_kind
+from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import NATIVE, read_native
+from scheduler_sim.workload.trace_warnings import doubts_of
 
 if TYPE_CHECKING:
     from scheduler_sim.loaders.column_map import ColumnMap
@@ -38,8 +41,8 @@ def read_trace(
         ``parquet``), or a named source such as ``pm100``
     columns : which columns of a table are which of ours: a map, or a file with one. Without, columns that are
         called as ours are ours, others go by names that leave no doubt; the notes of the workload say which
-    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, of tables and named
-        sources alone; they are counted in the notes
+    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, with the whole job of
+        several components, and dependencies that cannot be followed; they are counted in the notes
 
     Raises
     ------
@@ -52,7 +55,10 @@ def read_trace(
     kind = None if format is None else format.lower()
     try:
         workload = _read(path, kind, columns, on_error)
+        if on_error == "skip":
+            workload = _followed(workload)
         workload.dependencies()
+        workload.source = replace(workload.source, notes=(*workload.source.notes, *doubts_of(workload)))
         pa.default_memory_pool().release_unused()  # what Arrow took to read it
     except MemoryError:
         raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
@@ -69,10 +75,27 @@ def _read(
     if kind is not None and kind not in NATIVE:
         known: Workload = _loader("sources.read_source")(path, kind, on_error)
         return known
-    if on_error != "stop":
-        message = "rows that cannot be read are not skipped in this format"
-        raise TraceError(message, file=path, found=on_error, allowed="stop")
-    return read_native(path, kind)
+    return read_native(path, kind, on_error)
+
+
+def _followed(workload: Workload) -> Workload:
+    """Return a workload without the dependencies of rows of which some lead nowhere; a note counts them."""
+    left = LeftOut(skips=True)
+    while True:
+        try:
+            workload.dependencies()
+        except TraceError as error:
+            if error.rows is None:
+                raise
+            left.add(error, len(error.rows))
+            silent = {name: workload[name] for name in ("dependency_ids", "dependency_kinds")}
+            for texts in silent.values():
+                texts[error.rows] = ""
+            workload = workload.replace(**silent)
+        else:
+            notes = left.notes("component", "taken to depend on none")
+            workload.source = replace(workload.source, notes=(*workload.source.notes, *notes))
+            return workload
 
 
 def _loader(home: str) -> Any:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME
 from scheduler_sim.workload.table import REPAIRS
 
+_CANCELLED_STATUS = 5
 LIMIT_BELOW_RUN_TIME = "limit below run time"
 END_BEFORE_START = "end before start"
 START_BEFORE_SUBMISSION = "start before submission"
@@ -66,22 +68,54 @@ class Repairs:
         return tuple(f"repaired: {count:,} x {kind} ({DONE[kind][1]})" for kind, count in counts.items())
 
 
-def limits_repaired(repairs: Repairs, limit: np.ndarray, run: np.ndarray) -> np.ndarray:
+def repaired(repairs: Repairs, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a workload, of what rows say: repaired, with what follows from it."""
+    found = dict(columns)
+    start, _ = found.pop("start_time", None), found.pop("end_time", None)
+    found["run_time"] = _run_times_repaired(repairs, found["run_time"])
+    if start is not None:
+        found["submit_time"] = _submissions_repaired(repairs, found["submit_time"], start)
+        found.setdefault("wait_time", np.where(start >= 0, start - found["submit_time"], -1))
+    if "time_limit" in found:
+        limit = np.where(found["time_limit"] == 0, -1, found["time_limit"])
+        found["listed_time_limit"] = limit
+        found["time_limit"] = _limits_repaired(repairs, limit, found["run_time"])
+    if "component_id" not in found and "modular_job_id" in found:
+        found["component_id"] = found.pop("modular_job_id")
+    if "component_id" in found:
+        found["component_id"] = _ids_repaired(repairs, found["component_id"])
+    found["skipped"] = _skipped(found)
+    return found
+
+
+def _skipped(columns: dict[str, Any]) -> np.ndarray:
+    run, status = (
+        columns["run_time"],
+        columns.get("status", np.zeros(len(columns["run_time"]), dtype=np.int64)),
+    )
+    codes = np.zeros(len(run), dtype=np.int8)
+    codes[columns["nodes"] <= 0] = NO_NODES
+    codes[run < 0] = NO_RUN_TIME
+    codes[(status == _CANCELLED_STATUS) & (run <= 0)] = CANCELLED
+    return codes
+
+
+def _limits_repaired(repairs: Repairs, limit: np.ndarray, run: np.ndarray) -> np.ndarray:
     """A job that ran for so long had a limit that let it."""
     return repairs.change(LIMIT_BELOW_RUN_TIME, limit, (limit >= 0) & (limit < run), np.maximum(run, 1))
 
 
-def run_times_repaired(repairs: Repairs, run: np.ndarray) -> np.ndarray:
+def _run_times_repaired(repairs: Repairs, run: np.ndarray) -> np.ndarray:
     """Times below 0 come of clocks that were set, or of columns that were swapped."""
     return repairs.change(END_BEFORE_START, run, run < -1, -1)
 
 
-def submissions_repaired(repairs: Repairs, submit: np.ndarray, start: np.ndarray) -> np.ndarray:
+def _submissions_repaired(repairs: Repairs, submit: np.ndarray, start: np.ndarray) -> np.ndarray:
     """A clock that was set back lets a job start before its submission."""
     return repairs.change(START_BEFORE_SUBMISSION, submit, (start >= 0) & (start < submit), start)
 
 
-def ids_repaired(repairs: Repairs, ids: np.ndarray) -> np.ndarray:
+def _ids_repaired(repairs: Repairs, ids: np.ndarray) -> np.ndarray:
     """The first of each id keeps it; the others get the numbers above the highest."""
     again = pd.Series(ids).duplicated().to_numpy()
     free = ids.max(initial=0) + np.cumsum(again)

@@ -18,6 +18,7 @@ from scheduler_sim.loaders.column_map import ColumnMap
 from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
 from scheduler_sim.loaders.formats import table_kind
 from scheduler_sim.loaders.mapped import mapped
+from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import NATIVE, read_native
 
@@ -59,18 +60,20 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
         raise TraceError(f"unknown trace format{hint}", file=path, found=name, allowed=allowed)
     if name == FRONTIER:
-        return read_native(path, "swf")
+        return read_native(path, "swf", on_error)
     if name not in MAPS:
         return _added(name)(path, on_error)
     how = source_map(name)
     if name in _TABLES:
         home, _, function = _TABLES[name].partition(".")
-        table: ForeignTable = getattr(import_module(f"{__package__}.{home}"), function)(path)
+        table: ForeignTable = getattr(import_module(f"{__package__}.{home}"), function)(
+            path, LeftOut(skips=on_error == "skip")
+        )
     else:
         kind = table_kind(path) or how.format
         if kind is None:
             raise TraceError("unknown format of a table", file=path, allowed=".csv, .parquet, .jsonl")
-        table = read_foreign(path, kind, how.separator)
+        table = read_foreign(path, kind, how.separator, on_error)
     return mapped(table, how, name, on_error)
 
 

@@ -38,11 +38,15 @@ def read_table(
             raise TraceError(
                 "no table, but a column map for it", file=path, allowed=", ".join(TABLES.values())
             )
-        return mapped(read_foreign(path, kind, how.separator), how, kind, on_error)
+        return mapped(read_foreign(path, kind, how.separator, on_error), how, kind, on_error)
     assert kind is not None
-    if kind != "jsonl" and on_error == "stop" and _is_ours(path, kind):
-        return read_native(path, kind)
-    table = read_foreign(path, kind)
+    try:
+        if kind != "jsonl" and _is_ours(path, kind):
+            return read_native(path, kind)
+    except TraceError:
+        if on_error == "stop":
+            raise
+    table = read_foreign(path, kind, on_error=on_error)
     how = guessed(list(table.columns), table.name)
     workload = mapped(table, how, kind, on_error)
     note = f"columns by their names: {', '.join(described(how))}; a column map says otherwise"

@@ -148,8 +148,8 @@ def _on_clock(index: pd.DatetimeIndex, zone: ZoneInfo) -> pd.DatetimeIndex:
 
 def _since_1970(index: pd.DatetimeIndex) -> np.ndarray:
     missing = np.asarray(index.isna())
-    ticks = index.as_unit("ns").asi8 if len(index) else np.zeros(0, dtype=np.int64)
-    seconds = ticks // 1_000_000_000 + ticks % 1_000_000_000 / 1e9
+    ticks = index.as_unit("us").asi8 if len(index) else np.zeros(0, dtype=np.int64)  # ns end in 2262
+    seconds = ticks // 1_000_000 + ticks % 1_000_000 / 1e6
     return np.where(missing, np.nan, seconds)
 
 

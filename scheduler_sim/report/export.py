@@ -1,6 +1,7 @@
 """A run for other tools: CSV and Parquet tables, Chrome traces (Perfetto), Paje traces (ViTE).
 
-What is written depends on the suffix: ``.csv``, ``.parquet``, ``.json``, ``.paje``.
+What is written depends on the suffix: ``.csv``, ``.parquet``, ``.json``, ``.paje``, or
+``.evalys.csv`` for evalys.
 """
 
 from __future__ import annotations
@@ -19,16 +20,14 @@ import pandas as pd
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.rule import Kind, head, lines_of
 from scheduler_sim.output.whole import whole_file
+from scheduler_sim.report.evalys import COLUMNS, SUFFIX, write_evalys
 from scheduler_sim.report.module_view import shared_modules
-from scheduler_sim.report.wording import plain
+from scheduler_sim.report.wording import no_formula, plain
 from scheduler_sim.result.columns import BUSY, CARRIED, Column, Further, component_columns, rows_named
 from scheduler_sim.result.node_rows import Lanes, node_lanes
 from scheduler_sim.result.nodes import NodeRuns, node_numbers
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.store import FILES, MANIFEST, write_table
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First signs of what spreadsheets evaluate."""
 
 MICROSECONDS = 1_000_000
 COUNTERS = ("nodes_busy", "queue_components")
@@ -67,11 +66,16 @@ def export(result: Result, path: str | Path, *, force: bool = True) -> None:
     InputError : for another suffix, or if the file may not be written there.
     SchedulerSimError : the disk is full or fails.
     """
-    suffix = Path(path).suffix.lower()
+    suffix = suffix_of(path)
     if suffix not in WRITERS:
         raise InputError(f"{path}: unknown format; allowed: {', '.join(WRITERS)}")
     with whole_file(path, None if force else EXPORTS[suffix]) as out:
         WRITERS[suffix](result, out)
+
+
+def suffix_of(path: str | Path) -> str:
+    """Return what tells how a file is written."""
+    return SUFFIX if Path(path).name.lower().endswith(SUFFIX) else Path(path).suffix.lower()
 
 
 def _csv(result: Result, out: BinaryIO) -> None:
@@ -93,7 +97,7 @@ def _columns(result: Result) -> tuple[Column, ...]:
 
 
 def _no_formula(names: pd.Series) -> pd.Series:
-    words = {name: f"'{name}" if str(name).startswith(FORMULA) else name for name in names.unique()}
+    words = {name: no_formula(str(name)) for name in names.unique()}
     return names.astype(object).map(words)
 
 
@@ -270,6 +274,7 @@ WRITERS: dict[str, Callable[[Result, BinaryIO], None]] = {
     ".parquet": _parquet,
     ".json": _chrome,
     ".paje": _paje,
+    SUFFIX: write_evalys,
 }
 
 
@@ -307,4 +312,5 @@ EXPORTS = {
     ".parquet": Kind("an export of components in Parquet", _is_parquet),
     ".json": Kind("a trace for Perfetto that scheduler-sim wrote", _begins_with(CHROME_HEAD)),
     ".paje": Kind("a Paje trace that scheduler-sim wrote", _begins_with(PAJE_HEAD)),
+    SUFFIX: Kind("the jobs of a run for evalys", _begins_with(",".join(COLUMNS) + "\n")),
 }

@@ -115,6 +115,15 @@ def percent_change(ratio: float) -> str:
     return f"{'−' if change < 0 else '+'}{text} %"
 
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""First signs of what spreadsheets evaluate."""
+
+
+def no_formula(name: str) -> str:
+    """Return a name that no spreadsheet evaluates: with an apostrophe before it, where one would."""
+    return f"'{name}" if name.startswith(FORMULA) else name
+
+
 def plain(name: object) -> str:
     """Make a name from a trace safe to print: no control or direction characters, not endless.
 

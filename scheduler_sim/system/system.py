@@ -209,7 +209,10 @@ class System:
     def partition(self, name: str) -> Partition:
         """Return the partition of that name, ignoring case. Raises InputError if there is none."""
         if name.lower() not in self._partition_by_name:
-            raise InputError(_unknown("partition", name, [p.name for p in self.partitions], self.name))
+            known = [p.name for p in self.partitions]
+            raise InputError(
+                f"{_unknown('partition', name, known, self.name)}, or more partitions in the system"
+            )
         return self._partition_by_name[name.lower()]
 
     def partitions_for(self, request: str, *, swf: bool = False) -> tuple[Partition, ...]:

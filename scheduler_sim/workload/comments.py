@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from scheduler_sim.errors import TraceError
 
 MAX_COMMENT_BYTES = 1 << 26
@@ -28,6 +30,19 @@ class Comments:
                 file=self.name,
                 line=row + len(self.found),
             )
+
+    def without(self, rows: np.ndarray) -> Comments:
+        """Return the comments of a trace without some records (int64[n], ascending): an empty line for each.
+
+        So all other lines keep their numbers.
+        """
+        lines = [*((row, 0, line) for row, line in self.found), *((row, 1, b"") for row in rows.tolist())]
+        lines.sort(key=lambda one: one[:2])
+        before = np.searchsorted(rows, [row for row, _, _ in lines])
+        kept = Comments(self.name)
+        for (row, _, line), gone in zip(lines, before.tolist(), strict=True):
+            kept.add(row - gone, line)
+        return kept
 
     def encoding(self) -> str:
         """Return utf-8 if all lines are valid in it, else latin-1, which any bytes are."""

@@ -59,6 +59,7 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
     found: list[tuple[int, int, str, int]] = []
     ties: list[tuple[int, int]] = []
     singletons = []
+    lost: dict[int, object] = {}
     for row, wanted in zip(rows.tolist(), wishes, strict=True):
         concerned = {ALONE[wish.kind] for wish in wanted if wish.kind in ALONE}
         if "singleton" in concerned:
@@ -68,10 +69,8 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
                 continue
             after = targets.rows(wish, int(tasks[row]))
             if not after:
-                named = wish.wanted if wish.task is None else f"{wish.wanted}_{wish.task}"
-                message = "depends on a component that is not in the trace"
-                allowed = "the id of a component of this trace"
-                raise problem(table, source, row, "dependency_ids", message, named, allowed)
+                lost.setdefault(row, wish.wanted if wish.task is None else f"{wish.wanted}_{wish.task}")
+                continue
             if skipped[after].any():
                 concerned.add("skipped_predecessor")
             if wish.kind == DYNAMIC:
@@ -81,6 +80,11 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
             found += [(row, other, kind, wish.minutes) for other in after if not skipped[other]]
         for name in concerned:
             counts[name] += 1
+    if lost:
+        message = "depends on a component that is not in the trace"
+        allowed = "the id of a component of this trace"
+        named = next(iter(lost.values()))
+        raise problem(table, source, np.array(list(lost)), "dependency_ids", message, named, allowed)
     edges, tied = _edges_of(found), _ties_of(ties)
     _refuse_cycles(table, source, pd.concat([edges[["row", "after_row"]], tied]))
     return Dependencies(edges, tied, np.array(singletons, dtype=np.int64), counts)
@@ -143,14 +147,16 @@ def _wishes_of_rows(
     rows = np.flatnonzero(~((silent_id[ids.codes] & silent_kind[kinds.codes]) | skipped))
     pairs = list(zip(ids.codes[rows].tolist(), kinds.codes[rows].tolist(), strict=True))
     known: dict[tuple[int, int], list[Wish]] = {}
-    for row, pair in zip(rows.tolist(), pairs, strict=True):
-        if pair not in known:
-            try:
-                known[pair] = parse_wishes(id_texts[pair[0]], kind_texts[pair[1]])
-            except TraceError as error:
-                message = str(error).partition(";")[0]
-                field = str(error.field)
-                raise problem(table, source, row, field, message, error.found, error.allowed) from None
+    wrong: dict[tuple[int, int], TraceError] = {}
+    for pair in dict.fromkeys(pairs):
+        try:
+            known[pair] = parse_wishes(id_texts[pair[0]], kind_texts[pair[1]])
+        except TraceError as error:
+            wrong[pair] = error
+    if wrong:
+        unclear = rows[[pair in wrong for pair in pairs]]
+        said = next(iter(wrong.values()))
+        raise problem(table, source, unclear, str(said.field), said.message, said.found, said.allowed)
     return rows, [known[pair] for pair in pairs]
 
 
@@ -168,11 +174,12 @@ def _refuse_cycles(table: pd.DataFrame, source: TraceSource, edges: pd.DataFrame
     if count == len(members) and not (here == there).any():
         return
     circular = np.flatnonzero(label[here] == label[there])
-    first = int(row[circular[np.argmin(row[circular])]])
+    those = np.unique(row[circular])
+    first = int(those[0])
     raise problem(
         table,
         source,
-        first,
+        those,
         "dependency_ids",
         "the dependencies form a circle",
         str(table["dependency_ids"].iloc[first]),

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.packed import BrokenFile, packing_named, packing_of
+from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.memory import check_memory
 
 BLOCK_BYTES = 1 << 21
@@ -16,17 +17,17 @@ MAX_LINE_BYTES = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 
 
-def read_blocks(path: str | Path) -> Iterator[bytes]:
+def read_blocks(path: str | Path, left: LeftOut | None = None) -> Iterator[bytes]:
     """Yield the text of a file in blocks of about 2 MB that end with a line end.
 
     Gzip and zstd are known by their first bytes. A last line without an end gets one. Raises a
     :class:`TraceError` for a file that cannot be read, a broken packed one, a NUL byte, a line of
-    more than 65,536 bytes, and an empty file.
+    more than 65,536 bytes, and an empty file. Where lines are left out, such lines come as empty ones.
     """
     name = str(path)
     try:
         with open(path, "rb") as raw:
-            yield from _whole_lines(_pieces(raw, name), name)
+            yield from _whole_lines(_pieces(raw, name), name, left or LeftOut())
     except FileNotFoundError:
         raise TraceError("no such file", file=name) from None
     except IsADirectoryError:
@@ -59,28 +60,46 @@ def _pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
         start = raw.read(BLOCK_BYTES)
 
 
-def _whole_lines(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
+def _whole_lines(pieces: Iterator[bytes], name: str, left: LeftOut) -> Iterator[bytes]:
     rest, lines, first = b"", 0, True
     for piece in pieces:
         if first and piece.startswith(_BOM):
             piece = piece[len(_BOM) :]
         first = False
         block = rest + piece
-        if b"\0" in piece:
-            line = lines + block.count(b"\n", 0, block.index(b"\0")) + 1
-            raise TraceError("a NUL byte: this is not text", file=name, line=line, allowed="lines of text")
+        if b"\0" in piece and not left.skips:
+            raise _not_text(name, lines + block.count(b"\n", 0, block.index(b"\0")) + 1)
         cut = block.rfind(b"\n") + 1
         rest = block[cut:]
         if cut:
-            _refuse_long_lines(block, cut, name, lines)
+            before = lines
             lines += block.count(b"\n", 0, cut)
-            yield block[:cut]
+            if left.skips:
+                yield _of_text(block[:cut], name, before, left)
+            else:
+                _refuse_long_lines(block, cut, name, before)
+                yield block[:cut]
         if len(rest) > MAX_LINE_BYTES:
-            raise _too_long(name, lines + 1)
+            if not left.skips:
+                raise _too_long(name, lines + 1)
+            rest = rest[: MAX_LINE_BYTES + 1]
     if first:
         raise TraceError("the file is empty", file=name, allowed="a trace with at least one record")
     if rest:
-        yield rest + b"\n"
+        yield _of_text(rest + b"\n", name, lines, left) if left.skips else rest + b"\n"
+
+
+def _of_text(block: bytes, name: str, lines: int, left: LeftOut) -> bytes:
+    """Return a block without lines that are no text, or too long."""
+
+    def check(line: bytes, number: int) -> None:
+        if b"\0" in line:
+            raise _not_text(name, number)
+        if len(line) > MAX_LINE_BYTES:
+            raise _too_long(name, number)
+
+    longest = max(map(len, block.split(b"\n")))
+    return left.checked(block, lines + 1, check) if b"\0" in block or longest > MAX_LINE_BYTES else block
 
 
 def _refuse_long_lines(block: bytes, cut: int, name: str, lines: int) -> None:
@@ -94,3 +113,7 @@ def _refuse_long_lines(block: bytes, cut: int, name: str, lines: int) -> None:
 
 def _too_long(name: str, line: int) -> TraceError:
     return TraceError("the line is too long", file=name, line=line, allowed=f"at most {MAX_LINE_BYTES} bytes")
+
+
+def _not_text(name: str, line: int) -> TraceError:
+    return TraceError("a NUL byte: this is not text", file=name, line=line, allowed="lines of text")

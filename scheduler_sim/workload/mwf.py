@@ -21,6 +21,7 @@ from scheduler_sim.workload.block_columns import Block, Growing, Texts, parse_bl
 from scheduler_sim.workload.columns import by_row, is_shared, map_text
 from scheduler_sim.workload.comments import Comments
 from scheduler_sim.workload.fields import MWF_FIELDS, NO_NODES, NO_RUN_TIME
+from scheduler_sim.workload.left_out import JobsLeftOut, LeftOut, built
 from scheduler_sim.workload.lines import read_blocks
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.mwf_text import is_missing
@@ -34,6 +35,7 @@ LAYOUTS: dict[int, tuple[int, ...]] = {
     41: tuple(range(41)),
     40: tuple(position for position in range(42) if position not in (19, 33)),
 }
+_JOB, _TOTAL = 0, 1  # 0-based positions of the job and of how many components it has
 _KINDS = [field.dtype for field in MWF_FIELDS]
 _ALLOWED_COUNTS = "42, 41 (no position 42) or 40 (no positions 20 and 34), separated by ;"
 _LEAST = {
@@ -45,7 +47,7 @@ _FEWEST_SEMICOLONS = min(LAYOUTS) - 1
 _BYTES_A_RECORD = 500  # of memory, from the raw columns to the finished table
 
 
-def read_mwf(path: str | Path) -> Workload:
+def read_mwf(path: str | Path, left: LeftOut | None = None) -> Workload:
     """Read an MWF trace, plain or packed.
 
     component_id is position 8 where that is unique over the file; else the job id if every job
@@ -56,10 +58,23 @@ def read_mwf(path: str | Path) -> Workload:
     Raises
     ------
     TraceError
-        with file, line, field, value and what is allowed.
+        with file, line, field, value and what is allowed; for no line that is left out instead. With a line
+        its job is left out.
     """
-    name = str(path)
-    return _workload(*_read_records(path, name), name)
+    name, left = str(path), left or LeftOut()
+    jobs = JobsLeftOut()
+    records, comments = _read_records(path, name, left, jobs)
+    if left.skips and (gone := jobs.rows(records[_JOB], records[_TOTAL])).size:
+        if len(gone) == len(records[_JOB]):
+            raise left.nothing_left(name)
+        left.add_of_jobs(len(gone))
+        kept = np.delete(np.arange(len(records[_JOB])), gone)
+        records, comments = [column.take(kept) for column in records], comments.without(gone)
+
+    def workload(records: Block, comments: Comments) -> Workload:
+        return _workload(records, comments, name, left.notes())
+
+    return built(workload, records, comments, left, records[_JOB])
 
 
 def component_ids(listed: np.ndarray, jobs: np.ndarray, source: TraceSource) -> tuple[np.ndarray, str]:
@@ -104,13 +119,15 @@ def is_comment(line: bytes) -> bool:
     )
 
 
-def _read_records(path: str | Path, name: str) -> tuple[Block, Comments]:
+def _read_records(path: str | Path, name: str, left: LeftOut, jobs: JobsLeftOut) -> tuple[Block, Comments]:
     """Return the 42 columns of a file as they stand in it, the number of fields behind them; and comments."""
     comments = Comments(name)
     table = Growing([*_KINDS, "int8"])
     rows = 0
-    for block in read_blocks(path):
+    for block in read_blocks(path, left):
         lines = rows + len(comments.found)
+        if left.skips:
+            block = _readable(block, lines, name, left, jobs)
         part = _parse(block)
         if part is None and (data := _without_comments(block, rows, comments)):
             part = _parse(data) or _parse_mixed(data) or _parse_lines(block, lines, name)
@@ -119,8 +136,26 @@ def _read_records(path: str | Path, name: str) -> tuple[Block, Comments]:
             rows += len(part[0])
             check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
     if not rows:
+        if left.total:
+            raise left.nothing_left(name)
         raise TraceError("no records", file=name, allowed="at least one record of 42 fields")
     return table.whole(), comments
+
+
+def _readable(block: bytes, lines: int, name: str, left: LeftOut, jobs: JobsLeftOut) -> bytes:
+    """Return a block with an empty line for each that is no record and no comment; counts them."""
+    if _parse(block) is not None:
+        return block
+
+    def check(line: bytes, number: int) -> None:
+        if not is_comment(line):
+            try:
+                _record(line.removesuffix(b"\r"), number, name)
+            except TraceError:
+                jobs.add(integer(line.partition(b";")[0]))
+                raise
+
+    return left.checked(block, lines + 1, check)
 
 
 def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
@@ -208,7 +243,7 @@ def _record(line: bytes, number: int, name: str) -> list[Any]:
     return [*record, len(words)]
 
 
-def _workload(records: Block, comments: Comments, name: str) -> Workload:
+def _workload(records: Block, comments: Comments, name: str, notes: tuple[str, ...]) -> Workload:
     counts = records.pop()
     texts = [column for column in records if isinstance(column, Texts)]
     encoding = comments.encoding()
@@ -222,6 +257,7 @@ def _workload(records: Block, comments: Comments, name: str) -> Workload:
         comments=between,
         field_count=int(counts[0]) if is_shared(counts) else counts,
         encoding=encoding,
+        notes=notes,
     )
     columns: dict[str, Any] = {}
     for field in MWF_FIELDS:
@@ -262,7 +298,7 @@ def _refuse_numbers(columns: dict[str, Any], source: TraceSource) -> None:
         wrong = columns[field.name] < least if least is not None else np.False_
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise TraceError(
+            error = TraceError(
                 "value out of range",
                 file=source.name,
                 line=source.line_of(row),
@@ -270,6 +306,8 @@ def _refuse_numbers(columns: dict[str, Any], source: TraceSource) -> None:
                 found=int(columns[field.name][row]),
                 allowed=allowed,
             )
+            error.rows = np.flatnonzero(wrong)
+            raise error
 
 
 def _is_utf8(words: list[bytes]) -> bool:

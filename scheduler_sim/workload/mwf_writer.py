@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
@@ -23,7 +24,11 @@ from scheduler_sim.workload.mwf import (
 )
 from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.record_lines import Lines, encoding_for, lines_by_kind, lines_of, write_records
+from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
+
+_OF_SWF = re.compile(r"\s*;\s*(Version|MaxJobs|MaxRecords)\s*:", re.IGNORECASE)
+"""Header lines that are of the file alone in which they stand."""
 
 _DERIVED_TEXTS: dict[str, Callable[[str], str]] = {
     "app": mwf_app,
@@ -37,8 +42,8 @@ def write_mwf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
 
     What came from MWF goes back as it was, each record with the fields it had (41 or 40 grow
     to 42 only where they now need a position they lack). From elsewhere: 42 fields, missing
-    text -1 (dependency kind: NA), no header lines, and no skipped records but those of run
-    time -1, as MWF has no place for either.
+    text -1 (dependency kind: NA), header lines as comments, and no skipped records but those of
+    run time -1, as MWF has no place for them.
     """
     source = workload.source
     notes = lost_columns(workload, "mwf")
@@ -46,13 +51,11 @@ def write_mwf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
         if "skipped_predecessor" in workload.not_honoured():
             raise TraceError("components depend on records that are left out as not simulated", file=name)
         workload = _without_arrays(without_skipped(workload, notes))
-        if source.format != "table" and (source.header or source.comments):
-            notes.append(
-                f"{len(source.header) + len(source.comments)} header lines left out: MWF has no header"
-            )
+        if source.format != "table" and source.comments:
+            notes.append(f"{len(source.comments)} comments between records left out")
     native = source.format == "mwf"
     columns = [_column(workload, field.name, native) for field in MWF_FIELDS]
-    header = source.header if native else ()
+    header = _header(source)
     comments = source.comments if native else ()
     for line in (*header, *(line for _, line in comments)):
         if not is_comment(line.encode("utf-8", "surrogateescape")):
@@ -61,6 +64,19 @@ def write_mwf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     counts = _field_counts(workload, columns) if native else np.full(len(workload), 42)
     write_records(out, name, header, comments, _lines(columns, counts, encoding), len(workload), encoding)
     return notes
+
+
+def _header(source: TraceSource) -> tuple[str, ...]:
+    """Header lines, those of other formats as comments; what is made in Python has none."""
+    if source.format == "table":
+        return ()
+    if source.format == "mwf":
+        return source.header
+    return tuple(_as_comment(line) for line in source.header if not _OF_SWF.match(line))
+
+
+def _as_comment(line: str) -> str:
+    return f"# {line.strip().lstrip('#; ')}" if line.strip() else line
 
 
 def _without_arrays(workload: Workload) -> Workload:

@@ -17,6 +17,7 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.units import DAY
 from scheduler_sim.workload import sacct_text as text
 from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, NOT_ENDED, SAME_RUN
+from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.sacct_columns import Columns
 from scheduler_sim.workload.sacct_ids import Ids, ids_of
@@ -43,7 +44,7 @@ _IDS = (
 )  # fmt: skip
 
 
-def read_sacct(path: str | Path) -> Workload:
+def read_sacct(path: str | Path, left: LeftOut | None = None) -> Workload:
     """Read a ``sacct --parsable2`` dump, plain or packed: a component for each run of a job.
 
     The reference page on sacct gives the rules: what each column becomes, what is skipped, which
@@ -52,23 +53,54 @@ def read_sacct(path: str | Path) -> Workload:
     Raises
     ------
     TraceError
-        with file, line, field, value and what is allowed, for all that cannot be read.
+        with file, line, field, value and what is allowed, for all that cannot be read; for no line that is
+        left out instead.
     """
-    name = str(path)
-    dump = read_dump(path, name)
+    name, left = str(path), left or LeftOut()
+    dump = read_dump(path, name, left)
     check_memory(len(dump.numbers) * _BYTES_A_RECORD, name, f"a trace of {len(dump.numbers)} records")
     columns = Columns(dump, name)
     dump.rows = b""
     for either in _NEEDED:
         if not any(column in columns for column in either):
             raise TraceError(f"no column {' or '.join(either)}", file=name, allowed="columns of that name")
-    try:
-        return _workload(columns, dump, name)
-    except TraceError as error:
-        raise columns.mistakes() or error from None
+    if dump.jobs.known:
+        columns = _without(columns, columns.het_rows(dump.jobs.known), left)
+    while True:
+        try:
+            return _workload(columns, dump, name, left)
+        except TraceError as error:
+            if not left.skips:
+                raise columns.mistakes() or error from None
+            faults = [one for one in (*columns.faults(), error) if one.rows is not None]
+            if not faults:
+                raise
+            columns = _without_faults(columns, faults, left)
 
 
-def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
+def _without_faults(columns: Columns, faults: list[TraceError], left: LeftOut) -> Columns:
+    """Return a dump without the rows of some errors, and without the rest of their jobs; counts them."""
+    gone = np.zeros(len(columns), dtype=bool)
+    for error in faults:
+        new = np.zeros_like(gone)
+        new[error.rows] = True
+        new &= ~gone
+        if new.any():
+            left.add(error, int(new.sum()))
+        gone |= new
+    jobs = columns.het_jobs(np.flatnonzero(gone))
+    columns = columns.without(np.flatnonzero(gone))
+    return _without(columns, columns.het_rows(jobs), left)
+
+
+def _without(columns: Columns, rows: np.ndarray, left: LeftOut) -> Columns:
+    left.add_of_jobs(len(rows))
+    if len(rows) == len(columns):
+        raise left.nothing_left(columns.name)
+    return columns.without(rows)
+
+
+def _workload(columns: Columns, dump: Dump, name: str, left: LeftOut) -> Workload:
     notes: list[str] = []
     if dump.steps:
         notes.append(f"{_counted(dump.steps, 'job step')} left out")
@@ -93,8 +125,8 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
     }
     skipped = np.select(list(reasons.values()), list(reasons), 0).astype(np.int8)
     if (submit < 0).any() and (skipped[submit < 0] == 0).any():
-        row = int(np.argmax((submit < 0) & (skipped == 0)))
-        raise columns.error("a job without a submission", "Submit", row, "a time")
+        rows = np.flatnonzero((submit < 0) & (skipped == 0))
+        raise columns.error("a job without a submission", "Submit", rows, "a time")
 
     known = submit[submit >= 0]
     origin = int(known.min()) // DAY * DAY if len(known) else 0
@@ -127,8 +159,8 @@ def _workload(columns: Columns, dump: Dump, name: str) -> Workload:
         format="sacct",
         name=name,
         header=(*comments, f"; UnixStartTime: {origin}", *([_LOCAL] if columns.local else [])),
-        notes=tuple(notes),
-        line_numbers=dump.numbers,
+        notes=(*notes, *left.notes()),
+        line_numbers=columns.numbers,
     )
     return Workload(table, source)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from copy import copy
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow.csv as arrow_csv
 from scheduler_sim.config.problem import MOST_LISTED, listed
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload import sacct_text
-from scheduler_sim.workload.sacct_lines import INNER, Dump
+from scheduler_sim.workload.sacct_lines import INNER, Dump, het_job
 
 #: Columns that are read, by their names in the field list of sacct; all others are passed over.
 READ = (
@@ -131,12 +132,12 @@ class Columns:
         unix = compute.match_substring_regex(text, "^[0-9]{1,12}$")
         wrong = ~(_array(silent) | _array(iso) | _array(unix))
         if wrong.any():
-            raise self._not_a_time(column, int(np.argmax(wrong)))
+            raise self._not_a_time(column, np.flatnonzero(wrong))
         local = compute.if_else(iso, text, None)
         try:
             seconds = local.cast(pa.timestamp("s")).cast(pa.int64())
         except pa.ArrowInvalid:
-            raise self._not_a_time(column, _first_that_fails(local)) from None
+            raise self._not_a_time(column, _those_that_fail(local)) from None
         number = compute.if_else(unix, text, None).cast(pa.int64())
         values = compute.fill_null(compute.coalesce(seconds, number), -1).to_numpy(zero_copy_only=False)
         return np.where((values == 0) & _array(unix), -1, values)  # Slurm's "no time" as a number
@@ -146,10 +147,41 @@ class Columns:
         text = self._text(column)
         parts = compute.extract_regex(text, _JOB_ID)
         if parts.null_count:
-            row = int(np.argmax(~_array(parts.is_valid())))
-            raise self.error("not a job id", column, row, "123, 123_4, 123_[5-9%2] or 123+0")
+            rows = np.flatnonzero(~_array(parts.is_valid()))
+            raise self.error("not a job id", column, rows, "123, 123_4, 123_[5-9%2] or 123+0")
         number = {name: _integers(parts.field(name)) for name in ("job", "task", "offset")}
         return {**number, "rest": np.asarray(parts.field("rest").to_pandas(), dtype=object)}
+
+    def without(self, rows: np.ndarray) -> Columns:
+        """Return the dump without some rows (int64[n])."""
+        kept = np.delete(np.arange(len(self)), rows)
+        made = copy(self)
+        made.numbers = self.numbers[kept]
+        made._table = self._table.take(pa.array(kept)).combine_chunks()
+        return made
+
+    def het_jobs(self, rows: np.ndarray) -> set[int]:
+        """Return the heterogeneous jobs that some rows (int64[n]) are of."""
+        if "JobID" not in self:
+            return set()
+        ids = self._text("JobID").take(pa.array(rows, pa.int64())).to_pylist()
+        jobs = (het_job([word.encode()]) for word in ids)
+        return {job for job in jobs if job is not None}
+
+    def het_rows(self, jobs: set[int]) -> np.ndarray:
+        """Return the rows (int64[n]) of some heterogeneous jobs."""
+        if not jobs or "JobID" not in self:
+            return np.zeros(0, dtype=np.int64)
+        ids = self._text("JobID").to_pylist()
+        return np.array(
+            [row for row, word in enumerate(ids) if het_job([word.encode()]) in jobs], dtype=np.int64
+        )
+
+    def faults(self) -> Iterator[TraceError]:
+        """Yield an error for each text of a column that cannot be read, with all rows that have it."""
+        for column in READ:
+            if column in self:
+                yield from self._mistakes_in(column)
 
     def mistakes(self) -> TraceError | None:
         """Return an error of all that cannot be read, by line: each text of a column once, of ids and
@@ -169,17 +201,18 @@ class Columns:
                 try:
                     READERS[column](word)
                 except TraceError as error:
-                    message, row = str(error).partition(";")[0], int(np.argmax(codes == code))
-                    yield self.error(message, column, row, error.allowed)
+                    yield self.error(error.message, column, np.flatnonzero(codes == code), error.allowed)
         elif column in (*_IDS, *_TIMES):
             try:
                 self.job_ids(column) if column in _IDS else self.times(column)
             except TraceError as error:
                 yield error
 
-    def error(self, message: str, column: str, row: int, allowed: str | None) -> TraceError:
-        """Return the error for one field of a row."""
-        return TraceError(
+    def error(self, message: str, column: str, rows: np.ndarray | int, allowed: str | None) -> TraceError:
+        """Return the error for one field of some rows, which tells of the first."""
+        rows = np.atleast_1d(rows)
+        row = int(rows[0])
+        error = TraceError(
             message,
             file=self.name,
             line=int(self.numbers[row]),
@@ -187,10 +220,12 @@ class Columns:
             found=self._text(column)[row].as_py(),
             allowed=allowed,
         )
+        error.rows = rows
+        return error
 
-    def _not_a_time(self, column: str, row: int) -> TraceError:
+    def _not_a_time(self, column: str, rows: np.ndarray) -> TraceError:
         return self.error(
-            "not a time", column, row, "YYYY-MM-DDThh:mm:ss, seconds since 1970, Unknown or None"
+            "not a time", column, rows, "YYYY-MM-DDThh:mm:ss, seconds since 1970, Unknown or None"
         )
 
     def _text(self, column: str) -> pa.StringArray:
@@ -211,17 +246,21 @@ def _integers(texts: pa.StringArray) -> np.ndarray:
     return np.asarray(said.cast(pa.int64()).to_numpy(zero_copy_only=False))
 
 
-def _first_that_fails(texts: pa.StringArray) -> int:
-    """Return the first row that is no date, by halves."""
-    first, count = 0, len(texts)
-    while count > 1:
-        half = count // 2
-        try:
-            texts.slice(first, half).cast(pa.timestamp("s"))
-            first, count = first + half, count - half
-        except pa.ArrowInvalid:
-            count = half
-    return first
+def _those_that_fail(texts: pa.StringArray) -> np.ndarray:
+    """Return the rows that are no date: int64[n]; each text is tried once."""
+    encoded = texts.dictionary_encode()
+    words = encoded.dictionary
+    wrong = [i for i in range(len(words)) if not _is_date(words[i : i + 1])] if len(words) else []
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.flatnonzero(np.isin(codes, wrong))
+
+
+def _is_date(text: pa.StringArray) -> bool:
+    try:
+        text.cast(pa.timestamp("s"))
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _as_utf8(rows: bytes) -> bytes:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.left_out import JobsLeftOut, LeftOut
 from scheduler_sim.workload.lines import read_blocks
 
 _SEPARATOR = b"|"
@@ -24,6 +25,7 @@ FREE_TEXT = (
 )  # fmt: skip
 #: Stands for a separator within a text until the columns are apart (ASCII's own unit separator).
 INNER = "\x1f"
+_HET = re.compile(rb"(\d{1,15})\+\d{1,6}$")
 _NAME, _COUNT, _TIME = (
     rb"\S*",
     rb"(\d+(\.\d+)?[KM]?)?",
@@ -74,6 +76,7 @@ class Dump:
     columns : names in small letters, in order; comments : lines before the header
     rows : the rows, each with its line end; numbers : int64[rows], 1-based line of each
     steps : rows of job steps, which are left out; repaired : rows put together again
+    jobs : heterogeneous jobs of which a line is left out that cannot be read
     """
 
     columns: list[str]
@@ -82,29 +85,32 @@ class Dump:
     numbers: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     steps: int = 0
     repaired: int = 0
+    jobs: JobsLeftOut = field(default_factory=JobsLeftOut)
 
 
-def read_dump(path: str | Path, name: str) -> Dump:
+def read_dump(path: str | Path, name: str, left: LeftOut) -> Dump:
     """Read a dump, plain or packed; raises TraceError for a row whose fields are not those of the header.
 
-    Blank lines, and the header where files were joined, are passed over.
+    Unless such rows are left out. Blank lines, and the header where files were joined, are passed over.
     """
     dump: Dump | None = None
     parts: list[bytes] = []
     numbers: list[np.ndarray] = []
     header = b""
     first = 1
-    for block in read_blocks(path):
+    for block in read_blocks(path, left):
         after = first + block.count(b"\n")
         if dump is None:
             comments, header, block = _head(block, name)
             first = after - block.count(b"\n")
             dump = Dump(_names(header, name, first - 1), comments)
         if block:
-            rows, at = _whole(block, first, dump, header, name)
+            rows, at = _whole(block, first, dump, header, name, left)
             parts.append(rows)
             numbers.append(at)
         first = after
+    if dump is not None and left.total and not any(parts):
+        raise left.nothing_left(name)
     if dump is None or not any(parts):
         raise TraceError("no records: nothing but a header", file=name, allowed="at least one job")
     dump.rows, dump.numbers = b"".join(parts), np.concatenate(numbers)
@@ -139,7 +145,9 @@ def _names(header: bytes, name: str, line: int) -> list[str]:
     return names
 
 
-def _whole(block: bytes, first: int, dump: Dump, header: bytes, name: str) -> tuple[bytes, np.ndarray]:
+def _whole(
+    block: bytes, first: int, dump: Dump, header: bytes, name: str, left: LeftOut
+) -> tuple[bytes, np.ndarray]:
     """Return the jobs of a block as rows with a field for each column, and their line numbers."""
     data = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(data == ord("\n"))
@@ -148,15 +156,21 @@ def _whole(block: bytes, first: int, dump: Dump, header: bytes, name: str) -> tu
     odd = set(np.flatnonzero(fields != len(dump.columns)).tolist())
     lines = block.split(b"\n")[:-1]
     job = min(dump.columns.index(column) for column in _IDS if column in dump.columns)
+    named = dump.columns.index("jobid") if "jobid" in dump.columns else job
     kept, at = [], []
     for i, line in enumerate(lines):
-        if i in odd:
+        if i in odd or b"\r" in line:
             if not line.strip():
                 continue
-            line = _repaired(line, dump, first + i, name)
-            dump.repaired += 1
-        if b"\r" in line:
-            line = _without_carriage(line, first + i, name)
+            try:
+                line = _mended(line, dump, first + i, name)
+            except TraceError as error:
+                if not left.skips:
+                    raise
+                left.add(error)
+                dump.jobs.add(het_job(line.split(_SEPARATOR)[named : named + 1]))
+                continue
+            dump.repaired += i in odd
         if b"." in line.split(_SEPARATOR, job + 1)[job].partition(b"[")[0]:
             dump.steps += 1
         elif line != header:
@@ -165,8 +179,16 @@ def _whole(block: bytes, first: int, dump: Dump, header: bytes, name: str) -> tu
     return b"".join(line + b"\n" for line in kept), np.array(at, dtype=np.int64)
 
 
-def _without_carriage(line: bytes, number: int, name: str) -> bytes:
+def het_job(job_id: list[bytes]) -> int | None:
+    """Return the heterogeneous job that an id (at most one) is of, None if it is of none."""
+    match = _HET.match(job_id[0]) if job_id else None
+    return int(match[1]) if match else None
+
+
+def _mended(line: bytes, dump: Dump, number: int, name: str) -> bytes:
     line = line.removesuffix(b"\r")
+    if line.count(_SEPARATOR) + 1 != len(dump.columns):
+        line = _repaired(line, dump, number, name)
     if b"\r" in line:
         raise TraceError("a carriage return within the line", file=name, line=number)
     return line
@@ -174,7 +196,7 @@ def _without_carriage(line: bytes, number: int, name: str) -> bytes:
 
 def _repaired(line: bytes, dump: Dump, number: int, name: str) -> bytes:
     """Return a row with ``INNER`` for each separator within a text. Raises TraceError if unsure where."""
-    columns, words = dump.columns, line.removesuffix(b"\r").split(_SEPARATOR)
+    columns, words = dump.columns, line.split(_SEPARATOR)
     extra = len(words) - len(columns)
     fitting = []
     for place, column in enumerate(columns):

@@ -52,8 +52,9 @@ def _memory(columns: Columns, nodes: np.ndarray, cores: np.ndarray) -> np.ndarra
     per = np.array([one.per for one in said], dtype=object)[codes]
     cpus = np.where(per == "cpu", np.maximum(cores, 1), 1)
     if (over := kb > MAX_AMOUNT // cpus).any():
-        row = int(np.argmax(over))
-        raise columns.error(f"more memory than can be counted for {cpus[row]} CPUs", "ReqMem", row, "less")
+        rows = np.flatnonzero(over)
+        message = f"more memory than can be counted for {cpus[rows[0]]} CPUs"
+        raise columns.error(message, "ReqMem", rows, "less")
     return np.where(per == "node", kb, _on_each(kb * cpus, nodes))
 
 

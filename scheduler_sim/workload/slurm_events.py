@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.comments import Comments
 from scheduler_sim.workload.fields import FIELDS
+from scheduler_sim.workload.left_out import LeftOut, built
 from scheduler_sim.workload.lines import read_blocks
 from scheduler_sim.workload.sacct_text import switches_and_wait, time_limit
 from scheduler_sim.workload.source import TraceSource
@@ -50,36 +52,58 @@ _ALWAYS = ("submit_time", "run_time", "nodes")
 Job = dict[str, Any]
 
 
-def read_slurm_events(path: str | Path) -> Workload:
+def read_slurm_events(path: str | Path, left: LeftOut | None = None) -> Workload:
     """Read a file of events, plain or packed: a component for each ``submit_batch_job``.
 
     Times are rounded down to seconds, run times up. Raises TraceError with file, line, field, value and what
-    is allowed, for all that cannot be read.
+    is allowed, for all that cannot be read; for no line that is left out instead.
     """
-    name, jobs, lines, left = str(path), list[Job](), list[int](), Counter[str]()
-    for number, line in enumerate(_lines_of(path), 1):
+    name, left = str(path), left or LeftOut()
+    jobs, lines, passed = list[Job](), list[int](), Counter[str]()
+    for number, line in enumerate(_lines_of(path, left), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            job = _job(line, left)
+            job = _job(line, passed)
         except TraceError as error:
-            message = str(error).partition(";")[0]
-            raise TraceError(
-                message, file=name, line=number, field=error.field, found=error.found, allowed=error.allowed
-            ) from None
+            placed = TraceError(
+                error.message,
+                file=name,
+                line=number,
+                field=error.field,
+                found=error.found,
+                allowed=error.allowed,
+            )
+            if not left.skips:
+                raise placed from None
+            left.add(placed)
+            continue
         if job is not None:
             jobs.append(job)
             lines.append(number)
+    if not jobs:
+        if left.total:
+            raise left.nothing_left(name)
+        raise TraceError("no records", file=name, allowed="at least one event submit_batch_job")
+    passed_over = [f"{what} left out: {count:,}" for what, count in sorted(passed.items())]
+
+    def workload(records: list[Any], _: Comments) -> Workload:
+        of, numbers = ([jobs[row] for row in records[0].tolist()], records[1])
+        return _workload(of, numbers, name, (*passed_over, *left.notes()))
+
+    rows = [np.arange(len(jobs)), np.array(lines, dtype=np.int64)]
+    return built(workload, rows, Comments(name), left)
+
+
+def _workload(jobs: list[Job], lines: np.ndarray, name: str, notes: tuple[str, ...]) -> Workload:
     said = dict.fromkeys([*_ALWAYS, *(key for job in jobs for key in job)])
     columns: dict[str, Any] = {key: [job.get(key, FIELDS[key].default) for job in jobs] for key in said}
     columns["component_id"] = columns["modular_job_id"] = np.arange(1, len(jobs) + 1)
-    notes = tuple(f"{what} left out: {count:,}" for what, count in sorted(left.items()))
-    source = TraceSource(FORMAT, name, notes=notes, line_numbers=np.array(lines, dtype=np.int64))
-    return Workload(columns, source)
+    return Workload(columns, TraceSource(FORMAT, name, notes=notes, line_numbers=lines))
 
 
-def _lines_of(path: str | Path) -> Iterator[str]:
-    for block in read_blocks(path):
+def _lines_of(path: str | Path, left: LeftOut) -> Iterator[str]:
+    for block in read_blocks(path, left):
         yield from block.decode("utf-8", "replace").splitlines()
 
 

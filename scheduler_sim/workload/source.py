@@ -62,7 +62,7 @@ class TraceSource:
         return len(self.header) + np.searchsorted(self._comment_rows, row, side="right") + row + 1
 
     def header_number(self, key: str) -> int | None:
-        """Return the whole number that an SWF header line ``; key: number`` gives, or None."""
-        pattern = re.compile(rf"\s*;\s*{re.escape(key)}\s*:\s*(\d{{1,15}})\b", re.IGNORECASE)
+        """Return the whole number that a header line ``; key: number`` gives (in MWF ``#``), or None."""
+        pattern = re.compile(rf"\s*[;#]\s*{re.escape(key)}\s*:\s*(\d{{1,15}})\b", re.IGNORECASE)
         found = (pattern.match(line) for line in self.header)
         return next((int(match.group(1)) for match in found if match), None)

@@ -11,6 +11,7 @@ their places. Header text is UTF-8, or else Latin-1.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from scheduler_sim.workload.carried import CARRIED, carried_numbers
 from scheduler_sim.workload.columns import by_row, is_shared, once
 from scheduler_sim.workload.comments import Comments
 from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, SWF_FIELDS
+from scheduler_sim.workload.left_out import LeftOut, built
 from scheduler_sim.workload.lines import read_blocks
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.numbers import decimal, integer
@@ -41,7 +43,7 @@ _AS_BLANK = bytes.maketrans(_BLANKS, b"   ")
 _LINE_END = np.uint8(ord("\n"))
 
 
-def read_swf(path: str | Path) -> Workload:
+def read_swf(path: str | Path, left: LeftOut | None = None) -> Workload:
     """Read an SWF trace, plain or packed.
 
     nodes = requested processors (8) if above 0, else allocated (5); time limit = requested
@@ -52,26 +54,33 @@ def read_swf(path: str | Path) -> Workload:
     Raises
     ------
     TraceError
-        with file, line, field, value and what is allowed.
+        with file, line, field, value and what is allowed; for no line that is left out instead.
     """
-    name = str(path)
-    numbers, found, rounded = _read_records(path, name)
+    name, left = str(path), left or LeftOut()
+    numbers, found, rounded = _read_records(path, name, left)
+
+    def workload(numbers: Block, found: Comments) -> Workload:
+        return _workload(numbers, found, (*_notes(rounded, len(numbers) - FIELD_COUNT), *left.notes()))
+
+    return built(workload, numbers, found, left)
+
+
+def _workload(numbers: Block, found: Comments, notes: tuple[str, ...]) -> Workload:
     encoding = found.encoding()
     header, comments = found.texts(encoding)
-    more = numbers[FIELD_COUNT:]
     source = TraceSource(
         format="swf",
-        name=name,
+        name=found.name,
         header=header,
         comments=comments,
         field_count=FIELD_COUNT,
         encoding=encoding,
-        notes=tuple(_notes(rounded, len(more))),
+        notes=notes,
     )
     columns = _columns(numbers[:FIELD_COUNT], source)
     carried = {
         f"{CARRIED}field_{place}": carried_numbers(values)
-        for place, values in enumerate(more, FIELD_COUNT + 1)
+        for place, values in enumerate(numbers[FIELD_COUNT:], FIELD_COUNT + 1)
     }
     return Workload(columns, source, carried=pd.DataFrame(carried, index=range(len(numbers[0]))))
 
@@ -86,18 +95,22 @@ def _notes(rounded: np.ndarray, more: int) -> Iterator[str]:
         yield f"{FIELD_COUNT + more} fields a record: the last {more} are carried on ({CARRIED}field_19 ...)"
 
 
-def _read_records(path: str | Path, name: str) -> tuple[Block, Comments, np.ndarray]:
+def _read_records(path: str | Path, name: str, left: LeftOut) -> tuple[Block, Comments, np.ndarray]:
     """Return the columns of a file as they stand in it, its comments, and how many of each were rounded."""
     comments = Comments(name)
     table: Growing | None = None
     kinds, rounded = _KINDS, np.zeros(FIELD_COUNT, dtype=np.int64)
     rows = 0
-    for block in read_blocks(path):
+    for block in read_blocks(path, left):
         lines = rows + len(comments.found)
+        if left.skips:
+            if table is None and (usual := _usual_width(block)):
+                kinds = [*_KINDS, *["float64"] * (usual - FIELD_COUNT)]
+            block = _readable(block, lines, name, kinds, left)
         data = block if b";" not in block else _without_comments(block, rows, comments)
         if not data:
             continue
-        if table is None and (words := data.lstrip().split(b"\n", 1)[0].split()):
+        if table is None and not left.skips and (words := data.lstrip().split(b"\n", 1)[0].split()):
             kinds = [*_KINDS, *["float64"] * (len(words) - FIELD_COUNT)]
         part = _parse(data, kinds)
         if part is None and data is block and (data := _without_comments(block, rows, comments)):
@@ -112,6 +125,8 @@ def _read_records(path: str | Path, name: str) -> tuple[Block, Comments, np.ndar
             rows += len(part[0])
             check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
     if table is None:
+        if left.total:
+            raise left.nothing_left(name)
         raise TraceError(
             "no records: nothing but comments", file=name, allowed="at least one record of 18 fields"
         )
@@ -127,6 +142,31 @@ def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
         else:
             comments.add(rows + len(kept), line)
     return b"\n".join([*kept, b""])
+
+
+def _usual_width(block: bytes) -> int:
+    """Return how many fields most records of a block have, at least 18; 0 if it has none."""
+    lines = (line.strip(_BLANKS) for line in block.split(b"\n")[:-1])
+    counts = Counter(len(line.split()) for line in lines if line and not line.startswith(b";"))
+    return max(counts.most_common(1)[0][0], FIELD_COUNT) if counts else 0
+
+
+def _readable(block: bytes, lines: int, name: str, kinds: list[str], left: LeftOut) -> bytes:
+    """Return a block with an empty line for each that is no record and no comment; counts them."""
+    data = block if b";" not in block else _without_comments(block, 0, Comments(name))
+    if not data or _parse(data, kinds) is not None:
+        return block
+    uncounted = np.zeros(FIELD_COUNT, dtype=np.int64)
+
+    def check(line: bytes, number: int) -> None:
+        if line.strip(_BLANKS) and not line.strip(_BLANKS).startswith(b";"):
+            _record(_words(line), number, name, len(kinds), uncounted)
+
+    return left.checked(block, lines + 1, check)
+
+
+def _words(line: bytes) -> list[bytes]:
+    return [word for word in line.translate(_AS_BLANK).split(b" ") if word]
 
 
 def _parse(block: bytes, kinds: list[str]) -> Block | None:
@@ -169,8 +209,7 @@ def _parse_lines(block: bytes, lines: int, name: str, width: int, rounded: np.nd
     records = []
     for number, line in enumerate(block.split(b"\n")[:-1], start=lines + 1):
         if line.strip(_BLANKS) and not line.strip(_BLANKS).startswith(b";"):
-            words = [word for word in line.translate(_AS_BLANK).split(b" ") if word]
-            records.append(_record(words, number, name, width, rounded))
+            records.append(_record(_words(line), number, name, width, rounded))
     kinds = [*_KINDS, *["float64"] * (width - FIELD_COUNT)]
     return [
         np.array(values, dtype=kind) for values, kind in zip(zip(*records, strict=True), kinds, strict=True)
@@ -245,7 +284,7 @@ def _refuse_below_unknown(raw: dict[str, np.ndarray], source: TraceSource) -> No
             wrong = raw[field.name] < -1
             if wrong.any():
                 row = int(np.argmax(wrong))
-                raise TraceError(
+                error = TraceError(
                     "negative number of processors",
                     file=source.name,
                     line=source.line_of(row),
@@ -253,6 +292,8 @@ def _refuse_below_unknown(raw: dict[str, np.ndarray], source: TraceSource) -> No
                     found=int(raw[field.name][row]),
                     allowed="1 or more; 0 or -1 = unknown",
                 )
+                error.rows = np.flatnonzero(wrong)
+                raise error
 
 
 def _whole(word: bytes, place: int, rounded: np.ndarray) -> int | None:

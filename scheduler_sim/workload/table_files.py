@@ -21,7 +21,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError, did_you_mean
-from scheduler_sim.workload.carried import CARRIED, carried_values
+from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
 from scheduler_sim.workload.fields import FIELDS, Field
 from scheduler_sim.workload.lines import MAX_LINE_BYTES, read_blocks
 from scheduler_sim.workload.memory import check_memory
@@ -67,7 +67,7 @@ def read_parquet(path: str | Path) -> Workload:
     metadata = table.schema.metadata or {}
     plain = TraceSource(format="parquet", name=name)
     source = _source(metadata[METADATA], name, table.num_rows) if METADATA in metadata else plain
-    return _workload(table, source)
+    return _workload(table, source, typed=METADATA in metadata)
 
 
 def write_csv(workload: Workload, out: BinaryIO, name: str) -> list[str]:
@@ -180,14 +180,15 @@ def _arrow_type(field: Field) -> pa.DataType:
     return pa.string() if field.is_text else pa.from_numpy_dtype(np.dtype(field.dtype))
 
 
-def _workload(table: pa.Table, source: TraceSource) -> Workload:
+def _workload(table: pa.Table, source: TraceSource, typed: bool = False) -> Workload:
+    """Return the workload of a table; ``typed``: text in carried columns is text, even if all are numbers."""
     columns: dict[str, Any] = {}
     carried: dict[str, Any] = {}
     for name, values in zip(table.column_names, table.columns, strict=True):
         if name.startswith("__index_level_"):
             continue
         if name.startswith(CARRIED) and name not in carried:
-            carried[name] = _carried(values, name, source.name)
+            carried[name] = _carried(values, name, source.name, typed)
             continue
         if name not in FIELDS:
             raise TraceError(
@@ -207,11 +208,12 @@ def _workload(table: pa.Table, source: TraceSource) -> Workload:
     return Workload(columns, source, carried=pd.DataFrame(carried, index=range(table.num_rows), copy=False))
 
 
-def _carried(values: pa.ChunkedArray, name: str, file: str) -> Any:
+def _carried(values: pa.ChunkedArray, name: str, file: str, typed: bool) -> Any:
     """A column of others."""
     joined = values.unify_dictionaries().combine_chunks()
     joined = joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
-    found = carried_values(joined)
+    is_text = pa.types.is_dictionary(joined.type) or pa.types.is_string(joined.type)
+    found = texts_of(joined) if typed and is_text else carried_values(joined)
     if found is None:
         raise TraceError(
             "values of a wrong type", file=file, field=name, found=str(values.type), allowed="numbers or text"

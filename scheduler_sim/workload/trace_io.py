@@ -10,6 +10,7 @@ from typing import Any
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.packed import packing_named
 from scheduler_sim.output.whole import whole_file
+from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.table import Workload
 
 _READERS = {
@@ -25,6 +26,9 @@ _READERS = {
 NATIVE = tuple(_READERS)
 """Formats that hold our columns, by name."""
 
+LINES = ("swf", "mwf", "sacct", "slurm-sim-events")
+"""Those whose records are lines, of which some may be left out."""
+
 _WRITERS = {
     "swf": "swf_writer.write_swf",
     "mwf": "mwf_writer.write_mwf",
@@ -39,12 +43,17 @@ EVENTS_SUFFIX = "events"
 _TEXT_FORMATS = ("swf", "mwf", "csv")
 
 
-def read_native(path: str | Path, format: str | None = None) -> Workload:
+def read_native(path: str | Path, format: str | None = None, on_error: str = "stop") -> Workload:
     """Read a trace in a format that holds our columns; the suffix tells the format unless it is given.
 
+    ``on_error`` is ``stop``, or ``skip`` to leave out and count lines that cannot be read (of ``LINES``).
     Raises TraceError for anything that cannot be read as that format.
     """
-    workload: Workload = _function(_READERS[trace_format(path, format)])(path)
+    kind = trace_format(path, format)
+    reader = _function(_READERS[kind])
+    workload: Workload = (
+        reader(path, LeftOut(skips=True)) if on_error == "skip" and kind in LINES else reader(path)
+    )
     return workload
 
 

@@ -5,13 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 
+from scheduler_sim.units import HOUR
 from scheduler_sim.workload.table import Workload
+
+CLOCK_JUMP = "submitted an hour or more before the record above, in a log in order else: a clock jumped"
+SAME_ID = "with a component id that occurred before"
+"""What nothing is changed of, and everybody should know."""
+
+_IN_ORDER = 0.01
+"""Of the steps from one record to the next, so many may go back in a log that is in order."""
 
 
 def warnings_of(workload: Workload, nodes: int | None) -> tuple[str, ...]:
     """Return one sentence for each oddity found, with the first line or row it concerns."""
-    return tuple(_warnings(workload, nodes))
+    return tuple(dict.fromkeys(_warnings(workload, nodes)))
+
+
+def doubts_of(workload: Workload) -> tuple[str, ...]:
+    """Return a sentence on each of ``CLOCK_JUMP`` and ``SAME_ID``, where the notes have none on it yet."""
+    columns = workload.columns
+    rows = {CLOCK_JUMP: clock_jumps(columns["submit_time"]), SAME_ID: _again(columns["component_id"])}
+    told = "\n".join(workload.source.notes)
+    new = ((what, where) for what, where in rows.items() if what not in told)
+    return tuple(said for what, where in new for said in _rows(workload, where, what))
+
+
+def clock_jumps(submit: np.ndarray) -> np.ndarray:
+    """Tell which submissions (int64[n], s, in the order of the log) are an hour or more before the one above.
+
+    None is where more than a hundredth of all steps go back: such a log is in another order, or is short.
+    """
+    jumps = np.zeros(len(submit), dtype=bool)
+    if (submit[1:] >= submit[:-1]).all():
+        return jumps
+    known = np.flatnonzero(submit >= 0)
+    steps = np.diff(submit[known])
+    if np.count_nonzero(steps < 0) <= _IN_ORDER * len(steps):
+        jumps[known[1:]] = steps <= -HOUR
+    return jumps
+
+
+def _again(ids: np.ndarray) -> np.ndarray:
+    if (ids[1:] > ids[:-1]).all():
+        return np.zeros(len(ids), dtype=bool)
+    again: np.ndarray = pd.Series(ids).duplicated().to_numpy()
+    return again
 
 
 def _warnings(workload: Workload, nodes: int | None) -> Iterator[str]:
@@ -44,8 +84,7 @@ def _warnings(workload: Workload, nodes: int | None) -> Iterator[str]:
             yield from _rows(workload, unlimited, "without a requested time (the run time is used)")
     elif (limit[live] == -1).all():
         yield "no component has a time limit: MaxTime of the partition, else the run time is used"
-    ids = table["component_id"].duplicated().to_numpy()
-    yield from _rows(workload, ids, "with a component id that occurred before")
+    yield from doubts_of(workload)
     yield from _short_jobs(workload, live)
     yield from workload.source.notes
 

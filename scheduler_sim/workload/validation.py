@@ -37,8 +37,8 @@ def check_columns(table: pd.DataFrame, source: TraceSource) -> None:
         if name != "skipped" and wrong.any():
             wrong = wrong & live
         if wrong.any():
-            row = int(np.argmax(wrong))
-            raise problem(table, source, row, name, "value out of range", _shown(values[row]), allowed)
+            rows = np.flatnonzero(np.broadcast_to(wrong, live.shape))
+            raise problem(table, source, rows, name, "value out of range", _shown(values[rows[0]]), allowed)
     _check_total(table, source, live)
     for name, check in _TEXT_RULES.items():
         _check_texts(table, source, name, check)
@@ -76,17 +76,21 @@ def rule_of(name: str) -> tuple[Callable[[np.ndarray], np.ndarray], str] | None:
 def problem(
     table: pd.DataFrame,
     source: TraceSource,
-    row: int,
+    rows: np.ndarray | int,
     name: str,
     message: str,
     found: object,
     allowed: str | None,
 ) -> TraceError:
-    """Return the error for one cell, with its file, line and position where it has them."""
+    """Return the error for a cell of some rows, with file, line and position of the first, if it has them."""
+    rows = np.atleast_1d(rows)
+    row = int(rows[0])
     line = source.line_of(row)
     where = message if line is not None else f"{message} in row {row} of the workload"
     field = _listed(name, source.format).place(source.format)
-    return TraceError(where, file=source.name or None, line=line, field=field, found=found, allowed=allowed)
+    error = TraceError(where, file=source.name or None, line=line, field=field, found=found, allowed=allowed)
+    error.rows = rows
+    return error
 
 
 def _listed(name: str, file_format: str) -> Field:
@@ -114,13 +118,17 @@ def _check_total(table: pd.DataFrame, source: TraceSource, live: np.ndarray) -> 
 
 def _check_texts(table: pd.DataFrame, source: TraceSource, name: str, check: Callable[[str], object]) -> None:
     column = table[name].array
+    wrong: dict[int, TraceError] = {}
     for code, text in enumerate(column.categories):
         try:
             check(text)
         except TraceError as error:
-            row = int(np.argmax(column.codes == code))
-            message = str(error).partition(";")[0]
-            raise problem(table, source, row, name, message, text, error.allowed) from None
+            wrong[code] = error
+    if wrong:
+        rows = np.flatnonzero(np.isin(column.codes, list(wrong)))
+        code = int(column.codes[rows[0]])
+        said = wrong[code]
+        raise problem(table, source, rows, name, said.message, column.categories[code], said.allowed)
 
 
 def _at_least(smallest: int, largest: int) -> Callable[[np.ndarray], np.ndarray]:

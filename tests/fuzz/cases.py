@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from tests.fuzz import mutation, samples
+from tests.fuzz import loaded, mutation, samples
 from tests.fuzz.confine import scrubbed, scrubbed_text
 from tests.workload.records import packed
 
@@ -58,6 +58,17 @@ def _trace_bytes(kind: str, name: str, draw: random.Random) -> bytes:
         data = packed(data, Path(name).suffix)
         data = mutation.bytes_of(data, draw) if draw.random() < 0.5 else data
     return data
+
+
+def loaded_case(name: str, draw: random.Random) -> Case:
+    """Return a changed trace of a source or format, and how it is read."""
+    one = loaded.LOADED[name]
+    how = {**one.how, "on_error": draw.choice(["stop", "skip"])}
+    return Case("loaded", loaded.changed(one, draw), (one.trace, how), tuple(one.files))
+
+
+def _loaded(draw: random.Random) -> Case:
+    return loaded_case(draw.choice(list(loaded.LOADED)), draw)
 
 
 def _parquet(draw: random.Random) -> Case:
@@ -242,6 +253,7 @@ def _tampered(draw: random.Random) -> Case:
 
 WEIGHTS: dict[Callable[[random.Random], Case], float] = {
     _trace: 40,
+    _loaded: 15,
     _parquet: 8,
     _slurm_conf: 6,
     _config("system", samples.SYSTEM, folder="systems"): 8,

@@ -150,6 +150,17 @@ def _trace_of(name: str) -> None:
         raise FoundError("written twice, the bytes differ")
 
 
+def _loaded(name: str, how: dict[str, str]) -> None:
+    """Read by any source or format; as Parquet it comes back as it was read."""
+    jobs = read_trace(name, **how)
+    if not len(jobs):
+        raise FoundError("a workload without a row")
+    write_trace(jobs, "again.parquet")
+    again = read_trace("again.parquet")
+    if not again.table.equals(jobs.table) or not again.carried.equals(jobs.carried):
+        raise FoundError("what was written is not what was read")
+
+
 def _system(name: str) -> None:
     system = System.from_yaml(name)
     if System.from_dict(system.to_dict()).to_dict() != system.to_dict():
@@ -225,6 +236,7 @@ def _tampered(case: Case) -> None:
 
 KINDS: dict[str, Callable[[Case], None]] = {
     "trace": _read(_trace_of),
+    "loaded": _read(_loaded),
     "slurm_conf": _read(read_slurm_conf),
     "system": _read(_system),
     "policy": _read(_policy),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 from itertools import islice
 from pathlib import Path
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 
 from tests.conftest import examples
 from tests.fuzz import confine, judge
-from tests.fuzz.cases import Case, case
+from tests.fuzz.cases import Case, case, loaded_case
 from tests.fuzz.confine import OutsideError
 from tests.fuzz.crew import carry_out
 from tests.fuzz.judge import Finding, FoundError, judged
+from tests.fuzz.loaded import LOADED
 
 
 @pytest.mark.long
@@ -26,6 +28,15 @@ def test_two_thousand_cases_without_a_finding():
         assert found is None, f"python -m tests.fuzz --seed 1 --case {found.number}\n{found.finding.text}"
         done += more
     assert done == 2000
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_every_loader_reads_or_says_why_not(name, tmp_path):
+    draw = random.Random(name)
+    for number in range(12):
+        (tmp_path / str(number)).mkdir()
+        found = judged(loaded_case(name, draw), tmp_path / str(number))
+        assert found is None, f"{name}, {number}\n{found.text}"
 
 
 def test_a_case_is_the_same_by_its_number():

@@ -246,3 +246,41 @@ def test_limits_without_end_in_a_partition(tmp_path, low, high):
     text = SYSTEM + f"partitions: [{{name: p, module: CM, {low}: .inf, {high}: 5}}]\n"
     with pytest.raises(ConfigError, match=low):
         System.from_yaml(told(tmp_path / "s.yaml", text))
+
+
+@pytest.mark.parametrize("ours", ["component_id", "user", "status"])
+def test_columns_of_lists_where_a_map_wants_text(tmp_path, ours):
+    told(tmp_path / "map.yaml", f"columns: {{submit_time: a, run_time: a, nodes: a, {ours}: b}}\n".replace(
+        "status: b", "status: {formula: b, values: {x: 1}}"))  # fmt: skip
+    parquet.write_table(pa.table({"a": [1, 2], "b": [[{"name": "x"}], []]}), tmp_path / "t.parquet")
+    with pytest.raises(TraceError, match=r"t.parquet: a column of lists or mappings; field b"):
+        read_trace(tmp_path / "t.parquet", columns=tmp_path / "map.yaml")
+
+
+def test_a_table_of_nothing_but_rows_that_are_none(tmp_path):
+    told(
+        tmp_path / "map.yaml",
+        "columns: {submit_time: a, run_time: a, nodes: a, status: {formula: a, values: {x: 1}}}",
+    )
+    told(tmp_path / "t.csv", "a,b\n1\n2\n")
+    for on_error in ("stop", "skip"):
+        with pytest.raises(TraceError, match=r"t.csv"):
+            read_trace(tmp_path / "t.csv", columns=tmp_path / "map.yaml", on_error=on_error)
+
+
+def test_events_of_which_none_is_a_job(tmp_path):
+    with pytest.raises(TraceError, match=r"t.events: no records"):
+        read_trace(told(tmp_path / "t.events", "-dt 5 -e cancel_job | -J x\n"))
+
+
+def test_carried_text_of_which_only_numbers_are_left_stays_text(tmp_path):
+    told(tmp_path / "t.csv", "submit_time,run_time,nodes,tag\n1,2,3,007\n4,5,6,8\n")
+    jobs = read_trace(tmp_path / "t.csv").select([1])
+    write_trace(jobs, tmp_path / "t.parquet")
+    assert read_trace(tmp_path / "t.parquet").carried["trace_tag"].tolist() == ["8"]
+
+
+def test_dates_of_the_far_future(tmp_path):
+    told(tmp_path / "t.csv", "submit_time,run_time,nodes\n2026-03-02 00:00:00,5,1\n2826-03-02 00:00:01,5,1\n")
+    jobs = read_trace(tmp_path / "t.csv")
+    assert jobs["submit_time"].tolist() == [0, 292_194 * 86_400 + 1]

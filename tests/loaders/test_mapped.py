@@ -146,6 +146,36 @@ def test_dirt_is_skipped_counted_and_shown(tmp_path):
     assert jobs["skipped"].tolist() == [0, 0, 2, 2]
 
 
+def test_a_row_of_a_job_of_several_components_takes_the_job_with_it(tmp_path):
+    how = MAP.replace("component_id: id", "component_id: id\n  modular_job_id: job")
+    rows = [
+        "id;sub;begun;over;limit;cpus;how;job",
+        "1;5;6;7;60;4;ok;3",
+        "2;5;6;x;60;4;ok;3",
+        "3;5;6;7;60;4;ok;4",
+    ]
+    jobs = read(tmp_path, "\n".join(rows) + "\n", how, on_error="skip")
+    assert jobs["component_id"].tolist() == [3]
+    assert any(
+        "2 rows left out: 1 not a time, 1 of a job with such a line" in said for said in jobs.source.notes
+    )
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_lines_that_are_no_text_are_skipped_too(tmp_path, name):
+    rows = ["submit_time,run_time,nodes,user", "1,2,3,ann"] if name == "t.csv" else []
+    rows += ["4,5,6,ben"] if rows else ['{"submit_time": 4, "run_time": 5, "nodes": 6}'] * 2
+    lines = [row.encode() for row in rows]
+    lines[-1:-1] = [b"7,8,9,J\xf6rg", b"7,\x00,9,x"]
+    (tmp_path / name).write_bytes(b"\n".join(lines))
+    with pytest.raises(TraceError, match=r"not UTF-8 text|a NUL byte"):
+        read_trace(tmp_path / name)
+    jobs = read_trace(tmp_path / name, on_error="skip")
+    assert jobs["submit_time"].tolist()[-1] == 4
+    assert [jobs.source.line_of(0), jobs.source.line_of(1)] == [len(lines) - 3, len(lines)]
+    assert "2 rows left out: 1 a NUL byte: this is not text, 1 not UTF-8 text" in jobs.source.notes[-1]
+
+
 def test_a_word_that_no_value_is_listed_for(tmp_path):
     how = MAP.replace(', "*": 1', "")
     with pytest.raises(TraceError, match=r"t\.csv:3: an unknown word; field status; found 'how: bad'"):

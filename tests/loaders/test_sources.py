@@ -8,19 +8,17 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from scheduler_sim import Simulation, System, Workload, read_trace, write_trace
+from scheduler_sim import Simulation, Workload, read_trace
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.loaders import sources
-from tests.conftest import ROOT, SHARED, examples, needs_shared
+from tests.conftest import ROOT, SHARED, needs_shared
+from tests.fuzz.loaded import FOLDER
+from tests.fuzz.loaded import SOURCES as SAMPLES
 
 pytestmark = pytest.mark.interpreted
 
 SCRIPT = runpy.run_path(str(ROOT / "workloads" / "source_samples.py"))
-SAMPLES = {source: name for source, (_, name) in SCRIPT["SAMPLES"].items()}
-FOLDER = ROOT / "workloads" / "sources"
 WITHOUT_LIMIT = {"helios", "pai", "openb", "philly", "gavel"}
 WITHOUT_START = {"pai", "gavel"}
 NODES_OF_ONE = {"openb"}
@@ -63,21 +61,6 @@ def test_a_sample_is_the_jobs_that_it_was_made_of(source, jobs):
     assert len(found.repairs) == 0
 
 
-@pytest.mark.parametrize("source", SAMPLES)
-def test_as_parquet_it_gives_the_same_schedule_to_the_byte(source, tmp_path):
-    found = read_trace(FOLDER / SAMPLES[source], source)
-    write_trace(found, tmp_path / "t.parquet")
-    back = read_trace(tmp_path / "t.parquet")
-    folders = []
-    for number, one in enumerate((found, back)):
-        names = {name for name in one["partition"].tolist() if name}
-        parts = [{"name": name, "module": "m"} for name in sorted(names)]
-        system = System.from_dict({"modules": [{"name": "m", "nodes": 32}], "partitions": parts or None})
-        folders.append(Simulation(system, one, "easy").run().save(tmp_path / str(number)))
-    one, other = ((folder / "components.parquet").read_bytes() for folder in folders)
-    assert one == other
-
-
 def test_the_page_lists_every_source():
     page = (ROOT / "docs" / "reference" / "sources.md").read_text(encoding="utf-8")
     for source in sources.MAPS:
@@ -94,6 +77,10 @@ def test_the_page_lists_every_source():
         ("alcf", "theta"),
         ("frontier", "frontier"),
         ("openb", "openb"),
+        ("pai", "pai"),
+        ("helios", "helios-saturn"),
+        ("philly", "philly-like"),
+        ("gavel", "philly-like"),
     ],
 )
 def test_a_sample_runs_on_the_system_of_its_machine(source, system):
@@ -159,25 +146,3 @@ def test_pods_of_openb_as_they_were_published(name):
     np.testing.assert_allclose(pods["gpus"], np.maximum(table["num_gpu"] * table["gpu_milli"] / 1000, 0))
     np.testing.assert_allclose(pods["cores"], table["cpu_milli"] / 1000)
     assert not ((pods["skipped"] == 0) & (pods["run_time"] < 0)).any()
-
-
-@pytest.mark.parametrize("source", [one for one in SAMPLES if not SAMPLES[one].endswith(".parquet")])
-@given(data=st.data())
-@examples(40)
-def test_any_change_of_a_sample_is_read_or_a_trace_error(source, data, tmp_path_factory):
-    text = (FOLDER / SAMPLES[source]).read_bytes()
-    for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(text) - 1))
-        end = start + data.draw(st.integers(0, 30))
-        text = text[:start] + data.draw(st.binary(max_size=12)) + text[end:]
-    folder = tmp_path_factory.mktemp("mutated")
-    (folder / "throughputs.json").write_bytes((FOLDER / "throughputs.json").read_bytes())
-    (folder / SAMPLES[source]).write_bytes(text)
-    for on_error in ("stop", "skip"):
-        try:
-            found = read_trace(
-                folder / SAMPLES[source], source, on_error=on_error if source != "frontier" else "stop"
-            )
-        except InputError:
-            continue
-        assert len(found) > 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 
 import pandas as pd
 import pytest
 
 from scheduler_sim import System, Workload, simulate
 from scheduler_sim.errors import InputError
+from scheduler_sim.report.evalys import COLUMNS, jobs_of
 from scheduler_sim.report.export import export
 from tests.conftest import ROOT
 
@@ -47,6 +49,47 @@ def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path):
         back = read(tmp_path / f"run{suffix}", **({"keep_default_na": False} if suffix == ".csv" else {}))
         told = [f"'{name}" if i < 5 and suffix == ".csv" else name for i, name in enumerate(names)]
         assert back["name"].astype(str).tolist() == told
+
+
+def sets(text):
+    """The numbers in a set of intervals, as evalys' ProcSet.from_str reads it: 0-3 5."""
+    ends = [word.split("-") for word in text.split()]
+    return [number for pair in ends for number in range(int(pair[0]), int(pair[-1]) + 1)]
+
+
+def test_jobs_for_evalys_by_hand(small, tmp_path):
+    export(small, tmp_path / "run.evalys.csv")
+    back = pd.read_csv(tmp_path / "run.evalys.csv", converters={"allocated_resources": sets, "metadata": str})
+    assert list(back) == list(COLUMNS)
+    assert back["allocated_resources"].tolist() == [[0, 1], [2], [0, 1, 2]]
+    rows = back[["job_id", "starting_time", "finish_time", "waiting_time", "success", "consumed_energy"]]
+    assert rows.to_numpy().tolist() == [[1, 0, 10, 0, 1, -1], [2, 0, 20, 0, 1, -1], [3, 20, 20, 15, 1, -1]]
+    assert back["turnaround_time"].tolist() == [10, 20, 15]
+    assert back["stretch"].isna().tolist() == [False, False, True]
+    export(small, tmp_path / "run.evalys.csv", force=False)
+    (tmp_path / "run.evalys.csv").write_text("a,b\n")
+    with pytest.raises(InputError, match="evalys"):
+        export(small, tmp_path / "run.evalys.csv", force=False)
+
+
+def test_jobs_for_evalys_have_as_many_nodes_as_they_had_and_share_none(modular):
+    jobs = jobs_of(modular)
+    ran = modular.components["start_time"] >= 0
+    assert len(jobs) == ran.sum() > 0
+    sizes = [len(sets(text)) for text in jobs["allocated_resources"]]
+    assert (
+        sizes == jobs["requested_number_of_resources"].tolist() == modular.components["nodes"][ran].tolist()
+    )
+    spans = [
+        (node, start, end)
+        for text, start, end in zip(
+            jobs["allocated_resources"], jobs["starting_time"], jobs["finish_time"], strict=True
+        )
+        for node in sets(text)
+        if end > start
+    ]
+    spans.sort()
+    assert all(one[0] < other[0] or one[2] <= other[1] for one, other in pairwise(spans))
 
 
 def test_a_chrome_trace_by_hand(small, tmp_path):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from scheduler_sim import Workload, read_trace
 from scheduler_sim.workload.summary import summarise
+from scheduler_sim.workload.trace_warnings import clock_jumps, warnings_of
 from tests.workload.records import mwf, swf, write
 
 
@@ -78,3 +80,17 @@ def test_a_workload_made_in_python():
     found = summarise(Workload.from_columns(nodes=[1, 2], submit_time=[0, 9], run_time=[3, 4]), nodes=2)
     assert found.load == pytest.approx(11 / 18)
     assert found.records == 2
+
+
+def test_clock_jumps_are_named_where_a_log_is_in_order_else():
+    hours = np.arange(300) * 3600
+    back = hours.copy()
+    back[100:] -= 7200
+    assert np.flatnonzero(clock_jumps(back)).tolist() == [100]
+    assert not clock_jumps(hours).any()
+    assert not clock_jumps(hours[::-1]).any()
+    back[100] += 4000
+    assert not clock_jumps(back).any()
+    back[100] -= 4000
+    jobs = Workload.from_columns(nodes=1, submit_time=back, run_time=5)
+    assert "1 record submitted an hour or more before the record above" in " ".join(warnings_of(jobs, None))

@@ -141,6 +141,7 @@ def test_a_workload_made_in_python_goes_to_every_format_and_stays(tmp_path, kind
 
 def test_swf_to_mwf(tmp_path):
     lines = [
+        "; Version: 2.2",
         "; MaxNodes: 9",
         swf(),
         swf({1: 2, 9: -1, 11: 0}),
@@ -151,9 +152,11 @@ def test_swf_to_mwf(tmp_path):
     workload = read_trace(write(tmp_path / "t.swf", lines))
     notes = write_trace(workload, tmp_path / "t.mwf")
     assert any("1 records that are not simulated left out" in note for note in notes)
-    assert any("header lines left out" in note for note in notes)
     assert any(note.startswith("user: MWF has no place") for note in notes)
-    records = [line.split(";") for line in (tmp_path / "t.mwf").read_text().splitlines()]
+    header, *lines = (tmp_path / "t.mwf").read_text().splitlines()
+    assert header == "# MaxNodes: 9"
+    assert read_trace(tmp_path / "t.mwf").source.header_number("MaxNodes") == 9
+    records = [line.split(";") for line in lines]
     assert [len(record) for record in records] == [42, 42, 42, 42]
     assert [[record[place - 1] for place in (1, 4, 6, 8, 11, 12, 13, 14, 15, 29)] for record in records] == [
         ["1", "10", "100", "1", "60", "0", "9", "2", "4", "4"],
