@@ -45,7 +45,7 @@ def sliced(result: Result, waits: Waits, by: str) -> pd.DataFrame:
 
 
 def hours_of_week(submit: Ints, manifest: Mapping[str, Any]) -> Ints:
-    """Return the hour of the week of submissions, from 0, Monday first, on the trace's clock in UTC.
+    """Return the hour of the week of submissions, from 0, Monday first, on the trace's clock.
 
     Where the trace does not say when its clock began, weeks begin with its second 0.
     """
@@ -87,13 +87,17 @@ def _size(result: Result, waits: Waits) -> pd.Categorical:
 def _hour_of_week(result: Result, waits: Waits) -> pd.Categorical:
     days = day_names(result.manifest)
     names = [f"{days[hour // 24]} {hour % 24:02}:00" for hour in range(HOURS_OF_WEEK)]
-    return pd.Categorical.from_codes(hours_of_week(waits.submit, result.manifest), names, ordered=True)
+    return _ordered(hours_of_week(waits.submit, result.manifest), names)
 
 
 def _week(result: Result, waits: Waits) -> pd.Categorical:
     first = int(result.components["submit_time"].min())
     weeks = (waits.submit - first) // WEEK
-    return pd.Categorical.from_codes(weeks, [str(week + 1) for week in range(int(weeks.max()) + 1)])
+    return _ordered(weeks, [str(week + 1) for week in range(int(weeks.max()) + 1)])
+
+
+def _ordered(codes: Ints, names: list[str]) -> pd.Categorical:
+    return pd.Categorical(np.array(names, dtype=object)[codes], categories=names, ordered=True)
 
 
 SLICES: dict[str, Callable[[Result, Waits], pd.Categorical]] = {

@@ -64,7 +64,7 @@ def use_of(result: Result, waits: Waits) -> Use:
 
 
 def nodes_in_use(result: Result) -> Floats:
-    """Return the nodes that each component has, float64[components]; of shared nodes its part of the cores."""
+    """Return the nodes that each component has, float64[components]; of shared ones its part of the cores."""
     table, manifest = result.components, result.manifest
     amount = table["nodes"].to_numpy().astype(np.float64)
     modules = (manifest.get("system") or {}).get("modules") or []
@@ -77,13 +77,14 @@ def nodes_in_use(result: Result) -> Floats:
 
 
 def mean_in_use(begin: Ints, end: Ints, amount: Floats, edges: Ints) -> Floats:
-    """Return the mean amount in use between edges, float64[len(edges) − 1], of what runs from begin to end."""
+    """Return the mean amount in use between edges, float64[edges − 1], of what runs from begin to end."""
     times = np.concatenate((begin, end))
     order = np.argsort(times, kind="stable")
     times, change = times[order], np.concatenate((amount, -amount))[order]
     level = np.cumsum(change)
     area = np.append(0.0, np.cumsum(level[:-1] * np.diff(times)))
-    return np.diff(np.interp(edges, times, area)) / np.diff(edges)
+    means: Floats = np.diff(np.interp(edges, times, area)) / np.diff(edges)
+    return means
 
 
 def most_in_use(begin: Ints, end: Ints, amount: Floats, edges: Ints) -> Floats:

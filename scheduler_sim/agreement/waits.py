@@ -85,9 +85,12 @@ class Distance:
         return cls(len(apart), *means, float(by_day))
 
 
-def has_record(result: Result) -> bool:
-    """Tell whether the trace of a result records when any of its components started."""
-    return result.further.recorded
+def can_be_compared(result: Result) -> bool:
+    """Tell whether any component started in the record and in the simulation."""
+    if not result.further.recorded:
+        return False
+    recorded, start = (result.components[name].to_numpy() for name in (RECORDED[0].name, "start_time"))
+    return bool(((recorded != NEVER) & (start != NEVER)).any())
 
 
 def waits_of(result: Result) -> Waits:
@@ -97,7 +100,7 @@ def waits_of(result: Result) -> Waits:
     ------
     InputError : the trace records no starts, or none of a component that started in the simulation.
     """
-    if not has_record(result):
+    if not result.further.recorded:
         raise InputError(
             "no component of this result has a recorded start; allowed: the result of a trace that has waits"
             " or starts (SWF field 3, MWF field 10, sacct's Start), run by this version"
@@ -184,6 +187,6 @@ def by_class(waits: Waits, classes: pd.Categorical) -> pd.DataFrame:
             "absolute": np.abs(difference),
         }
     )
-    groups = table.groupby(classes, observed=True)
-    counts = groups.size().rename("components")
-    return pd.concat([counts, groups.mean()], axis=1)
+    groups = table.groupby(pd.Series(classes), observed=True)
+    counts: pd.Series = groups.size()
+    return pd.concat([counts.rename("components"), groups.mean()], axis=1)

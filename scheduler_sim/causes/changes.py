@@ -9,15 +9,26 @@ import numpy as np
 
 from scheduler_sim.agreement.waits import Waits
 from scheduler_sim.causes.kept_out import KeptOut
-from scheduler_sim.causes.nodes_missing import ANY_NODES, Missing, nodes_missing, whole_node_modules
+from scheduler_sim.causes.nodes_missing import Missing, nodes_missing, whole_node_modules
 from scheduler_sim.causes.setup import Setup
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.system.node_events import DRAIN, NodeEvent
-from scheduler_sim.units import DAY
+from scheduler_sim.units import DAY, HOUR
 from scheduler_sim.workload.fields import NOT_ENDED
 
-POLICIES = ("fcfs", "easy", "conservative", "slurm")
+POLICIES: dict[str, str | dict[str, str]] = {
+    "fcfs": "fcfs",
+    "easy": "easy",
+    "conservative": "conservative",
+    "slurm": "slurm",
+    "first fit": {"name": "first fit", "backfill": "first_fit"},
+    "easy by wfp3": {"name": "easy by wfp3", "backfill": "easy", "order": "wfp3"},
+}
+"""Policies that are tried: every pass there is, and the order of a site with large jobs."""
+
+MOST_SPELLS = 2
+"""Spells without nodes that are named one by one."""
 
 SCHEDULER, LIMITS, TRACE, START, LATER = "scheduler", "limits", "trace", "start", "later"
 """What changes are about; two about the same are not made together."""
@@ -63,8 +74,8 @@ def changes_of(
 
 def _policies(setup: Setup) -> Iterator[Change]:
     own = _rules(setup.policy)
-    for name in POLICIES:
-        policy = Policy.resolve(name)
+    for name, keys in POLICIES.items():
+        policy = Policy.resolve(keys)
         alike = policy.backfill == setup.policy.backfill == "slurm" or _rules(policy) == own
         if not alike:
             yield Change("policy", name, frozenset({SCHEDULER}), _into(policy))
@@ -88,14 +99,15 @@ def _latencies(setup: Setup) -> Change | NotTried:
 
 
 def _limits(setup: Setup) -> Change | NotTried:
-    """Let users know how long their jobs run."""
+    """Let users know how long their jobs run; those that were killed ask for as little as before."""
     name = "time limits"
     workload = setup.workload
     run, limit = (workload.columns[column] for column in ("run_time", "time_limit"))
     known = (workload.columns["skipped"] == 0) & (run >= 0)
-    if not (known & (limit != np.maximum(run, 1)) & (limit > 0)).any():
+    exact = np.where(limit > 0, np.minimum(np.maximum(run, 1), limit), np.maximum(run, 1))
+    exact = np.where(known, exact, limit)
+    if (exact == limit).all():
         return NotTried(name, "they are the run times already")
-    exact = np.where(known, np.maximum(run, 1), limit)
     return Change(name, "the run times", frozenset({LIMITS}), _with_columns(time_limit=exact))
 
 
@@ -133,13 +145,12 @@ def _nodes(result: Result, waits: Waits, kept_out: KeptOut | None) -> Iterator[C
         return
     span = None if kept_out is None else (kept_out.begin, kept_out.end)
     found = [one.outside(span) for one in nodes_missing(result, waits)]
-    idle = {one.module: int(one.never_busy.min()) for one in found if len(one.never_busy)}
-    idle = {module: nodes for module, nodes in idle.items() if 0 < nodes < ANY_NODES}
+    idle = {one.module: nodes for one in found if (nodes := one.always())}
     spells = {START: [one.at_start() for one in found], LATER: [one.later() for one in found]}
     for about, missing in spells.items():
         events = [event for one in missing for event in _events(one)]
         if events:
-            yield Change(names[about], _node_days(missing), frozenset({about}), _with_events(events))
+            yield Change(names[about], _away(events), frozenset({about}), _with_events(events))
         else:
             yield NotTried(names[about], "no nodes were idle for half a day while jobs waited that fit")
     if idle:
@@ -147,7 +158,7 @@ def _nodes(result: Result, waits: Waits, kept_out: KeptOut | None) -> Iterator[C
         to = " and ".join(f"{nodes:,} of {module} away" for module, nodes in idle.items())
         yield Change(names["always"], to, frozenset({START, LATER}), _with_events(always))
     else:
-        yield NotTried(names["always"], "at some time the record has all nodes busy")
+        yield NotTried(names["always"], "in more than one hour of a hundred the record has all nodes busy")
 
 
 def _events(missing: Missing) -> Iterator[NodeEvent]:
@@ -155,9 +166,20 @@ def _events(missing: Missing) -> Iterator[NodeEvent]:
         yield NodeEvent(max(begin, 0), DRAIN, missing.module, count=nodes, end=end)
 
 
-def _node_days(missing: Sequence[Missing]) -> str:
-    days = sum(nodes * (end - begin) for one in missing for begin, end, nodes in one.spells()) / DAY
-    return f"{days:,.0f} node-days away"
+def _away(events: Sequence[NodeEvent]) -> str:
+    """Say which nodes are away when; of many spells how much that is in all."""
+    spans = [(int(one.time), int(one.end or one.time), one.count, one.module) for one in events]
+    if len(spans) > MOST_SPELLS:
+        days = sum(nodes * (end - begin) for begin, end, nodes, _ in spans) / DAY
+        return f"{days:,.0f} node-days away"
+    return " and ".join(
+        f"{nodes:,} of {module} away, {_clock(begin)} to {_clock(end)}" for begin, end, nodes, module in spans
+    )
+
+
+def _clock(seconds: int) -> str:
+    """Write a whole hour of the trace's clock."""
+    return f"day {seconds // DAY} {seconds % DAY // HOUR}:00"
 
 
 def _with_events(events: Sequence[NodeEvent]) -> Callable[[Setup], Setup]:

@@ -4,7 +4,7 @@ A record does not say when nodes were out of service, or held by jobs that it do
 hour after hour, jobs of several users waited that ask for no more nodes than were idle even when most were
 busy, these nodes were not to be had. In single hours that is the rule of any scheduler that holds nodes for
 a large job, and one user may wait for much else. So it counts where it lasts for half a day or longer, and
-holds of three users.
+holds of two users.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ Span = tuple[int, int]
 LASTING = 12
 """Hours in a row from which nodes count as missing."""
 
+RARELY = 0.01
+"""Part of the hours in which the record may have more nodes busy than that."""
+
 USERS = 2
 """Users of whom a job must wait; where users are not known, jobs."""
 
@@ -45,13 +48,13 @@ class Missing:
     module : its name
     hours : int64[n + 1], edges of the hours of the record, s on the trace's clock
     nodes : int64[n], how many in each hour
-    never_busy : int64[n], how many were idle in it even when most were busy
+    idle : int64[n], how many were idle in it even when most were busy; ANY_NODES in hours not looked at
     """
 
     module: str
     hours: Ints
     nodes: Ints
-    never_busy: Ints
+    idle: Ints
 
     def at_start(self) -> Missing:
         """Return those of the spell with which the record begins, if there is one."""
@@ -69,8 +72,13 @@ class Missing:
         return replace(
             self,
             nodes=np.where(inside, 0, self.nodes),
-            never_busy=np.where(inside, ANY_NODES, self.never_busy),
+            idle=np.where(inside, ANY_NODES, self.idle),
         )
+
+    def always(self) -> int:
+        """Return how many nodes are idle in at least 99 of a hundred hours."""
+        looked_at = self.idle[self.idle < ANY_NODES]
+        return int(np.quantile(looked_at, RARELY, method="lower")) if len(looked_at) else 0
 
     def spells(self) -> list[tuple[int, int, int]]:
         """Return from when to when (s) how many nodes are missing; what overlaps adds up."""
@@ -141,7 +149,7 @@ def _record_of(result: Result, waits: Waits, module: str) -> tuple[Ints, Ints, I
     Returns
     -------
     hours : int64[n + 1], their edges, s; from whole hour to whole hour of the trace's clock
-    wanted : int64[n], nodes that are enough for a job of each of three users that waits all of it
+    wanted : int64[n], nodes that are enough for a job of each of two users that waits all of it
     most : int64[n], the most nodes busy in it
     """
     table = result.components
@@ -161,8 +169,10 @@ def _record_of(result: Result, waits: Waits, module: str) -> tuple[Ints, Ints, I
     users = table["user"].astype(str).to_numpy()[rows]
     known = users != ""
     user = np.where(known, pd.factorize(users)[0], len(users) + np.arange(len(users)))
-    asking = (whole[1], whole[2], nodes, pd.factorize(user)[0])
-    wanted = wanted_by_several(*(column[waiting] for column in asking), len(hours) - 1)
+    begins, ends, asked, whose = (
+        column[waiting] for column in (whole[1], whole[2], nodes, pd.factorize(user)[0])
+    )
+    wanted = wanted_by_several(begins, ends, asked, whose, len(hours) - 1)
     return hours, wanted, most
 
 
@@ -213,4 +223,3 @@ def _smallest(one: Ints, other: Ints, users: int) -> Ints:
         repeated = (both[:row] % users == both[row] % users) & (both[:row] != ANY_NODES)
         both[row, repeated.any(axis=0)] = ANY_NODES
     return np.sort(both, axis=0)[:USERS]
-

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from scheduler_sim.agreement.waits import Distance, Waits, waits_of
 from scheduler_sim.causes.changes import Change, NotTried, changes_of
@@ -15,6 +16,9 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.result import Result
 from scheduler_sim.workload.table import Workload
+
+WORTH = 0.01
+"""Part of the difference from day to day from which a change counts as nearer."""
 
 Told = Callable[[str, int, int], Progress | None]
 """Called before each run with what is changed, its number from 1, and how many there are."""
@@ -46,7 +50,8 @@ class Causes:
     ----------
     base : the run as it was
     tried : one change each, the one that comes nearest to the record first
-    together : all that came nearer, at once; None if that is fewer than two
+    together : those at once that come nearest together: from the best on, each that adds something; None if
+        none adds anything to the best
     not_tried : what does not apply, and why
     kept_out : the span of time that did not count for the choice; None for a record shorter than two days
     """
@@ -93,30 +98,41 @@ def causes(result: Result, workload: Workload, told: Told | None = None) -> Caus
             continue
         tried.append((change, measure.tried(((change.name, change.to),), made)))
     tried.sort(key=lambda pair: pair[1].chosen.by_day)
-    helped = _compatible([one for one, row in tried if row.chosen.by_day < base.chosen.by_day])
-    together = None
-    if len(helped) > 1:
-        for change in helped:
-            setup = change.apply(setup)
-        made = measure.run("all that came nearer, together", setup)
-        together = measure.tried(tuple((one.name, one.to) for one in helped), made)
+    together = _together(setup, measure, base, tried)
     return Causes(base, tuple(row for _, row in tried), together, tuple(not_tried), kept_out)
 
 
-def _compatible(changes: Sequence[Change]) -> list[Change]:
-    """Keep of changes that are about the same the first."""
-    kept: list[Change] = []
-    for change in changes:
-        if not any(change.about & one.about for one in kept):
+def nearer(one: Tried, than: Tried) -> bool:
+    """Tell whether a run is nearer to the record than another by what counts for the choice."""
+    return one.chosen.by_day < (1 - WORTH) * than.chosen.by_day
+
+
+def _together(
+    setup: Setup, measure: _Measure, base: Tried, tried: Sequence[tuple[Change, Tried]]
+) -> Tried | None:
+    """Add to the best change, in order, each of the others that helped and comes nearer with it."""
+    helped = [(change, row) for change, row in tried if nearer(row, base)]
+    if not helped:
+        return None
+    (first, best), kept, together = helped[0], [helped[0][0]], None
+    setup = first.apply(setup)
+    for change, _ in helped[1:]:
+        if any(change.about & one.about for one in kept):
+            continue
+        names = tuple((one.name, one.to) for one in (*kept, change))
+        added = change.apply(setup)
+        row = measure.tried(names, measure.run(f"and {change.name}: {change.to}", added))
+        if nearer(row, best):
+            setup, best, together = added, row, row
             kept.append(change)
-    return kept
+    return together
 
 
 def _same_starts(result: Result, again: Result) -> bool:
     """Tell whether both start the same components at the same times."""
+    one, other = result.components, again.components
     columns = ("component_id", "start_time")
-    pairs = ((one.components[name].to_numpy() for one in (result, again)) for name in columns)
-    return all(np.array_equal(*pair) for pair in pairs)
+    return all(np.array_equal(one[name].to_numpy(), other[name].to_numpy()) for name in columns)
 
 
 class _Measure:
@@ -135,8 +151,6 @@ class _Measure:
         return setup.run(progress)
 
     def tried(self, names: tuple[tuple[str, str], ...], made: Result) -> Tried:
-        import pandas as pd
-
         table = made.components
         rows = pd.Index(table["component_id"].to_numpy()).get_indexer(self._ids)
         start = table["start_time"].to_numpy()[rows]

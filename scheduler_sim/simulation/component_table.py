@@ -83,10 +83,14 @@ class ComponentTable:
         )
         started = start != NEVER
         of_trace: Any = self._rows[rows] if isinstance(self._rows, np.ndarray) else rows
-        record = {} if self.recorded is None else {
-            "recorded_wait": self.recorded[of_trace],
-            "recorded_run_time": np.maximum(self._workload["run_time"][of_trace], NEVER),
-        }
+        record = (
+            {}
+            if self.recorded is None
+            else {
+                "recorded_wait": self.recorded[of_trace],
+                "recorded_run_time": np.maximum(self._workload["run_time"][of_trace], NEVER),
+            }
+        )
         return {
             **known,
             **record,
