@@ -14,6 +14,7 @@ from scheduler_sim.errors import InputError
 if TYPE_CHECKING:
     from scheduler_sim.causes.one_at_a_time import Causes, Told
     from scheduler_sim.result.result import Result
+    from scheduler_sim.workload.table import Workload
 
 BY = "partition,size"
 
@@ -74,11 +75,12 @@ def execute(args: argparse.Namespace) -> None:
     with step(f"comparing {args.directory}", quiet=args.quiet):
         result = Result.load(args.directory)
         text = compare_text(result, [name.strip() for name in args.by.split(",") if name.strip()])
+    workload = None if args.causes is None else _read(result, args)
     show(text, quiet=args.quiet)
     if args.plot is not None:
         _draw(result, args)
-    if args.causes is not None:
-        show(f"\n{causes_text(_causes(result, args))}", quiet=args.quiet)
+    if workload is not None:
+        show(f"\n{causes_text(_causes(result, workload, args))}", quiet=args.quiet)
 
 
 def _check_plot(path: str, *, force: bool) -> None:
@@ -99,13 +101,18 @@ def _draw(result: Result, args: argparse.Namespace) -> None:
     note(f"picture: {args.plot}", quiet=args.quiet)
 
 
-def _causes(result: Result, args: argparse.Namespace) -> Causes:
-    """Repeat the run with one thing changed at a time, each with a progress display of its own."""
-    from scheduler_sim.causes.one_at_a_time import causes
+def _read(result: Result, args: argparse.Namespace) -> Workload:
+    """Read the trace of the result, before anything is printed."""
     from scheduler_sim.causes.setup import read_again
 
     with step(f"reading {args.causes}", quiet=args.quiet):
-        workload = read_again(result, args.causes, args.columns)
+        return read_again(result, args.causes, args.columns)
+
+
+def _causes(result: Result, workload: Workload, args: argparse.Namespace) -> Causes:
+    """Repeat the run with one thing changed at a time, each with a progress display of its own."""
+    from scheduler_sim.causes.one_at_a_time import causes
+
     with ExitStack() as shown:
         return causes(result, workload, _told(shown, quiet=args.quiet))
 

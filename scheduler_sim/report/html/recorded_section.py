@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 MOST_PARTITIONS = 20
 
 PICTURE = (
-    "Recorded and simulated waits as distributions and one against the other, nodes in use over time, and mean"
-    " waits by hour of the week; the numbers are in the text and the tables above."
+    "Recorded and simulated waits as distributions and one against the other, nodes in use over time, and"
+    " mean waits by hour of the week; the numbers are in the text and the tables above."
 )
 
 
@@ -56,8 +56,9 @@ def _words(result: Result, waits: Waits) -> str:
     return (
         f"Of {count(len(waits.rows), 'component')} {shares} of the recorded start; half are at most"
         f" {span_text(distance.median_absolute)} from it. The mean wait is {difference(distance.mean)} than"
-        f" recorded, from day to day {span_text(distance.by_day)} apart. Rank correlation of waits (Spearman's"
-        f" rho): {correlation(order.waits)}; of starts (Kendall's tau): {correlation(order.kendall)}."
+        f" recorded, from day to day {span_text(distance.by_day)} apart. Rank correlation of waits"
+        f" (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
+        f" {correlation(order.kendall)}."
         f" {100 * recorded:.1f} % of the nodes were in use by the record, {100 * simulated:.1f} % are in the"
         f" simulation, {100 * use.mean_absolute_difference():.1f} points apart in an hour on average.{left}"
     )
