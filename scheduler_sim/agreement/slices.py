@@ -1,4 +1,4 @@
-"""Waits of parts of the workload: by partition, size, user, hour of the week, week."""
+"""Waits of parts of the workload: by partition, size, user, hour of the week, day, week."""
 
 from __future__ import annotations
 
@@ -90,6 +90,12 @@ def _hour_of_week(result: Result, waits: Waits) -> pd.Categorical:
     return _ordered(hours_of_week(waits.submit, result.manifest), names)
 
 
+def _day(result: Result, waits: Waits) -> pd.Categorical:
+    days = waits.submit // DAY
+    first, last = int(days.min()), int(days.max())
+    return _ordered(days - first, [str(day) for day in range(first, last + 1)])
+
+
 def _week(result: Result, waits: Waits) -> pd.Categorical:
     first = int(result.components["submit_time"].min())
     weeks = (waits.submit - first) // WEEK
@@ -105,6 +111,7 @@ SLICES: dict[str, Callable[[Result, Waits], pd.Categorical]] = {
     "size": _size,
     "user": _user,
     "hour_of_week": _hour_of_week,
+    "day": _day,
     "week": _week,
 }
-"""The ways of slicing; ``week`` counts from the first submission."""
+"""The ways of slicing; ``day`` counts from 0 on the trace's clock, ``week`` from 1 at the first submission."""

@@ -19,7 +19,7 @@ class KeptOut:
 
     Attributes
     ----------
-    name : ``week 4`` or ``day 6``
+    name : ``last full week`` or ``last full day``
     begin, end : s on the trace's clock; ``end`` is not part of it
     """
 
@@ -35,7 +35,7 @@ class KeptOut:
             full = (last - first) // length
             if full >= FEWEST:
                 begin = first + (full - 1) * length
-                return cls(f"{name} {full}", begin, begin + length)
+                return cls(f"last full {name}", begin, begin + length)
         return None
 
     def holds(self, waits: Waits) -> Bools:

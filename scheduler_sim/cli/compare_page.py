@@ -198,7 +198,7 @@ def _verdict(found: Causes) -> Iterator[str]:
         share = 1 - best.chosen.by_day / base.chosen.by_day
         yield f"It explains {percent(share)} of the difference from day to day" + (
             "" if out is None or best.kept_out is None or base.kept_out is None
-            else f"; in {out.name}, which did not count for the choice, {_held(best.kept_out, base.kept_out)}"
+            else f"; in the {out.name}, which did not count for the choice, {_held(best.kept_out, base.kept_out)}"
         ) + "."  # fmt: skip
     if out is None:
         yield "The record is shorter than two days: none of it was kept out to check the choice on."

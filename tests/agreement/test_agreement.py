@@ -75,6 +75,7 @@ def test_slices_by_hand():
     assert sliced(result, waits, "size")["components"].to_dict() == {"2–4": 2}
     assert list(sliced(result, waits, "partition").index) == ["cluster"]
     assert sliced(result, waits, "hour_of_week").index.tolist() == ["day 1 00:00"]
+    assert sliced(result, waits, "day").index.tolist() == ["0"]
     assert sliced(result, waits, "week").index.tolist() == ["1"]
     for name in SLICES:
         assert sliced(result, waits, name)["components"].sum() == 2

@@ -57,7 +57,7 @@ def test_the_policy_of_the_record_is_found():
     assert best.names == (("policy", "conservative"),)
     assert best.chosen.mean_absolute == best.chosen.by_day == 0
     assert best.kept_out.mean_absolute == 0
-    assert found.kept_out.name == "day 3"
+    assert found.kept_out == KeptOut("last full day", *(found.kept_out.begin + day * DAY for day in (0, 1)))
     assert found.base.chosen.mean_absolute > 0
     assert nearer(best, found.base)
     assert found.together is None  # nothing is nearer than 0
@@ -187,9 +187,9 @@ def test_shared_nodes_are_left_out_by_name():
 
 def test_what_is_kept_out():
     assert KeptOut.of(np.array([5, DAY])) is None
-    assert KeptOut.of(np.array([5, 5 + 2 * DAY])) == KeptOut("day 2", 5 + DAY, 5 + 2 * DAY)
-    assert KeptOut.of(np.array([0, 14 * DAY - 1])).name == "day 13"
-    assert KeptOut.of(np.array([0, 15 * DAY])) == KeptOut("week 2", 7 * DAY, 14 * DAY)
+    assert KeptOut.of(np.array([5, 5 + 2 * DAY])) == KeptOut("last full day", 5 + DAY, 5 + 2 * DAY)
+    assert KeptOut.of(np.array([0, 14 * DAY - 1])) == KeptOut("last full day", 12 * DAY, 13 * DAY)
+    assert KeptOut.of(np.array([0, 15 * DAY])) == KeptOut("last full week", 7 * DAY, 14 * DAY)
 
 
 ASKING = st.lists(

@@ -83,7 +83,7 @@ def test_causes(cli, result, recorded):
         "policy: fcfs",
         "policy: slurm",
         "time limits: the run times",
-        "day 2: by day",
+        "last full day: by day",
         "not tried: ",
     ):
         assert told in table
