@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scheduler_sim.agreement.waits import Waits
 from scheduler_sim.causes.kept_out import KeptOut
 from scheduler_sim.causes.nodes_missing import Missing, nodes_missing, whole_node_modules
 from scheduler_sim.causes.setup import Setup
+from scheduler_sim.metrics.agreement.waits import Waits
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.system.node_events import DRAIN, NodeEvent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scheduler_sim.agreement.slices import WEEK
-from scheduler_sim.agreement.waits import Waits
 from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.metrics.agreement.slices import WEEK
+from scheduler_sim.metrics.agreement.waits import Waits
 from scheduler_sim.units import DAY
 
 FEWEST = 2

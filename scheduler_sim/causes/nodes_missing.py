@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-from scheduler_sim.agreement.use import most_in_use
-from scheduler_sim.agreement.waits import Waits
 from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.metrics.agreement.use import most_in_use
+from scheduler_sim.metrics.agreement.waits import Waits
 from scheduler_sim.result.columns import RECORDED, rows_named
 from scheduler_sim.units import HOUR
 

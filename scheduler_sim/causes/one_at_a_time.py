@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.agreement.waits import Distance, Waits, waits_of
 from scheduler_sim.causes.changes import Change, NotTried, changes_of
 from scheduler_sim.causes.kept_out import KeptOut
 from scheduler_sim.causes.setup import Progress, Setup
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.metrics.agreement.waits import Distance, Waits, waits_of
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.result import Result
 from scheduler_sim.workload.table import Workload

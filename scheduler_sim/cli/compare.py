@@ -49,7 +49,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--by",
         metavar="SLICES",
         default=BY,
-        help=f"waits of which parts: partition, size, user, hour_of_week, day, week, with commas; default: {BY}",
+        help=f"waits by what: partition, size, user, hour_of_week, day, week, with commas; default: {BY}",
     )
     parser.add_argument("--plot", metavar="FILE.png", help="draw it, too, over an older picture")
     parser.add_argument(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.agreement.slices import SLICES, day_names, hours_of_week, sliced
-from scheduler_sim.agreement.use import use_of
-from scheduler_sim.agreement.waits import Distance, Order, Waits, spread, waits_of, within
 from scheduler_sim.causes.one_at_a_time import nearer
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.errors import InputError, did_you_mean
+from scheduler_sim.metrics.agreement.slices import SLICES, day_names, hours_of_week, sliced
+from scheduler_sim.metrics.agreement.use import use_of
+from scheduler_sim.metrics.agreement.waits import Distance, Order, Waits, spread, waits_of, within
 from scheduler_sim.report.agreement_words import apart, correlation, difference, slice_word
 from scheduler_sim.report.wording import count, listing, paragraph, percent, plain, span_text
 
@@ -196,10 +196,11 @@ def _verdict(found: Causes) -> Iterator[str]:
     else:
         yield f"Nearest: {_said(best)}."
         share = 1 - best.chosen.by_day / base.chosen.by_day
-        yield f"It explains {percent(share)} of the difference from day to day" + (
-            "" if out is None or best.kept_out is None or base.kept_out is None
-            else f"; in the {out.name}, which did not count for the choice, {_held(best.kept_out, base.kept_out)}"
-        ) + "."  # fmt: skip
+        checked = ""
+        if out is not None and best.kept_out is not None and base.kept_out is not None:
+            held = _held(best.kept_out, base.kept_out)
+            checked = f"; in the {out.name}, which did not count for the choice, {held}"
+        yield f"It explains {percent(share)} of the difference from day to day{checked}."
     if out is None:
         yield "The record is shorter than two days: none of it was kept out to check the choice on."
 

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from scheduler_sim.agreement.slices import HOURS_OF_WEEK, calendar_start, day_names, hours_of_week
-from scheduler_sim.agreement.use import Use, use_of
-from scheduler_sim.agreement.waits import Distance, Waits, waits_of
+from scheduler_sim.metrics.agreement.slices import HOURS_OF_WEEK, calendar_start, day_names, hours_of_week
+from scheduler_sim.metrics.agreement.use import Use, use_of
+from scheduler_sim.metrics.agreement.waits import Distance, Waits, waits_of
 from scheduler_sim.report.agreement_words import difference
 from scheduler_sim.report.distributions import FIRST_SECOND, steps_of, time_marks
 from scheduler_sim.report.figures import x_label

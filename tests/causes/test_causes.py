@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, System, Workload, simulate
-from scheduler_sim.agreement.waits import waits_of
 from scheduler_sim.causes.changes import NotTried, changes_of
 from scheduler_sim.causes.kept_out import KeptOut
 from scheduler_sim.causes.nodes_missing import ANY_NODES, Missing, nodes_missing, wanted_by_several
 from scheduler_sim.causes.one_at_a_time import causes, nearer
 from scheduler_sim.causes.setup import Setup
 from scheduler_sim.errors import InputError
+from scheduler_sim.metrics.agreement.waits import waits_of
 from scheduler_sim.units import DAY, HOUR
 from scheduler_sim.workload.as_ran import as_ran
 from scheduler_sim.workload.fields import NOT_ENDED

@@ -41,7 +41,6 @@ def test_the_page(cli, result):
     assert re.search(r"^  recorded +1.5 min +90 s|^  recorded +1.5 min +1.5 min", ended.out, re.M)
     assert "left out  11 without a recorded start" in ended.out
     for told in (
-        "recorded   1.5 min",
         "within 1 min",
         "Kendall's tau",
         "utilisation",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from scheduler_sim.agreement.slices import sliced
-from scheduler_sim.agreement.use import use_of
-from scheduler_sim.agreement.waits import (
+from scheduler_sim.metrics.agreement.slices import sliced
+from scheduler_sim.metrics.agreement.use import use_of
+from scheduler_sim.metrics.agreement.waits import (
     Distance,
     Order,
     Waits,

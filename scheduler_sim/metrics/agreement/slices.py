@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.agreement.waits import Waits, by_class
 from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError, did_you_mean
+from scheduler_sim.metrics.agreement.waits import Waits, by_class
 from scheduler_sim.metrics.slices import NOT_KNOWN, size_classes
 from scheduler_sim.result.columns import REASONS
 from scheduler_sim.units import DAY, HOUR
@@ -27,7 +27,7 @@ HOURS_OF_WEEK = WEEK // HOUR
 
 
 def sliced(result: Result, waits: Waits, by: str) -> pd.DataFrame:
-    """Compare the waits of each slice; see :func:`~scheduler_sim.agreement.waits.by_class`.
+    """Compare the waits of each slice; see :func:`~scheduler_sim.metrics.agreement.waits.by_class`.
 
     Parameters
     ----------
@@ -114,4 +114,4 @@ SLICES: dict[str, Callable[[Result, Waits], pd.Categorical]] = {
     "day": _day,
     "week": _week,
 }
-"""The ways of slicing; ``day`` counts from 0 on the trace's clock, ``week`` from 1 at the first submission."""
+"""The ways of slicing; ``day`` counts from 0 on the trace's clock, ``week`` from the first submission on."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scheduler_sim.agreement.waits import Waits
 from scheduler_sim.arrays import Floats, Ints
+from scheduler_sim.metrics.agreement.waits import Waits
 from scheduler_sim.result.columns import RECORDED, rows_named
 from scheduler_sim.units import HOUR
 

@@ -8,10 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Result, System, Workload, simulate
-from scheduler_sim.agreement.slices import SLICES, hours_of_week, sliced
-from scheduler_sim.agreement.use import mean_in_use, most_in_use, use_of
-from scheduler_sim.agreement.waits import NO_RECORD, NO_START, Distance, Order, spread, waits_of, within
 from scheduler_sim.errors import InputError
+from scheduler_sim.metrics.agreement.slices import SLICES, hours_of_week, sliced
+from scheduler_sim.metrics.agreement.use import mean_in_use, most_in_use, use_of
+from scheduler_sim.metrics.agreement.waits import (
+    NO_RECORD,
+    NO_START,
+    Distance,
+    Order,
+    spread,
+    waits_of,
+    within,
+)
 from scheduler_sim.simulation.component_table import recorded_waits
 from scheduler_sim.units import DAY, HOUR
 from scheduler_sim.workload.as_ran import as_ran
