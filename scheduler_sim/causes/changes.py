@@ -136,8 +136,8 @@ def _nodes(result: Result, waits: Waits, kept_out: KeptOut | None) -> Iterator[C
     """Take nodes away that the record shows nobody could have."""
     names = {
         START: "jobs from before the trace",
-        LATER: "nodes out of service, for a time",
-        "always": "nodes out of service, always",
+        LATER: "out of service for a time",
+        "always": "out of service always",
     }
     if not whole_node_modules(result):
         for name in names.values():
@@ -155,7 +155,7 @@ def _nodes(result: Result, waits: Waits, kept_out: KeptOut | None) -> Iterator[C
             yield NotTried(names[about], "no nodes were idle for half a day while jobs waited that fit")
     if idle:
         always = [NodeEvent(0, DRAIN, module, count=nodes) for module, nodes in idle.items()]
-        to = " and ".join(f"{nodes:,} of {module} away" for module, nodes in idle.items())
+        to = " and ".join(f"{nodes:,} of {module}" for module, nodes in idle.items())
         yield Change(names["always"], to, frozenset({START, LATER}), _with_events(always))
     else:
         yield NotTried(names["always"], "in more than one hour of a hundred the record has all nodes busy")
@@ -171,9 +171,9 @@ def _away(events: Sequence[NodeEvent]) -> str:
     spans = [(int(one.time), int(one.end or one.time), one.count, one.module) for one in events]
     if len(spans) > MOST_SPELLS:
         days = sum(nodes * (end - begin) for begin, end, nodes, _ in spans) / DAY
-        return f"{days:,.0f} node-days away"
+        return f"{days:,.0f} node-days"
     return " and ".join(
-        f"{nodes:,} of {module} away, {_clock(begin)} to {_clock(end)}" for begin, end, nodes, module in spans
+        f"{nodes:,} of {module}, {_clock(begin)} to {_clock(end)}" for begin, end, nodes, module in spans
     )
 
 

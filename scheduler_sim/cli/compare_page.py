@@ -146,7 +146,7 @@ def causes_text(found: Causes) -> str:
     """Return the table of runs with one thing changed, the one that comes nearest first."""
     out = found.kept_out
     names = ["what is changed", "by day", "in all", "one by one"]
-    header = [*names, *(() if out is None else (f"{out.name}: by day", "in all", "one by one"))]
+    header = [*names, *(() if out is None else (f"{out.name}: by day",))]
     rows = [tuple(header), _row("nothing", found.base)]
     rows += [_row(_said(one), one) for one in found.tried]
     if found.together is not None:
@@ -177,8 +177,8 @@ def _said(one: Tried) -> str:
 
 
 def _row(name: str, one: Tried) -> tuple[str, ...]:
-    sides = (one.chosen,) if one.kept_out is None else (one.chosen, one.kept_out)
-    return (name, *(cell for side in sides for cell in _cells(side)))
+    checked = () if one.kept_out is None else _cells(one.kept_out)[:1]
+    return (name, *_cells(one.chosen), *checked)
 
 
 def _cells(side: Distance) -> tuple[str, ...]:
@@ -191,7 +191,9 @@ def _verdict(found: Causes) -> Iterator[str]:
     """Say what comes nearest, and whether it holds where it was not chosen."""
     out, base = found.kept_out, found.base
     best = found.together or next(iter(found.tried), base)
-    if not nearer(best, base):
+    if not base.chosen.by_day:
+        yield "Mean waits are the recorded ones day by day: there is nothing to explain."
+    elif not nearer(best, base):
         yield "None of this comes nearer: what explains the difference is something else."
     else:
         yield f"Nearest: {_said(best)}."

@@ -160,9 +160,9 @@ def test_nodes_out_of_service_are_found_and_explain_the_difference():
     recorded = as_ran(jobs, simulate(there, jobs, "easy").components)
     found = causes(simulate(SYSTEM, recorded, "easy"), recorded)
     names = [one.names[0][0] for one in found.tried]
-    nodes = found.tried[names.index("nodes out of service, for a time")]
+    nodes = found.tried[names.index("out of service for a time")]
     assert nearer(nodes, found.base)
-    assert nodes.names[0][1] == "4 of cluster away, day 2 3:00 to day 3 12:00"
+    assert nodes.names[0][1] == "4 of cluster, day 2 3:00 to day 3 12:00"
 
 
 def test_spells_overlap_like_shelves():
@@ -182,7 +182,7 @@ def test_shared_nodes_are_left_out_by_name():
     result = simulate(System.from_dict({"name": "s", "modules": [shared]}), jobs, "easy")
     found = changes_of(result, Setup.of(result, jobs), waits_of(result), None)
     why = {one.name: one.why for one in found if isinstance(one, NotTried)}
-    assert "share all nodes" in why["nodes out of service, for a time"]
+    assert "share all nodes" in why["out of service for a time"]
 
 
 def test_what_is_kept_out():
