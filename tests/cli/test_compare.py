@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from tests.conftest import SHARED, needs_shared
+
 pytestmark = pytest.mark.interpreted
 
 
@@ -109,3 +111,15 @@ def test_bad_input(cli, result, recorded, system, trace, tmp_path):
         assert ended.code == 2, arguments
         assert told in ended.err
         assert "Traceback" not in ended.err
+
+
+@needs_shared
+@pytest.mark.long
+@pytest.mark.compiled
+def test_the_scheduler_that_made_a_record_is_found(cli, tmp_path):
+    """The starts of this dump are those of a packer that starts all that fits."""
+    site, out = SHARED / "data" / "sites" / "university", tmp_path / "site"
+    assert cli("run", site, "--out", out, "--quiet").code == 0
+    ended = cli("compare", out, "--recorded", "--causes", site / "sacct.txt.gz")
+    assert "compared  2,000 components" in ended.out
+    assert "Nearest: policy: first fit." in ended.out

@@ -51,16 +51,16 @@ def recorded_section(result: Result) -> list[Markup]:
 def _words(result: Result, waits: Waits) -> str:
     distance, order, use = Distance.of(waits), Order.of(waits), use_of(result, waits)
     recorded, simulated = use.mean()
-    shares = listing(f"{percent(share)} within {name}" for name, share in within(waits).items())
+    shares = listing(f"{percent(share)} start within {name}" for name, share in within(waits).items())
     left = "".join(f" Left out: {number:,} {why}." for why, number in waits.left_out.items())
     return (
-        f"Of {count(len(waits.rows), 'component')} {shares} of the recorded start; half are at most"
+        f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start; half are at most"
         f" {span_text(distance.median_absolute)} from it. The mean wait is {difference(distance.mean)} than"
         f" recorded, from day to day {span_text(distance.by_day)} apart. Rank correlation of waits"
         f" (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
         f" {correlation(order.kendall)}."
         f" {100 * recorded:.1f} % of the nodes were in use by the record, {100 * simulated:.1f} % are in the"
-        f" simulation, {100 * use.mean_absolute_difference():.1f} points apart in an hour on average.{left}"
+        f" simulation, {100 * use.mean_absolute_difference():.1f} points apart in an hour on average."
     )
 
 
