@@ -54,8 +54,8 @@ def _words(result: Result, waits: Waits) -> str:
     shares = listing(f"{percent(share)} start within {name}" for name, share in within(waits).items())
     left = "".join(f" Left out: {number:,} {why}." for why, number in waits.left_out.items())
     return (
-        f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start; half are at most"
-        f" {span_text(distance.median_absolute)} from it. The mean wait is {difference(distance.mean)} than"
+        f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start;"
+        f" half are at most {span_text(distance.median_absolute)} from it. The mean wait is {difference(distance.mean)} than"
         f" recorded, from day to day {span_text(distance.by_day)} apart. Rank correlation of waits"
         f" (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
         f" {correlation(order.kendall)}."
