@@ -55,8 +55,8 @@ def _words(result: Result, waits: Waits) -> str:
     left = "".join(f" Left out: {number:,} {why}." for why, number in waits.left_out.items())
     return (
         f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start;"
-        f" half are at most {span_text(distance.median_absolute)} from it. The mean wait is {difference(distance.mean)} than"
-        f" recorded, from day to day {span_text(distance.by_day)} apart. Rank correlation of waits"
+        f" half are at most {span_text(distance.median_absolute)} from it."
+        f" The mean wait is {difference(distance.mean)} than recorded, from day to day {span_text(distance.by_day)} apart. Rank correlation of waits"
         f" (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
         f" {correlation(order.kendall)}."
         f" {100 * recorded:.1f} % of the nodes were in use by the record, {100 * simulated:.1f} % are in the"
