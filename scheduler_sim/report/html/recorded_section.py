@@ -54,13 +54,13 @@ def _words(result: Result, waits: Waits) -> str:
     shares = listing(f"{percent(share)} start within {name}" for name, share in within(waits).items())
     left = "".join(f" Left out: {number:,} {why}." for why, number in waits.left_out.items())
     return (
-        f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start;"
-        f" half are at most {span_text(distance.median_absolute)} from it."
-        f" The mean wait is {difference(distance.mean)} than recorded, from day to day {span_text(distance.by_day)} apart. Rank correlation of waits"
-        f" (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
-        f" {correlation(order.kendall)}."
-        f" {100 * recorded:.1f} % of the nodes were in use by the record, {100 * simulated:.1f} % are in the"
-        f" simulation, {100 * use.mean_absolute_difference():.1f} points apart in an hour on average."
+        f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start; half are at"
+        f" most {span_text(distance.median_absolute)} from it. The mean wait is"
+        f" {difference(distance.mean)} than recorded, from day to day {span_text(distance.by_day)} apart."
+        f" Rank correlation of waits (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
+        f" {correlation(order.kendall)}. {100 * recorded:.1f} % of the nodes were in use by the record,"
+        f" {100 * simulated:.1f} % are in the simulation, {100 * use.mean_absolute_difference():.1f} points"
+        " apart in an hour on average."
     )
 
 
