@@ -68,6 +68,15 @@ class Plot:
         others = dict(others or {})
         return waits({f"{own} (this run)" if own in others else own: self._result, **others})
 
+    def recorded(self) -> Figure:
+        """Draw how near the simulation is to the record: waits, nodes in use, hours of the week.
+
+        Raises InputError if the trace records no starts.
+        """
+        from scheduler_sim.report.agreement_figure import agreement_figure
+
+        return agreement_figure(self._result)
+
     def heat_map(self, measure: str = "wait_time_mean") -> Figure:
         """Draw a measure by size and run time; raises InputError for one that is not known.
 

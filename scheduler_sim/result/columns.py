@@ -141,6 +141,12 @@ SUSPENDED = (
 )
 """... where components may be suspended, at the end of ``runs`` as well."""
 
+RECORDED = (
+    Column("recorded_wait", "int64", "s", "start − submit as recorded in the trace; −1 if it records none"),
+    Column("recorded_run_time", "int64", "s", "run time as recorded in the trace; −1 if it records none"),
+)
+"""... where the trace records when components started."""
+
 TIMELINE = (
     Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
@@ -330,6 +336,7 @@ class Further(NamedTuple):
     suspended : components that are suspended for others
     runs : whether there is a table of runs, as some were lost
     spread : over how many leaves of a topology their nodes are spread
+    recorded : when components started by the trace
     carried : columns of the trace that none of the workload's are: (name, dtype) of each
     """
 
@@ -342,6 +349,7 @@ class Further(NamedTuple):
     suspended: bool = False
     runs: bool = False
     spread: bool = False
+    recorded: bool = False
     carried: tuple[tuple[str, Dtype], ...] = ()
 
     @classmethod
@@ -358,6 +366,7 @@ class Further(NamedTuple):
             bool(manifest.get("suspended")),
             bool(manifest.get("runs")),
             bool(manifest.get("topology")),
+            bool(manifest.get("recorded")),
             tuple((manifest.get("carried") or {}).items()),
         )
 
@@ -376,6 +385,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + DEVICES * further.devices
         + (NODE_LIST,) * (further.spread and not further.shared)
         + SPREAD * further.spread
+        + RECORDED * further.recorded
         + tuple(Column(name, dtype, "", "as in the trace") for name, dtype in further.carried)
     )
 

@@ -107,6 +107,7 @@ MANIFEST: dict[str, Any] = {
     "topology": Each([str]),
     "devices": bool,
     "limited": bool,
+    "recorded": bool,
     "runs": bool,
     "suspended": bool,
     "reserved": [RESERVATION],

@@ -15,6 +15,7 @@ from scheduler_sim.result.columns import (
     LIMITED,
     PARTS,
     REASONS,
+    RECORDED,
     REPAIRS,
     RESERVED,
     RUNS,
@@ -142,6 +143,9 @@ def page() -> str:
         _table(DEVICES),
         "On a system with a [topology](system.md#topology), and `node_list` where there is none yet:\n",
         _table(SPREAD),
+        "Where the trace records when any component started ([how near is the simulation?]"
+        "(../how-to/recorded.md)):\n",
+        _table(RECORDED),
         "Columns of the trace that none of ours are stand behind all others, with `trace_` before their names"
         " ([tables](sources.md#tables)): numbers as int64 or float64, all else as text.\n",
         WAITS,

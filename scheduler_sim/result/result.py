@@ -17,6 +17,7 @@ from scheduler_sim.result.columns import (
     DEVICES,
     LIMITED,
     REASONS,
+    RECORDED,
     REPAIRS,
     RESERVED,
     SPREAD,
@@ -133,6 +134,7 @@ class Result:
             _has(self._components, SUSPENDED[0]),
             len(self.runs) > 0,
             _has(self._components, SPREAD[0]),
+            _has(self._components, RECORDED[0]),
             _carried_in(self._components),
         )
 

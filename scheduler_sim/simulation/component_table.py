@@ -21,6 +21,9 @@ OF_TRACE = ("modular_job_id", "component_id", "submit_time")
 TEXTS = ("name", "user", "app")
 """Columns of the workload that stand in a result as they are."""
 
+OF_RECORD = ("wait_time", "component_wait_time", "run_time", "components_total")
+"""Columns of the workload that say when components started by the trace."""
+
 KNOWN = (
     *("module", "nodes", "eligible_time", "start_time", "end_time", "time_limit", "state"),
     "wait_resources",
@@ -41,6 +44,7 @@ class ComponentTable:
     ----------
     known : the columns that metrics read, and what others follow from
     carried : columns of the trace that none of the workload's are: (name, dtype) of each
+    recorded : the recorded waits, int64[rows of the workload], s, -1 = none; None where all are
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class ComponentTable:
         self.carried = tuple(
             (name, _dtype_of(workload[name])) for name in workload if name.startswith(CARRIED)
         )
+        self.recorded = recorded_waits(workload)
         known = _known(core, placements)
         if (back := placements.file_order) is not None:
             known = {name: column[back] for name, column in known.items()}
@@ -78,8 +83,17 @@ class ComponentTable:
         )
         started = start != NEVER
         of_trace: Any = self._rows[rows] if isinstance(self._rows, np.ndarray) else rows
+        record = (
+            {}
+            if self.recorded is None
+            else {
+                "recorded_wait": self.recorded[of_trace],
+                "recorded_run_time": np.maximum(self._workload["run_time"][of_trace], NEVER),
+            }
+        )
         return {
             **known,
+            **record,
             **{
                 name: self._workload[name][of_trace] for name in (*TEXTS, *(name for name, _ in self.carried))
             },
@@ -88,6 +102,19 @@ class ComponentTable:
             "wait_dependency": np.where(started, eligible - submit, NEVER),
             "wait_priority": np.where(started, start - eligible - resources, NEVER),
         }
+
+
+def recorded_waits(workload: Mapping[str, Any]) -> np.ndarray | None:
+    """Return the wait of each component by the trace, s, -1 = not recorded; None where none is.
+
+    That of a job is that of its only component: of several it is not known whose it was.
+    """
+    own, of_job = workload["component_wait_time"], workload["wait_time"]
+    if max(own.max(initial=NEVER), of_job.max(initial=NEVER)) == NEVER:
+        return None
+    alone = np.where(workload["components_total"] <= 1, of_job, NEVER)
+    waits = np.maximum(np.where(own >= 0, own, alone), NEVER)
+    return waits if (waits[workload["skipped"] == 0] >= 0).any() else None
 
 
 def _dtype_of(column: Any) -> Dtype:

@@ -21,7 +21,7 @@ Child = str | Iterable[Any] | None
 LONG = 24
 """Signs of text from which a cell is wide."""
 
-VOID = {"meta", "input", "br"}
+VOID = {"meta", "input", "br", "img"}
 
 
 def tag(name: str, *children: Child, **attributes: str | bool | None) -> Markup:

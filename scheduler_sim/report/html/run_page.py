@@ -12,6 +12,7 @@ from scheduler_sim.report.html.markup import Child, Markup, chart, pairs, sectio
 from scheduler_sim.report.html.pack import pack
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_run
+from scheduler_sim.report.html.recorded_section import recorded_section
 from scheduler_sim.report.html.run_data import (
     columns,
     described,
@@ -73,6 +74,7 @@ def run_page(result: Result) -> Page:
         section("time", "Nodes and queue over time", _over_time(result, found, first, last)),
         *energy_section(result),
         section("waits", "How long they waited", chart("wait-chart", _distribution(result))),
+        *recorded_section(result),
         section("story", "Why a job waited", _search(result)),
         section("jobs", "All jobs", tag("div", id="job-table")),
         section("provenance", "What was run, and how to repeat it", of_run(result)),

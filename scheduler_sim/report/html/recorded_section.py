@@ -1,0 +1,94 @@
+"""How near a run is to what its trace recorded: in words, by partition and size, and as a picture."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING
+
+from scheduler_sim.metrics.agreement.slices import sliced
+from scheduler_sim.metrics.agreement.use import use_of
+from scheduler_sim.metrics.agreement.waits import (
+    Distance,
+    Order,
+    Waits,
+    can_be_compared,
+    spread,
+    waits_of,
+    within,
+)
+from scheduler_sim.report.agreement_words import apart, correlation, difference, slice_word
+from scheduler_sim.report.html.markup import Markup, section, table, tag
+from scheduler_sim.report.wording import count, listing, percent, plain, span_text
+
+if TYPE_CHECKING:
+    from scheduler_sim.result.result import Result
+
+MOST_PARTITIONS = 20
+
+PICTURE = (
+    "Recorded and simulated waits as distributions and one against the other, nodes in use over time, and"
+    " mean waits by hour of the week; the numbers are in the text and the tables above."
+)
+
+
+def recorded_section(result: Result) -> list[Markup]:
+    """Return the section; nothing where the trace records no starts."""
+    if not can_be_compared(result):
+        return []
+    waits = waits_of(result)
+    body = [
+        tag("p", _words(result, waits)),
+        tag(
+            "div",
+            [_waits(waits), *(_slices(result, waits, by) for by in ("partition", "size"))],
+            class_="side",
+        ),
+        tag("figure", tag("img", src=_picture(result), alt=PICTURE), tag("figcaption", PICTURE)),
+    ]
+    return [section("recorded", "How near it is to what was recorded", body)]
+
+
+def _words(result: Result, waits: Waits) -> str:
+    distance, order, use = Distance.of(waits), Order.of(waits), use_of(result, waits)
+    recorded, simulated = use.mean()
+    shares = listing(f"{percent(share)} start within {name}" for name, share in within(waits).items())
+    left = "".join(f" Left out: {number:,} {why}." for why, number in waits.left_out.items())
+    return (
+        f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start; half are at"
+        f" most {span_text(distance.median_absolute)} from it. The mean wait is"
+        f" {difference(distance.mean)} than recorded, from day to day {span_text(distance.by_day)} apart."
+        f" Rank correlation of waits (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
+        f" {correlation(order.kendall)}. {100 * recorded:.1f} % of the nodes were in use by the record,"
+        f" {100 * simulated:.1f} % are in the simulation, {100 * use.mean_absolute_difference():.1f} points"
+        " apart in an hour on average."
+    )
+
+
+def _waits(waits: Waits) -> Markup:
+    sides = {"recorded": waits.recorded, "simulated": waits.simulated}
+    rows = [[name, *map(span_text, spread(values).values())] for name, values in sides.items()]
+    return table("Waits, recorded and simulated", ["wait", "mean", "median", "90 % below"], rows)
+
+
+def _slices(result: Result, waits: Waits, by: str) -> Markup:
+    found, word = sliced(result, waits, by), slice_word(result, by)
+    found = found if by == "size" else found.nlargest(MOST_PARTITIONS, "components")
+    rows = [
+        [
+            plain(name),
+            f"{int(row['components']):,}",
+            span_text(row["recorded"]),
+            span_text(row["simulated"]),
+            apart(row["difference"]),
+        ]
+        for name, row in found.iterrows()
+    ]
+    header = [word, "components", "recorded", "simulated", "difference"]
+    return table(f"Mean waits by {'size' if by == 'size' else word}", header, rows)
+
+
+def _picture(result: Result) -> str:
+    """Draw it into the page."""
+    from scheduler_sim.report.agreement_figure import agreement_figure
+
+    return f"data:image/png;base64,{b64encode(agreement_figure(result)._repr_png_()).decode('ascii')}"
