@@ -25,7 +25,7 @@ from scheduler_sim.loaders.repairs import (
     run_times_repaired,
     submissions_repaired,
 )
-from scheduler_sim.loaders.values import Numbers, numbers_of
+from scheduler_sim.loaders.values import Numbers, numbers_of, numbers_of_lists
 from scheduler_sim.units import DAY
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
 from scheduler_sim.workload.columns import categories_of
@@ -68,7 +68,7 @@ class _Reading:
     def __init__(self, table: ForeignTable, how: ColumnMap, kind: str) -> None:
         self.table, self.how, self.kind = table, how, kind
         self.dirt, self.notes = Dirt(table), list[str]()
-        self._numbers: dict[tuple[str, Any, Any], Numbers] = {}
+        self._numbers: dict[tuple[str, Any, Any, Any], Numbers] = {}
         self.since_1970, self.renumbered = False, set[str]()
         if how.about is not None:
             self.how = how = self._with_what_is_there(how)
@@ -164,16 +164,20 @@ class _Reading:
         return np.broadcast_to(found, (self.table.rows,)) * entry.scale
 
     def _number(self, name: str, entry: Entry) -> Numbers:
-        key = (name, entry.zone, entry.time_format)
+        key = (name, entry.zone, entry.time_format, entry.of_list)
         if key not in self._numbers:
-            numbers = numbers_of(self.table.columns[name], entry.zone, entry.time_format)
+            column = self.table.columns[name]
+            if entry.of_list is not None:
+                numbers = numbers_of_lists(column, entry.of_list)
+            else:
+                numbers = numbers_of(column, entry.zone, entry.time_format)
             if numbers is None:
                 raise TraceError(
                     "a column of lists or mappings",
                     file=self.table.name,
                     field=name,
-                    found=str(self.table.columns[name].type),
-                    allowed="numbers, times or text",
+                    found=str(column.type),
+                    allowed="numbers, times or text" if entry.of_list is None else "lists of numbers",
                 )
             self._numbers[key] = numbers
         return self._numbers[key]

@@ -25,13 +25,14 @@ FRONTIER = "frontier"
 """Published as SWF with fields of its own, which any SWF may have."""
 
 GROUP = "scheduler_sim.loaders"
-MAPS = ("pm100", "fdata", "alcf", "helios", "pai", "openb", "philly", "gavel", "pbs")
+MAPS = ("pm100", "fdata", "alcf", "helios", "pai", "openb", "philly", "gavel", "pbs", "eacct")
 """Sources that ship, each with its map in ``loaders/sources``."""
 
 _TABLES = {
     "philly": "philly.read_philly",
     "gavel": "gavel.read_gavel",
     "pbs": "pbs.read_pbs",
+    "eacct": "eacct.read_eacct",
 }
 """Those whose layout is no table: what makes one of it."""
 

@@ -77,6 +77,11 @@ def mwf_time_limit(listed: np.ndarray) -> np.ndarray:
     return np.where(none, 1, listed) if none.any() else listed
 
 
+def mwf_power(listed: np.ndarray) -> np.ndarray:
+    """Return the power that was measured, W: position 34; what is negative says nothing."""
+    return np.where(listed < 0, -1.0, listed.astype(np.float64))
+
+
 def mwf_app(listed: str) -> str:
     """Return the application, empty if there is none."""
     return "" if is_missing(listed) else listed
@@ -242,6 +247,7 @@ def _normalised(columns: dict[str, Any], source: TraceSource) -> Workload:
     columns["component_id"] = ids
     columns["nodes"] = columns["listed_nodes"]
     columns["time_limit"] = by_row(mwf_time_limit, columns["listed_time_limit"])
+    columns["measured_power_w"] = by_row(mwf_power, columns["average_power_w"])
     columns["app"] = map_text(columns["listed_app"], mwf_app)
     columns["constraint"] = map_text(columns["listed_constraint"], mwf_constraint)
     columns["licences"] = map_text(columns["listed_licences"], mwf_licences)

@@ -21,10 +21,10 @@ pytestmark = pytest.mark.interpreted
 SCRIPT = runpy.run_path(str(ROOT / "workloads" / "source_samples.py"))
 SAMPLES = {source: name for source, (_, name) in SCRIPT["SAMPLES"].items()}
 FOLDER = ROOT / "workloads" / "sources"
-WITHOUT_LIMIT = {"helios", "pai", "openb", "philly", "gavel"}
-WITHOUT_START = {"pai", "gavel"}
+WITHOUT_LIMIT = {"helios", "pai", "openb", "philly", "gavel", "eacct"}
+WITHOUT_START = {"pai", "gavel", "eacct"}
 NODES_OF_ONE = {"openb"}
-NO_FAILURES = {"fdata", "gavel"}
+NO_FAILURES = {"fdata", "gavel", "eacct"}
 
 
 @pytest.fixture(scope="module")
