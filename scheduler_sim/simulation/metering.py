@@ -28,6 +28,7 @@ from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_ene
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
 
 READ = ("app", "hint", "reference_power_w", "user", "name", "nodes", "allocated_nodes", "measured_power_w")
 """Columns of the trace that tell what components draw."""
@@ -67,6 +68,15 @@ def refuse_beside_shares(models: Models, system: System, policy: Policy) -> None
         raise ConfigError(
             f"models {models.name}: found energy where several jobs have a core at once (OverSubscribe of a"
             " partition); allowed here: models without energy"
+        )
+
+
+def refuse_unmeasured(layer: EnergyLayer, workload: Workload) -> None:
+    """Raise InputError where jobs are to draw what was measured, and none of a trace was."""
+    if layer.replays and len(workload) and not (workload.columns["measured_power_w"] > 0).any():
+        raise InputError(
+            "energy.jobs: found 'measured', and no job of the trace has a measured_power_w; allowed: a trace"
+            " with some, or 'modelled'"
         )
 
 
