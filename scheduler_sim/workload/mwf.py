@@ -27,6 +27,7 @@ from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.numbers import integer
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.validation import MAX_WATTS
 
 #: Which 0-based positions a record of that many fields has.
 LAYOUTS: dict[int, tuple[int, ...]] = {
@@ -78,8 +79,8 @@ def mwf_time_limit(listed: np.ndarray) -> np.ndarray:
 
 
 def mwf_power(listed: np.ndarray) -> np.ndarray:
-    """Return the power that was measured, W: position 34; what is negative says nothing."""
-    return np.where(listed < 0, -1.0, listed.astype(np.float64))
+    """Return the power that was measured, W: position 34; what no power can be says nothing."""
+    return np.where((listed < 0) | (listed > MAX_WATTS), -1.0, listed.astype(np.float64))
 
 
 def mwf_app(listed: str) -> str:
