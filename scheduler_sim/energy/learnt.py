@@ -121,7 +121,7 @@ def size_class(nodes: Ints) -> Ints:
 
 
 def _factorised(column: Any) -> tuple[Ints, list[str]]:
-    codes, words = pd.factorize(column)
+    codes, words = pd.factorize(column if isinstance(column, pd.Categorical) else np.asarray(column, object))
     return np.asarray(codes, dtype=np.int64), [str(word) for word in words]
 
 
