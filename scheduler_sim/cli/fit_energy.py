@@ -37,7 +37,7 @@ picture of its errors.
 
 --jobs TRACE learns the mean power of a node by user, application and size from jobs whose power was measured,
 and holds it against the fifth of them that was submitted last. --out writes it as CSV, for energy.learnt of a
-models file.
+models file, and beside it a picture of its errors.
 """
 
 OF_POINTS = {"counters": None, "module": None, "reference": None, "turbo": None, "splits": 40, "seed": 0}

@@ -26,9 +26,12 @@ def fit_job_power(args: argparse.Namespace) -> None:
 
     out = None if args.out is None else Path(args.out)
     if out is not None:
+        from scheduler_sim.report.look import PICTURE
+
         if out.suffix.lower() != ".csv":
             raise InputError(f"--out: found {args.out!r}; allowed: learnt power, .csv")
         check_place(out, LEARNT_FILE, force=args.force)
+        check_place(out.with_suffix(".png"), PICTURE, force=args.force)
     read_as = format_named("--from", args.read_as)
     with step(f"reading {args.jobs}", quiet=args.quiet):
         workload = read_trace(args.jobs, read_as, columns=args.columns, on_error=args.on_error)
@@ -42,7 +45,11 @@ def fit_job_power(args: argparse.Namespace) -> None:
     if out is not None:
         with whole_file(out, None if args.force else LEARNT_FILE) as file:
             file.write(learnt.text().encode())
-        show(f"\n  learnt from all {len(drew.power_w):,} jobs, written to {out}", quiet=args.quiet)
+        _draw(held_out, out.with_suffix(".png"), Path(args.jobs).name, force=args.force)
+        written = (
+            f"learnt from all {len(drew.power_w):,} jobs, written to {out} and {out.with_suffix('.png')}"
+        )
+        show(f"\n  {written}", quiet=args.quiet)
 
 
 def _drew(workload: Workload) -> Drew:
@@ -66,6 +73,17 @@ def _drew(workload: Workload) -> Drew:
         nodes,
         nodes * columns["run_time"][rows].astype(np.float64),
     )
+
+
+def _draw(found: HeldOut, path: Path, name: str, *, force: bool) -> None:
+    from scheduler_sim.energy.fitting.jobs import LEARNT
+    from scheduler_sim.report.energy_figures import held_out_figure
+    from scheduler_sim.report.look import save_png
+    from scheduler_sim.report.wording import plain
+
+    errors = dict(zip(found.errors["way"], found.errors["mape"], strict=True))
+    title = f"{plain(name)}: what jobs draw, learnt from those before"
+    save_png(held_out_figure(found.measured, found.told[LEARNT], errors, title), path, force=force)
 
 
 def _text(found: HeldOut, name: str, records: int) -> str:

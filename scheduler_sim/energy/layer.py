@@ -20,6 +20,7 @@ from scheduler_sim.energy.layer_keys import (
     ShiftKeys,
 )
 from scheduler_sim.energy.learnt import Learnt, application_of
+from scheduler_sim.energy.measured import READS
 from scheduler_sim.energy.points import MODULE, WORKLOAD, Points
 from scheduler_sim.energy.profile import PowerProfile, PowerProfiles
 from scheduler_sim.energy.tariff import Series, rows_of_csv
@@ -111,10 +112,16 @@ class EnergyLayer:
             one: next((known[name.lower()] for name in one if name.lower() in known), "") for one in names
         }
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of a trace that tell what its jobs draw."""
+        more = [*(("user", "name", "nodes") if self.learnt else ()), *(READS if self.replays else ())]
+        return tuple(dict.fromkeys(["app", "hint", "reference_power_w", *more]))
+
     def told(self, jobs: Mapping[str, Any]) -> tuple[Floats | None, Ints | None]:
         """Return what was learnt of such jobs: W of a node, and the place in LEVELS; None where nothing was.
 
-        ``jobs`` has (n,) columns: ``user``, ``app``, ``name`` (of a job without the former), ``nodes``.
+        ``jobs`` has the (n,) columns that :attr:`reads` names.
         """
         if self.learnt is None:
             return None, None

@@ -12,6 +12,9 @@ from scheduler_sim.energy.accounting import milli
 
 NOT_MEASURED = -1
 
+READS = ("measured_power_w", "allocated_nodes", "nodes")
+"""Columns of a trace that tell it."""
+
 
 class Measured(NamedTuple):
     """What each of n jobs drew on average.
@@ -27,7 +30,7 @@ class Measured(NamedTuple):
 
     @classmethod
     def of(cls, jobs: Mapping[str, Any]) -> Measured:
-        """Return that of the columns ``measured_power_w``, ``allocated_nodes`` and ``nodes`` of a trace."""
+        """Return that of the columns :data:`READS` of a trace."""
         watts = np.asarray(jobs["measured_power_w"], dtype=np.float64)
         had = np.asarray(jobs["allocated_nodes"])
         there = watts > 0  # a node that runs a job draws something

@@ -71,7 +71,7 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         kind = table_kind(path) or how.format
         if kind is None:
             raise TraceError("unknown format of a table", file=path, allowed=".csv, .parquet, .jsonl")
-        table = read_foreign(path, kind, how.separator)
+        table = read_foreign(path, kind, how.separator, how.names)
     return mapped(table, how, name, on_error)
 
 

@@ -38,7 +38,7 @@ def read_table(
             raise TraceError(
                 "no table, but a column map for it", file=path, allowed=", ".join(TABLES.values())
             )
-        return mapped(read_foreign(path, kind, how.separator), how, kind, on_error)
+        return mapped(read_foreign(path, kind, how.separator, how.names), how, kind, on_error)
     assert kind is not None
     if kind != "jsonl" and on_error == "stop" and _is_ours(path, kind):
         return read_native(path, kind)

@@ -92,9 +92,7 @@ def with_energy(
     layer = models.energy
     assert layer is not None
     table, rows = workload.table, placements.rows
-    texts = {name: cast(Any, table[name].array).take(rows) for name in ("app", "hint", "user", "name")}
-    numbers = ("nodes", "reference_power_w", "allocated_nodes", "measured_power_w")
-    jobs = texts | {name: table[name].to_numpy()[rows] for name in numbers}
+    jobs = {name: cast(Any, table[name].array).take(rows) for name in layer.reads}
     known = models.names.known(jobs["app"], placements.type_number)
     alike = Alike.of(known, jobs["hint"], jobs["reference_power_w"], layer.told(jobs)[0])
     several = 1 if layer.cap is None or only_first else layer.cap.pstates

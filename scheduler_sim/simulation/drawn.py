@@ -26,7 +26,7 @@ class Drawn(NamedTuple):
     Attributes
     ----------
     khz : int64[n], P-state; milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
-    origin : int64[n], place in ORIGINS, also of one that never ran.
+    origin : int8[n], place in ORIGINS, also of one that never ran.
     components, node_seconds : int64[origins], how many of those that ran have their power from where, and how
         much work they were.
     without : node-seconds of each application that has no signature where it ran, the most first; None where
@@ -35,7 +35,7 @@ class Drawn(NamedTuple):
 
     khz: Ints
     milliwatts: Ints
-    origin: Ints
+    origin: np.ndarray
     components: Ints
     node_seconds: Ints
     without: dict[str, int] | None
@@ -83,7 +83,7 @@ def drawn(
     ran = components["start_time"].to_numpy() != NEVER
     module = np.asarray(components["module"].array.codes)
     states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
-    origin = np.zeros(len(ran), np.int64)
+    origin = np.zeros(len(ran), np.int8)
     work = power * (components["end_time"] - components["start_time"]).to_numpy()
     counts, node_seconds = np.zeros((2, len(ORIGINS)), dtype=np.int64)
     without = np.zeros(len(alike.names), dtype=np.int64)
@@ -99,7 +99,7 @@ def drawn(
         states[own] = mine
         of_node = table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
         power[own] = power[own] * of_node if parts is None else of_parts(of_node, parts[own]) * ran[own]
-        of_kind = made.origin[kind].astype(np.int64)
+        of_kind = made.origin[kind]
         if measured is not None:
             known = measured[own] >= 0
             power[own] = np.where(known, measured[own] * ran[own], power[own])

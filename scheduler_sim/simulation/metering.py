@@ -30,9 +30,6 @@ from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
-READ = ("app", "hint", "reference_power_w", "user", "name", "nodes", "allocated_nodes", "measured_power_w")
-"""Columns of the trace that tell what components draw."""
-
 TIME, MODULE, BUSY, OFF = 0, 1, 2, 7
 """Columns of the core's timeline; from OFF on those of nodes that are switched off, if any ever are."""
 
@@ -112,7 +109,7 @@ class Meter:
         requeue, of which it fills in ``mw``, ``budget`` the power cap it was to obey, ``parts`` the nodes
         that each component had, in millionths, where it may have parts of them.
         """
-        jobs = {name: table[name][placements.in_file] for name in READ}
+        jobs = {name: table[name][placements.in_file] for name in self._layer.reads}
         learnt_w, level = self._layer.told(jobs)
         order = placements.file_order
         types = placements.type_number if order is None else placements.type_number[order]

@@ -151,14 +151,16 @@ def test_what_jobs_draw(here, tmp_path):
         "mean of the user",
         "mean of all",
         "held out, told by user, application and size 8, user 4",
-        f"learnt from all 60 jobs, written to {out}",
+        f"learnt from all 60 jobs, written to {out} and {out.with_suffix('.png')}",
     ):
         assert words in ended.out
     learnt = Learnt.from_csv(out)
     assert learnt.table["jobs"][0] == 60
-    first = out.read_bytes()
+    picture = out.with_suffix(".png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    first = out.read_bytes() + picture.read_bytes()
     assert here("fit", "energy", "--jobs", PM100, "--from", "pm100", "--out", out, "--quiet").out == ""
-    assert out.read_bytes() == first
+    assert out.read_bytes() + picture.read_bytes() == first
     out.write_text("mine")
     assert "learnt power" in here("fit", "energy", "--jobs", PM100, "--from", "pm100", "--out", out).err
 

@@ -66,11 +66,14 @@ class HeldOut(NamedTuple):
     ----------
     errors : a row a way of telling, :data:`LEARNT` first: ``mape`` and ``bias`` of a job's power, %, and
         ``energy``: how much more all jobs together are told to take than they took, %.
+    measured : (n,) W of a node under each job that was held out; told : (n,) the same by each way of telling.
     learnt_from, held_out : jobs.
     levels : how many of the latter have their power from which of LEVELS, the innermost first.
     """
 
     errors: pd.DataFrame
+    measured: Floats
+    told: dict[str, Floats]
     learnt_from: int
     held_out: int
     levels: dict[str, int]
@@ -129,9 +132,8 @@ def judged(drew: Drew) -> HeldOut:
     ]
     counts = np.bincount(level, minlength=len(LEVELS)).tolist()
     levels = {name: n for name, n in zip(reversed(LEVELS), reversed(counts), strict=True) if n}
-    return HeldOut(
-        pd.DataFrame(rows, columns=["way", "mape", "bias", "energy"]), len(before.power_w), held, levels
-    )
+    errors = pd.DataFrame(rows, columns=["way", "mape", "bias", "energy"])
+    return HeldOut(errors, after.power_w, ways, len(before.power_w), held, levels)
 
 
 def _levels(drew: Drew) -> Iterator[tuple[Ints, list[Group]]]:
