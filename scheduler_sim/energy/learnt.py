@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -48,7 +48,7 @@ class Learnt:
         try:
             table = pd.DataFrame(dict(columns))
         except ValueError:
-            raise TraceError("columns of different lengths", file=name) from None
+            raise TraceError("not columns of one length", file=name) from None
         return _checked(table, name, first_line=1)
 
     @classmethod
@@ -65,7 +65,10 @@ class Learnt:
 
     def text(self) -> str:
         """Return it as CSV, powers to the mW."""
-        return self.table.assign(power_w=self.table[POWER].round(3)).to_csv(index=False, lineterminator="\n")
+        names = (*self.table[USER], *self.table[APPLICATION])
+        quoting: Literal[0, 2] = 2 if any("\r" in name for name in names) else 0  # of all texts, or as needed
+        rounded = self.table.assign(power_w=self.table[POWER].round(3))
+        return rounded.to_csv(index=False, lineterminator="\n", quoting=quoting)
 
     @cached_property
     def _groups(self) -> dict[tuple[str, str, int], float]:
@@ -142,7 +145,7 @@ def _checked(table: pd.DataFrame, file: str | Path, first_line: int) -> Learnt:
             found = table[name].iloc[row]
             raise TraceError(what, file=file, line=row + first_line, field=name, found=found, allowed=allowed)
 
-    made: dict[str, Any] = {name: table[name].astype(str).str.strip() for name in (USER, APPLICATION)}
+    made: dict[str, Any] = {name: table[name].astype(str) for name in (USER, APPLICATION)}
     for name, most in ((NODES, MOST_COUNT), (POWER, MOST_W), (JOBS, MOST_COUNT)):
         texts = table[name].astype(str).str.strip()
         numbers = pd.to_numeric(texts.where(texts != "", "0"), errors="coerce").to_numpy(np.float64)

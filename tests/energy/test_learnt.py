@@ -111,6 +111,23 @@ def test_it_comes_back_from_its_file(tmp_path):
     assert Learnt.from_csv(path).table.equals(Learnt.of(TABLE).table)
 
 
+NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4, unique=True)
+
+
+@given(names=NAMES)
+@examples(60)
+def test_any_name_comes_back(names, tmp_path_factory):
+    path = tmp_path_factory.mktemp("learnt") / "learnt.csv"
+    users = ["", *(name for name in names if name)]
+    n = len(users)
+    columns = (users, [""] * n, [0] * n, list(range(1, n + 1)), [1] * n)
+    whole = Learnt.of(dict(zip(TABLE, columns, strict=True)))
+    path.write_bytes(whole.text().encode())
+    assert Learnt.from_csv(path).table.equals(whole.table)
+    power, _ = Learnt.from_csv(path).predict(users, [""] * n, np.ones(n, dtype=np.int64))
+    assert power.tolist() == list(range(1, n + 1))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -122,7 +139,7 @@ def test_it_comes_back_from_its_file(tmp_path):
         ({"nodes": [0, 0, 0, 4.5, 0, 0]}, "not a whole number; field nodes"),
         ({"nodes": [0, 0, 0, 0, 0, 0]}, "a group that stands there twice"),
         ({"user": ["x", "ada", "ada", "ada", "", "eve"]}, "no row of all jobs"),
-        ({"jobs": [1]}, "columns of different lengths"),
+        ({"jobs": [1]}, "not columns of one length"),
     ],
 )
 def test_what_is_no_learnt_power(change, message):
