@@ -1,7 +1,8 @@
 """What EAR's ``eacct -l -c FILE`` says of jobs: a row for each step of each node, put together to one a job.
 
-A node took what the step of the job's script took on it, which is as long as the job; where there is no such
-row, what all its other steps took. The job took what its nodes took.
+A node took what the step of the job's script took on it, which is as long as the job; where nobody measured
+that, what all its other steps took. The job took what its nodes took, if each of them was measured. Of a step
+that EAR's library did not see, the daemon of the node may know.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, read_fore
 BATCH_STEPS = ("4294967291", "-5", "sb")
 """How the step of the script is called: Slurm's number without a sign, with one, and as eacct shows it."""
 
+MANAGER_W, MANAGER_S = "NODEMGR_DC_NODE_POWER_W", "NODEMGR_TIME_SEC"
+"""What the daemon of a node measured."""
+
 NO_ROW = "not a row of eacct"
 _SPELLINGS = {
     "start": ("JOB_START_TIME", "START_TIME"),
@@ -29,6 +33,7 @@ _SPELLINGS = {
 
 _TEXTS = ("JOBID", "STEPID", "NODENAME")
 _OF_JOB = ("USERID", "GROUPID", "ACCOUNTID", "JOBNAME")
+_MAY_BE = (MANAGER_W, MANAGER_S, "AVG_CPUFREQ_KHZ")
 
 
 def read_eacct(path: str | Path) -> ForeignTable:
@@ -40,8 +45,10 @@ def read_eacct(path: str | Path) -> ForeignTable:
         rows[name] = pd.to_numeric(_texts(there, spellings, table.name), errors="coerce")
     for name in _OF_JOB:
         rows[name] = _texts(there, (name,), table.name) if name in there else ""
-    clock = there.get("AVG_CPUFREQ_KHZ")
-    rows["khz"] = np.nan if clock is None else pd.to_numeric(pd.Series(clock.to_pylist()), errors="coerce")
+    for name in _MAY_BE:
+        rows[name] = (
+            pd.to_numeric(_texts(there, (name,), table.name), errors="coerce") if name in there else np.nan
+        )
     rows["line"] = -1 if table.lines is None else table.lines
     known = np.isfinite(rows[list(_SPELLINGS)].to_numpy(np.float64)).all(axis=1)
     known &= (rows["JOBID"] != "").to_numpy()
@@ -59,19 +66,22 @@ def read_eacct(path: str | Path) -> ForeignTable:
 
 def _jobs(rows: pd.DataFrame) -> pd.DataFrame:
     """Put the rows of each job together."""
-    rows = rows.assign(joules=rows["watts"] * rows["seconds"], whole=rows["STEPID"].isin(BATCH_STEPS))
+    by_library, by_daemon = rows["watts"] * rows["seconds"], rows[MANAGER_W] * rows[MANAGER_S]
+    rows = rows.assign(joules=by_library.where(by_library > 0, by_daemon.fillna(0)))
+    rows["whole"] = rows["STEPID"].isin(BATCH_STEPS) & (rows["joules"] > 0)
     of_node = rows.groupby(["JOBID", "NODENAME"], sort=False)
-    rows = rows[rows["whole"] | ~of_node["whole"].transform("any").astype(bool)]
+    counts = rows["whole"] | ~of_node["whole"].transform("any").astype(bool)
+    nodes = rows[counts].groupby(["JOBID", "NODENAME"], sort=False)["joules"].sum()
+    of_job = nodes.groupby("JOBID", sort=False)
     made = rows.groupby("JOBID", sort=False).agg(
         start=("start", "min"),
         end=("end", "max"),
-        nodes=("NODENAME", "nunique"),
-        joules=("joules", "sum"),
-        khz=("khz", "mean"),
+        khz=("AVG_CPUFREQ_KHZ", "mean"),
         line=("line", "first"),
         **{one: (one, "first") for one in _OF_JOB},
     )
-    return made.assign(khz=made["khz"].round()).reset_index()
+    joules = of_job.sum().where(of_job.min() > 0)
+    return made.assign(nodes=of_job.size(), joules=joules, khz=made["khz"].round()).reset_index()
 
 
 def _texts(columns: dict[str, pa.Array], spellings: tuple[str, ...], name: str) -> pd.Series:

@@ -174,6 +174,20 @@ def test_steps_of_ear_by_hand(tmp_path):
     assert list(jobs.carried) == []
 
 
+def test_what_the_daemon_of_a_node_measured(tmp_path):
+    """Without the library W and s are 0: then those of the daemon. Job 8 has a node that nobody measured."""
+    head, *rows = EAR.replace(";100.0;300", ";0;0").splitlines()
+    said = [f"{row};{watts};100" for row, watts in zip(rows, ("0", "300", "450", "450"), strict=True)]
+    unmeasured = [row.replace(";7;", ";8;") for row in said[:1]] + [
+        "n2;8;0;ada;cfd;1000000000;1000000040;0;0;0;0"
+    ]
+    lines = [f"{head};NODEMGR_DC_NODE_POWER_W;NODEMGR_TIME_SEC", *said, *unmeasured]
+    (tmp_path / "e.csv").write_text("\n".join(lines) + "\n")
+    jobs = read_trace(tmp_path / "e.csv", "eacct")
+    assert jobs["nodes"].tolist() == [2, 2]
+    assert jobs["measured_power_w"].tolist() == [660, -1]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
