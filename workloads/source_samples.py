@@ -25,6 +25,7 @@ FOLDER = HERE / "sources"
 JOBS = 60
 MONDAY = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp())
 STEPS_A_SECOND = 2.5
+BATCH_STEP = 4294967291  # of Slurm, the script itself
 
 
 def jobs(count: int = JOBS) -> pd.DataFrame:
@@ -77,10 +78,18 @@ def pm100(all_: pd.DataFrame, path: Path) -> None:
             "group_id": "g1",
             "job_state": np.where(all_["failed"], "FAILED", "COMPLETED"),
             "exit_code": np.where(all_["failed"], "1:0", "0:0"),
-            "node_power_consumption": [[900 + 10 * (i % 9)] * 5 for i in range(len(all_))],
+            "node_power_consumption": list(_series(all_)),
         }
     )
     frame.to_parquet(path, index=False)
+
+
+def _series(all_: pd.DataFrame) -> Iterator[np.ndarray]:
+    """W of all nodes of each job, every 20 s: as its user has it, and now and then a little more or less."""
+    for i, job in all_.iterrows():
+        watts = 900 + 60 * int(job["user"][4:]) + 10 * (i % 5)
+        samples = np.arange(max((job["end"] - job["start"]) // 20, 1))
+        yield job["nodes"] * (watts + 5.0 * (samples % 3 - 1))
 
 
 def fdata(all_: pd.DataFrame, path: Path) -> None:
@@ -97,7 +106,10 @@ def fdata(all_: pd.DataFrame, path: Path) -> None:
             "elpl": all_["limit"],
             "nnumr": all_["nodes"],
             "nnuma": all_["nodes"],
-            "avgpcon": 90.5 * all_["nodes"],
+            **{
+                f"{which}pcon": watts * all_["nodes"]
+                for which, watts in (("avg", 90.5), ("min", 62.0), ("max", 110.0))
+            },
             "econ": 90.5 * all_["nodes"] * (all_["end"] - all_["start"]),
         }
     )
@@ -251,6 +263,31 @@ def _records(all_: pd.DataFrame) -> Iterator[str]:
         yield f"{at['end'][i]};E;{job['id']}.server;{said} {ended}"
 
 
+def eacct(all_: pd.DataFrame, path: Path) -> None:
+    """As EAR's eacct writes what it knows of each step on each node: the script, and one step within it.
+
+    Of the last node of a job there is the step alone. EAR knows of no submission: it is the start here.
+    """
+    path.write_text("".join(f"{line}\n" for line in _signatures(all_)), encoding="utf-8")
+
+
+def _signatures(all_: pd.DataFrame) -> Iterator[str]:
+    names = (
+        "JOBID", "STEPID", "USERID", "GROUPID", "ACCOUNTID", "JOBNAME", "JOB_START_TIME", "JOB_END_TIME",
+        "NODENAME", "AVG_CPUFREQ_KHZ", "TIME_SEC", "CPI", "DC_NODE_POWER_W",
+    )  # fmt: skip
+    yield ";".join(names)
+    for i, job in all_.iterrows():
+        run = job["end"] - job["start"]
+        for node in range(job["nodes"]):
+            watts = 400 + 20 * int(job["user"][4:]) + node
+            last = node == job["nodes"] - 1
+            for step, seconds in ((0, run),) if last else ((BATCH_STEP, run), (0, run - run // 10)):
+                said = (job["id"], step, job["user"], "g1", "project1", f"app{i % 3}")
+                told = (job["submit"], job["submit"] + run, f"n{node}", 2_400_000, f"{seconds}.00", 0.5)
+                yield ";".join(map(str, (*said, *told, f"{watts}.00")))
+
+
 def frontier(all_: pd.DataFrame, path: Path) -> None:
     """As Frontier's jobs were published: SWF with three fields of their own."""
     lines = ["; Made up by workloads/source_samples.py", f"; UnixStartTime: {MONDAY}"]
@@ -282,6 +319,7 @@ SAMPLES = {
     "philly": (philly, "philly.json"),
     "gavel": (gavel, "gavel.trace"),
     "pbs": (pbs, "pbs.log"),
+    "eacct": (eacct, "eacct.csv"),
     "frontier": (frontier, "frontier.swf"),
 }
 """By source: what writes the sample, and what it is called."""

@@ -13,6 +13,7 @@ EXAMPLES = """\
 examples:
   scheduler-sim fit scaling configs/apps/points/prism.csv --out prism.yaml --scaling strong
   scheduler-sim fit energy points.csv --out node.yaml
+  scheduler-sim fit energy --jobs jobs.parquet --from pm100 --out learnt.csv
 
 Every fit has its own --help.
 """

@@ -1,4 +1,7 @@
-"""``scheduler-sim fit energy``: how power and run time follow the clock, learnt from counters."""
+"""``scheduler-sim fit energy``: how power and run time follow the clock, learnt from counters.
+
+With ``--jobs`` it learns what jobs draw instead: :mod:`.fit_job_power`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.fit_job_power import fit_job_power
 from scheduler_sim.cli.force import add_force
+from scheduler_sim.cli.formats import add_reading
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
@@ -22,28 +27,43 @@ EXAMPLES = """\
 examples:
   scheduler-sim fit energy points.csv
   scheduler-sim fit energy points.csv --counters l2_misses,flops --out node.yaml --seed 7
+  scheduler-sim fit energy --jobs jobs.parquet --from pm100 --out learnt.csv
 
 POINTS is a CSV file with the columns workload, frequency_khz and power_w (mean of one node); besides, time_s,
 module, role (fit or test) and any counters as rates: per second, per instruction, or as utilisation.
 Workloads of role test are projected and never fitted; without roles, halves of the workloads are drawn
 --splits times. --out writes the model, fitted to all workloads but those of role test, and beside it a
 picture of its errors.
+
+--jobs TRACE learns the mean power of a node by user, application and size from jobs whose power was measured,
+and holds it against the fifth of them that was submitted last. --out writes it as CSV, for energy.learnt of a
+models file, and beside it a picture of its errors.
 """
+
+OF_POINTS = {"counters": None, "module": None, "reference": None, "turbo": None, "splits": 40, "seed": 0}
+"""Options that are for points alone, and what they are where nobody gives them."""
+
+OF_JOBS = {"read_as": None, "columns": None, "on_error": "stop"}
+"""... for jobs alone."""
 
 
 def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this kind to the parser of ``fit``."""
     parser = kinds.add_parser(
         "energy",
-        help="how power and run time follow the clock",
+        help="how power and run time follow the clock, or what jobs draw",
         description="Fit laws of power and run time to measurements at several frequencies, and say how well"
-        " each projects workloads it has not seen.",
+        " each projects workloads it has not seen; or learn what jobs draw from those of a trace.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("points", metavar="POINTS", help="measured points, CSV")
-    parser.add_argument("--out", metavar="PROFILE", help="model to write, .yaml; an older one is replaced")
+    parser.add_argument("points", metavar="POINTS", nargs="?", help="measured points, CSV")
+    parser.add_argument("--jobs", metavar="TRACE", help="or jobs whose power was measured")
+    add_reading(parser, "TRACE")
+    parser.add_argument(
+        "--out", metavar="FILE", help="model to write, .yaml, of jobs .csv; an older one is replaced"
+    )
     parser.add_argument(
         "--counters",
         metavar="A,B",
@@ -57,14 +77,31 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="frequency projected from in table and plots; default: the best",
     )
     parser.add_argument("--turbo", metavar="KHZ", type=int, help="the frequency that is turbo")
-    parser.add_argument("--splits", metavar="N", type=int, default=40, help="halves drawn; default: 40")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the splits; default: 0")
+    splits, seed = OF_POINTS["splits"], OF_POINTS["seed"]
+    parser.add_argument("--splits", metavar="N", type=int, default=splits, help="halves drawn; default: 40")
+    parser.add_argument("--seed", metavar="N", type=int, default=seed, help="of the splits; default: 0")
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace) -> None:
+    """Fit to points, or learn from jobs."""
+    if (args.points is None) == (args.jobs is None):
+        found = "neither" if args.points is None else "both"
+        raise InputError(f"found {found} of POINTS and --jobs TRACE; allowed: one of the two")
+    for name, default in (OF_POINTS if args.points is None else OF_JOBS).items():
+        if getattr(args, name) != default:
+            option = "from" if name == "read_as" else name.replace("_", "-")
+            other = "POINTS" if args.points is None else "--jobs TRACE"
+            raise InputError(f"--{option}: found without {other}; allowed: beside {other}")
+    if args.points is None:
+        fit_job_power(args)
+    else:
+        _fit_points(args)
+
+
+def _fit_points(args: argparse.Namespace) -> None:
     """Fit, validate, and write."""
     from scheduler_sim.cli.fit_energy_page import no_models, validation_text
     from scheduler_sim.energy.fitting.grid import Grid

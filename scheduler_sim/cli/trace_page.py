@@ -83,6 +83,8 @@ def _facts(said: Summary) -> Iterator[tuple[str, str]]:
         serial, power = percent(said.serial_share), percent(said.power_of_two_share)
         yield "sizes", f"{serial} on one node, {power} a power of two (one included)"
     yield from _of_nodes(said)
+    if said.measured:
+        yield "power", f"measured of {count(said.measured, 'component')}"
 
 
 def _of_nodes(said: Summary) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.accounting import milli
 from scheduler_sim.energy.expand import Expanded, expand
 from scheduler_sim.energy.layer import EnergyLayer
@@ -22,20 +22,30 @@ class Alike(NamedTuple):
     kind : (n,) int64, which kind each is of.
     names : (c,) tuples, by which an application is known, best first; empty where it is not known.
     hint : (c,) text; reference_w : (c,) W of a node as the trace states it, ≤ 0: it does not.
+    learnt_w : (c,) W of a node as it was learnt of such jobs, ≤ 0: it was not.
     """
 
     kind: Ints
     names: np.ndarray
     hint: np.ndarray
     reference_w: Ints
+    learnt_w: Floats
 
     @classmethod
     def of(
-        cls, known: tuple[Ints, Sequence[tuple[str, ...]]], hint: pd.Categorical, reference_w: Any
+        cls,
+        known: tuple[Ints, Sequence[tuple[str, ...]]],
+        hint: pd.Categorical,
+        reference_w: Any,
+        learnt_w: Floats | None = None,
     ) -> Alike:
         """Tell which components are alike, by their columns (n,); ``known``: a place in a list of names."""
         place, names = known
-        columns = [(place, np.fromiter(names, dtype=object)), _codes(hint), _codes(reference_w)]
+        learnt_w = np.broadcast_to(-1.0, len(place)) if learnt_w is None else learnt_w
+        columns = [
+            (place, np.fromiter(names, dtype=object)),
+            *(_codes(column) for column in (hint, reference_w, learnt_w)),
+        ]
         key, size = np.zeros(len(place), dtype=np.int64), 1
         for codes, values in columns:
             if len(values) > 1:
@@ -59,6 +69,7 @@ class Alike(NamedTuple):
             np.array([spelt[names] for names in self.names], dtype=object),
             hint=self.hint,
             reference_w=self.reference_w.astype(np.float64),
+            learnt_w=self.learnt_w,
             signatures=layer.signatures_of(profile),
             khz=khz,
         )

@@ -1,7 +1,7 @@
 """What every component draws and takes at each P-state of a module, from whatever is known of it.
 
-Best first: a signature of its application; the power that its trace states, with the physical law; what is
-typical of the module. Which of them it was is carried along, for reports.
+Best first: a signature of its application; the power that its trace states, or else what was learnt of such
+jobs, with the physical law; what is typical of the module. Which of them it was is carried along.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from scheduler_sim.energy.points import KHZ, POWER, WORKLOAD, Points
 from scheduler_sim.energy.profile import PowerProfile
 from scheduler_sim.errors import InputError
 
-ORIGINS = ("signature", "reference power", "typical")
-"""Where the power of a component comes from."""
+ORIGINS = ("signature", "reference power", "typical", "learnt", "measured")
+"""Where the power of a component comes from; what was measured of the very job is replayed, not projected."""
 
-SIGNATURE, REFERENCE, TYPICAL = range(len(ORIGINS))
+SIGNATURE, REFERENCE, TYPICAL, LEARNT, MEASURED = range(len(ORIGINS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,7 @@ def expand(
     *,
     hint: np.ndarray | None = None,
     reference_w: Floats | None = None,
+    learnt_w: Floats | None = None,
     signatures: Points | None = None,
     khz: Sequence[int] | Ints | None = None,
 ) -> Expanded:
@@ -63,6 +64,7 @@ def expand(
         not known.
     hint : (n,) text, such as cpu_intensive: ``hints`` of the profile say how far time then follows the clock.
     reference_w : (n,) power of a node at the reference frequency that a trace states, W; NaN or ≤ 0: none.
+    learnt_w : (n,) the same as it was learnt of other jobs, where the trace states none; ≤ 0: it was not.
     signatures : of applications on this module, one each.
     khz : the P-states, kHz; by default all. Where clocks are not chosen, the reference frequency is enough.
 
@@ -84,7 +86,7 @@ def expand(
         place = np.ix_(known[rows], states)
         made.power_w[rows], made.time_factor[rows] = table.power_w[place], table.time_factor[place]
         made.origin[rows] = SIGNATURE
-    _physical(profile, made, np.flatnonzero(known < 0), hint, reference_w)
+    _physical(profile, made, np.flatnonzero(known < 0), hint, learnt_w, reference_w)
     return made
 
 
@@ -113,15 +115,21 @@ def _from_signatures(profile: PowerProfile, signatures: Points) -> Projection:
 
 
 def _physical(
-    profile: PowerProfile, made: Expanded, rows: Ints, hint: np.ndarray | None, reference_w: Floats | None
+    profile: PowerProfile,
+    made: Expanded,
+    rows: Ints,
+    hint: np.ndarray | None,
+    learnt_w: Floats | None,
+    reference_w: Floats | None,
 ) -> None:
     """Fill in components without a signature."""
     watts = np.full(len(rows), profile.typical_w)
-    if reference_w is not None:
-        stated = np.asarray(reference_w, np.float64)[rows]
-        states_one = stated > 0
-        watts[states_one] = np.clip(stated[states_one], profile.idle_w, profile.peak_w)
-        made.origin[rows[states_one]] = REFERENCE
+    for origin, given in ((LEARNT, learnt_w), (REFERENCE, reference_w)):
+        if given is not None:
+            stated = np.asarray(given, np.float64)[rows]
+            states_one = stated > 0
+            watts[states_one] = np.clip(stated[states_one], profile.idle_w, profile.peak_w)
+            made.origin[rows[states_one]] = origin
     alpha = np.full(len(rows), profile.keys.sensitivity.value)
     if hint is not None:
         words = np.asarray(hint, dtype=object)[rows]

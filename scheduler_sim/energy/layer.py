@@ -9,8 +9,18 @@ from typing import Any
 
 import pandas as pd
 
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
-from scheduler_sim.energy.layer_keys import CapKeys, ChoiceKeys, EnergyKeys, IdleOffKeys, ShiftKeys
+from scheduler_sim.energy.layer_keys import (
+    MEASURED,
+    CapKeys,
+    ChoiceKeys,
+    EnergyKeys,
+    IdleOffKeys,
+    ShiftKeys,
+)
+from scheduler_sim.energy.learnt import Learnt, application_of
+from scheduler_sim.energy.measured import READS
 from scheduler_sim.energy.points import MODULE, WORKLOAD, Points
 from scheduler_sim.energy.profile import PowerProfile, PowerProfiles
 from scheduler_sim.energy.tariff import Series, rows_of_csv
@@ -34,6 +44,8 @@ class EnergyLayer:
     choice : how P-states and modules are chosen; None: the reference clock everywhere.
     cap : on the power of all nodes; shift : of begin times; None: there is none.
     idle_off : when idle nodes are switched off; None: never.
+    learnt : power of jobs by user, application and size, None without.
+    replays : whether jobs draw what was measured of them, where it was.
     """
 
     profiles: PowerProfiles
@@ -44,13 +56,15 @@ class EnergyLayer:
     cap: CapKeys | None = None
     shift: ShiftKeys | None = None
     idle_off: IdleOffKeys | None = None
+    learnt: Learnt | None = None
+    replays: bool = False
 
     @classmethod
     def of(cls, keys: EnergyKeys) -> EnergyLayer:
         """Return the layer of keys that name no file, as :func:`without_files` returns them.
 
-        Raises ConfigError for begin times that are to follow a series which is not given, and for nodes
-        that are switched off under a power cap.
+        Raises ConfigError for begin times that are to follow a series which is not given, for nodes that are
+        switched off under a power cap, and for clocks of jobs that draw what they drew at another.
         """
         profiles = PowerProfiles.within(YamlFile(Path("energy.power"), keys.power, {}))
         points = None if keys.signatures is None else Points.of(keys.signatures, name="energy.signatures")
@@ -65,7 +79,20 @@ class EnergyLayer:
                 "energy.idle_off: found beside energy.cap, which counts idle power for every node; allowed:"
                 " one of the two"
             )
-        return cls(profiles, points, keys.pue, tariffs, keys.choice, keys.cap, keys.shift, keys.idle_off)
+        replays = keys.jobs == MEASURED
+        lower = keys.cap is not None and keys.cap.pstates > 1
+        if replays and (keys.choice is not None or lower):
+            where = "choice" if keys.choice is not None else "cap.pstates above 1"
+            raise ConfigError(
+                f"energy.jobs: found {MEASURED} beside energy.{where}: what was measured was so at one clock;"
+                " allowed: one of the two"
+            )
+        learnt = None if keys.learnt is None else Learnt.of(keys.learnt, name="energy.learnt")
+        return cls(
+            *(profiles, points, keys.pue, tariffs, keys.choice, keys.cap, keys.shift, keys.idle_off),
+            learnt=learnt,
+            replays=replays,
+        )
 
     def signatures_of(self, profile: PowerProfile) -> Points | None:
         """Return the signatures of applications on a module, None where there are none."""
@@ -84,6 +111,21 @@ class EnergyLayer:
         return {
             one: next((known[name.lower()] for name in one if name.lower() in known), "") for one in names
         }
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of a trace that tell what its jobs draw."""
+        more = [*(("user", "name", "nodes") if self.learnt else ()), *(READS if self.replays else ())]
+        return tuple(dict.fromkeys(["app", "hint", "reference_power_w", *more]))
+
+    def told(self, jobs: Mapping[str, Any]) -> tuple[Floats | None, Ints | None]:
+        """Return what was learnt of such jobs: W of a node, and the place in LEVELS; None where nothing was.
+
+        ``jobs`` has the (n,) columns that :attr:`reads` names.
+        """
+        if self.learnt is None:
+            return None, None
+        return self.learnt.predict(jobs["user"], application_of(jobs["app"], jobs["name"]), jobs["nodes"])
 
     def series(self, name: str, unix_start: int | None) -> Series | None:
         """Return the prices or carbon intensities on the clock of a trace that began at ``unix_start``.
@@ -127,6 +169,12 @@ def without_files(keys: EnergyKeys, file: YamlFile) -> tuple[EnergyKeys, Files]:
         given["signatures"] = {str(name): column.tolist() for name, column in points.table.items()}
     elif keys.signatures is not None:
         Points.of(keys.signatures, name=f"{file.path}: signatures")
+    if isinstance(keys.learnt, str):
+        files.append(("learnt power", folder / keys.learnt))
+        learnt = Learnt.from_csv(folder / keys.learnt)
+        given["learnt"] = {str(name): column.tolist() for name, column in learnt.table.items()}
+    elif keys.learnt is not None:
+        Learnt.of(keys.learnt, name=f"{file.path}: learnt")
     for name in SERIES:
         if isinstance(path := getattr(keys, name), str):
             files.append((name, folder / path))

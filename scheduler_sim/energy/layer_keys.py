@@ -24,6 +24,7 @@ from scheduler_sim.energy.keys import FileOrKeys
 
 FREQUENCY, MODULE, BOTH = "frequency", "module", "both"
 PRICE, CARBON = "price", "carbon"
+MEASURED, MODELLED = "measured", "modelled"
 
 
 def _tariff(written: Any) -> Any:
@@ -104,6 +105,10 @@ class IdleOffKeys(TimeoutKeys):
     modules: dict[Name, TimeoutKeys] = Field(default={}, description="modules with rules of their own")
 
 
+Drawn = Annotated[str, choice(MODELLED, MEASURED)]
+"""What says what jobs draw."""
+
+
 class EnergyKeys(Keys):
     """What nodes draw, what applications do, what energy costs; paths start from the models file."""
 
@@ -112,6 +117,16 @@ class EnergyKeys(Keys):
         default=None,
         description="signatures of applications: a CSV file of workload (any name by which an application is"
         " known), frequency_khz, power_w, and module where they differ, or a mapping of these to lists",
+    )
+    learnt: FileOrKeys | None = Field(
+        default=None,
+        description="power of jobs by user, application and size: the CSV file that `fit energy --jobs`"
+        " wrote, or a mapping of its columns to lists",
+    )
+    jobs: Drawn = Field(
+        default=MODELLED,
+        description="measured: jobs of which the trace says what they drew draw that again, the others what"
+        " the models say",
     )
     pue: Annotated[float, real(1)] = Field(
         default=1.0, description="power of the facility / power of its nodes"

@@ -17,7 +17,7 @@ from scheduler_sim.config.yaml_file import YamlFile, read_yaml
 from scheduler_sim.errors import InputError
 from scheduler_sim.loaders.formats import TABLES
 from scheduler_sim.loaders.formula import Formula, read_formula
-from scheduler_sim.loaders.values import UNITS, zone_named
+from scheduler_sim.loaders.values import OF_LISTS, UNITS, zone_named
 from scheduler_sim.workload.fields import FIELDS
 
 MOMENTS = ("submit_time", "begin_time", "start_time", "end_time")
@@ -59,6 +59,7 @@ FormulaKey = Annotated[
 ]
 Zone = Annotated[ZoneInfo | None, BeforeValidator(Check("a time zone such as Europe/Rome, or UTC", _zone))]
 Unit = Annotated[str | None, choice(*UNITS)]
+OfList = Annotated[str | None, choice(*OF_LISTS)]
 Constant = Annotated[str | int | float, BeforeValidator(Check("text or a number", _constant))]
 
 
@@ -71,6 +72,7 @@ class ColumnKeys(Keys):
     time_zone: Zone = None
     time_format: Text | None = None
     values: dict[str, Constant] | None = None
+    of_list: OfList = None
 
     @model_validator(mode="before")
     @classmethod
@@ -113,6 +115,7 @@ class Entry:
     scale : how many of our units its unit is
     zone, time_format : of moments in it
     values : ours by words of theirs in small letters, None if they are not translated
+    of_list : what is taken of the numbers in a list, one of OF_LISTS; None: columns hold no lists
     """
 
     formula: Formula | None
@@ -121,6 +124,7 @@ class Entry:
     zone: ZoneInfo = _UTC
     time_format: str | None = None
     values: Mapping[str, str | int | float] | None = None
+    of_list: str | None = None
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,8 @@ def _entry(keys: ColumnKeys, zone: ZoneInfo) -> Entry:
     values = None
     if keys.values is not None:
         values = {word.lower(): ours for word, ours in keys.values.items()}
-    return Entry(keys.formula, keys.value, scale, keys.time_zone or zone, keys.time_format, values)
+    zone = keys.time_zone or zone
+    return Entry(keys.formula, keys.value, scale, zone, keys.time_format, values, keys.of_list)
 
 
 def _problems(data: Any) -> Iterator[Problem]:

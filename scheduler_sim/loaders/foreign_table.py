@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -68,11 +68,21 @@ class ForeignTable:
 
 
 def read_foreign(
-    path: str | Path, kind: str, separator: str | None = None, on_error: str = "stop"
+    path: str | Path,
+    kind: str,
+    separator: str | None = None,
+    on_error: str = "stop",
+    lists: Container[str] = (),
 ) -> ForeignTable:
-    """Read a table; lines that are no rows are kept aside. Raises TraceError for what is no table at all."""
+    """Read a table; lines that are no rows are kept aside. Raises TraceError for what is no table at all.
+
+    ``lists`` : columns of which lists are wanted; of Parquet, others are there as if they said nothing.
+    """
     name, left = str(path), LeftOut(skips=on_error == "skip")
-    table = _READERS[kind](path, name, separator, left)
+    if kind == "parquet":
+        table = _read_parquet(path, name, lists)
+    else:
+        table = _READERS[kind](path, name, separator, left)
     if not table.rows and left.total:
         raise left.nothing_left(name)
     if not table.rows and not table.bad:
@@ -185,23 +195,40 @@ def _lines_of(data: bytes, rows: int, bad: list[BadLine]) -> np.ndarray | None:
 # -- Parquet
 
 
-def _read_parquet(path: str | Path, name: str, separator: str | None, left: LeftOut) -> ForeignTable:
+def _read_parquet(path: str | Path, name: str, lists: Container[str]) -> ForeignTable:
     try:
         with open(path, "rb") as raw:
             file = parquet.ParquetFile(raw, pre_buffer=False)
             meta = file.metadata
-            check_memory(meta.num_rows * meta.num_columns * _BYTES_A_CELL, name, "reading it")
-            table = file.read()
+            fields = list(file.schema_arrow)
+            names = [field.name for field in fields]
+            unread = {one.name for one in fields if pa.types.is_nested(one.type) and one.name not in lists}
+            size = max(meta.num_rows * meta.num_columns * _BYTES_A_CELL, 2 * _bytes_of(meta, unread))
+            check_memory(size, name, "reading it")
+            table = file.read([one for one in dict.fromkeys(names) if one not in unread])
             table.validate(full=True)
-            names = list(table.column_names)
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise TraceError(f"cannot be read as Parquet: {reason}", file=name) from None
     twice = next((word for word in names if names.count(word) > 1), None)
     if twice is not None:
         raise TraceError(f"column {twice[:60]!r} stands twice", file=name)
-    kept = [i for i, word in enumerate(names) if not word.startswith("__index_level_")]
-    return ForeignTable(name, "parquet", {names[i]: whole(table.column(i)) for i in kept}, table.num_rows)
+    rows = table.num_rows if table.num_columns else meta.num_rows
+    columns = {
+        one.name: pa.nulls(rows, one.type) if one.name in unread else whole(table.column(one.name))
+        for one in fields
+        if not one.name.startswith("__index_level_")
+    }
+    return ForeignTable(name, "parquet", columns, rows)
+
+
+def _bytes_of(meta: parquet.FileMetaData, unread: Container[str]) -> int:
+    """Return how many bytes the columns hold that are read."""
+    groups = (meta.row_group(i) for i in range(meta.num_row_groups))
+    columns = (group.column(i) for group in groups for i in range(group.num_columns))
+    return sum(
+        one.total_uncompressed_size for one in columns if one.path_in_schema.split(".")[0] not in unread
+    )
 
 
 # -- JSON lines
@@ -275,4 +302,4 @@ def whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     return values
 
 
-_READERS = {"csv": _read_csv, "parquet": _read_parquet, "jsonl": _read_jsonl}
+_READERS = {"csv": _read_csv, "jsonl": _read_jsonl}

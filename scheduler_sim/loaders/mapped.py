@@ -20,7 +20,7 @@ from scheduler_sim.loaders.column_map import MOMENTS, OTHERWISE, ColumnMap, Entr
 from scheduler_sim.loaders.dirt import Dirt
 from scheduler_sim.loaders.foreign_table import ForeignTable
 from scheduler_sim.loaders.repairs import Repairs, repaired
-from scheduler_sim.loaders.values import Numbers, numbers_of
+from scheduler_sim.loaders.values import Numbers, numbers_of, numbers_of_lists
 from scheduler_sim.units import DAY
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
 from scheduler_sim.workload.columns import categories_of
@@ -62,7 +62,7 @@ class _Reading:
     def __init__(self, table: ForeignTable, how: ColumnMap, kind: str) -> None:
         self.table, self.how, self.kind = table, how, kind
         self.dirt, self.notes = Dirt(table), list[str]()
-        self._numbers: dict[tuple[str, Any, Any], Numbers] = {}
+        self._numbers: dict[tuple[str, Any, Any, Any], Numbers] = {}
         self.since_1970, self.renumbered = False, set[str]()
         if how.about is not None:
             self.how = how = self._with_what_is_there(how)
@@ -166,27 +166,32 @@ class _Reading:
         return np.broadcast_to(found, (self.table.rows,)) * entry.scale
 
     def _number(self, name: str, entry: Entry) -> Numbers:
-        key = (name, entry.zone, entry.time_format)
+        key = (name, entry.zone, entry.time_format, entry.of_list)
         if key not in self._numbers:
-            numbers = numbers_of(self.table.columns[name], entry.zone, entry.time_format)
+            column = self.table.columns[name]
+            if entry.of_list is not None:
+                numbers = numbers_of_lists(column, entry.of_list)
+            else:
+                numbers = numbers_of(column, entry.zone, entry.time_format)
             if numbers is None:
-                raise self._of_lists(name)
+                allowed = "lists of numbers" if entry.of_list else "numbers, times or text"
+                raise self._of_lists(name, allowed)
             self._numbers[key] = numbers
         return self._numbers[key]
 
     def _texts(self, name: str) -> pd.Categorical:
         kind = self.table.columns[name].type
         if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            raise self._of_lists(name)
+            raise self._of_lists(name, "numbers, times or text")
         return texts_of(self.table.columns[name])
 
-    def _of_lists(self, name: str) -> TraceError:
+    def _of_lists(self, name: str, allowed: str) -> TraceError:
         return TraceError(
             "a column of lists or mappings",
             file=self.table.name,
             field=name,
             found=str(self.table.columns[name].type)[:200],
-            allowed="numbers, times or text",
+            allowed=allowed,
         )
 
     def _constant(self, name: str, entry: Entry) -> float:

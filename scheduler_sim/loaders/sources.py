@@ -26,13 +26,14 @@ FRONTIER = "frontier"
 """Published as SWF with fields of its own, which any SWF may have."""
 
 GROUP = "scheduler_sim.loaders"
-MAPS = ("pm100", "fdata", "alcf", "helios", "pai", "openb", "philly", "gavel", "pbs")
+MAPS = ("pm100", "fdata", "alcf", "helios", "pai", "openb", "philly", "gavel", "pbs", "eacct")
 """Sources that ship, each with its map in ``loaders/sources``."""
 
 _TABLES = {
     "philly": "philly.read_philly",
     "gavel": "gavel.read_gavel",
     "pbs": "pbs.read_pbs",
+    "eacct": "eacct.read_eacct",
 }
 """Those whose layout is no table: what makes one of it."""
 
@@ -73,7 +74,7 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         kind = table_kind(path) or how.format
         if kind is None:
             raise TraceError("unknown format of a table", file=path, allowed=".csv, .parquet, .jsonl")
-        table = read_foreign(path, kind, how.separator, on_error)
+        table = read_foreign(path, kind, how.separator, on_error, how.names)
     return mapped(table, how, name, on_error)
 
 

@@ -38,7 +38,7 @@ def read_table(
             raise TraceError(
                 "no table, but a column map for it", file=path, allowed=", ".join(TABLES.values())
             )
-        return mapped(read_foreign(path, kind, how.separator, on_error), how, kind, on_error)
+        return mapped(read_foreign(path, kind, how.separator, on_error, how.names), how, kind, on_error)
     assert kind is not None
     try:
         if kind != "jsonl" and _is_ours(path, kind):

@@ -6,7 +6,9 @@ time zone; of an hour that a clock shows twice the first is meant, one that it l
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -26,6 +28,9 @@ _OF_TIME = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "ms": 
 _OF_MEMORY = {"B": 1 / 1024, "KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 _OF_POWER = {"W": 1.0, "kW": 1e3, "mW": 1e-3}
 _OF_FREQUENCY = {"Hz": 1e-3, "kHz": 1.0, "MHz": 1e3, "GHz": 1e6}
+
+OF_LISTS = ("mean", "max")
+"""What may be taken of the numbers in a list."""
 
 UNITS = _OF_TIME | _OF_MEMORY | {"KiB": 1.0, "MiB": 1024.0, "GiB": 1024.0**2} | _OF_POWER | _OF_FREQUENCY
 """How many of ours (s, KB, kHz, W) each unit is. A KB is 1,024 bytes here, as in Slurm."""
@@ -82,6 +87,53 @@ def numbers_of(column: pa.Array, zone: ZoneInfo, time_format: str | None = None)
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(np.float64)
     infinite = np.isinf(values)
     return Numbers(np.where(infinite, np.nan, values), infinite, False)
+
+
+def numbers_of_lists(column: pa.Array, how: str) -> Numbers | None:
+    """Return the ``mean`` or the ``max`` of the list of numbers in each row, None for lists of other things.
+
+    Lists may stand as text, ``[1, 2.5]``. What says nothing in a list does not count; an empty one says
+    nothing. A column of plain numbers is taken as lists of one.
+    """
+    kind = column.type
+    spelt = np.zeros(len(column), dtype=bool)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        found = [_list_in(text) for text in column.to_pylist()]
+        spelt = np.array([one is None for one in found], dtype=bool)
+        column = pa.array(found, pa.large_list(pa.float64()))
+    elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
+        return numbers_of(column, ZoneInfo("UTC"))
+    try:
+        column = column.cast(pa.large_list(pa.float64()))
+    except pa.ArrowException:
+        return None
+    size = compute.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
+    flat = column.flatten().to_numpy(zero_copy_only=False)
+    there = np.isfinite(flat)
+    values, some = np.full(len(size), np.nan), size > 0
+    starts = (np.cumsum(size) - size)[some]
+    if len(starts):
+        count = np.add.reduceat(there.astype(np.int64), starts)
+        with np.errstate(invalid="ignore"):
+            if how == "mean":
+                values[some] = np.add.reduceat(np.where(there, flat, 0.0), starts) / count
+            else:
+                most = np.maximum.reduceat(np.where(there, flat, -np.inf), starts)
+                values[some] = np.where(count > 0, most, np.nan)
+    return Numbers(values, spelt, False)
+
+
+def _list_in(text: str | None) -> list[Any] | None:
+    """Return the numbers of a list that stands as text, None for any other text."""
+    if text is None or text.strip().lower() in NOTHING:
+        return []
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    found = found if isinstance(found, list) else [found]
+    good = all(one is None or (isinstance(one, int | float) and not isinstance(one, bool)) for one in found)
+    return [None if one is None else float(one) for one in found] if good else None
 
 
 def _of_moments(column: pa.Array, zone: ZoneInfo) -> Numbers:

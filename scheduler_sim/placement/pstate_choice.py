@@ -20,6 +20,7 @@ from scheduler_sim.energy.budget import highest_milliwatts, idle_milliwatts
 from scheduler_sim.energy.choice import choose
 from scheduler_sim.energy.layer import EnergyLayer
 from scheduler_sim.energy.layer_keys import FREQUENCY, MODULE, CapKeys, ChoiceKeys
+from scheduler_sim.energy.measured import Measured
 from scheduler_sim.placement.placements import Placements, kept
 from scheduler_sim.placement.repeating import first_of, repeated
 from scheduler_sim.system.system import System
@@ -91,14 +92,18 @@ def with_energy(
     layer = models.energy
     assert layer is not None
     table, rows = workload.table, placements.rows
-    app, hint = (cast(Any, table[name].array).take(rows) for name in ("app", "hint"))
-    stated = table["reference_power_w"].to_numpy()[rows]
-    alike = Alike.of(models.names.known(app, placements.type_number), hint, stated)
+    jobs = {name: cast(Any, table[name].array).take(rows) for name in layer.reads}
+    known = models.names.known(jobs["app"], placements.type_number)
+    alike = Alike.of(known, jobs["hint"], jobs["reference_power_w"], layer.told(jobs)[0])
     several = 1 if layer.cap is None or only_first else layer.cap.pstates
     made = clocked(placements, alike, system, layer, several=several)
     left = kept(placements, made.place)
     left = replace(left, run=made.run, limit=made.limit, khz=made.khz)
-    return left if layer.cap is None else _within_cap(left, made, system, layer)
+    if layer.cap is None:
+        return left
+    return _within_cap(
+        left, made.milliwatts * left.nodes, Measured.of(jobs) if layer.replays else None, system, layer
+    )
 
 
 def clocked(
@@ -134,13 +139,21 @@ def clocked(
     return Clocked(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))
 
 
-def _within_cap(of: Placements, made: Clocked, system: System, layer: EnergyLayer) -> Placements:
-    """Let placements ask for their power above idle (mW), and leave out those beyond the highest cap."""
+def _within_cap(
+    of: Placements, milliwatts: Ints, measured: Measured | None, system: System, layer: EnergyLayer
+) -> Placements:
+    """Let placements ask for their power above idle (mW), and leave out those beyond the highest cap.
+
+    ``milliwatts`` is what all nodes of each draw by the models, ``measured`` what is known of components.
+    """
     nodes = {module.name: module.nodes for module in system.modules}
     idle = np.array([idle_milliwatts(layer, {name: 1}) for name in nodes], dtype=np.int64)
     most = highest_milliwatts(layer, nodes)
+    if measured is not None:
+        known = measured.rows(np.repeat(np.arange(len(of.rows)), np.diff(of.first))).on(of.nodes)
+        milliwatts = np.where(known >= 0, known, milliwatts)
     # what asks for nothing fits nowhere
-    asked = np.maximum((made.milliwatts - idle[of.module]) * of.nodes, 1)
+    asked = np.maximum(milliwatts - idle[of.module] * of.nodes, 1)
     left = asked <= most
     found = kept(replace(of, demand=np.column_stack((of.demand, asked))), left)
     lost = int(np.count_nonzero((np.diff(found.first) == 0) & (np.diff(of.first) > 0)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +55,42 @@ def validation_figure(
             variance(above[2], explained, kept)
         for panel, quantity in zip(_row(figure, grid, 1, len(quantities)), quantities, strict=True):
             against(panel, projections[projections["quantity"] == quantity], quantity)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    return figure
+
+
+def held_out_figure(
+    measured: np.ndarray, told: np.ndarray, errors: Mapping[str, float], title: str
+) -> Figure:
+    """Draw how near what was learnt of jobs is to others, on one page.
+
+    Parameters
+    ----------
+    measured, told : (n,) W of a node under each job that was held out, as it was and as it was told.
+    errors : MAPE (%) by way of telling, that of ``told`` first.
+    title : what the page is about.
+    """
+    with look():
+        figure = blank(9, 3.8)
+        against_told, bars = figure.subplots(1, 2, width_ratios=[1.2, 1])
+        ends = [min(measured.min(), told.min()), max(measured.max(), told.max())]
+        against_told.plot(ends, ends, color=GREY, linewidth=1, zorder=1)
+        against_told.scatter(measured, told, s=9, c=COLOURS[0], linewidths=0.2, edgecolors="black", zorder=2)
+        against_told.set_xlabel("measured, W of a node")
+        against_told.set_ylabel("told, W of a node")
+        against_told.set_title("Jobs that were held out")
+        places = np.arange(len(errors))[::-1]
+        colours = [COLOURS[0], *["#cccccc"] * (len(errors) - 1)]
+        values = list(errors.values())
+        bars.barh(places, values, color=colours, edgecolor="black", linewidth=0.4, height=0.6)
+        for place, value in zip(places, values, strict=True):
+            bars.text(value, place, f" {value:.1f}", va="center", fontsize=8)
+        bars.set_yticks(places, [plain(name) for name in errors])
+        bars.tick_params(axis="y", length=0)
+        bars.grid(visible=False, axis="y")
+        bars.set_xlim(0, 1.15 * max(max(values), 1e-9))
+        bars.set_xlabel("MAPE, %")
+        bars.set_title("Mean error of each way to tell")
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
 

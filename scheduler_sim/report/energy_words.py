@@ -12,6 +12,12 @@ QUALITIES = {
     "scaled": "scaled from other nodes",
     "guess": "a guess",
 }
+GROUPS = {
+    "size": "user, application and size",
+    "application": "user and application",
+    "user": "user",
+    "all": "nothing but the mean of all",
+}
 WATT_HOURS = {1e9: "GWh", 1e6: "MWh", 1e3: "kWh", 1.0: "Wh"}
 MOST_LISTED = 5
 """Applications named in a sentence."""
@@ -49,6 +55,9 @@ def energy_lines(found: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator
             f"above the power cap for {seconds:,} s, by {joules}" if seconds else "never above the power cap"
         )
     yield f"power of components from: {_origins(found, model)}"
+    if levels := model.get("learnt_from"):
+        listed = (f"{GROUPS.get(name, plain(name))} {number:,}" for name, number in levels.items())
+        yield f"learnt power of components by {', '.join(listed)}"
     if without := model.get("without_signature"):
         yield f"applications without a signature, of the node-seconds: {_applications(without, found)}"
     yield f"power profile {plain(model.get('profile'))}: {quality(model)}"

@@ -118,6 +118,7 @@ MANIFEST: dict[str, Any] = {
         "modules": Needed(Each(MODULE_POWER)),
         "switched": bool,
         "power_from": Each(Needed(int)),
+        "learnt_from": Each(Needed(int)),
         "without_signature": Each(Needed(int)),
         "quality": Each(Needed(int)),
         "figures": [FIGURE],

@@ -9,8 +9,9 @@ import pandas as pd
 
 from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.energy.alike import Alike, node_milliwatts
-from scheduler_sim.energy.expand import ORIGINS, SIGNATURE
+from scheduler_sim.energy.expand import LEARNT, MEASURED, ORIGINS, SIGNATURE
 from scheduler_sim.energy.layer import EnergyLayer
+from scheduler_sim.energy.learnt import LEVELS
 from scheduler_sim.metrics.statistics import ratio
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_use import of_parts
@@ -25,6 +26,7 @@ class Drawn(NamedTuple):
     Attributes
     ----------
     khz : int64[n], P-state; milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
+    origin : int8[n], place in ORIGINS, also of one that never ran.
     components, node_seconds : int64[origins], how many of those that ran have their power from where, and how
         much work they were.
     without : node-seconds of each application that has no signature where it ran, the most first; None where
@@ -33,6 +35,7 @@ class Drawn(NamedTuple):
 
     khz: Ints
     milliwatts: Ints
+    origin: np.ndarray
     components: Ints
     node_seconds: Ints
     without: dict[str, int] | None
@@ -40,6 +43,14 @@ class Drawn(NamedTuple):
     def counted(self) -> dict[str, int]:
         """Return how many components have their power from where, of what there is."""
         return {name: n for name, n in zip(ORIGINS, self.components.tolist(), strict=True) if n}
+
+    def learnt_from(self, level: Ints) -> dict[str, int]:
+        """Return of how many components the power was learnt of groups of which of LEVELS, of what there is.
+
+        ``level`` : int64[n], place in LEVELS. The innermost come first.
+        """
+        found = np.bincount(level[(self.origin == LEARNT) & (self.milliwatts > 0)], minlength=len(LEVELS))
+        return {name: n for name, n in zip(reversed(LEVELS), reversed(found.tolist()), strict=True) if n}
 
     def shares(self) -> dict[str, dict[str, Any]]:
         """Return components, node-seconds and share of all of them, by where the power is from."""
@@ -62,14 +73,17 @@ def drawn(
     alike: Alike,
     khz: Ints | None,
     parts: Ints | None = None,
+    measured: Ints | None = None,
 ) -> Drawn:
     """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module).
 
-    ``parts`` are the nodes that each had, in millionths; None: whole ones.
+    ``parts`` are the nodes that each had, in millionths; None: whole ones. ``measured`` is what each is known
+    to draw, mW of all its nodes, below 0: it is not; None: of none it is.
     """
     ran = components["start_time"].to_numpy() != NEVER
     module = np.asarray(components["module"].array.codes)
     states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
+    origin = np.zeros(len(ran), np.int8)
     work = power * (components["end_time"] - components["start_time"]).to_numpy()
     counts, node_seconds = np.zeros((2, len(ORIGINS)), dtype=np.int64)
     without = np.zeros(len(alike.names), dtype=np.int64)
@@ -85,12 +99,20 @@ def drawn(
         states[own] = mine
         of_node = table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
         power[own] = power[own] * of_node if parts is None else of_parts(of_node, parts[own]) * ran[own]
-        counts += _summed(made.origin[kind], ran[own], len(ORIGINS))
-        node_seconds += _summed(made.origin[kind], work[own], len(ORIGINS))
-        without += _summed(kind, np.where(made.origin[kind] == SIGNATURE, 0, work[own]), len(without))
+        of_kind = made.origin[kind]
+        if measured is not None:
+            known = measured[own] >= 0
+            power[own] = np.where(known, measured[own] * ran[own], power[own])
+            of_kind = np.where(known, MEASURED, of_kind)
+        origin[own] = of_kind
+        counts += _summed(of_kind, ran[own], len(ORIGINS))
+        node_seconds += _summed(of_kind, work[own], len(ORIGINS))
+        need_none = (of_kind == SIGNATURE) | (of_kind == MEASURED)
+        without += _summed(kind, np.where(need_none, 0, work[own]), len(without))
     return Drawn(
         states,
         power,
+        origin,
         counts,
         node_seconds,
         None if layer.signatures is None else _by_application(alike, without),

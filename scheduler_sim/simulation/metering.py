@@ -14,6 +14,7 @@ from scheduler_sim.energy.alike import Alike
 from scheduler_sim.energy.budget import Budget, above
 from scheduler_sim.energy.expand import ORIGINS
 from scheduler_sim.energy.layer import SERIES, EnergyLayer, figures_of
+from scheduler_sim.energy.measured import Measured
 from scheduler_sim.energy.tariff import Series, bill
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.metrics.statistics import rounded
@@ -27,6 +28,7 @@ from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_ene
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
+from scheduler_sim.workload.table import Workload
 
 TIME, MODULE, BUSY, OFF = 0, 1, 2, 7
 """Columns of the core's timeline; from OFF on those of nodes that are switched off, if any ever are."""
@@ -66,6 +68,15 @@ def refuse_beside_shares(models: Models, system: System, policy: Policy) -> None
         )
 
 
+def refuse_unmeasured(layer: EnergyLayer, workload: Workload) -> None:
+    """Raise InputError where jobs are to draw what was measured, and none of a trace was."""
+    if layer.replays and len(workload) and not (workload.columns["measured_power_w"] > 0).any():
+        raise InputError(
+            "energy.jobs: found 'measured', and no job of the trace has a measured_power_w; allowed: a trace"
+            " with some, or 'modelled'"
+        )
+
+
 class Meter:
     """Counts the energy of one simulation, once it is over.
 
@@ -98,19 +109,22 @@ class Meter:
         requeue, of which it fills in ``mw``, ``budget`` the power cap it was to obey, ``parts`` the nodes
         that each component had, in millionths, where it may have parts of them.
         """
-        app, hint, reference_w = (
-            table[name][placements.in_file] for name in ("app", "hint", "reference_power_w")
-        )
+        jobs = {name: table[name][placements.in_file] for name in self._layer.reads}
+        learnt_w, level = self._layer.told(jobs)
         order = placements.file_order
         types = placements.type_number if order is None else placements.type_number[order]
-        alike = Alike.of(self._names.known(app, types), hint, reference_w)
-        made = drawn(self._layer, self._system, components, alike, khz, parts)
+        known = self._names.known(jobs["app"], types)
+        alike = Alike.of(known, jobs["hint"], jobs["reference_power_w"], learnt_w)
+        measured = Measured.of(jobs) if self._layer.replays else None
+        replayed = None if measured is None else measured.on(components["nodes"].to_numpy())
+        made = drawn(self._layer, self._system, components, alike, khz, parts, replayed)
         with_energy(components, made)
         if lost is not None:
             of_lost = alike._replace(kind=alike.kind[lost["place"]])
             khz_of_lost = lost["frequency_khz"].to_numpy()
             of_nodes = None if parts is None else lost["parts"].to_numpy()
-            drew = drawn(self._layer, self._system, lost, of_lost, khz_of_lost, of_nodes)
+            replayed = None if measured is None else measured.rows(lost["place"]).on(lost["nodes"].to_numpy())
+            drew = drawn(self._layer, self._system, lost, of_lost, khz_of_lost, of_nodes, replayed)
             lost["mw"] = drew.milliwatts
         account = accounted(self._layer, self._system, components, made.milliwatts, written, lost, parts)
         return (
@@ -122,6 +136,7 @@ class Meter:
                 made,
                 budget,
                 switched=switches(written, parts),
+                level=level,
             ),
         )
 
@@ -291,8 +306,12 @@ def described(
     budget: Budget | None,
     *,
     switched: bool,
+    level: Ints | None = None,
 ) -> dict[str, Any]:
-    """Return what the manifest says of the layer: powers by which a check counts, and how good they are."""
+    """Return what the manifest says of the layer: powers by which a check counts, and how good they are.
+
+    ``level`` is the place in LEVELS of what was learnt for each component, None where nothing was.
+    """
     names = [module.name for module in system.modules]
     figures = figures_of(layer.profiles, names)
     modules = {
@@ -308,6 +327,7 @@ def described(
         **({"switched": True} if switched else {}),
         "modules": modules,
         "power_from": made.counted(),
+        **({} if level is None else {"learnt_from": made.learnt_from(level)}),
         **({} if made.without is None else {"without_signature": made.without}),
         "quality": figures["quality"].value_counts().sort_index().to_dict(),
         "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),

@@ -49,7 +49,10 @@ Input = dict[str, str] | Callable[[], dict[str, str]]
 _DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
 """Of workloads that are simulated more than once, as in a study."""
 
-TOLD = (*OF_TRACE, *TEXTS, *ASKED, *OF_RECORD, "skipped", "hint", "reference_power_w")
+TOLD = (
+    *(*OF_TRACE, *TEXTS, *ASKED, *OF_RECORD, "skipped", "nodes"),
+    *("hint", "reference_power_w", "allocated_nodes", "measured_power_w"),
+)
 """Columns of a workload that a result needs."""
 
 

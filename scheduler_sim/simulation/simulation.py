@@ -167,8 +167,9 @@ class Simulation(Actions):
             self._cap = PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
         self._placements = self._expand(self.workload)
         if self.models is not None and layer is not None:
-            from scheduler_sim.simulation.metering import Meter
+            from scheduler_sim.simulation.metering import Meter, refuse_unmeasured
 
+            refuse_unmeasured(layer, self.workload)
             self._meter = Meter(self.models, self.system, *self._clock_of_trace())
         calls, self._unknown_calls = find_calls(self.workload, self._placements)
         calls = calls if self.policy.calls else []

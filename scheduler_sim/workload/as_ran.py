@@ -19,7 +19,8 @@ def as_ran(workload: Workload, components: pd.DataFrame, shared: Collection[str]
     """Return a trace with the waits, nodes, frequencies and average powers of a run of it.
 
     That are, in MWF, the file positions 5 (of the component of a job that started first), 10, 29, 33 (kHz)
-    and 34 (W of all nodes, rounded); −1 for what never started, and 33 and 34 also without an energy model.
+    and 34 (W of all nodes, rounded; ``measured_power_w`` has it as it is); −1 for what never started, and 33
+    and 34 also without an energy model.
     Everything else stays, run times too, and records that were not simulated. In SWF position 5 counts
     processors: on modules whose nodes jobs share, cores.
 
@@ -45,13 +46,14 @@ def as_ran(workload: Workload, components: pd.DataFrame, shared: Collection[str]
     wait = np.where(ran, start - components["submit_time"].to_numpy(), NEVER)
     known = np.where(ran, wait, np.iinfo(np.int64).max)
     first = pd.Series(known).groupby(components["modular_job_id"].to_numpy()).transform("min").to_numpy()
-    watts = np.nan_to_num(components["power_w"].to_numpy(), nan=NEVER)
+    watts = np.nan_to_num(components["power_w"].to_numpy(), nan=float(NEVER))
     recorded: dict[str, Any] = {
         "wait_time": np.where(first == np.iinfo(np.int64).max, NEVER, first),
         "component_wait_time": wait,
         "allocated_nodes": np.where(ran, _allocated(workload, components, shared), NEVER),
         "allocated_frequency_khz": np.where(ran, components["frequency_khz"].to_numpy(), NEVER),
         "average_power_w": np.rint(watts).astype(np.int64),
+        "measured_power_w": watts,
     }
     columns = {}
     for name, values in recorded.items():

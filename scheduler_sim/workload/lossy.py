@@ -16,7 +16,7 @@ _CARRIED = {
 }  # fmt: skip
 _ONE_A_NODE = ("processes_per_node", "threads_per_process")  # 1 is what a format without them means
 
-_CARRIED_BY_MWF = {"constraint", "licences"}
+_CARRIED_BY_MWF = {"constraint", "licences", "measured_power_w"}
 
 
 def lost_columns(workload: Workload, target: str) -> list[str]:
@@ -29,6 +29,8 @@ def lost_columns(workload: Workload, target: str) -> list[str]:
         rows = _rows_that_say_something(workload, field)
         if rows:
             notes.append(f"{field.name}: {target.upper()} has no place for it; {rows} values left out")
+    if target == "mwf" and (rows := int(np.count_nonzero(np.mod(workload["measured_power_w"], 1)))):
+        notes.append(f"measured_power_w: MWF has whole W; {rows} values rounded")
     if len(workload.carried.columns):
         names = ", ".join(map(str, workload.carried.columns))
         notes.append(f"{target.upper()} has no place for {names[:200]}; left out")

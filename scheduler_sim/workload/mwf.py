@@ -28,6 +28,7 @@ from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.numbers import integer
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.validation import MAX_WATTS
 
 #: Which 0-based positions a record of that many fields has.
 LAYOUTS: dict[int, tuple[int, ...]] = {
@@ -90,6 +91,11 @@ def mwf_time_limit(listed: np.ndarray) -> np.ndarray:
     """Return the time limit: position 6, at least 1 s; -1 (none) stays."""
     none = listed == 0
     return np.where(none, 1, listed) if none.any() else listed
+
+
+def mwf_power(listed: np.ndarray) -> np.ndarray:
+    """Return the power that was measured, W: position 34; what no power can be says nothing."""
+    return np.where((listed < 0) | (listed > MAX_WATTS), -1.0, listed.astype(np.float64))
 
 
 def mwf_app(listed: str) -> str:
@@ -278,6 +284,7 @@ def _normalised(columns: dict[str, Any], source: TraceSource) -> Workload:
     columns["component_id"] = ids
     columns["nodes"] = columns["listed_nodes"]
     columns["time_limit"] = by_row(mwf_time_limit, columns["listed_time_limit"])
+    columns["measured_power_w"] = by_row(mwf_power, columns["average_power_w"])
     columns["app"] = map_text(columns["listed_app"], mwf_app)
     columns["constraint"] = map_text(columns["listed_constraint"], mwf_constraint)
     columns["licences"] = map_text(columns["listed_licences"], mwf_licences)

@@ -20,6 +20,7 @@ from scheduler_sim.workload.mwf import (
     mwf_app,
     mwf_constraint,
     mwf_licences,
+    mwf_power,
     mwf_time_limit,
 )
 from scheduler_sim.workload.mwf_text import parse_api_calls
@@ -108,6 +109,9 @@ def _column(workload: Workload, name: str, native: bool) -> Any:
     if name == "listed_time_limit":
         listed, limit = np.asarray(column), np.asarray(table["time_limit"])
         return np.where(mwf_time_limit(listed) == limit, listed, limit)
+    if name == "average_power_w":
+        listed, watts = np.asarray(column), np.asarray(table["measured_power_w"])
+        return np.where(mwf_power(listed) == watts, listed, np.rint(watts).astype(np.int64))
     meaning = name.removeprefix("listed_")
     if meaning != name:
         column = _listed_texts(column, table[meaning].array, _DERIVED_TEXTS[meaning])

@@ -25,6 +25,7 @@ from scheduler_sim.workload.sacct_lines import Dump, read_dump
 from scheduler_sim.workload.sacct_parts import TRES, of_tres, parts_of_nodes
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
+from scheduler_sim.workload.validation import MAX_WATTS
 
 #: Seconds between two looks of slurmctld at time limits (PERIODIC_TIMEOUT in slurmctld.h).
 LIMIT_CHECK = 30
@@ -143,6 +144,8 @@ def _workload(columns: Columns, dump: Dump, name: str, left: LeftOut) -> Workloa
         "listed_nodes": columns.numbers_of("ReqNodes"),
         "allocated_nodes": np.where(started, nodes, -1),
         **parts_of_nodes(columns, nodes),
+        "allocated_frequency_khz": columns.numbers_of("AveCPUFreq"),
+        "measured_power_w": _power(columns, moments, notes),
         "status": _status(state),
         "exit_code": _exit_code(columns, state),
         "requeue": columns.read_by("SubmitLine", text.requeue),
@@ -170,14 +173,37 @@ def _run_time(columns: Columns, moments: dict[str, np.ndarray], state: np.ndarra
 
     What was killed by its limit would have run on, by more than the time between two looks at limits.
     """
-    if "ElapsedRaw" in columns:
-        ran = columns.numbers_of("ElapsedRaw")
-    elif "Elapsed" in columns:
-        ran = columns.numbers_of("Elapsed")
-    else:
-        start, end = moments["Start"], moments["End"]
-        ran = np.where((start >= 0) & (end >= start), end - start, -1)
+    ran = _elapsed(columns, moments)
     return np.where((state == "TIMEOUT") & (ran >= 0), ran + LIMIT_CHECK, ran)
+
+
+def _elapsed(columns: Columns, moments: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the time run as sacct has it, s; -1 = not known."""
+    if "ElapsedRaw" in columns:
+        return columns.numbers_of("ElapsedRaw")
+    if "Elapsed" in columns:
+        return columns.numbers_of("Elapsed")
+    start, end = moments["Start"], moments["End"]
+    return np.where((start >= 0) & (end >= start), end - start, -1)
+
+
+def _power(columns: Columns, moments: dict[str, np.ndarray], notes: list[str]) -> np.ndarray:
+    """Return the mean power of all nodes of a job, W: its energy over its time; -1 = not measured.
+
+    The energy is ConsumedEnergyRaw, else ConsumedEnergy, else that of AllocTRES: the first that says one.
+    """
+    joules = np.full(len(columns), -1, dtype=np.int64)
+    for said in (
+        *(columns.numbers_of(column) for column in ("ConsumedEnergyRaw", "ConsumedEnergy")),
+        of_tres(columns, "AllocTRES", "joules"),
+    ):
+        joules = np.where(joules > 0, joules, said)
+    ran = _elapsed(columns, moments)
+    watts = np.where((joules > 0) & (ran > 0), joules / np.maximum(ran, 1), -1.0)
+    beyond = int(np.count_nonzero(watts > MAX_WATTS))
+    if beyond:
+        notes.append(f"{_counted(beyond, 'job')} with more energy than can be, taken as not measured")
+    return np.where(watts > MAX_WATTS, -1.0, watts)
 
 
 def _nodes(columns: Columns, started: np.ndarray) -> np.ndarray:

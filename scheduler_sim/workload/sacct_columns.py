@@ -25,7 +25,7 @@ READ = (
     "Eligible", "Start", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw", "AllocNodes", "NNodes",
     "ReqNodes", "AllocCPUS", "NCPUS", "ReqCPUS", "AllocTRES", "ReqTRES", "ReqMem", "ExitCode", "Constraints",
     "Licenses", "Dependency", "Restarts", "AllocGRES", "ReqGRES", "SubmitLine",
-    "Reservation",
+    "Reservation", "ConsumedEnergyRaw", "ConsumedEnergy", "AveCPUFreq",
 )  # fmt: skip
 
 #: How the texts of those that are no names, ids or times are read.
@@ -37,6 +37,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("Timelimit", "TimelimitRaw"), sacct_text.time_limit),
     **dict.fromkeys(("AllocTRES", "ReqTRES"), sacct_text.tres),
     **dict.fromkeys(("AllocGRES", "ReqGRES"), sacct_text.gres),
+    **dict.fromkeys(("ConsumedEnergyRaw", "ConsumedEnergy"), sacct_text.joules),
+    "AveCPUFreq": sacct_text.khz,
     "SubmitLine": sacct_text.options,
     "State": sacct_text.state,
     "Elapsed": sacct_text.duration,

@@ -20,6 +20,7 @@ _DURATION = re.compile(
 _MEMORY = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)([nc]?)", re.IGNORECASE)
 _KB = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
 _COUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE)
+_DECIMAL = re.compile(r"(\d{1,20}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE)
 _OPTIONS = re.compile(
     r"(?:^|\s)(--gpus(?=[-= ])|-G|--gres(?=[= ]))(-per-(?:node|task|socket))?(?:=|\s*)([a-z0-9_.:,()-]+)",
     re.IGNORECASE,
@@ -137,6 +138,40 @@ def count(text: str) -> int:
     return number
 
 
+def joules(text: str) -> int:
+    """Return an energy in J, -1 where nobody measured: nothing, 0, Slurm's largest numbers. K is 1000 here.
+
+    Examples
+    --------
+    >>> [joules(text) for text in ("3142", "1.50K", "2.35M", "0", "", "18446744073709551614")]
+    [3142, 1500, 2350000, -1, -1, -1]
+    """
+    if says_nothing(text):
+        return -1
+    match = _DECIMAL.fullmatch(text.strip())
+    if not match:
+        raise TraceError("not an energy", found=text, allowed="J, or with K, M, G, T or P of 1000")
+    number = round(float(match[1]) * 1000 ** " KMGTP".index(match[2].upper() or " "))
+    return number if 0 < number < MAX_AMOUNT else -1
+
+
+def khz(text: str) -> int:
+    """Return a clock in kHz, -1 where it is not known: nothing, or 0.
+
+    Examples
+    --------
+    >>> [khz(text) for text in ("2.40G", "1200M", "2400000K", "2400000", "0", "")]
+    [2400000, 1200000, 2400000, 2400000, -1, -1]
+    """
+    if says_nothing(text):
+        return -1
+    match = _DECIMAL.fullmatch(text.strip())
+    if not match or match[2].upper() in ("T", "P"):
+        raise TraceError("not a frequency", found=text, allowed="kHz, or with K, M or G")
+    number = round(float(match[1]) * 1000 ** "KMG".index(match[2].upper() or "K"))
+    return number if 0 < number < MAX_AMOUNT else -1
+
+
 class Tres(NamedTuple):
     """What a job asks for or has, on all its nodes together: -1, and the empty text, where nothing is said.
 
@@ -150,15 +185,16 @@ class Tres(NamedTuple):
     gpus: int = -1
     others: str = ""
     types: str = ""
+    joules: int = -1
 
 
 def tres(text: str) -> Tres:
-    """Return what a list of trackable resources says; what only measures use (energy, fs, ...) says nothing.
+    """Return what a list of trackable resources says; what only measures use (fs, ic, ...) says nothing.
 
     Examples
     --------
-    >>> tuple(tres("cpu=8,mem=16G,node=2,billing=8,gres/gpu=4,gres/gpu:a100=4,gres/shard=2"))
-    (2, 8, 16777216, 4, 'gres/shard:2', 'gpu:a100')
+    >>> tuple(tres("cpu=8,energy=250,mem=16G,node=2,billing=8,gres/gpu=4,gres/gpu:a100=4,gres/shard=2"))
+    (2, 8, 16777216, 4, 'gres/shard:2', 'gpu:a100', 250)
     """
     said: dict[str, str] = {}
     for part in text.split(","):
@@ -175,6 +211,7 @@ def tres(text: str) -> Tres:
         gpus=_gpus(gpus),
         types=",".join(name.removeprefix("gres/") for name in types),
         others=",".join(f"{name}:{number}" for name, number in others.items() if number > 0),
+        joules=joules(said.get("energy", "")),
     )
 
 
@@ -189,7 +226,7 @@ def gres(text: str) -> Tres:
 
     Examples
     --------
-    >>> [tuple(gres(text))[3:] for text in ("gpu", "gpu:a100:2(S:0-1),nvme:1", "gpu:0")]
+    >>> [tuple(gres(text))[3:6] for text in ("gpu", "gpu:a100:2(S:0-1),nvme:1", "gpu:0")]
     [(1, '', ''), (2, 'gres/nvme:1', 'gpu:a100'), (0, '', '')]
     """
     gpus, others, types = -1, [], dict[str, None]()

@@ -64,7 +64,7 @@ class Summary:
     ``accuracy`` is run time over time limit, of components that give a limit of their own.
     ``load`` is node-seconds over nodes × submission span. ``asked`` has ``cores``, ``memory_kb`` and ``gpus``
     of each node, ``gres`` counts components by other resources of a node as the trace spells them,
-    ``exclusive`` those that ask for nodes to themselves.
+    ``exclusive`` those that ask for nodes to themselves, ``measured`` those whose power was measured.
     """
 
     name: str
@@ -92,6 +92,7 @@ class Summary:
     asked: dict[str, Asked]
     gres: dict[str, int]
     exclusive: int
+    measured: int
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -139,6 +140,7 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
         asked=_asked(workload, live),
         gres={text: rows for text, rows in _counted(table["gres"].array, live).items() if text},
         exclusive=int(np.count_nonzero(live & (table["exclusive"].to_numpy() != 0))),
+        measured=int(np.count_nonzero(live & (table["measured_power_w"].to_numpy() > 0))),
         warnings=warnings_of(workload, nodes),
     )
 

@@ -19,6 +19,8 @@ MAX_TIME = 10**15
 MAX_AMOUNT = 2**53
 #: Largest number of tasks, of cores of a task and the like.
 MAX_COUNT = 2**24
+#: Most W that a job may have drawn: no machine comes near.
+MAX_WATTS = 10**9
 #: Largest nice value of Slurm, either way (sbatch, ``--nice``).
 MAX_NICE = 2_147_483_645
 
@@ -147,6 +149,10 @@ _COUNTED: tuple[Callable[[np.ndarray], np.ndarray], str] = (
     lambda values: (values == -1) | ((values >= 1) & (values <= MAX_COUNT)),
     f"1 to {MAX_COUNT}; -1 = not stated",
 )
+_WATTS: tuple[Callable[[np.ndarray], np.ndarray], str] = (
+    lambda values: (values == -1) | ((values >= 0) & (values <= MAX_WATTS)),
+    f"0 to {MAX_WATTS:g} W; -1 = not measured",
+)
 _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "skipped": (
         lambda values: np.isin(values, [0, *SKIP_REASONS]),
@@ -163,6 +169,8 @@ _RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "nam_kb": (_at_least(-1, MAX_AMOUNT), "0 or more; -1 = none"),
     "cores": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
     "gpus": (_in_thousandths, "0 or more, with at most three decimals; -1 = not stated"),
+    "measured_power_w": _WATTS,
+    "measured_peak_w": _WATTS,
     "exclusive": (_at_least(0, 1), "0 or 1"),
     "oversubscribe": (_at_least(0, 1), "0 or 1"),
     "max_nodes": (_at_least(-1, 2**31 - 1), "0 to 2147483647; -1 = as many as nodes"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from scheduler_sim.energy.learnt import Learnt
 from scheduler_sim.energy.model_file import read_model
 from scheduler_sim.streams import stream
 from tests.cli.command import Here
+from tests.conftest import ROOT
 from tests.energy.test_fitting import made
 
 
@@ -130,3 +132,71 @@ def test_points_that_cannot_be_read(here, tmp_path):
     assert ended.code == 2
     assert "points.csv:2: not above 0; field power_w; found '-5'; allowed: a number > 0" in ended.err
     assert here("fit").code == 2, "a kind is needed"
+
+
+PM100 = ROOT / "workloads" / "sources" / "pm100.parquet"
+
+
+def test_what_jobs_draw(here, tmp_path):
+    out = tmp_path / "learnt.csv"
+    ended = here("fit", "energy", "--jobs", PM100, "--from", "pm100", "--out", out)
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith(
+        "power fits well: jobs that were not learnt from are 1.2 % off on average (MAPE)"
+    )
+    for words in (
+        "pm100.parquet: 60 jobs of 60 with a measured power",
+        "learnt from the first 48; the last 12 held out",
+        "> learnt",
+        "mean of the user",
+        "mean of all",
+        "held out, told by user, application and size 8, user 4",
+        f"learnt from all 60 jobs, written to {out} and {out.with_suffix('.png')}",
+    ):
+        assert words in ended.out
+    learnt = Learnt.from_csv(out)
+    assert learnt.table["jobs"][0] == 60
+    picture = out.with_suffix(".png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    first = out.read_bytes() + picture.read_bytes()
+    assert here("fit", "energy", "--jobs", PM100, "--from", "pm100", "--out", out, "--quiet").out == ""
+    assert out.read_bytes() + picture.read_bytes() == first
+    out.write_text("mine")
+    assert "learnt power" in here("fit", "energy", "--jobs", PM100, "--from", "pm100", "--out", out).err
+
+
+def test_jobs_that_nobody_can_tell(here, tmp_path):
+    """100 W and 300 W by turns, whoever it is: the mean of all is as good."""
+    path = tmp_path / "jobs.csv"
+    rows = (f"{i},1,60,{100 + i % 2 * 200},u{i % 3}" for i in range(60))
+    path.write_text("\n".join(["submit_time,nodes,run_time,measured_power_w,user", *rows]) + "\n")
+    ended = here("fit", "energy", "--jobs", path)
+    assert ended.code == 0
+    assert ended.out.startswith("power does not fit, no model: ")
+    assert "warning: user, application and size do not tell what a job draws" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "found neither of POINTS and --jobs TRACE; allowed: one of the two"),
+        (["points.csv", "--jobs", PM100], "found both of POINTS and --jobs TRACE"),
+        (["points.csv", "--from", "pm100"], "--from: found without --jobs TRACE"),
+        (["--jobs", PM100, "--turbo", 1], "--turbo: found without POINTS"),
+        (["--jobs", PM100, "--from", "pm10"], "--from: unknown format 'pm10'"),
+        (
+            ["--jobs", PM100, "--from", "pm100", "--out", "x.yaml"],
+            "--out: found 'x.yaml'; allowed: learnt power, .csv",
+        ),
+        (
+            ["--jobs", ROOT / "workloads" / "sample-1000.swf"],
+            "jobs with a measured power: found 0; allowed: 10 or more",
+        ),
+        (["--jobs", "none.parquet"], "No such file"),
+    ],
+)
+def test_mistakes_with_jobs(here, arguments, message):
+    ended = here("fit", "energy", *arguments)
+    assert ended.code == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err

@@ -20,6 +20,7 @@ from scheduler_sim import read_trace, write_trace
 from scheduler_sim.applications.models import Models
 from scheduler_sim.cli.main import main
 from scheduler_sim.config.value import duration
+from scheduler_sim.energy.learnt import Learnt
 from scheduler_sim.energy.points import Points
 from scheduler_sim.energy.profile import PowerProfiles
 from scheduler_sim.energy.tariff import Series
@@ -247,6 +248,7 @@ KINDS: dict[str, Callable[[Case], None]] = {
     "scaling": _read(read_any_profile),
     "scaling_points": _read(read_points),
     "energy_points": _read(Points.from_csv),
+    "learnt_points": _read(Learnt.from_csv),
     "series_points": _read(Series.from_csv),
     "text": _read(_text),
     "settings": lambda case: _read(lambda *_: _settings(*case.arguments))(case),

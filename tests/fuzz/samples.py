@@ -97,7 +97,18 @@ MODELS: dict[str, Any] = {
         "modules": "fastest_first",
         "types": [{"name": "a", "percent": 60, "ratios": {"CM": 1, "ESB": 4}}, {"name": "b", "percent": 40}],
     },
-    "energy": {"power": "power.yaml", "choice": {"objective": "min_energy", "slowdown": 0.1}, "pue": 1.1},
+    "energy": {
+        "power": "power.yaml",
+        "learnt": {
+            "user": ["", "1"],
+            "application": ["", "a"],
+            "nodes": [0, 4],
+            "power_w": [180, 170.5],
+            "jobs": [9, 3],
+        },
+        "choice": {"objective": "min_energy", "slowdown": 0.1},
+        "pue": 1.1,
+    },
 }
 POWER: dict[str, Any] = {
     "modules": [
@@ -164,6 +175,8 @@ POINTS = {
                 "64,0.97,0.98,0.98", "128,0.96,0.97,0.97"],
     "energy": ["workload,frequency_khz,power_w,time_s,ipc", "a,1000000,100,9,1", "a,2000000,150,5,1",
                "b,1000000,90,8,2", "b,2000000,140,6,2"],
+    "learnt": ["user,application,nodes,power_w,jobs", ",,,300,9", "ada,,,310.5,6", "ada,cfd,,350,4",
+               "ada,cfd,4,360,2"],
     "series": ["time,value", "0,0.3", "3600,0.2", "7200,0.4"],
 }  # fmt: skip
 

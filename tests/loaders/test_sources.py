@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scheduler_sim import Simulation, Workload, read_trace
+from scheduler_sim import Simulation, Workload, read_trace, write_trace
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.loaders import sources
 from tests.conftest import ROOT, SHARED, needs_shared
@@ -19,10 +19,10 @@ from tests.fuzz.loaded import SOURCES as SAMPLES
 pytestmark = pytest.mark.interpreted
 
 SCRIPT = runpy.run_path(str(ROOT / "workloads" / "source_samples.py"))
-WITHOUT_LIMIT = {"helios", "pai", "openb", "philly", "gavel"}
-WITHOUT_START = {"pai", "gavel"}
+WITHOUT_LIMIT = {"helios", "pai", "openb", "philly", "gavel", "eacct"}
+WITHOUT_START = {"pai", "gavel", "eacct"}
 NODES_OF_ONE = {"openb"}
-NO_FAILURES = {"fdata", "gavel"}
+NO_FAILURES = {"fdata", "gavel", "eacct"}
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +102,91 @@ def test_a_source_may_lack_what_can_be_done_without(tmp_path):
     table.drop(columns="NODES_REQUESTED").to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(TraceError, match=r"no such column.*found 'NODES_REQUESTED'"):
         read_trace(tmp_path / "t.csv", "alcf")
+
+
+POWERED = {"pm100": "series", "fdata": 90.5, "eacct": "node by node"}
+
+
+@pytest.mark.parametrize("source", POWERED)
+def test_measured_power_comes_along_and_back_from_parquet(source, jobs, tmp_path):
+    found = read_trace(FOLDER / SAMPLES[source], source)
+    nodes, user = jobs["nodes"].to_numpy(), jobs["user"].str[4:].astype(int).to_numpy()
+    watts = 90.5 * nodes
+    if source == "pm100":
+        watts = np.array(
+            [np.mean(one) for one in pd.read_parquet(FOLDER / "pm100.parquet")["node_power_consumption"]]
+        )
+        most = nodes * (900 + 60 * user + 10 * (np.arange(60) % 5) + 5)
+        long = jobs["end"] - jobs["start"] >= 60  # three samples
+        assert found["measured_peak_w"][long].tolist() == most[long].tolist()
+    if source == "eacct":
+        watts = nodes * (400 + 20 * user) + nodes * (nodes - 1) / 2
+        assert set(found["allocated_frequency_khz"]) == {2_400_000}
+        assert set(found["app"]) == {"app0", "app1", "app2"}
+    if source == "fdata":
+        assert (found["measured_peak_w"] == 110 * nodes).all()
+    np.testing.assert_allclose(found["measured_power_w"], watts)
+    write_trace(found, tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(read_trace(tmp_path / "t.parquet").table, found.table)
+
+
+def test_a_series_that_is_none(tmp_path):
+    table = pd.read_parquet(FOLDER / "pm100.parquet")
+    table["node_power_consumption"] = [["a"]] * len(table)
+    table.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(TraceError, match=r"lists or mappings.*field node_power.*allowed: lists of numbers"):
+        read_trace(tmp_path / "t.parquet", "pm100")
+    table["node_power_consumption"] = [[-5.0]] + [[]] * (len(table) - 1)
+    table.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(TraceError, match=r"value out of range.*node_power_consumption: \[-5.0\]"):
+        read_trace(tmp_path / "t.parquet", "pm100")
+    jobs = read_trace(tmp_path / "t.parquet", "pm100", on_error="skip")
+    assert set(jobs["measured_power_w"]) == {-1}, "an empty series says nothing"
+
+
+EAR = """NODENAME;JOBID;STEPID;USERID;JOBNAME;START_TIME;END_TIME;TIME_SEC;DC_NODE_POWER_W
+n1;7;0;ada;cfd;1000000000;1000000040;40.0;500
+n1;7;sb;ada;cfd;1000000000;1000000100;100.0;300
+n2;7;0;ada;cfd;1000000000;1000000040;40.0;500
+n2;7;1;ada;cfd;1000000050;1000000090;40.0;400
+"""
+
+
+def test_steps_of_ear_by_hand(tmp_path):
+    """Node 1 took 30 kJ by the step of the script, node 2 20 + 16 kJ by the others: 66 kJ in 100 s."""
+    (tmp_path / "e.csv").write_text(EAR)
+    jobs = read_trace(tmp_path / "e.csv", "eacct")
+    assert [jobs[name].tolist() for name in ("nodes", "run_time", "measured_power_w")] == [[2], [100], [660]]
+    assert (jobs["user"][0], jobs["app"][0], jobs["component_id"][0]) == ("ada", "cfd", 7)
+    assert list(jobs.carried) == []
+
+
+def test_what_the_daemon_of_a_node_measured(tmp_path):
+    """Without the library W and s are 0: then those of the daemon. Job 8 has a node that nobody measured."""
+    head, *rows = EAR.replace(";100.0;300", ";0;0").splitlines()
+    said = [f"{row};{watts};100" for row, watts in zip(rows, ("0", "300", "450", "450"), strict=True)]
+    unmeasured = [row.replace(";7;", ";8;") for row in said[:1]] + [
+        "n2;8;0;ada;cfd;1000000000;1000000040;0;0;0;0"
+    ]
+    lines = [f"{head};NODEMGR_DC_NODE_POWER_W;NODEMGR_TIME_SEC", *said, *unmeasured]
+    (tmp_path / "e.csv").write_text("\n".join(lines) + "\n")
+    jobs = read_trace(tmp_path / "e.csv", "eacct")
+    assert jobs["nodes"].tolist() == [2, 2]
+    assert jobs["measured_power_w"].tolist() == [660, -1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (EAR.replace("DC_NODE_POWER_W", "POWER"), "no column DC_NODE_POWER_W; found"),
+        (EAR.replace("START_TIME", "BEGUN"), "no column JOB_START_TIME or START_TIME"),
+        (EAR.replace("40.0;500", "40.0;much", 1), r"e\.csv:2: not a row of eacct; found '7'"),
+    ],
+)
+def test_what_is_not_of_ear(tmp_path, text, message):
+    (tmp_path / "e.csv").write_text(text)
+    with pytest.raises(TraceError, match=message):
+        read_trace(tmp_path / "e.csv", "eacct")
 
 
 def test_records_of_pbs_that_are_none(tmp_path):

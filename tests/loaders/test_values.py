@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from scheduler_sim.loaders.values import numbers_of
+from scheduler_sim.loaders.values import numbers_of, numbers_of_lists
 
 ROME, ZULU = ZoneInfo("Europe/Rome"), ZoneInfo("UTC")
 
@@ -87,3 +87,32 @@ def test_types_of_arrow():
     found = numbers_of(words, ZULU)
     assert found.values[0] == 5
     assert found.wrong.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float64()), pa.large_list(pa.float32()), None])
+@pytest.mark.parametrize(
+    ("how", "numbers"), [("mean", [150.0, None, None, 2.5, None]), ("max", [200.0, None, None, 2.5, None])]
+)
+def test_lists_of_numbers(kind, how, numbers):
+    """What says nothing in a list does not count; text that is a list is one; an empty list says nothing."""
+    lists = [[100, None, 200, float("nan")], [], None, [2.5], [None]]
+    text = ["[100, null, 200, NaN]", "[]", None, "2.5", "[null]"]
+    column = pa.array(text) if kind is None else pa.array(lists, kind)
+    found = numbers_of_lists(column, how)
+    assert [None if np.isnan(one) else one for one in found.values] == numbers
+    assert not found.wrong.any()
+
+
+def test_lists_of_other_things():
+    assert numbers_of_lists(pa.array([["a"], ["b"]]), "mean") is None
+    assert numbers_of_lists(pa.array([[[1]], [[2]]]), "mean") is None
+    assert numbers_of_lists(pa.array([3, 4]), "max").values.tolist() == [3, 4], "of one number each"
+    found = numbers_of_lists(pa.array(["[1", "[true]", '["1"]', "[1]", "[" * 100_000]), "mean")
+    assert found.wrong.tolist() == [True, True, True, False, True]
+
+
+def test_fixed_lists_and_empty_tables():
+    fixed = pa.array([[1, 3], [5, 7]], pa.list_(pa.int64(), 2))
+    assert numbers_of_lists(fixed, "mean").values.tolist() == [2, 6]
+    assert numbers_of_lists(fixed.slice(1), "max").values.tolist() == [7]
+    assert len(numbers_of_lists(pa.array([], pa.list_(pa.float64())), "mean").values) == 0

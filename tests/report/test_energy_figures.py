@@ -7,7 +7,7 @@ import pytest
 
 from scheduler_sim.energy.fitting.regression import power_laws, time_laws
 from scheduler_sim.energy.fitting.validation import validate
-from scheduler_sim.report.energy_figures import validation_figure
+from scheduler_sim.report.energy_figures import held_out_figure, validation_figure
 from scheduler_sim.report.look import save_png
 from tests.energy.test_fitting import made
 
@@ -52,4 +52,16 @@ def test_without_counters_and_times(tmp_path):
     table = points.table[["workload", "frequency_khz", "power_w"]]
     _, _, page = figure(type(points)(table), None, power_laws([]))
     assert len(page.axes) == 3
+    save_png(page, tmp_path / "page.png")
+
+
+def test_jobs_that_were_held_out(tmp_path):
+    measured, told = np.array([100.0, 200.0, 400.0]), np.array([110.0, 190.0, 400.0])
+    page = held_out_figure(measured, told, {"learnt": 5.0, "mean of\x1b all": 40.0}, "title")
+    against, bars = page.axes
+    assert against.collections[0].get_offsets().tolist() == np.column_stack((measured, told)).tolist()
+    assert against.lines[0].get_xdata().tolist() == [100, 400]
+    assert [bar.get_width() for bar in bars.patches] == [5, 40]
+    assert [text.get_text() for text in bars.texts] == [" 5.0", " 40.0"]
+    assert "\x1b" not in bars.get_yticklabels()[1].get_text()
     save_png(page, tmp_path / "page.png")

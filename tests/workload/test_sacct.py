@@ -128,6 +128,39 @@ def test_run_times(tmp_path, elapsed, seconds):
     assert read_trace(path)["run_time"].tolist() == [seconds]
 
 
+@pytest.mark.parametrize(
+    ("said", "watts"),
+    [
+        ({"ConsumedEnergyRaw": "30000"}, 500),
+        ({"ConsumedEnergy": "30.00K"}, 500),
+        ({"ConsumedEnergyRaw": "30000", "ConsumedEnergy": "1K"}, 500),
+        ({"ConsumedEnergyRaw": "0", "ConsumedEnergy": "1.5M"}, 25_000),
+        ({"AllocTRES": "billing=2,cpu=96,energy=1500,node=2"}, 25),
+        ({"ConsumedEnergyRaw": "30000", "State": "TIMEOUT"}, 500),
+        ({"ConsumedEnergyRaw": "0"}, -1),
+        ({"ConsumedEnergyRaw": ""}, -1),
+        ({"ConsumedEnergyRaw": "18446744073709551614"}, -1),
+        ({"ConsumedEnergyRaw": "30000", "ElapsedRaw": "0"}, -1),
+    ],
+)
+def test_energy_over_the_time_run_is_the_measured_power(tmp_path, said, watts):
+    """Of all nodes together, over the 60 s that it ran."""
+    assert read_trace(dump(tmp_path, said))["measured_power_w"].tolist() == [watts]
+
+
+def test_energies_that_cannot_be(tmp_path):
+    jobs = read_trace(dump(tmp_path, {"ConsumedEnergyRaw": 10**12}))
+    assert jobs["measured_power_w"].tolist() == [-1]
+    assert "1 job with more energy than can be, taken as not measured" in jobs.source.notes
+    with pytest.raises(TraceError, match="2: not an energy; field ConsumedEnergy; found 'much'; allowed: J"):
+        read_trace(dump(tmp_path, {"ConsumedEnergy": "much"}))
+    with pytest.raises(TraceError, match="2: not a frequency; field AveCPUFreq; found 'fast'; allowed: kHz"):
+        read_trace(dump(tmp_path, {"AveCPUFreq": "fast"}))
+    assert read_trace(dump(tmp_path, {"AveCPUFreq": "2.40G"}))["allocated_frequency_khz"].tolist() == [
+        2_400_000
+    ]
+
+
 def test_what_its_limit_killed_would_have_run_on(tmp_path):
     """Slurm looks every 30 s: a job killed at its limit must be over it at the next look, too."""
     jobs = read_trace(dump(tmp_path, {"State": "TIMEOUT", "Timelimit": "00:01:00", "ElapsedRaw": 60}))
