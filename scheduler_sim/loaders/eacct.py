@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, read_foreign
+from scheduler_sim.workload.left_out import LeftOut
 
 BATCH_STEPS = ("4294967291", "-5", "sb")
 """How the step of the script is called: Slurm's number without a sign, with one, and as eacct shows it."""
@@ -36,9 +37,9 @@ _OF_JOB = ("USERID", "GROUPID", "ACCOUNTID", "JOBNAME")
 _MAY_BE = (MANAGER_W, MANAGER_S, "AVG_CPUFREQ_KHZ")
 
 
-def read_eacct(path: str | Path) -> ForeignTable:
+def read_eacct(path: str | Path, left: LeftOut) -> ForeignTable:
     """Read what eacct wrote as a table, a row a job. Raises TraceError where a column is missing."""
-    table = read_foreign(path, "csv")
+    table = read_foreign(path, "csv", on_error="skip" if left.skips else "stop")
     there = {name.upper(): column for name, column in table.columns.items()}
     rows = pd.DataFrame({name: _texts(there, (name,), table.name) for name in _TEXTS})
     for name, spellings in _SPELLINGS.items():
@@ -57,11 +58,13 @@ def read_eacct(path: str | Path) -> ForeignTable:
         BadLine(table.line_of(row), NO_ROW, str(rows["JOBID"].iloc[row])[:60], allowed)
         for row in np.flatnonzero(~known).tolist()
     ]
-    made = _jobs(rows[known])
+    is_whole = ~rows["JOBID"].isin(rows["JOBID"][~known]).to_numpy()
+    table.left.add_of_jobs(int((known & ~is_whole).sum()))
+    made = _jobs(rows[known & is_whole])
     first = made.pop("line").to_numpy(np.int64)
     lines = None if table.lines is None else first
     columns = {str(one): pa.array(made[one], from_pandas=True) for one in made}
-    return ForeignTable(table.name, "eacct", columns, len(made), lines, [*table.bad, *bad])
+    return ForeignTable(table.name, "eacct", columns, len(made), lines, [*table.bad, *bad], table.left)
 
 
 def _jobs(rows: pd.DataFrame) -> pd.DataFrame:

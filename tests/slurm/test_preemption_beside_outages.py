@@ -76,7 +76,7 @@ def told(one: Struck, config: Any, model: Any, mode: dict[str, str], **more: Any
 
 
 @given(struck(whole.preempting(), lambda site: sum(site.case.modules["m"])))
-@examples(200)
+@examples(60)
 def test_on_whole_nodes_the_engine_is_the_plain_model(one: Struck) -> None:
     result, slurm = played(one, whole), told(one, whole.config_of(one.site), PreemptingSlurmWithOutages, {})
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
@@ -84,7 +84,7 @@ def test_on_whole_nodes_the_engine_is_the_plain_model(one: Struck) -> None:
 
 
 @given(struck(shared.preempting(NODES, ANY_ASKS), lambda site: len(site.case.nodes)))
-@examples(120)
+@examples(40)
 def test_where_jobs_share_nodes_it_is_the_plain_model_too(one: Struck) -> None:
     case = possible(one.site.case)
     assume(case.jobs)
@@ -97,7 +97,7 @@ def test_where_jobs_share_nodes_it_is_the_plain_model_too(one: Struck) -> None:
 
 
 @given(struck(suspending(), lambda site: sum(site.case.modules["m"])))
-@examples(200)
+@examples(60)
 def test_jobs_that_are_suspended_end_with_the_others(one: Struck) -> None:
     slurm = told(one, whole.config_of(one.site), GangSlurmWithOutages, {"mode": "SUSPEND"})
     result = played(one, whole)

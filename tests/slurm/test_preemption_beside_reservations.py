@@ -123,7 +123,7 @@ def shown(state: str) -> str:
 
 
 @given(reserved(whole.preempting(), lambda site: sum(site.case.modules["m"])))
-@examples(300)
+@examples(100)
 def test_on_whole_nodes_the_engine_is_the_plain_model(one: Reserved) -> None:
     slurm = told(one, whole.config_of(one.site), PreemptingReservedSlurm)
     result = played(standing(one, slurm.stood), whole)
@@ -133,7 +133,7 @@ def test_on_whole_nodes_the_engine_is_the_plain_model(one: Reserved) -> None:
 
 
 @given(reserved(shared.preempting(NODES, ANY_ASKS), lambda site: len(site.case.nodes)))
-@examples(150)
+@examples(50)
 def test_where_jobs_share_nodes_it_is_the_plain_model_too(one: Reserved) -> None:
     case = possible(one.site.case)
     assume(case.jobs)

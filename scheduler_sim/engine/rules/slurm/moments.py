@@ -19,7 +19,8 @@ MS = 1000
 def next_moment(core: SlurmCore) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock.now, core.slurm
-    over = not more_comes(core) and slurm.memory.valid == INF and _both_have_seen_all(core)
+    settled = slurm.memory.valid == INF and _both_have_seen_all(core)
+    over = not more_comes(core) and (settled or not any_is_listed(core))
     if over and not usage_may_lift_limits(core) and not waits_for_time(core):
         return INF  # priorities may change for ever, but nothing else
     time, waits = INF, any_job_waits(core)
