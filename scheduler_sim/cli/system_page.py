@@ -145,7 +145,7 @@ def _reservations(system: System) -> str:
             (
                 plain(one.name),
                 plain(",".join(one.nodes)) or count_of or "-",
-                plain(", ".join([*one.users, *one.accounts])),
+                plain(", ".join([*one.users, *one.groups, *one.accounts])),
                 ", ".join(one.flags) or "-",
                 _moment(one.at if one.start is None else one.start) or "the beginning",
                 f"{until} later" if until else _moment(one.end),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +51,7 @@ class Standing:
     number: int
     partition: str
     users: tuple[str, ...]
+    groups: tuple[str, ...]
     accounts: tuple[str, ...]
     flags: frozenset[str]
     duration: int | None
@@ -62,9 +63,39 @@ class Standing:
         """Whether it may have nodes of others."""
         return bool(self.flags & {"MAINT", "OVERLAP"})
 
-    def admits(self, user: str, accounts: Sequence[str]) -> bool:
-        """Whether it is for the jobs of a user and an account, which stands inside others."""
-        return _lists((user,), self.users) and _lists(accounts, self.accounts)
+    def admits(self, by: Submitter) -> bool:
+        """Whether it is for the jobs of that user, groups and account."""
+        return (
+            _lists((by.user,), self.users)
+            and _lists(by.groups, self.groups)
+            and _lists(by.accounts, self.accounts)
+        )
+
+    def for_others(self, keys: ReservationChangeKeys) -> Standing:
+        """Return it as it is for whom a change names; users take the place of groups, and groups of users."""
+        users, groups = tuple(keys.users), tuple(keys.groups)
+        if not users and not groups:
+            users, groups = self.users, self.groups
+        return replace(self, users=users, groups=groups, accounts=tuple(keys.accounts) or self.accounts)
+
+
+class Submitter(NamedTuple):
+    """By whom a job is: its user, the groups known of that user, and its account, with those it stands in."""
+
+    user: str
+    groups: tuple[str, ...]
+    accounts: tuple[str, ...]
+
+
+def groups_of(users: Sequence[str], groups: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return of each job the groups of its user: of all jobs of that user; of no user, its own."""
+    members: dict[str, set[str]] = {}
+    pairs = dict.fromkeys(zip(users, groups, strict=True))
+    for user, group in pairs:
+        members.setdefault(user, set()).add(group)
+    known = {(user, group): {group} if user == "" else members[user] for user, group in pairs}
+    sets = {pair: tuple(sorted(found - {""})) for pair, found in known.items()}
+    return [sets[pair] for pair in zip(users, groups, strict=True)]
 
 
 class Answer(NamedTuple):
@@ -124,9 +155,18 @@ def standing(keys: ReservationKeys, number: int, system: System, times: Times, n
     """Return a new one, with the nodes that it has so far."""
     partition = system.partition(keys.partition) if keys.partition else system.default_partition
     flags = frozenset(keys.flags)
-    users, accounts = tuple(keys.users), tuple(keys.accounts)
+    users, groups, accounts = tuple(keys.users), tuple(keys.groups), tuple(keys.accounts)
     return Standing(
-        keys.name, number, partition.name, users, accounts, flags, times.duration, nodes, keys.features
+        keys.name,
+        number,
+        partition.name,
+        users,
+        groups,
+        accounts,
+        flags,
+        times.duration,
+        nodes,
+        keys.features,
     )
 
 

@@ -98,6 +98,9 @@ class ReservationKeys(Keys):
         default="", description="keywords that nodes of node_count must have, joined by & and |"
     )
     users: Words = Field(default=[], description="who may use it; -name: all but that one")
+    groups: Words = Field(
+        default=[], description="whose members may use it; -name: all but those. Not beside users"
+    )
     accounts: Words = Field(default=[], description="whose jobs may use it; -name: all but that one")
     flags: list[Annotated[str, choice(*FLAGS)]] = Field(default=[], description="as scontrol calls them")
     purge_comp_s: Count = Field(
@@ -117,6 +120,7 @@ class ReservationChangeKeys(Keys):
     nodes: Words = Field(default=[], description="other nodes")
     node_count: OptionalCount = Field(default=None, description="more nodes, or fewer")
     users: Words = Field(default=[], description="who may use it from now on")
+    groups: Words = Field(default=[], description="whose members may use it from now on; not beside users")
     accounts: Words = Field(default=[], description="whose jobs may use it from now on")
 
     @model_validator(mode="after")
@@ -190,8 +194,9 @@ def reservation_problems(data: dict[str, Any], partitions: list[str]) -> Iterato
 
 def _problems_of_new(one: dict[str, Any], where: tuple[str, int], partitions: list[str]) -> Iterator[Problem]:
     flags = {str(flag).upper() for flag in one.get("flags") or ()}
-    if not one.get("users") and not one.get("accounts"):
-        yield Problem((*where, "users"), "found none, and no accounts; allowed: who may use it, as [root]")
+    if not any(one.get(key) for key in ("users", "groups", "accounts")):
+        text = "found none, and no groups or accounts; allowed: who may use it, as [root]"
+        yield Problem((*where, "users"), text)
     if not one.get("nodes") and not one.get("node_count") and "ANY_NODES" not in flags:
         yield Problem((*where, "nodes"), "found none, and no node_count; allowed: one of them, or ANY_NODES")
     if one.get("features") and not one.get("node_count"):
@@ -212,6 +217,8 @@ def _problems_of_new(one: dict[str, Any], where: tuple[str, int], partitions: li
 def _problems_of_both(
     one: dict[str, Any], where: tuple[str, int], modules: list[tuple[str, int]]
 ) -> Iterator[Problem]:
+    if one.get("users") and one.get("groups"):
+        yield Problem((*where, "groups"), "found beside users; allowed: one of them")
     if one.get("nodes") and one.get("node_count"):
         yield Problem((*where, "node_count"), "found beside nodes; allowed: one of them")
     if one.get("end") is not None and one.get("duration") is not None:

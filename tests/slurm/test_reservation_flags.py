@@ -1,4 +1,4 @@
-"""MAGNETIC, REPLACE, REPLACE_DOWN and features of advance reservations under policy slurm, by hand."""
+"""Flags, features and groups of advance reservations, by hand: most of them under policy slurm."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def run(
         "run_time": 600,
         "time_limit": 600,
         "user": "ann",
+        "group": "",
         "reservation": "",
     }
     columns = {name: [row.get(name, value) for row in rows] for name, value in given.items()}
@@ -105,3 +106,44 @@ def test_other_policies_refuse_them_by_name() -> None:
     ):
         with pytest.raises(ConfigError, match=f"found '?{said}'? under policy"):
             run([{}], reserved(**keys), policy=Policy.named("easy"))
+
+
+@pytest.mark.parametrize("policy", [SLURM, Policy(name="easy")], ids=["slurm", "easy"])
+def test_who_is_in_a_group_by_any_job_may_use_its_reservation(policy: Policy) -> None:
+    """Ann is in lab by her first job; bob is in none, and dan, whose jobs have no user, by the job's own."""
+    rows = [
+        {"group": "lab"},
+        {"group": "other", "reservation": "r"},
+        {"user": "bob", "group": "other", "reservation": "r"},
+        {"user": "", "group": "lab", "reservation": "r"},
+        {"user": "", "group": "other", "reservation": "r"},
+    ]
+    result = run(rows, reserved(nodes=["m[0-2]"], users=[], groups=["lab"]), policy=policy)
+    states = result.components["state"].astype(str).tolist()
+    assert states == ["COMPLETED", "COMPLETED", "REJECTED", "COMPLETED", "REJECTED"]
+    others = run(rows, reserved(nodes=["m[0-2]"], users=[], groups=["-lab"]), policy=policy)
+    assert others.components["state"].astype(str).tolist() == [
+        *("COMPLETED", "REJECTED", "COMPLETED", "REJECTED", "COMPLETED")
+    ]
+
+
+def test_users_take_the_place_of_groups() -> None:
+    made = reserved(nodes=["m[0-2]"], users=[], groups=["lab"])
+    change = {"name": "r", "at": 50, "users": ["bob"]}
+    rows = [{"group": "lab", "submit_time": 100, "reservation": "r"}]
+    rows += [{"user": "bob", "submit_time": 100, "reservation": "r"}]
+    result = run(rows, reservations=[made.model_dump(exclude_none=True)], reservation_changes=[change])
+    assert result.components["state"].astype(str).tolist() == ["REJECTED", "COMPLETED"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"users": ["ann"], "groups": ["lab"]}, r"groups: found beside users; allowed: one of them"),
+        ({}, r"users: found none, and no groups or accounts"),
+    ],
+)
+def test_users_or_groups_and_not_both(keys: dict[str, Any], said: str) -> None:
+    made = {"name": "r", "start": 0, "end": 9, "nodes": ["m"]} | keys
+    with pytest.raises(ConfigError, match=said):
+        System.from_dict({"modules": [{"name": "m", "nodes": 2}], "reservations": [made]})

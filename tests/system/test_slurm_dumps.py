@@ -13,7 +13,7 @@ from scheduler_sim.system.slurm_conf.ignored import ACCOUNTING, NO_SUCH_NODE
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.topology_conf import LINK_SPEED, ON_NO_SWITCH, read_topology
 from scheduler_sim.system.slurm_dumps.events import NO_OUTAGE, read_events
-from scheduler_sim.system.slurm_dumps.reservations import BY_NUMBER, OF_CORES, read_reservations
+from scheduler_sim.system.slurm_dumps.reservations import BY_NUMBER, OF_CORES, USERS_NAMED, read_reservations
 from tests.conftest import SHARED, needs_shared
 
 NOON, ONE = "2026-03-01T12:00:00", "2026-03-01T13:00:00"
@@ -160,6 +160,16 @@ def test_reservations_as_scontrol_prints_them(dump):
     assert notes.problems == []
     assert [(one.value, one.why) for one in notes.ignored] == [("half", OF_CORES)]
     assert read_reservations(dump("No reservations in the system\n"), "", notes) == []
+
+
+def test_groups_of_a_reservation_stand_in_the_place_of_users(dump):
+    notes = Notes()
+    group = RESERVATION.replace("Users=ann,bob Groups=(null)", "Users=(null) Groups=optics")
+    both = RESERVATION.replace("Groups=(null)", "Groups=optics")
+    first, second = read_reservations(dump(group + both), "", notes)
+    assert (first["groups"], first.get("users")) == (["optics"], None)
+    assert (second["users"], second.get("groups")) == (["ann", "bob"], None)
+    assert [(one.value, one.why) for one in notes.ignored] == [("optics", USERS_NAMED)]
 
 
 def test_reservations_as_sacctmgr_prints_them(dump):

@@ -89,8 +89,7 @@ class HoleBook:
         old = self._known(keys.name)
         start, end = (-1 if one is None else self.second(one) for one in (keys.start, keys.end))
         times = moved(self.times[old.number], keys, Times(start, end, None), now)
-        users, accounts = tuple(keys.users) or old.users, tuple(keys.accounts) or old.accounts
-        new = replace(old, users=users, accounts=accounts, duration=times.duration)
+        new = replace(old.for_others(keys), duration=times.duration)
         if keys.nodes:
             new = replace(new, nodes=self._named(new, keys.nodes))
         elif keys.node_count is not None:

@@ -27,6 +27,8 @@ from scheduler_sim.simulation.standing import (
     TOO_LARGE,
     Answer,
     Standing,
+    Submitter,
+    groups_of,
     make_standing,
     operators,
 )
@@ -47,8 +49,7 @@ class Holes(Numbers):
         self.needed = bool(run.system.reservations)
         self._modules = len(run.system.modules)
         self._names: list[str] = []
-        self._users: list[str] = []
-        self._accounts: list[str] = []
+        self._by: list[Submitter] = []
         self._operators: list[tuple[int, ReservationKeys | ReservationChangeKeys]] = []
         self._has_begun, self._seen, self._last_news = False, -INF, -INF
         if self.needed:
@@ -81,16 +82,17 @@ class Holes(Numbers):
     # -- what components name
 
     def describe(self, jobs: Jobs) -> None:
-        """Which reservation each names, by whom and for which account."""
+        """Which reservation each names, and by whom each is."""
         if not self.needed:
             return
         if not self._names:
             start = jobs.workload.source.header_number("UnixStartTime")
             self.book.unix_start, self.book.has_clock = start or 0, start is not None
-        table = jobs.table("reservation", "user", "account").astype(str)
+        table = jobs.table("reservation", "user", "group", "account").astype(str)
         self._names += table["reservation"].str.lower().tolist()
-        self._users += table["user"].tolist()
-        self._accounts += table["account"].tolist()
+        groups = groups_of(table["user"].tolist(), table["group"].tolist())
+        rows = zip(table["user"], groups, table["account"], strict=True)
+        self._by += [Submitter(user, of_user, (account,)) for user, of_user, account in rows]
 
     def room(self, sizes: Sizes) -> HoleSizes:
         """Each reservation may have nodes of each module."""
@@ -131,7 +133,7 @@ class Holes(Numbers):
             module = int(homes[it.module])
             it.module = core.holes.at.first + one.number * self._modules + module
             fits = fits or bool(it.nodes <= there[module] and (stay is None or it.limit <= stay))
-        admitted = one.admits(self._users[row], (self._accounts[row],))
+        admitted = one.admits(self._by[row])
         claim.refused = DENIED if not admitted else ALLOWED if fits else TOO_LARGE
 
     def columns(self, core: FullCore, rows: int) -> dict[str, Any]:

@@ -22,12 +22,13 @@ COMMAND = "sacctmgr show reservation -P"
 SCONTROL = "scontrol show res -o"
 OF_CORES = "reservations of some cores of a node are not modelled"
 NOT_MODELLED = "of reservations this is not modelled"
+USERS_NAMED = "its users are named beside"
 BY_NUMBER = "sacctmgr says by numbers who may use it, which nothing tells names of; scontrol prints names"
 
 _CHOSEN_BY_DAEMON = ("SPEC_NODES", "ALL_NODES", "PART_NODES")
 _NONE = ("", "(null)", "none", "n/a", "0")
 _WORDS = {"partitionname": "partition", "features": "features"}
-_UNUSED = ("groups", "licenses", "burstbuffer", "watts")
+_UNUSED = ("licenses", "burstbuffer", "watts")
 
 
 def read_reservations(path: str | Path, cluster: str, notes: Notes) -> list[dict[str, Any]]:
@@ -75,9 +76,11 @@ def _of_line(line: str, place: str, notes: Notes) -> list[dict[str, Any]]:
     for key, name in _WORDS.items():
         if key in pairs and pairs[key].value.lower() not in _NONE:
             form[name] = pairs[key].value
-    for key in ("users", "accounts"):
+    for key in ("users", "groups", "accounts"):
         if key in pairs and (found := _listed(pairs[key].value)):
             form[key] = found
+    if "users" in form and form.pop("groups", None):
+        notes.ignore(pairs["groups"], USERS_NAMED)
     _take_flags(form, pairs.get("flags"), notes)
     if "maxstartdelay" in pairs and (delay := notes.read(pairs["maxstartdelay"], _delay, None)):
         form["max_start_delay"] = delay

@@ -99,12 +99,7 @@ class Book:
         """Change one. Raises InputError with what scontrol says where it refuses."""
         old = self._known(core, keys.name)
         start, end, duration = self._moved(core, old, keys, now)
-        new = replace(
-            old,
-            users=tuple(keys.users) or old.users,
-            accounts=tuple(keys.accounts) or old.accounts,
-            duration=duration,
-        )
+        new = replace(old.for_others(keys), duration=duration)
         if keys.nodes:
             new = self._with_named(new, keys.nodes)
         elif keys.node_count is not None:

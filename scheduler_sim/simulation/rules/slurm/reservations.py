@@ -18,7 +18,14 @@ from scheduler_sim.simulation.reserved import reservations_told
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.simulation.rules.slurm.reservation_book import Book
-from scheduler_sim.simulation.standing import REASONS, Answer, make_standing, operators
+from scheduler_sim.simulation.standing import (
+    REASONS,
+    Answer,
+    Submitter,
+    groups_of,
+    make_standing,
+    operators,
+)
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 
 
@@ -36,8 +43,7 @@ class Reservations(Numbers):
             self._from = 0
             self._operators: list[tuple[int, ReservationKeys | ReservationChangeKeys]] = []
             self._names: list[str] = []
-            self._users: list[str] = []
-            self._accounts: list[tuple[str, ...]] = []
+            self._by: list[Submitter] = []
 
     def _refuse_what_is_not_there(self) -> None:
         """Reservations are by the rules of 22.05, for single components."""
@@ -57,20 +63,21 @@ class Reservations(Numbers):
                 )
 
     def describe(self, jobs: Jobs) -> None:
-        """Which reservation each names, by whom and for which accounts."""
+        """Which reservation each names, and by whom each is."""
         if not self.needed:
             return
         if not self._names:
             start = jobs.workload.source.header_number("UnixStartTime")
             self.book.unix_start, self.book.has_clock = start or 0, start is not None
-        table = jobs.table("reservation", "user", "account").astype(str)
+        table = jobs.table("reservation", "user", "group", "account").astype(str)
         self._names += table["reservation"].str.lower().tolist()
-        self._users += table["user"].tolist()
         pairs = list(dict.fromkeys(zip(table["user"], table["account"], strict=True)))
         users, charged = zip(*pairs, strict=True) if pairs else ((), ())
         tree = associations(self.run.policy.slurm.accounts, users, charged)
         chains = {pair: _chain(tree, int(row)) for pair, row in zip(pairs, tree.row, strict=True)}
-        self._accounts += [chains[pair] for pair in zip(table["user"], table["account"], strict=True)]
+        groups = groups_of(table["user"].tolist(), table["group"].tolist())
+        rows = zip(table["user"], groups, table["account"], strict=True)
+        self._by += [Submitter(user, of_user, chains[user, account]) for user, of_user, account in rows]
 
     def room(self, sizes: Sizes) -> ReservationSizes:
         """One row for each component, reservation and, beside magnetic ones, entry of the queue."""
@@ -104,12 +111,12 @@ class Reservations(Numbers):
         """Write which magnetic reservations may draw which components; those of equal users ask once."""
         magnetic = [one for one in self.book.standing.values() if "MAGNETIC" in one.flags]
         for one in magnetic:
-            admitted: dict[tuple[str, tuple[str, ...]], bool] = {}
+            admitted: dict[Submitter, bool] = {}
             for row in rows:
-                who = self._users[row], self._accounts[row]
-                if who not in admitted:
-                    admitted[who] = one.admits(*who)
-                core.reservations.admits[row, one.number] = admitted[who]
+                by = self._by[row]
+                if by not in admitted:
+                    admitted[by] = one.admits(by)
+                core.reservations.admits[row, one.number] = admitted[by]
 
     def _claim(self, core: FullCore, row: int) -> None:
         """Write what a component names that has yet to be submitted."""
@@ -119,7 +126,7 @@ class Reservations(Numbers):
             for placement in range(core.jobs[row].first, core.jobs[row].last):
                 core.slurm.way[placement].tier += FIRST_OF_ALL
         claim.of = UNKNOWN if one is None else one.number
-        claim.access = one is not None and one.admits(self._users[row], self._accounts[row])
+        claim.access = one is not None and one.admits(self._by[row])
 
     def told(self) -> list[dict[str, Any]]:
         """Return what a manifest says of them."""
