@@ -8,6 +8,7 @@ from benchmarks.page import MARKS
 from benchmarks.reading import HEAD, REAL, counts
 from scheduler_sim import read_trace
 from scheduler_sim.loaders.sources import FRONTIER, MAPS
+from scheduler_sim.loaders.sources_page import sources_page
 from tests.conftest import ROOT, SHARED, needs_shared
 
 PAGE = ROOT / "docs" / "reference" / "sources.md"
@@ -21,6 +22,13 @@ def rows():
     assert HEAD in text
     lines = (line for line in text.splitlines() if line.startswith("| ") and line not in HEAD)
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_page_of_what_they_read_is_up_to_date():
+    page = (PAGE.parent / "source-columns.md").read_text(encoding="utf-8")
+    assert page == sources_page(), (
+        "run: python -m scheduler_sim.loaders.sources_page > docs/reference/source-columns.md"
+    )
 
 
 def test_every_source_has_a_row(rows):
