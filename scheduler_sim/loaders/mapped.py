@@ -35,6 +35,9 @@ NEEDED = ("submit_time", "nodes", "run_time", "start_time", "end_time")
 EPOCH = 10**8
 """Times from here on are taken as seconds since 1970: they are after March 1973."""
 
+LATEST = 10**11
+"""Times from here on are no seconds: they would be after the year 5000."""
+
 _NEAR = 1e-3
 _TIMES = {"start_time", "end_time"}
 _BEYOND = 2.0**62
@@ -163,7 +166,23 @@ class _Reading:
             what = "a time" if name in MOMENTS else "a number"
             self.dirt.add(numbers.wrong, name, f"not {what}", f"{what}, or nothing", [one])
         found = entry.formula(lambda one: self._number(one, entry).values)
-        return np.broadcast_to(found, (self.table.rows,)) * entry.scale
+        values: np.ndarray = np.broadcast_to(found, (self.table.rows,)) * entry.scale
+        if name in MOMENTS:
+            allowed = "s since 1970; of ms or us, a column map with unit: ms"
+            self.dirt.add(values > LATEST, name, "a time after the year 5000", allowed, theirs)
+        else:
+            self._note_divisions(name, entry, values)
+        return values
+
+    def _note_divisions(self, name: str, entry: Entry, values: np.ndarray) -> None:
+        """Count rows whose formula divides by 0: it says nothing there."""
+        assert entry.formula is not None
+        known = np.ones(self.table.rows, dtype=bool)
+        for one in entry.formula.names:
+            known &= np.isfinite(self._number(one, entry).values)
+        if count := int((known & ~np.isfinite(values)).sum()):
+            rows = f"{count:,} row{'s' * (count > 1)}"
+            self.notes.append(f"{name}: {entry.formula.text} divides by 0 in {rows}, which say nothing there")
 
     def _number(self, name: str, entry: Entry) -> Numbers:
         key = (name, entry.zone, entry.time_format, entry.of_list)

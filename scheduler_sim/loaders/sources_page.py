@@ -18,7 +18,8 @@ _INTRODUCTION = """\
 
 Each source is a [column map](sources.md#column-maps): `ours` is a [column of the workload](fields.md), or
 the start or the end of a job, `theirs` a column of the data, or a formula of such. Whatever else the data
-have is carried on to the results, with `trace_` before its name. `frontier` is SWF with three more fields;
+have is carried on to the results, with `trace_` before its name; but where rows are put together (`eacct`,
+`philly`) the rest of them is left out. `frontier` is SWF with three more fields;
 `slurm-sim-events` are [commands](traces.md#events-of-the-slurm-simulators).
 """
 

@@ -254,3 +254,23 @@ def test_maps_that_are_wrong(tmp_path, how, message):
 def test_a_map_that_is_made_in_python(tmp_path):
     how = ColumnMap.from_yaml(written(tmp_path, "m.yaml", MAP))
     assert len(read_trace(written(tmp_path, "t.csv", CSV), columns=how)) == 3
+
+
+def test_milliseconds_are_not_taken_for_seconds(tmp_path):
+    text = "id,submit,start,end,nodes\n1,1767600000000,1767600060000,1767600360000,1\n"
+    with pytest.raises(TraceError, match=r"t\.csv:2: a time after the year 5000.*unit: ms"):
+        read_trace(written(tmp_path, "t.csv", text))
+    how = "columns: {nodes: nodes, " + ", ".join(
+        f"{ours}: {{formula: {theirs}, unit: ms}}"
+        for ours, theirs in {"submit_time": "submit", "start_time": "start", "end_time": "end"}.items()
+    )
+    jobs = read(tmp_path, text, how + "}")
+    assert (jobs["run_time"].tolist(), jobs["wait_time"].tolist()) == ([300], [60])
+
+
+def test_formulas_that_divide_by_0_are_counted(tmp_path):
+    text = "submit,run,nodes\n5,10,1\n5,0,1\n5,,1\n"
+    jobs = read(tmp_path, text, "columns: {submit_time: submit, run_time: 100 / run, nodes: nodes}")
+    assert jobs["run_time"].tolist() == [10, -1, -1]
+    (note,) = [note for note in jobs.source.notes if "divides" in note]
+    assert note == "run_time: 100 / run divides by 0 in 1 row, which say nothing there"
