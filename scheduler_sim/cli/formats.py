@@ -34,7 +34,7 @@ def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
         dest="read_as",
         metavar="F",
         help=f"format of {trace}, where its name does not tell: {known}; or a named source of public data,"
-        " such as pm100 (the reference page on traces lists them)",
+        " such as pm100 (the reference page on tables and named sources lists them)",
     )
     parser.add_argument(
         "--columns", metavar="FILE", help=f"column map (YAML): which columns of {trace} are which of ours"

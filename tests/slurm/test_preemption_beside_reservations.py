@@ -133,7 +133,7 @@ def test_on_whole_nodes_the_engine_is_the_plain_model(one: Reserved) -> None:
 
 
 @given(reserved(shared.preempting(NODES, ANY_ASKS), lambda site: len(site.case.nodes)))
-@examples(20)
+@examples(10)
 def test_where_jobs_share_nodes_it_is_the_plain_model_too(one: Reserved) -> None:
     case = possible(one.site.case)
     assume(case.jobs)
