@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scheduler_sim.cli.force import add_force
+from scheduler_sim.cli.force import add_force, check_picture
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
@@ -68,7 +67,7 @@ def execute(args: argparse.Namespace) -> None:
     if args.columns is not None and args.causes is None:
         raise InputError("--columns: found without --causes; allowed: --causes TRACE --columns FILE")
     if args.plot is not None:
-        _check_plot(args.plot, force=args.force)
+        check_picture(args.plot, force=args.force)
     from scheduler_sim.cli.compare_page import causes_text, compare_text
     from scheduler_sim.result.result import Result
 
@@ -81,16 +80,6 @@ def execute(args: argparse.Namespace) -> None:
         _draw(result, args)
     if workload is not None:
         show(f"\n{causes_text(_causes(result, workload, args))}", quiet=args.quiet)
-
-
-def _check_plot(path: str, *, force: bool) -> None:
-    """Refuse what cannot be drawn, before any work."""
-    if Path(path).suffix.lower() != ".png":
-        raise InputError(f"--plot: found {path!r}; allowed: a name ending in .png")
-    from scheduler_sim.output.rule import check_place
-    from scheduler_sim.report.look import PICTURE
-
-    check_place(path, PICTURE, force=force)
 
 
 def _draw(result: Result, args: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from scheduler_sim.metrics.agreement.slices import SLICES, day_names, hours_of_w
 from scheduler_sim.metrics.agreement.use import use_of
 from scheduler_sim.metrics.agreement.waits import Distance, Order, Waits, spread, waits_of, within
 from scheduler_sim.report.agreement_words import apart, correlation, difference, slice_word
-from scheduler_sim.report.wording import count, listing, paragraph, percent, plain, span_text
+from scheduler_sim.report.wording import count, listing, paragraph, percent, plain, printable, span_text
 
 if TYPE_CHECKING:
     from scheduler_sim.causes.one_at_a_time import Causes, Tried
@@ -159,21 +159,14 @@ def causes_text(found: Causes) -> str:
     waiting = [
         f"{_said(one)} leaves {count(one.waiting, 'component')} waiting" for one in found.tried if one.waiting
     ]
-    notes = [*waiting, *(f"not tried: {plain_text(one.name)}: {one.why}" for one in found.not_tried)]
+    notes = [*waiting, *(f"not tried: {printable(one.name)}: {one.why}" for one in found.not_tried)]
     if notes:
         parts.append("\n".join(line for one in notes for line in paragraph(one, 2)))
     return "\n\n".join(parts)
 
 
-def plain_text(text: str) -> str:
-    """Return words of ours that may hold names from files."""
-    from scheduler_sim.report.wording import printable
-
-    return printable(text)
-
-
 def _said(one: Tried) -> str:
-    return plain_text(" + ".join(f"{name}: {to}" for name, to in one.names))
+    return printable(" + ".join(f"{name}: {to}" for name, to in one.names))
 
 
 def _row(name: str, one: Tried) -> tuple[str, ...]:

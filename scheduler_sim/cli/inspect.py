@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scheduler_sim.cli.force import add_force
+from scheduler_sim.cli.force import add_force, check_picture
 from scheduler_sim.cli.formats import SYSTEMS, add_reading, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
@@ -72,12 +72,7 @@ def _check_plot(path: str, is_system: bool, *, force: bool) -> None:
     """Refuse what cannot be drawn, before any work."""
     if is_system:
         raise InputError("--plot draws a job trace; found a system; allowed: inspect TRACE --plot FILE.png")
-    if Path(path).suffix.lower() != ".png":
-        raise InputError(f"--plot: found {path!r}; allowed: a name ending in .png")
-    from scheduler_sim.output.rule import check_place
-    from scheduler_sim.report.look import PICTURE
-
-    check_place(path, PICTURE, force=force)
+    check_picture(path, force=force)
 
 
 def _folder(args: argparse.Namespace) -> str:

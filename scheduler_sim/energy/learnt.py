@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
+from scheduler_sim.energy.csv_texts import csv_texts
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.rule import Kind
 
@@ -54,14 +55,7 @@ class Learnt:
     @classmethod
     def from_csv(cls, path: str | Path) -> Learnt:
         """Read one from a CSV file with a header. Raises TraceError, with the line of what is wrong."""
-        try:
-            table = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
-        except FileNotFoundError:
-            raise TraceError("no such file", file=path) from None
-        except (OSError, UnicodeDecodeError, ValueError) as error:  # pandas' own errors are ValueErrors
-            reason = " ".join(str(error).split())[:200]
-            raise TraceError(f"not readable as CSV: {reason}", file=path) from None
-        return _checked(table, path, first_line=2)
+        return _checked(csv_texts(path), path, first_line=2)
 
     def text(self) -> str:
         """Return it as CSV, powers to the mW."""
@@ -108,6 +102,15 @@ def application_of(app: Any, name: Any) -> Any:
 def level_of(user: str, application: str, size: int) -> int:
     """Return the place in LEVELS of a group."""
     return 3 if size else 2 if application else 1 if user else 0
+
+
+def by_level(levels: Ints) -> dict[str, int]:
+    """Return how many jobs have their power from which of LEVELS, the innermost first, of what there is.
+
+    ``levels`` : int64[n], places in LEVELS.
+    """
+    counts = np.bincount(levels, minlength=len(LEVELS)).tolist()
+    return {name: n for name, n in zip(reversed(LEVELS), reversed(counts), strict=True) if n}
 
 
 def size_class(nodes: Ints) -> Ints:

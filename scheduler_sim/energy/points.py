@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
+from scheduler_sim.energy.csv_texts import csv_texts
 from scheduler_sim.errors import InputError, TraceError, did_you_mean
 
 WORKLOAD, KHZ, POWER, TIME, ROLE, MODULE = "workload", "frequency_khz", "power_w", "time_s", "role", "module"
@@ -53,14 +54,7 @@ class Points:
         Raises TraceError for a file that cannot be read, a column that is missing, and any value that is not
         what its column holds, with the line.
         """
-        try:
-            table = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
-        except FileNotFoundError:
-            raise TraceError("no such file", file=path) from None
-        except (OSError, UnicodeDecodeError, ValueError) as error:  # pandas' own errors are ValueErrors
-            reason = " ".join(str(error).split())[:200]
-            raise TraceError(f"not readable as CSV: {reason}", file=path) from None
-        return _checked(table, path, first_line=2)
+        return _checked(csv_texts(path), path, first_line=2)
 
     def __len__(self) -> int:
         return len(self.table)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.accounting import TOTAL, Account
+from scheduler_sim.energy.csv_texts import csv_texts
 from scheduler_sim.errors import InputError, TraceError
 
 JOULES_PER_KWH = 3_600_000.0
@@ -106,12 +107,7 @@ class Series:
 
 def rows_of_csv(path: str | Path, column: str = "value") -> dict[str, Any]:
     """Return ``name``, ``time`` and ``value`` of a CSV file, as they are spelt. Raises TraceError."""
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
-    except FileNotFoundError:
-        raise TraceError("no such file", file=path) from None
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise TraceError(f"not readable as CSV: {' '.join(str(error).split())[:200]}", file=path) from None
+    table = csv_texts(path)
     table.columns = pd.Index([str(name).strip() for name in table.columns])
     for name in ("time", column):
         if name not in table:

@@ -170,7 +170,7 @@ class _Reading:
         if name in MOMENTS:
             allowed = "s since 1970; of ms or us, a column map with unit: ms"
             self.dirt.add(values > LATEST, name, "a time after the year 5000", allowed, theirs)
-        else:
+        elif entry.formula.column is None:
             self._note_divisions(name, entry, values)
         return values
 

@@ -11,7 +11,7 @@ from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.energy.alike import Alike, node_milliwatts
 from scheduler_sim.energy.expand import LEARNT, MEASURED, ORIGINS, SIGNATURE
 from scheduler_sim.energy.layer import EnergyLayer
-from scheduler_sim.energy.learnt import LEVELS
+from scheduler_sim.energy.learnt import by_level
 from scheduler_sim.metrics.statistics import ratio
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_use import of_parts
@@ -49,8 +49,7 @@ class Drawn(NamedTuple):
 
         ``level`` : int64[n], place in LEVELS. The innermost come first.
         """
-        found = np.bincount(level[(self.origin == LEARNT) & (self.milliwatts > 0)], minlength=len(LEVELS))
-        return {name: n for name, n in zip(reversed(LEVELS), reversed(found.tolist()), strict=True) if n}
+        return by_level(level[(self.origin == LEARNT) & (self.milliwatts > 0)])
 
     def shares(self) -> dict[str, dict[str, Any]]:
         """Return components, node-seconds and share of all of them, by where the power is from."""

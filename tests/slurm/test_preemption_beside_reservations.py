@@ -24,6 +24,7 @@ from tests.slurm.engine_cases import fates
 from tests.slurm.shared_cases import ANY_ASKS, NODES, had, possible
 from tests.slurm.shared_cases import fates as shared_fates
 from tests.slurm.test_preemption import QOS, UNTIL_S, keys_of
+from tests.slurm.test_preemption_beside_outages import Site
 from tests.slurm.test_reservations_properties import changes, request, reservations
 from tests.slurm.test_shared_properties import expanded
 
@@ -95,16 +96,6 @@ def standing(one: Reserved, stood: set[str]) -> Reserved:
     names = {it.name for it in made}
     assume(made)
     return one._replace(made=made, done=tuple(it for it in one.done if it.name in names))
-
-
-class Site(NamedTuple):
-    """A site whose system has reservations."""
-
-    case: Any
-    rules: dict[str, Any]
-    requeue_delay_s: int
-    system: Any
-    qos: Any = None
 
 
 def played(one: Reserved, module: Any) -> Result:

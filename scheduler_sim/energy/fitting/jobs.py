@@ -17,7 +17,16 @@ import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.fitting.errors import bias, mape
-from scheduler_sim.energy.learnt import APPLICATION, COLUMNS, LEVELS, NODES, USER, Learnt, size_class
+from scheduler_sim.energy.learnt import (
+    APPLICATION,
+    COLUMNS,
+    LEVELS,
+    NODES,
+    USER,
+    Learnt,
+    by_level,
+    size_class,
+)
 from scheduler_sim.errors import InputError
 
 FEWEST = 10
@@ -130,10 +139,8 @@ def judged(drew: Drew) -> HeldOut:
         (way, mape(after.power_w, watts), bias(after.power_w, watts), 100 * (watts @ work / took - 1))
         for way, watts in ways.items()
     ]
-    counts = np.bincount(level, minlength=len(LEVELS)).tolist()
-    levels = {name: n for name, n in zip(reversed(LEVELS), reversed(counts), strict=True) if n}
     errors = pd.DataFrame(rows, columns=["way", "mape", "bias", "energy"])
-    return HeldOut(errors, after.power_w, ways, len(before.power_w), held, levels)
+    return HeldOut(errors, after.power_w, ways, len(before.power_w), held, by_level(level))
 
 
 def _levels(drew: Drew) -> Iterator[tuple[Ints, list[Group]]]:
