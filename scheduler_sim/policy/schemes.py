@@ -72,6 +72,8 @@ _SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", pas
 _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
 _SLURM = _made("slurm", PLACEMENTS, UNITS, RESERVED)
 _SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED, RESERVED)
+_OWN = _made("own_scheduler", PLACEMENTS, UNITS, AHEAD, RESERVED)
+_SHARED_OWN = _made("own_scheduler", PLACEMENTS, SHARED, passes="instant")
 
 OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing", "topology", "preempt")
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""
@@ -94,6 +96,9 @@ SCHEMES = (
     Scheme("slurm", "slurm", ALL, (_SLURM, _SHARED_SLURM), ("slurm",), "",
            "those that Slurm's main and backfill schedulers let pass",
            "what a backfill pass reserves, until the next"),
+    Scheme("scheduler", "", ALL, (_OWN, _SHARED_OWN),
+           ("scheduler", "parameters", *(key for key in OURS if key not in ("placement", "preempt"))), "",
+           "those that `scheduler`, a class of your own, starts", "what your scheduler makes of it"),
 )
 # fmt: on
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ class Loader:
     def __init__(self, run: Run, scheme: Scheme) -> None:
         self.run, self.scheme = run, scheme
         self._rules = list(rules_of(run))
+        if run.policy.scheduler is not None:
+            self.scheme = replace(scheme, drive=self.rule("own_scheduler").caller.drive)
         self._rigid, self._used = True, 0
 
     def load(self, workload: Workload, placements: Placements) -> FullCore:

@@ -1,0 +1,41 @@
+"""A scheduler of the user's own: its part of the core, and the jobs that it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+
+if TYPE_CHECKING:
+    from scheduler_sim.schedulers.caller import Caller
+
+
+class OwnScheduler(Numbers):
+    """Makes the scheduler, and what calls it.
+
+    Attributes
+    ----------
+    caller : None without a scheduler of the user's own
+    """
+
+    part = "own_scheduler"
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.needed = run.policy.scheduler is not None
+        self.caller: Caller | None = None
+        if self.needed:
+            from scheduler_sim.schedulers.caller import Caller
+
+            self.caller = Caller(run.policy.own_scheduler(), run.system)
+
+    def room(self, sizes: Sizes) -> int:
+        """For every job."""
+        return sizes.rows
+
+    def write(self, core: FullCore, jobs: Jobs, described: None) -> FullCore:
+        """It can look up what the trace says of them."""
+        if self.caller is not None:
+            self.caller.trace.add(jobs.first, jobs.workload, jobs.placements)
+        return core
